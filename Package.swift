@@ -1,0 +1,50 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// `make` sets this for lint, test and CI, so that a warning in our own code fails the build. Packages that depend on
+/// PipSink never see it.
+let warnings: [SwiftSetting] =
+  Context.environment["PIPSINK_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
+
+let package = Package(
+  name: "pipsink",
+  products: [
+    .library(name: "PipSink", targets: ["PipSink"]),
+    .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CGStreamer",
+      pkgConfig: "gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0",
+      providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
+    ),
+    .systemLibrary(name: "CLibYUV", providers: [.apt(["libyuv-dev"])]),
+    .target(
+      name: "PipSink",
+      dependencies: [
+        "CGStreamer",
+        "CLibYUV",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
+      swiftSettings: warnings
+    ),
+    .executableTarget(
+      name: "pipsink-demo",
+      dependencies: [
+        "PipSink",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: warnings
+    ),
+    .testTarget(name: "PipSinkTests", dependencies: ["PipSink", "CGStreamer"], swiftSettings: warnings),
+    .testTarget(name: "DemoTests", dependencies: ["PipSink", "pipsink-demo"], swiftSettings: warnings),
+  ],
+  swiftLanguageModes: [.v6]
+)

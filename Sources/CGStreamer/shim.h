@@ -1,0 +1,15 @@
+// GStreamer's headers, and the few things in them that Swift cannot import:
+// cast macros and variadic functions.
+#ifndef PIPSINK_CGSTREAMER_SHIM_H
+#define PIPSINK_CGSTREAMER_SHIM_H
+
+#include <gst/gst.h>
+#include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/pbutils/missing-plugins.h>
+#include <gst/video/video.h>
+
+/// GST_CLOCK_TIME_NONE is a cast in a macro, which Swift does not import.
+static const GstClockTime PIPSINK_CLOCK_TIME_NONE = GST_CLOCK_TIME_NONE;
+
+#endif

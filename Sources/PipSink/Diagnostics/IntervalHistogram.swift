@@ -1,0 +1,21 @@
+import Histogram
+
+/// Times between frames, from 1 microsecond to a minute, to two significant digits (HdrHistogram).
+public struct IntervalHistogram: Sendable {
+  private var histogram = Histogram<UInt32>(
+    lowestDiscernibleValue: 1, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .two)
+
+  /// Microseconds; anything longer counts as this.
+  private static let longest: UInt64 = 60_000_000
+
+  mutating func record(nanoseconds: UInt64) {
+    histogram.record(min(nanoseconds / 1000, Self.longest))
+  }
+
+  public var count: UInt64 { histogram.totalCount }
+
+  /// The interval, in nanoseconds, that `percentile` (0 to 100) of the intervals do not exceed; nil before the second frame.
+  public func nanoseconds(atPercentile percentile: Double) -> UInt64? {
+    count == 0 ? nil : histogram.valueAtPercentile(percentile) * 1000
+  }
+}

@@ -1,0 +1,40 @@
+/// Counts of one stream's frames. `received` is always `inApp + pictureInPicture`.
+public struct StreamStatistics: Sendable {
+  /// Frames taken from the engine.
+  public private(set) var received: UInt64 = 0
+  /// Frames routed to the stream's in-app surface.
+  public private(set) var inApp: UInt64 = 0
+  /// Frames routed to the picture-in-picture surface.
+  public private(set) var pictureInPicture: UInt64 = 0
+  /// Those of the routed frames that were never shown, because a newer one came first.
+  public internal(set) var replaced: UInt64 = 0
+  /// The newest frame's format.
+  public private(set) var format: VideoFormatDescription?
+  /// Times between one frame's arrival and the next one's.
+  public private(set) var intervals = IntervalHistogram()
+  public private(set) var firstArrival: MonotonicTime?
+  public private(set) var lastArrival: MonotonicTime?
+
+  private var isContinuous = false
+
+  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime, format: VideoFormatDescription) {
+    received += 1
+    switch surface {
+    case .inApp: inApp += 1
+    case .pictureInPicture: pictureInPicture += 1
+    }
+    if self.format !== format { self.format = format }
+    if let lastArrival, isContinuous {
+      intervals.record(nanoseconds: now.nanoseconds(since: lastArrival))
+    } else {
+      firstArrival = firstArrival ?? now
+      isContinuous = true
+    }
+    lastArrival = now
+  }
+
+  /// After a stop the time to the next frame is no frame interval.
+  mutating func forgetLastArrival() {
+    isContinuous = false
+  }
+}

@@ -1,0 +1,61 @@
+import CGStreamer
+import Glibc
+
+/// A picture in memory: rows of BGRA pixels from the top, without padding.
+public struct BGRAImage: Sendable {
+  public let size: PictureSize
+  /// `size.width * size.height * 4` bytes.
+  public let bytes: [UInt8]
+
+  /// The picture as a PNG file's bytes, encoded by GStreamer's `pngenc`.
+  ///
+  /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``, with an empty path.
+  public func pngBytes() throws(PipSinkError) -> [UInt8] {
+    try PipSink.initialize()
+    let caps = gst_caps_from_string(
+      "video/x-raw, format=BGRA, width=\(size.width), height=\(size.height), framerate=1/1")
+    let target = gst_caps_from_string("image/png")
+    let buffer = bytes.withUnsafeBytes { gst_buffer_new_memdup($0.baseAddress, gsize($0.count)) }
+    let source = gst_sample_new(buffer, caps, nil, nil)
+    defer {
+      gst_sample_unref(source)
+      gst_buffer_unref(buffer)
+      gst_caps_unref(target)
+      gst_caps_unref(caps)
+    }
+    var error: UnsafeMutablePointer<GError>?
+    guard let encoded = gst_video_convert_sample(source, target, 30 * 1_000_000_000, &error) else {
+      defer { g_clear_error(&error) }
+      let reason = error.map { String(cString: $0.pointee.message) } ?? "the encoder gave no picture"
+      throw .pictureNotWritten(path: "", reason: reason)
+    }
+    defer { gst_sample_unref(encoded) }
+    var map = GstMapInfo()
+    guard let png = gst_sample_get_buffer(encoded), gst_buffer_map(png, &map, GST_MAP_READ) != 0 else {
+      throw .pictureNotWritten(path: "", reason: "the encoder gave no data")
+    }
+    defer { gst_buffer_unmap(png, &map) }
+    return Array(UnsafeBufferPointer(start: map.data, count: Int(map.size)))
+  }
+
+  /// Writes the picture as a PNG file; a file that is there is replaced.
+  ///
+  /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``.
+  public func writePNG(to path: String) throws(PipSinkError) {
+    let png: [UInt8]
+    do throws(PipSinkError) {
+      png = try pngBytes()
+    } catch .pictureNotWritten(_, let reason) {
+      throw .pictureNotWritten(path: path, reason: reason)
+    } catch {
+      throw error
+    }
+    guard let file = fopen(path, "wb") else {
+      throw .pictureNotWritten(path: path, reason: String(cString: strerror(errno)))
+    }
+    let written = fwrite(png, 1, png.count, file)
+    guard fclose(file) == 0, written == png.count else {
+      throw .pictureNotWritten(path: path, reason: String(cString: strerror(errno)))
+    }
+  }
+}

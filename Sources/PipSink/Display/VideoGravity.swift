@@ -1,0 +1,51 @@
+/// How a picture is fitted to a surface of another shape, with AVLayerVideoGravity's meaning.
+public enum VideoGravity: String, CaseIterable, Sendable {
+  /// Stretched to fill the surface.
+  case resize
+  /// All of the picture, in its shape, with black bars.
+  case resizeAspect
+  /// The surface filled, the picture in its shape and cut at two sides.
+  case resizeAspectFill
+
+  /// What part of the picture goes where.
+  struct Placement: Equatable {
+    /// In pixels of the picture.
+    var source: PictureRect
+    /// In pixels of the surface.
+    var target: PictureRect
+  }
+
+  /// - Parameters:
+  ///   - picture: in pixels.
+  ///   - displaySize: the picture's size on square pixels; its shape is what counts.
+  ///   - surface: in pixels.
+  func placement(of picture: PictureSize, displaySize: (width: Double, height: Double), in surface: PictureSize)
+    -> Placement
+  {
+    var source = PictureRect(x: 0, y: 0, width: picture.width, height: picture.height)
+    var target = PictureRect(x: 0, y: 0, width: surface.width, height: surface.height)
+    let scaleX = Double(surface.width) / displaySize.width
+    let scaleY = Double(surface.height) / displaySize.height
+    switch self {
+    case .resize:
+      break
+    case .resizeAspect:
+      let scale = min(scaleX, scaleY)
+      target.width = Self.rounded(displaySize.width * scale, limit: surface.width)
+      target.height = Self.rounded(displaySize.height * scale, limit: surface.height)
+      target.x = (surface.width - target.width) / 2
+      target.y = (surface.height - target.height) / 2
+    case .resizeAspectFill:
+      let scale = max(scaleX, scaleY)
+      source.width = Self.rounded(Double(picture.width) * scaleX / scale, limit: picture.width)
+      source.height = Self.rounded(Double(picture.height) * scaleY / scale, limit: picture.height)
+      source.x = (picture.width - source.width) / 2
+      source.y = (picture.height - source.height) / 2
+    }
+    return Placement(source: source, target: target)
+  }
+
+  private static func rounded(_ value: Double, limit: Int) -> Int {
+    max(1, min(limit, Int(value.rounded())))
+  }
+}

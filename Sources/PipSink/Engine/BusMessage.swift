@@ -1,0 +1,52 @@
+import CGStreamer
+
+/// What the engine reads from a bus message. The message is borrowed.
+enum BusMessage {
+  /// The error, as ours, of an error message.
+  static func error(in message: UnsafeMutablePointer<GstMessage>) -> PipSinkError {
+    let parts = parts(of: message, gst_message_parse_error)
+    return .elementFailed(element: parts.element, message: parts.text, detail: parts.detail)
+  }
+
+  static func warning(in message: UnsafeMutablePointer<GstMessage>) -> EngineEvent {
+    let parts = parts(of: message, gst_message_parse_warning)
+    return .warning(element: parts.element, message: parts.text, detail: parts.detail)
+  }
+
+  /// What a decodebin says it needs and has not got, "H.264 (High Profile) decoder" for instance.
+  static func missingPlugin(in message: UnsafeMutablePointer<GstMessage>) -> String? {
+    guard gst_is_missing_plugin_message(message) != 0,
+      let text = gst_missing_plugin_message_get_description(message)
+    else { return nil }
+    defer { g_free(text) }
+    return String(cString: text)
+  }
+
+  private typealias Parser = (
+    UnsafeMutablePointer<GstMessage>?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
+    UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+  ) -> Void
+
+  private static func parts(
+    of message: UnsafeMutablePointer<GstMessage>, _ parse: Parser
+  ) -> (element: String, text: String, detail: String?) {
+    var error: UnsafeMutablePointer<GError>?
+    var debug: UnsafeMutablePointer<gchar>?
+    parse(message, &error, &debug)
+    defer {
+      g_clear_error(&error)
+      g_free(debug)
+    }
+    return (
+      message.pointee.src?.objectName ?? "pipeline",
+      error.map { String(cString: $0.pointee.message) } ?? "no message",
+      debug.flatMap { shortDebug(String(cString: $0)) }
+    )
+  }
+
+  /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is what counts.
+  private static func shortDebug(_ debug: String) -> String? {
+    let lines = debug.split(separator: "\n").dropFirst()
+    return lines.isEmpty ? nil : lines.joined(separator: " ")
+  }
+}

@@ -1,0 +1,24 @@
+/// What an engine is doing.
+public enum EngineState: Sendable, Equatable {
+  /// Nothing runs; `start()` is possible.
+  case stopped
+  /// The pipeline is being brought up: sources open, decoders wait for their first data.
+  case starting
+  /// Frames may flow.
+  case running
+}
+
+/// What happens in an engine besides frames.
+public enum EngineEvent: Sendable {
+  case stateChanged(EngineState)
+  /// A stream's frames have this format from now on. Comes before the first frame in it is shown.
+  case formatChanged(StreamID, VideoFormatDescription)
+  /// A stream came to its end. The others go on.
+  case streamEnded(StreamID)
+  /// A stream failed and delivers nothing more. The others go on.
+  case streamFailed(StreamID, PipSinkError)
+  /// An element's warning; nothing has stopped.
+  case warning(element: String, message: String, detail: String?)
+  /// Every stream has ended or failed. The engine waits for `stop()`.
+  case finished
+}

@@ -1,0 +1,159 @@
+import CGStreamer
+
+/// Owns one GstPipeline and knows its streams. Brings it to NULL and lets it go in `deinit`.
+///
+/// `@unchecked Sendable`: GStreamer's element calls lock for themselves, and the fields are constant.
+final class Pipeline: @unchecked Sendable {
+  struct Stream {
+    let id: StreamID
+    /// Borrowed from the pipeline, which keeps it until it is dropped, also when it was taken out by ``isolate(_:)``.
+    let appsink: GstElementPointer
+  }
+
+  let element: GstElementPointer
+  /// In the order of the description.
+  let streams: [Stream]
+  private let elements: [GstElementPointer]
+
+  /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
+  ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``, ``PipSinkError/unsupportedCaps(streamID:caps:)``.
+  init(_ description: PipelineDescription) throws(PipSinkError) {
+    element = try PipelineParser.parse(description)
+    let bin = element.asBin
+    // A bin lists its newest child first.
+    elements = collectObjects(gst_bin_iterate_elements(bin), as: GstElement.self).reversed()
+    let appsinks: [GstElementPointer] = collectObjects(gst_bin_iterate_recurse(bin), as: GstElement.self)
+      .reversed()
+      .filter { element in
+        let isAppSink = element.isA(gst_app_sink_get_type())
+        // The pipeline keeps them; this list only borrows.
+        gst_object_unref(element)
+        return isAppSink
+      }
+    streams = appsinks.map { Stream(id: $0.elementName, appsink: $0) }
+    try validate(description)
+  }
+
+  deinit {
+    gst_element_set_state(element, GST_STATE_NULL)
+    for element in elements {
+      // One that was isolated has been brought to NULL already.
+      gst_object_unref(element)
+    }
+    gst_object_unref(element)
+  }
+
+  func stream(_ id: StreamID) -> Stream? {
+    streams.first { $0.id == id }
+  }
+
+  private func validate(_ description: PipelineDescription) throws(PipSinkError) {
+    let names = description.elementNames
+    if let name = PipelineParser.firstDuplicate(names), stream(name) != nil { throw .duplicateStreamID(name) }
+    // In bins inside of the pipeline, a name may come twice without GStreamer's minding.
+    if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .duplicateStreamID(id) }
+    guard !streams.isEmpty else { throw .noStreams }
+    for stream in streams {
+      // GStreamer names an element after its factory and a number.
+      let isMadeUp = stream.id.hasPrefix("appsink") && stream.id.dropFirst("appsink".count).allSatisfy(\.isNumber)
+      if isMadeUp, !names.contains(stream.id) { throw .unnamedStream(element: stream.id) }
+      guard canGetFrames(stream) else { throw .unlinkedStream(stream.id) }
+      try restrictCaps(of: stream)
+    }
+  }
+
+  /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when that
+  /// leaves nothing.
+  private func restrictCaps(of stream: Stream) throws(PipSinkError) {
+    guard let supported = gst_caps_from_string(PixelFormat.capsString) else { return }
+    defer { gst_caps_unref(supported) }
+    let appsink = UnsafeMutableRawPointer(stream.appsink).assumingMemoryBound(to: GstAppSink.self)
+    var allowed = gst_caps_ref(supported)
+    if let wanted = gst_app_sink_get_caps(appsink) {
+      gst_caps_unref(allowed)
+      allowed = gst_caps_intersect(wanted, supported)
+      defer { gst_caps_unref(wanted) }
+      if gst_caps_is_empty(allowed) != 0 {
+        gst_caps_unref(allowed)
+        throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: wanted))
+      }
+    }
+    defer { gst_caps_unref(allowed) }
+    gst_app_sink_set_caps(appsink, allowed)
+
+    guard let pad = gst_element_get_static_pad(stream.appsink, "sink") else { return }
+    defer { gst_object_unref(pad) }
+    // A branch behind a decodebin is linked later, so that only a pad that is linked now says something.
+    guard let offered = gst_pad_peer_query_caps(pad, nil) else { return }
+    defer { gst_caps_unref(offered) }
+    if gst_pad_is_linked(pad) != 0, gst_caps_can_intersect(offered, allowed!) == 0 {
+      throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
+    }
+  }
+}
+
+// MARK: - Which streams depend on an element
+
+extension Pipeline {
+  /// The streams that get nothing any more when `source` (an element, or one inside of a bin) fails. All of them when that
+  /// cannot be told.
+  func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
+    let affected = streams.filter { stream in
+      upstreamElements(of: stream).contains { element in
+        element.asObject == source || gst_object_has_as_ancestor(source, element.asObject) != 0
+      }
+    }
+    return affected.isEmpty ? streams : affected
+  }
+
+  /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor stop with
+  /// them. Not on a streaming thread.
+  func isolate(_ failed: [Stream]) {
+    let healthy = streams.filter { stream in !failed.contains { $0.id == stream.id } }
+    let needed = Set(healthy.flatMap(upstreamElements))
+    for child in Set(failed.flatMap(upstreamElements)).subtracting(needed) {
+      guard gst_object_has_as_parent(child.asObject, element.asObject) != 0 else { continue }
+      gst_element_set_locked_state(child, 1)
+      gst_element_set_state(child, GST_STATE_NULL)
+      gst_bin_remove(element.asBin, child)
+    }
+  }
+
+  /// The pipeline's direct children on the way to a stream's appsink, that one included.
+  private func upstreamElements(of stream: Stream) -> Set<GstElementPointer> {
+    var found: Set<GstElementPointer> = []
+    var open = [topLevelElement(of: stream.appsink.asObject)].compactMap(\.self)
+    while let next = open.popLast() {
+      guard found.insert(next).inserted else { continue }
+      for pad in collectObjects(gst_element_iterate_sink_pads(next), as: GstPad.self) {
+        defer { gst_object_unref(pad) }
+        if let peer = gst_pad_get_peer(pad) {
+          defer { gst_object_unref(peer) }
+          let object = UnsafeMutableRawPointer(peer).assumingMemoryBound(to: GstObject.self)
+          if let element = topLevelElement(of: object) { open.append(element) }
+        } else if let element = latecomer(before: next) {
+          // Not linked yet: the link waits for a pad that an element written before this one will add.
+          open.append(element)
+        }
+      }
+    }
+    return found
+  }
+
+  /// Whether something feeds the stream, or will once it adds its pads.
+  private func canGetFrames(_ stream: Stream) -> Bool {
+    upstreamElements(of: stream).contains { element in
+      element.pointee.numsinkpads == 0 && element != topLevelElement(of: stream.appsink.asObject)
+    }
+  }
+
+  /// The last element before `element` in the description that adds source pads while it runs, such as a decodebin.
+  private func latecomer(before element: GstElementPointer) -> GstElementPointer? {
+    guard let index = elements.firstIndex(of: element) else { return nil }
+    return elements[..<index].last(where: \.addsSourcePadsLater)
+  }
+
+  private func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
+    elements.first { $0.asObject == object || gst_object_has_as_ancestor(object, $0.asObject) != 0 }
+  }
+}

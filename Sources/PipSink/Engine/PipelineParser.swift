@@ -1,0 +1,94 @@
+import CGStreamer
+
+/// From a description to a GstPipeline with its streams, or to the error that says what is wrong with it.
+enum PipelineParser {
+  /// - Returns: a GstPipeline in state NULL; the caller owns the one reference.
+  static func parse(_ description: PipelineDescription) throws(PipSinkError) -> GstElementPointer {
+    try PipSink.initialize()
+    let context = gst_parse_context_new()
+    defer { gst_parse_context_free(context) }
+    var error: UnsafeMutablePointer<GError>?
+    let parsed = build(description, context, &error)
+    if let error {
+      defer { g_error_free(error) }
+      if let parsed { gst_object_unref(parsed) }
+      throw parseError(error.pointee, context: context, description: description)
+    }
+    guard let parsed else { throw .emptyPipeline }
+    return try asPipeline(parsed)
+  }
+
+  private static func build(
+    _ description: PipelineDescription, _ context: OpaquePointer?, _ error: inout UnsafeMutablePointer<GError>?
+  ) -> GstElementPointer? {
+    let flags = GST_PARSE_FLAG_FATAL_ERRORS
+    switch description {
+    case .text(let text):
+      return gst_parse_launch_full(text, context, flags, &error)
+    case .arguments(let arguments):
+      var strings: [UnsafePointer<gchar>?] = arguments.map { UnsafePointer(g_strdup($0)) }
+      defer { for string in strings { g_free(UnsafeMutableRawPointer(mutating: string)) } }
+      strings.append(nil)
+      return strings.withUnsafeMutableBufferPointer { strings in
+        // The C type is `const gchar **`; the strings are only read.
+        strings.withMemoryRebound(to: UnsafePointer<gchar>?.self) { strings in
+          gst_parse_launchv_full(strings.baseAddress, context, flags, &error)
+        }
+      }
+    }
+  }
+
+  /// A description of one element yields that element rather than a pipeline.
+  private static func asPipeline(_ parsed: GstElementPointer) throws(PipSinkError) -> GstElementPointer {
+    if parsed.isA(gst_pipeline_get_type()) {
+      // gst_parse_launch returns a floating reference.
+      gst_object_ref_sink(parsed)
+      return parsed
+    }
+    guard let pipeline = gst_pipeline_new(nil) else {
+      gst_object_unref(parsed)
+      throw .invalidPipeline(reason: "no pipeline can be made")
+    }
+    gst_object_ref_sink(pipeline)
+    gst_bin_add(pipeline.asBin, parsed)
+    return pipeline
+  }
+
+  private static func parseError(
+    _ error: GError, context: OpaquePointer?, description: PipelineDescription
+  ) -> PipSinkError {
+    let message = String(cString: error.message)
+    guard error.domain == gst_parse_error_quark() else { return .invalidPipeline(reason: message) }
+    switch GstParseError(UInt32(error.code)) {
+    case GST_PARSE_ERROR_NO_SUCH_ELEMENT:
+      let missing = missingElements(context)
+      return missing.isEmpty ? .invalidPipeline(reason: message) : .missingElements(missing)
+    case GST_PARSE_ERROR_EMPTY, GST_PARSE_ERROR_EMPTY_BIN:
+      return .emptyPipeline
+    case GST_PARSE_ERROR_LINK:
+      // The second element of a name is left out of the pipeline, which shows as a link that fails.
+      if let name = firstDuplicate(description.elementNames) { return .duplicateStreamID(name) }
+      return .linkFailed(reason: message)
+    default:
+      return .invalidPipeline(reason: message)
+    }
+  }
+
+  private static func missingElements(_ context: OpaquePointer?) -> [String] {
+    guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
+    defer { g_strfreev(names) }
+    var result: [String] = []
+    var next = names
+    while let name = next.pointee {
+      let element = String(cString: name)
+      if !result.contains(element) { result.append(element) }
+      next += 1
+    }
+    return result
+  }
+
+  static func firstDuplicate(_ names: [String]) -> String? {
+    var seen: Set<String> = []
+    return names.first { !seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,112 @@
+import CGStreamer
+
+/// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it on.
+///
+/// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
+///
+/// `@unchecked Sendable`: `format`, `formatCaps` and `sequenceNumber` belong to the streaming thread, of which a pad has one at a time
+/// (its stream lock); everything else is constant.
+final class StreamSink: @unchecked Sendable {
+  /// What the engine wants to know, called on the streaming thread.
+  struct Handlers: Sendable {
+    var formatChanged: @Sendable (VideoFormatDescription) -> Void
+    var ended: @Sendable () -> Void
+    var failed: @Sendable (PipSinkError) -> Void
+  }
+
+  private let consumer: any SampleBufferConsumer
+  private let handlers: Handlers
+  private var format: VideoFormatDescription?
+  /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
+  private var formatCaps: UnsafeMutablePointer<GstCaps>?
+  private var sequenceNumber: UInt64 = 0
+
+  private init(consumer: any SampleBufferConsumer, handlers: Handlers) {
+    self.consumer = consumer
+    self.handlers = handlers
+  }
+
+  deinit {
+    if let formatCaps { gst_caps_unref(formatCaps) }
+  }
+
+  /// Makes `appsink` deliver to `consumer`. Called once, before the pipeline starts.
+  static func install(
+    on appsink: UnsafeMutablePointer<GstElement>, consumer: any SampleBufferConsumer, handlers: Handlers
+  ) {
+    let sink = StreamSink(consumer: consumer, handlers: handlers)
+    var callbacks = GstAppSinkCallbacks()
+    callbacks.new_sample = { appsink, context in
+      guard let appsink, let context else { return GST_FLOW_ERROR }
+      return Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().takeSample(from: appsink)
+    }
+    callbacks.eos = { _, context in
+      guard let context else { return }
+      Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().handlers.ended()
+    }
+    appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { appsink in
+      gst_app_sink_set_callbacks(
+        appsink, &callbacks, Unmanaged.passRetained(sink).toOpaque(),
+        { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
+    }
+    acceptPaddedFrames(on: appsink)
+  }
+
+  private func takeSample(from appsink: UnsafeMutablePointer<GstAppSink>) -> GstFlowReturn {
+    guard let sample = gst_app_sink_pull_sample(appsink) else { return GST_FLOW_EOS }
+    do throws(PipSinkError) {
+      let buffer = try PixelBuffer(owning: sample, formatDescription: formatDescription(of: sample))
+      sequenceNumber += 1
+      consumer.consume(
+        SampleBuffer(
+          pixelBuffer: buffer,
+          timing: SampleTiming(
+            presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
+            decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
+            duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
+          // The appsink has waited for the frame's time already, unless it was told not to (sync=false).
+          attachments: .init(displayImmediately: true),
+          sequenceNumber: sequenceNumber))
+      return GST_FLOW_OK
+    } catch {
+      handlers.failed(error)
+      return GST_FLOW_ERROR
+    }
+  }
+
+  private func formatDescription(of sample: OpaquePointer) throws(PipSinkError) -> VideoFormatDescription {
+    guard let caps = gst_sample_get_caps(sample) else {
+      gst_sample_unref(sample)
+      throw .invalidCaps("none")
+    }
+    if let format, formatCaps == caps { return format }
+    do throws(PipSinkError) {
+      let new = try VideoFormatDescription.shared(for: caps)
+      if new !== format { handlers.formatChanged(new) }
+      format = new
+      if let formatCaps { gst_caps_unref(formatCaps) }
+      formatCaps = gst_caps_ref(caps)
+      return new
+    } catch {
+      gst_sample_unref(sample)
+      throw error
+    }
+  }
+
+  /// Answers the allocation query with the metas that PipSink reads. An appsink of GStreamer 1.22 does not answer, and then
+  /// decoders copy every frame to get rid of their padding.
+  private static func acceptPaddedFrames(on appsink: UnsafeMutablePointer<GstElement>) {
+    guard let pad = gst_element_get_static_pad(appsink, "sink") else { return }
+    defer { gst_object_unref(pad) }
+    gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
+      { _, info, _ in
+        guard let query = info?.pointee.data?.assumingMemoryBound(to: GstQuery.self),
+          query.pointee.type == GST_QUERY_ALLOCATION
+        else { return GST_PAD_PROBE_OK }
+        gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+        gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
+        return GST_PAD_PROBE_HANDLED
+      }, nil, nil)
+  }
+}

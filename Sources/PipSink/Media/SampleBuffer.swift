@@ -1,0 +1,66 @@
+import CGStreamer
+
+/// When a frame is to be shown and for how long. Every part may be ``MediaTime/invalid``.
+public struct SampleTiming: Hashable, Sendable {
+  public var presentationTimeStamp: MediaTime
+  public var decodeTimeStamp: MediaTime
+  public var duration: MediaTime
+
+  public init(
+    presentationTimeStamp: MediaTime = .invalid, decodeTimeStamp: MediaTime = .invalid, duration: MediaTime = .invalid
+  ) {
+    self.presentationTimeStamp = presentationTimeStamp
+    self.decodeTimeStamp = decodeTimeStamp
+    self.duration = duration
+  }
+
+  /// No time at all: the frame can only be shown at once.
+  public static let invalid = SampleTiming()
+}
+
+/// A frame on its way to a surface: its pixels, its format, its times, and how it is to be treated. A value; copying it copies a
+/// reference to the pixels.
+public struct SampleBuffer: Sendable {
+  public struct Attachments: Hashable, Sendable {
+    /// Show it as soon as it arrives, whatever its time stamps say.
+    public var displayImmediately: Bool
+
+    public init(displayImmediately: Bool = false) {
+      self.displayImmediately = displayImmediately
+    }
+  }
+
+  public let pixelBuffer: PixelBuffer
+  public var timing: SampleTiming
+  public var attachments: Attachments
+  /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a frame
+  /// that no engine delivered.
+  public var sequenceNumber: UInt64
+
+  public var formatDescription: VideoFormatDescription { pixelBuffer.formatDescription }
+
+  /// A sample without valid times can only be shown at once, so `displayImmediately` is set for it, as the video-call engines
+  /// that inspired this do.
+  public init(
+    pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, attachments: Attachments? = nil,
+    sequenceNumber: UInt64 = 0
+  ) {
+    self.pixelBuffer = pixelBuffer
+    self.timing = timing
+    self.attachments = attachments ?? Attachments(displayImmediately: !timing.presentationTimeStamp.isNumeric)
+    self.sequenceNumber = sequenceNumber
+  }
+
+  /// The same with the format description given, as CMSampleBuffer's constructor has it.
+  ///
+  /// - Throws: ``PipSinkError/invalidCaps(_:)`` when it is not the pixel buffer's own.
+  public init(
+    pixelBuffer: PixelBuffer, formatDescription: VideoFormatDescription, timing: SampleTiming,
+    attachments: Attachments? = nil
+  ) throws(PipSinkError) {
+    guard formatDescription === pixelBuffer.formatDescription else {
+      throw .invalidCaps(formatDescription.capsDescription)
+    }
+    self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments)
+  }
+}

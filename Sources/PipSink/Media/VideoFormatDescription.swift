@@ -1,0 +1,88 @@
+import CGStreamer
+
+/// What a stream's frames are: format, size, shape of the pixels, colours, rate. Immutable.
+///
+/// There is one instance for equal caps, shared by all frames that have them, so two frames have the same format when their
+/// descriptions are the same object (`===`).
+///
+/// `@unchecked Sendable`: everything is constant after `init`, and GstCaps that are shared are immutable.
+public final class VideoFormatDescription: @unchecked Sendable {
+  public let pixelFormat: PixelFormat
+  /// The visible picture, in pixels.
+  public let size: PictureSize
+  /// Width of one pixel divided by its height, as a fraction. 1/1 is square.
+  public let pixelAspectRatio: (numerator: Int, denominator: Int)
+  /// Frames a second as a fraction; 0/1 when variable or unknown.
+  public let frameRate: (numerator: Int, denominator: Int)
+  public let colorimetry: Colorimetry
+  public let isInterlaced: Bool
+  /// The caps as GStreamer writes them.
+  public let capsDescription: String
+
+  let caps: UnsafeMutablePointer<GstCaps>
+  let info: GstVideoInfo
+
+  /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not per frame.
+  ///
+  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat`` and system memory, or
+  ///   whose size is out of ``PictureSize/maximumDimension``.
+  static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
+    let text = gst_caps_to_string(caps)
+    defer { g_free(text) }
+    let key = text.map { String(cString: $0) } ?? ""
+    return try instances.withLock { instances throws(PipSinkError) in
+      if let living = instances[key]?.description { return living }
+      let new = try VideoFormatDescription(caps: caps, text: key)
+      instances = instances.filter { $0.value.description != nil }
+      instances[key] = WeakReference(description: new)
+      return new
+    }
+  }
+
+  private struct WeakReference { weak var description: VideoFormatDescription? }
+  private static let instances = Locked<[String: WeakReference]>([:])
+
+  private init(caps: UnsafeMutablePointer<GstCaps>, text: String) throws(PipSinkError) {
+    var info = GstVideoInfo()
+    let features = gst_caps_get_features(caps, 0)
+    guard gst_video_info_from_caps(&info, caps) != 0, let finfo = info.finfo,
+      let pixelFormat = PixelFormat(finfo.pointee.format),
+      features == nil || gst_caps_features_contains(features, "memory:SystemMemory") != 0
+    else { throw .invalidCaps(text) }
+    size = PictureSize(width: Int(info.width), height: Int(info.height))
+    guard size.isValid, info.par_n > 0, info.par_d > 0 else { throw .invalidCaps(text) }
+    self.pixelFormat = pixelFormat
+    pixelAspectRatio = (Int(info.par_n), Int(info.par_d))
+    frameRate = (Int(info.fps_n), Int(info.fps_d))
+    colorimetry = Colorimetry(info.colorimetry)
+    isInterlaced = info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE
+    capsDescription = text
+    self.info = info
+    self.caps = gst_caps_ref(caps)
+  }
+
+  deinit {
+    gst_caps_unref(caps)
+  }
+
+  /// How many planes a frame has.
+  public var planeCount: Int { Int(info.finfo.pointee.n_planes) }
+
+  /// The size at which the picture looks right on square pixels: the width stretched, the height kept.
+  public var displaySize: (width: Double, height: Double) {
+    displaySize(of: size)
+  }
+
+  func displaySize(of visible: PictureSize) -> (width: Double, height: Double) {
+    let ratio = Double(pixelAspectRatio.numerator) / Double(pixelAspectRatio.denominator)
+    return (Double(visible.width) * ratio, Double(visible.height))
+  }
+}
+
+extension VideoFormatDescription: CustomStringConvertible {
+  /// Short and for people: "I420 640x480 at 30/1".
+  public var description: String {
+    let rate = frameRate.numerator > 0 ? " at \(frameRate.numerator)/\(frameRate.denominator)" : ""
+    return "\(pixelFormat.rawValue) \(size)\(rate)"
+  }
+}

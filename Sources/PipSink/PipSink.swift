@@ -1,0 +1,32 @@
+import CGStreamer
+
+/// What belongs to PipSink as a whole.
+public enum PipSink {
+  /// PipSink's own version, as in the release notes.
+  public static let version = "0.1.0"
+
+  /// The version of the GStreamer library in use, "GStreamer 1.22.0" for instance.
+  public static var gstreamerVersion: String {
+    guard let text = gst_version_string() else { return "GStreamer" }
+    defer { g_free(text) }
+    return String(cString: text)
+  }
+
+  /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it only
+  /// to learn early that GStreamer does not work here. Safe from any thread.
+  ///
+  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  public static func initialize() throws(PipSinkError) {
+    if let failure = initialization { throw failure }
+  }
+
+  private static let initialization: PipSinkError? = {
+    var error: UnsafeMutablePointer<GError>?
+    if gst_init_check(nil, nil, &error) != 0 { return nil }
+    defer { g_clear_error(&error) }
+    return .gstreamerUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+  }()
+}
+
+/// Identifies one video stream: the `name` of its appsink.
+public typealias StreamID = String

@@ -1,0 +1,91 @@
+/// Everything that PipSink throws or reports, with the thing that failed, the cause, and what to do about it.
+public enum PipSinkError: Error, Equatable, Sendable {
+  /// `gst_init` failed.
+  case gstreamerUnavailable(reason: String)
+  /// The pipeline description has no element in it.
+  case emptyPipeline
+  /// The description is not in gst-launch's syntax, or sets a property that does not exist.
+  case invalidPipeline(reason: String)
+  /// Elements that no installed plugin has, by factory name; or, of a decoder that was missed while running, its description.
+  case missingElements([String])
+  /// Two elements cannot be linked.
+  case linkFailed(reason: String)
+  /// No appsink in the description, so there is no stream.
+  case noStreams
+  /// An appsink without a `name`; `element` is the name GStreamer made up for it.
+  case unnamedStream(element: String)
+  /// Two elements of one name.
+  case duplicateStreamID(StreamID)
+  /// Nothing is linked to a stream's appsink.
+  case unlinkedStream(StreamID)
+  /// What upstream offers a stream has nothing in common with the video formats that PipSink takes.
+  case unsupportedCaps(streamID: StreamID, caps: String)
+  /// Caps that are no raw video in system memory, or have an impossible size.
+  case invalidCaps(String)
+  /// No stream has this ID.
+  case unknownStream(StreamID, known: [StreamID])
+  /// An element posted an error; `element` is its name, `message` GStreamer's text, `detail` its debug text.
+  case elementFailed(element: String, message: String, detail: String?)
+  /// The pipeline refused a change of state and no element said why.
+  case stateChangeFailed(pipeline: String)
+  /// `start()` while the engine runs already.
+  case alreadyRunning
+  /// A frame's memory cannot be read: it cannot be mapped, or is smaller than its format needs.
+  case unreadableFrame(reason: String)
+  /// A size that cannot be a picture's, in pixels.
+  case invalidSize(width: Int, height: Int)
+  /// A plane index that the format does not have.
+  case noSuchPlane(index: Int, count: Int)
+  /// A picture could not be encoded or written.
+  case pictureNotWritten(path: String, reason: String)
+  /// A surface has shown nothing so far.
+  case noPicture(surface: String)
+}
+
+extension PipSinkError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .gstreamerUnavailable(let reason):
+      "GStreamer cannot be initialised: \(reason)"
+    case .emptyPipeline:
+      "the pipeline description is empty; give one such as \"videotestsrc ! appsink name=camera\""
+    case .invalidPipeline(let reason):
+      "the pipeline cannot be parsed: \(reason)"
+    case .missingElements(let names):
+      "missing \(names.count == 1 ? "element" : "elements"): \(names.joined(separator: ", "))"
+    case .linkFailed(let reason):
+      "the pipeline cannot be linked: \(reason)"
+    case .noStreams:
+      "the pipeline has no appsink, so there is no stream to show; end a branch with \"appsink name=STREAM\""
+    case .unnamedStream(let element):
+      "the appsink that GStreamer calls \"\(element)\" has no name; its name is the stream ID, so write \"appsink name=STREAM\""
+    case .duplicateStreamID(let id):
+      "the name \"\(id)\" is used twice; every stream needs a name of its own"
+    case .unlinkedStream(let id):
+      "nothing is linked to the appsink of stream \"\(id)\""
+    case .unsupportedCaps(let id, let caps):
+      "stream \"\(id)\" is offered \(caps), which is no video format that PipSink takes; "
+        + "put \"videoconvert\" before its appsink, or link a video branch to it"
+    case .invalidCaps(let caps):
+      "these caps are no raw video that PipSink can show: \(caps)"
+    case .unknownStream(let id, let known):
+      "there is no stream \"\(id)\"; the streams are: \(known.joined(separator: ", "))"
+    case .elementFailed(let element, let message, let detail):
+      "element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")"
+    case .stateChangeFailed(let pipeline):
+      "\"\(pipeline)\" refused to start and no element said why; GST_DEBUG=3 shows more"
+    case .alreadyRunning:
+      "the engine runs already; stop it first"
+    case .unreadableFrame(let reason):
+      "a frame cannot be read: \(reason)"
+    case .invalidSize(let width, let height):
+      "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
+    case .noSuchPlane(let index, let count):
+      "there is no plane \(index); the format has \(count)"
+    case .pictureNotWritten(let path, let reason):
+      "the picture \"\(path)\" cannot be written: \(reason)"
+    case .noPicture(let surface):
+      "surface \"\(surface)\" has shown no picture yet"
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// Sends values to any number of `AsyncStream`s.
+final class Broadcast<Element: Sendable>: Sendable {
+  private struct State {
+    var nextKey = 0
+    var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
+  }
+  private let state = Locked(State())
+
+  deinit {
+    for continuation in state.withLock({ $0.continuations.values }) { continuation.finish() }
+  }
+
+  /// Everything that is sent from now on. A reader that falls behind by `limit` values loses the oldest.
+  func stream(limit: Int = 1024) -> AsyncStream<Element> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(limit))
+    let key = state.withLock { state in
+      state.nextKey += 1
+      state.continuations[state.nextKey] = continuation
+      return state.nextKey
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.continuations.removeValue(forKey: key) }
+    }
+    return stream
+  }
+
+  func send(_ element: Element) {
+    for continuation in state.withLock({ Array($0.continuations.values) }) { continuation.yield(element) }
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// State behind one lock, with a condition to wait on.
+///
+/// It is a pthread mutex rather than `Synchronization.Mutex`, because the latter locks by futex inside the standard library,
+/// where ThreadSanitizer cannot see it (Swift 6.3 reports a race on every use), and because the presenting threads wait
+/// on a condition.
+///
+/// `@unchecked Sendable`: the state is reached through ``withLock(_:)`` and the waiting calls alone, with the mutex held.
+final class Locked<State: ~Copyable>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private let state: UnsafeMutablePointer<State>
+
+  init(_ initial: consuming sending State) {
+    mutex = .allocate(capacity: 1)
+    condition = .allocate(capacity: 1)
+    state = .allocate(capacity: 1)
+    state.initialize(to: initial)
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    state.deinitialize(count: 1)
+    condition.deallocate()
+    mutex.deallocate()
+    state.deallocate()
+  }
+
+  @inline(__always)
+  func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&state.pointee)
+  }
+
+  /// Wakes every waiting thread. Call it after the change that they wait for.
+  @inline(__always)
+  func wakeAll() {
+    pthread_cond_broadcast(condition)
+  }
+
+  /// Blocks until `body` returns a value; it is asked once at the start and again after each ``wakeAll()``.
+  func wait<Result>(for body: (inout State) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state.pointee) { return result }
+      pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// The same with a limit: `nil` once `deadline` has passed.
+  func wait<Result>(until deadline: MonotonicTime, for body: (inout State) -> Result?) -> Result? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    var limit = deadline.timespec
+    while true {
+      if let result = body(&state.pointee) { return result }
+      if pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT { return body(&state.pointee) }
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import PipSink
+
+/// The demo's exit codes, after sysexits.h.
+enum ExitStatus: Int32 {
+  /// EX_USAGE: an option that makes no sense, a stream that does not exist, a folder that cannot be written.
+  case usage = 64
+  /// EX_DATAERR: the pipeline cannot be parsed or linked.
+  case pipeline = 65
+  /// EX_UNAVAILABLE: an element or a display is missing.
+  case unavailable = 69
+  /// EX_IOERR: a stream failed while running, or a picture or report could not be written.
+  case failed = 74
+
+  var exitCode: ExitCode { ExitCode(rawValue) }
+
+  /// The code for an error, wherever it comes from.
+  init(_ error: PipSinkError) {
+    self =
+      switch error {
+      case .missingElements, .gstreamerUnavailable: .unavailable
+      case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
+        .unlinkedStream, .unsupportedCaps:
+        .pipeline
+      case .unknownStream, .invalidSize: .usage
+      case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .noSuchPlane,
+        .pictureNotWritten, .noPicture:
+        .failed
+      }
+  }
+}
+
+/// An error with its exit code, for `run()` to end with.
+struct DemoError: Error {
+  let status: ExitStatus
+  let message: String
+
+  init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+
+  init(_ error: PipSinkError) {
+    status = ExitStatus(error)
+    message = error.description + (DebianPackages.advice(for: error).map { "\n\($0)" } ?? "")
+  }
+}

@@ -1,0 +1,110 @@
+import ArgumentParser
+import Foundation
+import PipSink
+
+struct PlayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play",
+    abstract: "Runs a pipeline and shows its streams.",
+    discussion: """
+      Every appsink in the pipeline is a stream, and its name is the stream ID:
+
+        pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
+
+      Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element or a display is missing; \
+      74 a stream failed while running, or a file could not be written.
+      """
+  )
+
+  enum Mode: String, ExpressibleByArgument, CaseIterable {
+    case normal, pip
+  }
+
+  enum Surface: String, ExpressibleByArgument, CaseIterable {
+    case auto, window, offscreen, none
+  }
+
+  @Argument(help: "The pipeline, as one string or as gst-launch-1.0 takes it.")
+  var pipeline: [String] = []
+
+  @Option(name: .customLong("pipeline"), help: ArgumentHelp("Take the pipeline from this file.", valueName: "file"))
+  var pipelineFile: String?
+
+  @Option(help: "Where streams are shown at the start: in the app, or one of them in picture-in-picture.")
+  var mode: Mode = .normal
+
+  @Option(help: ArgumentHelp("The stream for picture-in-picture; the first one by default.", valueName: "id"))
+  var pipStream: String?
+
+  @Option(help: "What to show streams on. \"none\" counts frames only.")
+  var surface: Surface = .auto
+
+  @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
+  var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write what the surfaces show as PNG files into this folder: at the end, and at every \"snapshot\" action.",
+      valueName: "dir"))
+  var snapshots: String?
+
+  @Option(help: ArgumentHelp("Write a JSON report to this file; \"-\" is standard output.", valueName: "file"))
+  var report: String?
+
+  @Option(
+    name: .customLong("at"),
+    help: ArgumentHelp(
+      "Do something at a time after the start: pip:ID, normal, snapshot or quit. Repeatable.",
+      valueName: "seconds=action"))
+  var actions: [TimedAction] = []
+
+  @Option(help: ArgumentHelp("The size of each in-app surface, in pixels.", valueName: "WxH"))
+  var windowSize = PictureSize(width: 640, height: 360)
+
+  @Option(help: ArgumentHelp("The size of the picture-in-picture surface, in pixels.", valueName: "WxH"))
+  var pipSize = PictureSize(width: 320, height: 180)
+
+  @Option(help: "How a picture is fitted to its surface.")
+  var gravity: VideoGravity = .resizeAspect
+
+  /// Every stream ID that an option names.
+  var wantedStreams: [StreamID] {
+    [pipStream].compactMap(\.self)
+      + actions.compactMap { timed in
+        if case .pictureInPicture(let id) = timed.action { id } else { nil }
+      }
+  }
+
+  func validate() throws {
+    if let duration, !(duration > 0 && duration.isFinite) {
+      throw ValidationError("--duration takes a number of seconds above 0.")
+    }
+    if pipelineFile != nil && !pipeline.isEmpty {
+      throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
+    }
+  }
+
+  func run() async throws {
+    do {
+      let session = try PlaySession(self, description: pipelineDescription())
+      try await session.run()
+    } catch let error as PipSinkError {
+      throw Self.exit(after: DemoError(error))
+    } catch let error as DemoError {
+      throw Self.exit(after: error)
+    }
+  }
+
+  private func pipelineDescription() throws -> PipelineDescription {
+    if let pipelineFile {
+      let environment = ProcessInfo.processInfo.environment
+      return .text(try LaunchFile(path: pipelineFile, environment: environment).text)
+    }
+    return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
+  }
+
+  private static func exit(after error: DemoError) -> ExitCode {
+    FileHandle.standardError.write(Data("pipsink-demo: \(error.message)\n".utf8))
+    return error.status.exitCode
+  }
+}

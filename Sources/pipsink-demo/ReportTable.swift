@@ -1,0 +1,54 @@
+import Foundation
+
+/// A report for people.
+struct ReportTable {
+  let report: Report
+  /// In the pipeline's order.
+  let streamIDs: [String]
+
+  var text: String {
+    var lines = [
+      "Outcome: \(report.outcome.rawValue) after \(decimal(report.durationSeconds, 1)) s, surface \(report.surface)"
+    ]
+    lines += table(
+      ["stream", "received", "in-app", "pip", "replaced", "p50 ms", "p99 ms", "format"],
+      streamIDs.compactMap { id in report.streams[id].map { row(id, $0) } })
+    if !report.modeChanges.isEmpty {
+      lines += table(
+        ["switch at s", "stream", "from", "to", "first picture ms", "lost", "repeated"], report.modeChanges.map(row))
+    }
+    let mebibytes = Double(report.process.peakRssBytes) / 1_048_576
+    lines.append(
+      "Process: \(decimal(report.process.cpuSeconds, 2)) s CPU, \(decimal(mebibytes, 1)) MiB peak resident set")
+    return lines.joined(separator: "\n")
+  }
+
+  private func row(_ id: String, _ stream: Report.Stream) -> [String] {
+    [
+      id, "\(stream.received)", "\(stream.inApp)", "\(stream.pip)", "\(stream.replaced)",
+      stream.frameInterval.map { decimal($0.p50, 1) } ?? "-", stream.frameInterval.map { decimal($0.p99, 1) } ?? "-",
+      stream.format ?? "no frame",
+    ]
+  }
+
+  private func row(_ change: Report.ModeChange) -> [String] {
+    [
+      decimal(change.time, 2), change.stream, change.from, change.to,
+      change.firstFrameLatencyMs.map { decimal($0, 2) } ?? "-", "\(change.framesLost)", "\(change.framesRepeated)",
+    ]
+  }
+
+  /// Columns as wide as their widest cell.
+  private func table(_ header: [String], _ rows: [[String]]) -> [String] {
+    let all = [header] + rows
+    let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
+    let lines = all.map { row in
+      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+    }
+    return [""] + [lines[0], String(repeating: "-", count: lines[0].count)] + lines.dropFirst() + [""]
+  }
+
+  private func decimal(_ value: Double, _ places: Int) -> String {
+    String(format: "%.\(places)f", value)
+  }
+}

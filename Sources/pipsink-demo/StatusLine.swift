@@ -1,0 +1,55 @@
+import Foundation
+import PipSink
+
+/// Says how a run goes, on standard error: one line that is rewritten on a terminal, a plain line a second elsewhere.
+final class StatusLine {
+  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private var previous: [StreamID: UInt64] = [:]
+  private var previousTime = MonotonicTime.now
+  private var isLineOpen = false
+
+  /// Seconds between updates.
+  var interval: Double { isTerminal ? 0.25 : 1 }
+
+  func update(_ streams: [(id: StreamID, statistics: StreamStatistics)], table: RoutingTable, seconds: Double) {
+    let now = MonotonicTime.now
+    let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
+    let parts = streams.map { id, statistics in
+      let new = statistics.received - (previous[id] ?? 0)
+      previous[id] = statistics.received
+      let rate = elapsed > 0 ? Double(new) / elapsed : 0
+      return "\(id) \(String(format: "%.1f", rate)) fps, \(statistics.inApp) in-app, "
+        + "\(statistics.pictureInPicture) pip, \(statistics.replaced) replaced"
+    }
+    previousTime = now
+    let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
+    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))"
+    if isTerminal {
+      write("\r\u{1B}[K" + line.prefix(terminalWidth))
+      isLineOpen = true
+    } else {
+      write(line + "\n")
+    }
+  }
+
+  /// A message of its own, which stays.
+  func say(_ message: String) {
+    if isLineOpen { write("\r\u{1B}[K") }
+    isLineOpen = false
+    write(message + "\n")
+  }
+
+  func end() {
+    if isLineOpen { write("\n") }
+    isLineOpen = false
+  }
+
+  private var terminalWidth: Int {
+    var size = winsize()
+    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) - 1 : 79
+  }
+
+  private func write(_ text: String) {
+    FileHandle.standardError.write(Data(text.utf8))
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import PipSink
+
+/// `SECONDS=ACTION`: something to do at a time after the start.
+struct TimedAction: ExpressibleByArgument {
+  enum Action: Equatable {
+    case pictureInPicture(StreamID)
+    case normal
+    case snapshot
+    case quit
+  }
+
+  let seconds: Double
+  let action: Action
+
+  init?(argument: String) {
+    let parts = argument.split(separator: "=", maxSplits: 1)
+    guard parts.count == 2, let seconds = Double(parts[0]), seconds >= 0, seconds.isFinite else { return nil }
+    self.seconds = seconds
+    switch parts[1] {
+    case "normal": action = .normal
+    case "snapshot": action = .snapshot
+    case "quit": action = .quit
+    case let text where text.hasPrefix("pip:") && text.count > "pip:".count:
+      action = .pictureInPicture(String(text.dropFirst("pip:".count)))
+    default: return nil
+    }
+  }
+}
+
+/// `WIDTHxHEIGHT` in pixels.
+extension PictureSize: ExpressibleByArgument {
+  public init?(argument: String) {
+    let parts = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
+    self.init(width: width, height: height)
+    guard isValid else { return nil }
+  }
+
+  public var defaultValueDescription: String { description }
+}
+
+extension VideoGravity: ExpressibleByArgument {}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use.
+# Does nothing when all are there. Works as root, and through sudo otherwise.
+set -eu
+
+packages="
+  libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config
+  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
+"
+test_packages="xvfb x11-xserver-utils python3 python3-gi gir1.2-gst-rtsp-server-1.0"
+
+case "${1:-}" in
+  "") ;;
+  --test) packages="$packages $test_packages" ;;
+  *)
+    echo "usage: $0 [--test]" >&2
+    exit 64
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "This is no Debian system. Install what your system calls these packages:" $packages >&2
+  exit 69
+fi
+
+missing=""
+for package in $packages; do
+  status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "These Debian packages are missing; run as root: apt-get install$missing" >&2
+    exit 69
+  fi
+  as_root=sudo
+fi
+
+echo "Installing Debian packages:$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
