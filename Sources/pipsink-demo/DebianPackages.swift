@@ -36,7 +36,8 @@ enum DebianPackages {
       position = end
       let elements = String(decoding: lists[field.upperBound..<end], as: UTF8.self).split(separator: ",")
       guard elements.contains(where: { $0.drop(while: { $0 == " " }) == element }),
-        let name = lists.range(of: Data("Package: ".utf8), options: .backwards, in: lists.startIndex..<field.lowerBound),
+        let name = lists.range(
+          of: Data("Package: ".utf8), options: .backwards, in: lists.startIndex..<field.lowerBound),
         let nameEnd = lists.range(of: newline, in: name.upperBound..<lists.endIndex)
       else { continue }
       return String(decoding: lists[name.upperBound..<nameEnd.lowerBound], as: UTF8.self)

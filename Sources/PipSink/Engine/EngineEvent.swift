@@ -17,7 +17,7 @@ public enum EngineEvent: Sendable {
   case streamEnded(StreamID)
   /// A stream failed and delivers nothing more. The others go on.
   case streamFailed(StreamID, PipSinkError)
-  /// An element's warning; nothing has stopped.
+  /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)
   /// Every stream has ended or failed. The engine waits for `stop()`.
   case finished

@@ -95,15 +95,20 @@ final class Pipeline: @unchecked Sendable {
 // MARK: - Which streams depend on an element
 
 extension Pipeline {
-  /// The streams that get nothing any more when `source` (an element, or one inside of a bin) fails. All of them when that
-  /// cannot be told.
+  /// The streams that get nothing any more when `source` fails: an element, one inside of a bin, or the pipeline itself. None when
+  /// it is on no stream's way.
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
-    let affected = streams.filter { stream in
+    if source == element.asObject { return streams }
+    return streams.filter { stream in
       upstreamElements(of: stream).contains { element in
         element.asObject == source || gst_object_has_as_ancestor(source, element.asObject) != 0
       }
     }
-    return affected.isEmpty ? streams : affected
+  }
+
+  /// Whether `object` is in the pipeline, and has not been isolated.
+  func contains(_ object: UnsafeMutablePointer<GstObject>) -> Bool {
+    object == element.asObject || gst_object_has_as_ancestor(object, element.asObject) != 0
   }
 
   /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor stop with

@@ -10,7 +10,6 @@ final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
     var formatChanged: @Sendable (VideoFormatDescription) -> Void
-    var ended: @Sendable () -> Void
     var failed: @Sendable (PipSinkError) -> Void
   }
 
@@ -40,9 +39,11 @@ final class StreamSink: @unchecked Sendable {
       guard let appsink, let context else { return GST_FLOW_ERROR }
       return Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().takeSample(from: appsink)
     }
-    callbacks.eos = { _, context in
-      guard let context else { return }
-      Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().handlers.ended()
+    callbacks.eos = { appsink, _ in
+      guard let appsink else { return }
+      // By way of the bus, so that an error that was posted before is heard before.
+      let element = UnsafeMutableRawPointer(appsink).assumingMemoryBound(to: GstElement.self)
+      gst_element_post_message(element, BusMessage.streamEnded(appsink: element))
     }
     appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { appsink in
       gst_app_sink_set_callbacks(

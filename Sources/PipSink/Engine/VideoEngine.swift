@@ -113,7 +113,6 @@ public final class VideoEngine: Sendable {
       on: stream.appsink, consumer: consumer,
       handlers: .init(
         formatChanged: { [weak self] in self?.broadcast.send(.formatChanged(id, $0)) },
-        ended: { [weak self] in self?.close([id], run: run, event: EngineEvent.streamEnded) },
         failed: { [weak self] error in self?.close([id], run: run) { .streamFailed($0, error) } }
       ))
   }
@@ -125,6 +124,7 @@ public final class VideoEngine: Sendable {
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
       let left = progress.withLock { $0.open.subtracting(affected.map(\.id)) }
+      // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
       guard !left.isEmpty, left.count < progress.withLock({ $0.open.count }) else {
         gst_element_set_state(pipeline.element, GST_STATE_NULL)
         throw error
@@ -166,6 +166,8 @@ public final class VideoEngine: Sendable {
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
       gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
       gst_element_set_state(pipeline.element, GST_STATE_PLAYING)
+    case GST_MESSAGE_APPLICATION:
+      if let id = BusMessage.endedStream(in: message) { close([id], run: run, event: EngineEvent.streamEnded) }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {
         progress.withLock { $0.missingPlugins.append(missing) }
@@ -177,13 +179,23 @@ public final class VideoEngine: Sendable {
 
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>, of pipeline: Pipeline, run: Int) {
     guard let source = message.pointee.src else { return }
-    let open = progress.withLock { $0.open }
-    let affected = pipeline.streams(dependingOn: source).filter { open.contains($0.id) }
     let posted = BusMessage.error(in: message)
-    guard !affected.isEmpty else {
+    // What was isolated may still have something to say.
+    guard pipeline.contains(source) else {
       logger.debug("error behind a stream's end: \(posted)")
       return
     }
+    let dependent = pipeline.streams(dependingOn: source)
+    guard !dependent.isEmpty else {
+      // A recording or an audio branch, for instance: no stream has failed.
+      if case .elementFailed(let element, let text, let detail) = posted {
+        broadcast.send(.warning(element: element, message: text, detail: detail))
+      }
+      return
+    }
+    let open = progress.withLock { $0.open }
+    let affected = dependent.filter { open.contains($0.id) }
+    guard !affected.isEmpty else { return }
     let error = cause(of: posted, affected: affected)
     let failsAll = affected.count == open.count
     close(affected.map(\.id), run: run) { .streamFailed($0, error) }

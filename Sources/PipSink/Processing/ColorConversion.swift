@@ -51,29 +51,47 @@ enum ColorConversion {
     guard convert(from.data, from.stride, destination.data, destination.stride, width, height) == 0 else {
       return false
     }
-    switch source.format {
-    case .bgrx, .rgbx, .xrgb: return fillAlpha(destination, width: width, height: height)
-    default: return true
-    }
-  }
-
-  /// The padding byte of an "x" format holds anything; a picture's alpha is opaque.
-  private static func fillAlpha(_ destination: PixelConverter.Destination, width: Int32, height: Int32) -> Bool {
-    for row in 0..<Int(height) {
-      let start = destination.data + row * Int(destination.stride)
-      for column in 0..<Int(width) { start[column * 4 + 3] = 255 }
-    }
+    if [.bgrx, .rgbx, .xrgb].contains(source.format) { makeOpaque(destination) }
     return true
   }
 
-  private static func matrix(for colorimetry: Colorimetry) -> OpaquePointer? {
+  /// Sets alpha to 255: the padding byte of an "x" format holds anything.
+  static func makeOpaque(_ destination: PixelConverter.Destination) {
+    for row in 0..<destination.size.height {
+      let start = destination.data + row * Int(destination.stride)
+      for column in 0..<destination.size.width { start[column * 4 + 3] = 255 }
+    }
+  }
+
+  private static func matrix(for colorimetry: Colorimetry) -> UnsafePointer<YuvConstants>? {
     switch (colorimetry.matrix, colorimetry.isFullRange) {
     case (.bt601, false): pipsink_kYuvI601Constants()
     case (.bt601, true): pipsink_kYuvJPEGConstants()
-    case (.bt709, false): pipsink_kYuvH709Constants()
+    case (.bt709, false): correctedBT709.pointer
     case (.bt709, true): pipsink_kYuvF709Constants()
-    case (.bt2020, false): pipsink_kYuv2020Constants()
+    case (.bt2020, false): correctedBT2020.pointer
     case (.bt2020, true): pipsink_kYuvV2020Constants()
+    }
+  }
+
+  // libyuv caps the weight of U in blue at 128/64, where BT.709 needs 2.1124 and BT.2020 2.1418: saturated blue comes out 9 of 255
+  // too dark. On x86 the byte is unsigned and the larger weight works (measured against the standards' formulas).
+  private static let correctedBT709 = Matrix(pipsink_kYuvH709Constants(), blueWeight: 135)
+  private static let correctedBT2020 = Matrix(pipsink_kYuv2020Constants(), blueWeight: 137)
+
+  /// A matrix of our own, at an address that never changes.
+  ///
+  /// `@unchecked Sendable`: constant after `init`; it lives as long as the process.
+  private final class Matrix: @unchecked Sendable {
+    let pointer: UnsafePointer<YuvConstants>?
+
+    init(_ original: UnsafePointer<YuvConstants>?, blueWeight: UInt8) {
+      // Vector instructions load it, so it is aligned to their registers.
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<YuvConstants>.size, alignment: 64)
+      let matrix = memory.bindMemory(to: YuvConstants.self, capacity: 1)
+      if let original { matrix.initialize(to: original.pointee) }
+      pipsink_set_blue_weight(matrix, blueWeight)
+      pointer = UnsafePointer(matrix)
     }
   }
 }

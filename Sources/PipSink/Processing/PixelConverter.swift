@@ -95,10 +95,13 @@ struct PixelConverter: ~Copyable {
       rgb = converted
     }
     let plane = rgb.planes[0]
-    return ARGBScale(
+    let failure = ARGBScale(
       plane.data, plane.stride, plane.width, plane.height, destination.data, destination.stride,
       Int32(destination.size.width), Int32(destination.size.height),
-      Self.filter(from: source.size, to: destination.size)) == 0
+      Self.filter(from: source.size, to: destination.size))
+    // libyuv's bilinear filter makes 253 of 255.
+    if !source.format.hasAlpha { ColorConversion.makeOpaque(destination) }
+    return failure == 0
   }
 
   private mutating func picture(_ format: PixelFormat, size: PictureSize, like source: Picture) -> Picture? {
@@ -123,6 +126,8 @@ struct PixelConverter: ~Copyable {
 }
 
 extension PixelFormat {
+  fileprivate var hasAlpha: Bool { [.bgra, .rgba, .argb].contains(self) }
+
   /// What the format is taken apart to before it is scaled or converted; nil where it needs no such step.
   fileprivate var unpackedFormat: PixelFormat? {
     switch self {

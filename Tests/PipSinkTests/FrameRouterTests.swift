@@ -1,0 +1,203 @@
+import Testing
+
+@testable import PipSink
+
+@Suite struct FrameRouterTests {
+  /// Frames of stream "a" are 16 pixels wide, those of "b" 32.
+  let frames: [StreamID: PixelBuffer]
+  let sizes: [StreamID: PictureSize] = ["a": .init(width: 16, height: 16), "b": .init(width: 32, height: 16)]
+
+  init() throws {
+    frames = [
+      "a": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16)),
+      "b": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 32, 16)),
+    ]
+  }
+
+  private func frame(_ id: StreamID, _ sequence: UInt64) -> SampleBuffer {
+    SampleBuffer(pixelBuffer: frames[id]!, sequenceNumber: sequence)
+  }
+
+  @Test func pipFramesGoToThePipSurfaceOnlyWhileModeAndIDMatch() {
+    for mode in [RoutingMode.normal, .pictureInPicture] {
+      for chosen in [nil, "a", "b"] as [StreamID?] {
+        let table = RoutingTable(mode: mode, pictureInPictureStreamID: chosen)
+        let isPip = mode == .pictureInPicture && chosen == "a"
+        #expect(table.surface(for: "a") == (isPip ? .pictureInPicture : .inApp))
+      }
+    }
+  }
+
+  @Test func aFrameGoesToExactlyOneSurface() throws {
+    let inApp = RecordingDestination()
+    let pip = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 2))
+    router.leavePictureInPicture()
+    consumer.consume(frame("a", 3))
+    let size = sizes["a"]!
+    #expect(inApp.sequences(of: size) == [1, 3])
+    #expect(pip.sequences(of: size) == [2])
+    let statistics = try #require(router.statistics(of: "a"))
+    #expect(statistics.received == 3)
+    #expect(statistics.inApp == 2)
+    #expect(statistics.pictureInPicture == 1)
+  }
+
+  @Test func theNewSurfaceShowsTheLatestFrameAtOnce() throws {
+    let inApp = RecordingDestination()
+    let pip = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    consumer.consume(frame("a", 7))
+    try router.enterPictureInPicture("a")
+    #expect(pip.events == [.begin(size: sizes["a"], sequence: 7)])
+    router.leavePictureInPicture()
+    #expect(pip.events.last == .relinquish(removingImage: true))
+    #expect(inApp.events.last == .begin(size: sizes["a"], sequence: 7))
+    #expect(inApp.events.contains(.relinquish(removingImage: false)), "the in-app surface keeps its last picture")
+  }
+
+  @Test func anotherStreamTakesThePipSurfaceOver() throws {
+    let pip = RecordingDestination()
+    let inAppA = RecordingDestination()
+    let router = FrameRouter(
+      table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
+    let a = router.addStream("a", inApp: inAppA)
+    let b = router.addStream("b")
+    a.consume(frame("a", 1))
+    b.consume(frame("b", 1))
+    try router.enterPictureInPicture("b")
+    a.consume(frame("a", 2))
+    b.consume(frame("b", 2))
+    #expect(pip.sequences(of: sizes["a"]!) == [1])
+    #expect(pip.sequences(of: sizes["b"]!) == [2])
+    #expect(inAppA.sequences(of: sizes["a"]!) == [2])
+    #expect(router.changes.map(\.streamID) == ["a", "b"])
+  }
+
+  @Test func aStreamWithoutAFrameYetLeavesNobodyElsesPictureThere() throws {
+    let pip = RecordingDestination()
+    let router = FrameRouter(
+      table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
+    router.addStream("a").consume(frame("a", 1))
+    router.addStream("b")
+    try router.enterPictureInPicture("b")
+    #expect(pip.events.last == .begin(size: nil, sequence: nil))
+  }
+
+  @Test func aStreamThatDoesNotExistIsRefusedAndNothingChanges() {
+    let router = FrameRouter()
+    router.addStream("a")
+    #expect(throws: PipSinkError.unknownStream("c", known: ["a"])) { try router.enterPictureInPicture("c") }
+    #expect(router.table == RoutingTable())
+    #expect(router.changes.isEmpty)
+  }
+
+  @Test func asMuchAsIsLostOrRepeatedIsCounted() throws {
+    let router = FrameRouter()
+    let consumer = router.addStream("a")
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 4))
+    router.leavePictureInPicture()
+    consumer.consume(frame("a", 4))
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 5))
+    #expect(router.changes.map(\.framesLost) == [2, 0, 0])
+    #expect(router.changes.map(\.framesRepeated) == [0, 1, 0])
+  }
+
+  @Test func aFrameThatWaitedForTheOldSurfaceIsShownOnTheNewOne() throws {
+    let renderer = TestRenderer()
+    let pipRenderer = TestRenderer()
+    let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: renderer)
+    let pip = SampleBufferDisplayLayer(name: "pip", renderer: pipRenderer)
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    renderer.hold()
+    consumer.consume(frame("a", 1))
+    #expect(renderer.waitUntilRendering())
+    consumer.consume(frame("a", 2))
+    try router.enterPictureInPicture("a")
+    #expect(pip.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    renderer.release()
+    #expect(inApp.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(renderer.shown == [1])
+    #expect(pipRenderer.shown == [2])
+    #expect(router.statistics(of: "a")?.replaced == 0)
+    #expect(router.changes.first?.firstFrameLatency != nil)
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func switchesAtRandomMomentsUnderLoadLoseAndRepeatNothing(seed: UInt64) async throws {
+    let frameCount: UInt64 = 3000
+    let ids = ["a", "b", "c", "d"]
+    let widths = [64, 66, 68, 70]
+    let description = zip(ids, widths).map { id, width in
+      "videotestsrc num-buffers=\(frameCount) pattern=black ! video/x-raw,format=I420,width=\(width),height=64 "
+        + "! appsink name=\(id) sync=false"
+    }
+    let pip = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: pip)
+    let inApp = Dictionary(uniqueKeysWithValues: ids.map { ($0, RecordingDestination()) })
+    for id in ids { router.addStream(id, inApp: inApp[id]) }
+    let engine = try VideoEngine(.text(description.joined(separator: " ")))
+
+    async let events = engine.runToEnd { router.consumer(for: $0) }
+    var random = SeededGenerator(seed: seed)
+    var moments = (0..<10).map { _ in UInt64.random(in: 1..<frameCount, using: &random) }.sorted()
+    while let moment = moments.first {
+      moments.removeFirst()
+      #expect(await eventually { router.statistics(of: "a")!.received >= moment })
+      if Bool.random(using: &random) {
+        try router.enterPictureInPicture(ids.randomElement(using: &random)!)
+      } else {
+        router.leavePictureInPicture()
+      }
+    }
+    _ = try await events
+
+    for (id, width) in zip(ids, widths) {
+      let size = PictureSize(width: width, height: 64)
+      let shownInApp = inApp[id]!.sequences(of: size)
+      let shownInPip = pip.sequences(of: size)
+      #expect((shownInApp + shownInPip).sorted() == Array(1...frameCount), "each frame of \(id) once")
+      let statistics = try #require(router.statistics(of: id))
+      #expect(statistics.received == frameCount)
+      #expect(statistics.inApp == UInt64(shownInApp.count))
+      #expect(statistics.pictureInPicture == UInt64(shownInPip.count))
+      #expect(inApp.filter { $0.key != id }.allSatisfy { $0.value.sequences(of: size).isEmpty })
+    }
+    // Between one take-over and the next the surface shows one stream only.
+    var owner: PictureSize?
+    for event in pip.events {
+      switch event {
+      case .begin(let size, _): owner = size
+      case .relinquish: owner = nil
+      case .frame(let size, _):
+        #expect(owner == nil || owner == size)
+        owner = size
+      }
+    }
+    #expect(router.changes.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+}
+
+/// A small generator that gives the same numbers for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}

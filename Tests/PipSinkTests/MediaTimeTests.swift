@@ -1,0 +1,91 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+@Suite struct MediaTimeTests {
+  @Test func aClockTimeIsNanoseconds() {
+    let time = MediaTime(clockTime: 1_500_000_000)
+    #expect(time.value == 1_500_000_000)
+    #expect(time.timescale == 1_000_000_000)
+    #expect(time.seconds == 1.5)
+    #expect(time.clockTime == 1_500_000_000)
+  }
+
+  @Test func noClockTimeIsInvalidAndTooLateAOneIsInfinite() {
+    #expect(MediaTime(clockTime: UInt64(PIPSINK_CLOCK_TIME_NONE)) == .invalid)
+    #expect(!MediaTime(clockTime: .max).isValid)
+    #expect(MediaTime(clockTime: UInt64(Int64.max) + 1) == .positiveInfinity)
+    #expect(MediaTime.invalid.clockTime == nil)
+    #expect(MediaTime(value: -1, timescale: 1).clockTime == nil)
+  }
+
+  @Test func aTimescaleThatIsNotAboveZeroMakesAnInvalidTime() {
+    #expect(MediaTime(value: 1, timescale: 0) == .invalid)
+    #expect(MediaTime(value: 1, timescale: -30) == .invalid)
+  }
+
+  @Test func sumsAreExactInACommonTimescale() {
+    let sum = MediaTime(value: 1, timescale: 30) + MediaTime(value: 1, timescale: 24)
+    #expect(sum == MediaTime(value: 9, timescale: 120))
+    #expect(sum.timescale == 120)
+    #expect(MediaTime(value: 3, timescale: 4) - MediaTime(value: 1, timescale: 4) == MediaTime(value: 1, timescale: 2))
+    #expect(MediaTime(value: 1001, timescale: 30000) * 30 == MediaTime(value: 1001, timescale: 1000))
+  }
+
+  @Test func thirtyFramesOfNTSCMakeOneSecondAndAMillisecond() {
+    let frame = MediaTime(value: 1001, timescale: 30000)
+    let sum = (0..<30).reduce(MediaTime.zero) { time, _ in time + frame }
+    #expect(sum == MediaTime(value: 1001, timescale: 1000))
+  }
+
+  @Test func aCommonTimescaleThatIsTooLargeRoundsToTheFinerOne() {
+    let sum = MediaTime(value: 1, timescale: 1_000_000_007) + MediaTime(value: 1, timescale: 998_244_353)
+    #expect(sum.timescale == 1_000_000_007)
+    #expect(sum.value == 2)
+  }
+
+  @Test func overflowGoesToInfinity() {
+    #expect(MediaTime(value: .max, timescale: 1) + MediaTime(value: 1, timescale: 1) == .positiveInfinity)
+    #expect(MediaTime(value: .min, timescale: 1) - MediaTime(value: 1, timescale: 1) == .negativeInfinity)
+    #expect(MediaTime(value: .max, timescale: 1) * 2 == .positiveInfinity)
+    #expect(-MediaTime(value: .min, timescale: 1) == .positiveInfinity)
+    #expect(MediaTime(seconds: 1e300, timescale: 600) == .positiveInfinity)
+  }
+
+  @Test(arguments: [MediaTime.invalid, .indefinite, .positiveInfinity, .negativeInfinity])
+  func specialTimesAbsorbNumbers(special: MediaTime) {
+    #expect(special + MediaTime.zero == special)
+    #expect(MediaTime.zero + special == special)
+  }
+
+  @Test func contradictionsAreInvalid() {
+    #expect(MediaTime.positiveInfinity + .negativeInfinity == .invalid)
+    #expect(MediaTime.positiveInfinity - .positiveInfinity == .invalid)
+    #expect(MediaTime.invalid + .indefinite == .invalid)
+    #expect(MediaTime.positiveInfinity * 0 == .invalid)
+  }
+
+  @Test func equalTimesHaveEqualHashesWhateverTheirTimescale() {
+    let half = MediaTime(value: 1, timescale: 2)
+    let same = MediaTime(value: 500, timescale: 1000)
+    #expect(half == same)
+    #expect(half.hashValue == same.hashValue)
+    #expect(Set([half, same]).count == 1)
+  }
+
+  @Test func orderIsThatOfTheNumbersWithTheSpecialTimesAround() {
+    let ordered: [MediaTime] = [
+      .negativeInfinity, MediaTime(value: -1, timescale: 3), .zero, MediaTime(value: 1, timescale: 3),
+      MediaTime(value: .max, timescale: 1), .positiveInfinity, .indefinite, .invalid,
+    ]
+    #expect(ordered.shuffled().sorted() == ordered)
+  }
+
+  @Test func conversionRoundsHalvesAwayFromZero() {
+    #expect(MediaTime(value: 1, timescale: 2).converted(to: 1).value == 1)
+    #expect(MediaTime(value: -1, timescale: 2).converted(to: 1).value == -1)
+    #expect(MediaTime(value: 1, timescale: 3).converted(to: 1000).value == 333)
+    #expect(MediaTime.indefinite.converted(to: 10) == .indefinite)
+  }
+}

@@ -1,0 +1,231 @@
+import CGStreamer
+import Glibc
+import Testing
+
+@testable import PipSink
+
+/// A frame with the format and padding that a test wants.
+enum TestFrame {
+  /// The first frame of a pipeline's source, which must end in one buffer: "videotestsrc pattern=ball ! CAPS".
+  static func sample(_ source: String) throws -> OpaquePointer {
+    try PipSink.initialize()
+    let pipeline = try #require(gst_parse_launch("\(source) ! appsink name=sink sync=false", nil))
+    gst_object_ref_sink(pipeline)
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      gst_object_unref(pipeline)
+    }
+    let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
+    defer { gst_object_unref(sink) }
+    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    let appsink = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstAppSink.self)
+    return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(source)")
+  }
+
+  static func pixelBuffer(_ source: String) throws -> PixelBuffer {
+    try pixelBuffer(owning: sample(source))
+  }
+
+  static func pixelBuffer(owning sample: OpaquePointer) throws -> PixelBuffer {
+    let description = try VideoFormatDescription.shared(for: gst_sample_get_caps(sample))
+    return try PixelBuffer(owning: sample, formatDescription: description)
+  }
+
+  static func sampleBuffer(_ source: String) throws -> SampleBuffer {
+    SampleBuffer(pixelBuffer: try pixelBuffer(source))
+  }
+
+  /// A test picture of videotestsrc.
+  static func testSource(
+    _ format: PixelFormat, _ width: Int, _ height: Int, pattern: String = "smpte", colorimetry: String? = nil,
+    pixelAspectRatio: String = "1/1"
+  ) -> String {
+    let color = colorimetry.map { ",colorimetry=\($0)" } ?? ""
+    return "videotestsrc num-buffers=1 pattern=\(pattern) ! video/x-raw,format=\(format.rawValue),width=\(width),"
+      + "height=\(height),framerate=30/1,pixel-aspect-ratio=\(pixelAspectRatio)\(color)"
+  }
+
+  /// A picture without hard edges, of the kind that cameras deliver: colour bars enlarged.
+  static func smoothSource(_ format: PixelFormat, _ width: Int, _ height: Int, colorimetry: String? = nil) -> String {
+    let color = colorimetry.map { ",colorimetry=\($0)" } ?? ""
+    return
+      "videotestsrc num-buffers=1 pattern=smpte100 ! video/x-raw,format=AYUV,width=16,height=9,framerate=30/1\(color)"
+      + " ! videoscale add-borders=false ! video/x-raw,width=\(width),height=\(height),pixel-aspect-ratio=1/1"
+      + " ! videoconvert ! video/x-raw,format=\(format.rawValue)\(color)"
+  }
+
+  /// The same picture with `padding` more bytes in every row and before every plane, described by a GstVideoMeta, and filled
+  /// with a value that would show.
+  static func padded(_ sample: OpaquePointer, padding: Int) throws -> OpaquePointer {
+    let caps = try #require(gst_sample_get_caps(sample))
+    var info = GstVideoInfo()
+    #expect(gst_video_info_from_caps(&info, caps) != 0)
+    var paddedInfo = info
+    var offset = padding
+    let planes = Int(info.finfo.pointee.n_planes)
+    withUnsafeMutableBytes(of: &paddedInfo.stride) { strides in
+      withUnsafeMutableBytes(of: &paddedInfo.offset) { offsets in
+        for plane in 0..<planes {
+          let stride = strides.load(fromByteOffset: plane * 4, as: gint.self) + gint(padding)
+          strides.storeBytes(of: stride, toByteOffset: plane * 4, as: gint.self)
+          offsets.storeBytes(of: gsize(offset), toByteOffset: plane * 8, as: gsize.self)
+          let rows = plane == 0 ? info.height : (info.height + 1) / gint(info.finfo.pointee.h_sub.1 == 1 ? 2 : 1)
+          offset += Int(stride) * Int(rows + 1) + padding
+        }
+      }
+    }
+    paddedInfo.size = gsize(offset)
+    let buffer = try #require(gst_buffer_new_allocate(nil, gsize(offset), nil))
+    gst_buffer_memset(buffer, 0, 0xA5, gsize(offset))
+    withUnsafeMutableBytes(of: &paddedInfo.offset) { offsets in
+      withUnsafeMutableBytes(of: &paddedInfo.stride) { strides in
+        _ = gst_buffer_add_video_meta_full(
+          buffer, GST_VIDEO_FRAME_FLAG_NONE, info.finfo.pointee.format, guint(info.width), guint(info.height),
+          guint(planes), offsets.assumingMemoryBound(to: gsize.self).baseAddress,
+          strides.assumingMemoryBound(to: gint.self).baseAddress)
+      }
+    }
+    var from = GstVideoFrame()
+    var to = GstVideoFrame()
+    #expect(gst_video_frame_map(&from, &info, gst_sample_get_buffer(sample), GST_MAP_READ) != 0)
+    #expect(gst_video_frame_map(&to, &info, buffer, GST_MAP_WRITE) != 0)
+    #expect(gst_video_frame_copy(&to, &from) != 0)
+    gst_video_frame_unmap(&to)
+    gst_video_frame_unmap(&from)
+    defer { gst_buffer_unref(buffer) }
+    return try #require(gst_sample_new(buffer, caps, nil, nil))
+  }
+}
+
+/// GStreamer's own elements as the judge of pixels.
+enum Oracle {
+  /// What the source's frame is as BGRA, by videoscale and videoconvert.
+  ///
+  /// It goes through 16 bits a channel, where videoconvert is exact. Straight to 8 bits it takes a short cut for most formats, which
+  /// gives 188 for the white of a 75 % bar that is 191 by the standards' formulas.
+  ///
+  /// - Parameter interpolatesChroma: false takes each chroma sample for all the pixels it belongs to, as libyuv does.
+  static func bgra(_ source: String, size: PictureSize? = nil, interpolatesChroma: Bool = true) throws -> [UInt8] {
+    let scale = size.map {
+      " ! videoscale add-borders=false ! video/x-raw,width=\($0.width),height=\($0.height),pixel-aspect-ratio=1/1"
+    }
+    return try tightBytes(
+      TestFrame.pixelBuffer(
+        source + (scale ?? "")
+          + " ! videoconvert \(interpolatesChroma ? "" : "chroma-mode=none") ! video/x-raw,format=ARGB64_LE"
+          + " ! videoconvert ! video/x-raw,format=BGRA"))
+  }
+
+  /// A packed frame's rows without their padding.
+  static func tightBytes(_ pixelBuffer: PixelBuffer) throws -> [UInt8] {
+    try pixelBuffer.withPlane(0) { bytes, layout in
+      (0..<layout.height).flatMap { row in
+        (0..<layout.width * layout.pixelStride).map {
+          bytes.unsafeLoad(fromByteOffset: row * layout.bytesPerRow + $0, as: UInt8.self)
+        }
+      }
+    }
+  }
+
+  /// Peak signal-to-noise ratio in dB over the colour channels; infinite for equal pictures.
+  static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
+    guard left.count == right.count, !left.isEmpty else { return 0 }
+    var sum = 0
+    for index in left.indices where index % 4 != 3 {
+      let difference = Int(left[index]) - Int(right[index])
+      sum += difference * difference
+    }
+    guard sum > 0 else { return .infinity }
+    let mean = Double(sum) / Double(left.count / 4 * 3)
+    return 10 * log10(255 * 255 / mean)
+  }
+}
+
+/// What offscreen surfaces show.
+func rendered(_ sampleBuffer: SampleBuffer, size: PictureSize, gravity: VideoGravity = .resize) throws -> BGRAImage {
+  let renderer = try OffscreenRenderer(size: size)
+  try renderer.render(sampleBuffer, gravity: gravity)
+  return try #require(renderer.image())
+}
+
+extension BGRAImage {
+  /// Blue, green, red and alpha of one pixel.
+  func pixel(_ x: Int, _ y: Int) -> [UInt8] {
+    let start = (y * size.width + x) * 4
+    return Array(bytes[start..<start + 4])
+  }
+}
+
+/// Yields until `condition` holds.
+///
+/// - Returns: false when it does not within `seconds`.
+func eventually(within seconds: Double = 20, _ condition: () -> Bool) async -> Bool {
+  let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
+  while !condition() {
+    if MonotonicTime.now > deadline { return false }
+    try? await Task.sleep(for: .milliseconds(1))
+  }
+  return true
+}
+
+/// A destination that keeps a record and shows nothing.
+final class RecordingDestination: SampleBufferDestination {
+  enum Event: Equatable {
+    case frame(size: PictureSize, sequence: UInt64)
+    case begin(size: PictureSize?, sequence: UInt64?)
+    case relinquish(removingImage: Bool)
+  }
+
+  private let log = Locked<[Event]>([])
+
+  var events: [Event] { log.withLock { $0 } }
+
+  /// The sequence numbers of the frames of one size that were routed here.
+  func sequences(of size: PictureSize) -> [UInt64] {
+    events.compactMap { event in
+      if case .frame(size, let sequence) = event { sequence } else { nil }
+    }
+  }
+
+  func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
+    log.withLock {
+      $0.append(.frame(size: sampleBuffer.pixelBuffer.size, sequence: sampleBuffer.sequenceNumber))
+    }
+    return false
+  }
+
+  func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
+    log.withLock { $0.append(.begin(size: latest?.pixelBuffer.size, sequence: latest?.sequenceNumber)) }
+  }
+
+  func relinquish(removingImage: Bool) -> SampleBuffer? {
+    log.withLock { $0.append(.relinquish(removingImage: removingImage)) }
+    return nil
+  }
+}
+
+/// Takes frames and counts them.
+final class CountingConsumer: SampleBufferConsumer {
+  private let state = Locked<[SampleBuffer]>([])
+
+  var sampleBuffers: [SampleBuffer] { state.withLock { $0 } }
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    state.withLock { $0.append(sampleBuffer) }
+  }
+}
+
+extension VideoEngine {
+  /// Starts, and collects what happens until every stream is done.
+  func runToEnd(_ consumers: (StreamID) -> any SampleBufferConsumer) async throws -> [EngineEvent] {
+    let events = events()
+    try start(deliveringTo: consumers)
+    var seen: [EngineEvent] = []
+    for await event in events {
+      seen.append(event)
+      if case .finished = event { break }
+    }
+    stop()
+    return seen
+  }
+}

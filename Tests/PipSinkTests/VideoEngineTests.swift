@@ -1,0 +1,283 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+@Suite struct VideoEngineTests {
+  private func stream(_ id: StreamID, frames: Int = 10, caps: String = "format=I420,width=32,height=32") -> String {
+    "videotestsrc num-buffers=\(frames) ! video/x-raw,\(caps) ! appsink name=\(id) sync=false"
+  }
+
+  // MARK: Streams
+
+  @Test func everyAppsinkIsAStreamAndEveryFrameArrivesInOrder() async throws {
+    let engine = try VideoEngine(.text("\(stream("one")) \(stream("two", frames: 20))"))
+    #expect(engine.streamIDs == ["one", "two"])
+    let consumers = ["one": CountingConsumer(), "two": CountingConsumer()]
+    let events = try await engine.runToEnd { consumers[$0]! }
+    #expect(consumers["one"]!.sampleBuffers.map(\.sequenceNumber) == Array(1...10))
+    #expect(consumers["two"]!.sampleBuffers.map(\.sequenceNumber) == Array(1...20))
+    #expect(Set(events.endedStreams) == ["one", "two"])
+    #expect(engine.state == .stopped)
+  }
+
+  @Test func framesCarryTheTimesOfTheirBuffers() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(.text(stream("a", frames: 3, caps: "framerate=25/1,width=32,height=32")))
+    _ = try await engine.runToEnd { _ in consumer }
+    let times = consumer.sampleBuffers.map(\.timing.presentationTimeStamp)
+    #expect(times == [0, 40, 80].map { MediaTime(value: $0, timescale: 1000) })
+    #expect(consumer.sampleBuffers.allSatisfy { $0.timing.duration == MediaTime(value: 40, timescale: 1000) })
+  }
+
+  @Test func argumentsAreTakenAsGstLaunchTakesThem() throws {
+    let engine = try VideoEngine(
+      .arguments(["videotestsrc", "num-buffers=1", "!", "video/x-raw, width=64", "!", "appsink", "name=a"]))
+    #expect(engine.streamIDs == ["a"])
+  }
+
+  @Test func capsMayChangeInMidStream() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      """
+      concat name=c ! appsink name=a sync=false
+      videotestsrc num-buffers=5 pattern=white ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 ! c.
+      videotestsrc num-buffers=5 pattern=white ! video/x-raw,format=NV12,width=641,height=361,framerate=30/1 ! c.
+      videotestsrc num-buffers=5 pattern=white ! video/x-raw,format=RGB,width=1,height=1,framerate=30/1 ! c.
+      """)
+    let events = try await engine.runToEnd { _ in consumer }
+    let formats = events.compactMap { event in
+      if case .formatChanged("a", let format) = event { "\(format.pixelFormat.rawValue) \(format.size)" } else { nil }
+    }
+    #expect(formats == ["I420 320x240", "NV12 641x361", "RGB 1x1"])
+    #expect(consumer.sampleBuffers.count == 15)
+    #expect(Set(consumer.sampleBuffers.map { ObjectIdentifier($0.formatDescription) }).count == 3)
+    let renderer = try OffscreenRenderer(size: .init(width: 40, height: 30))
+    for sampleBuffer in consumer.sampleBuffers {
+      try renderer.render(sampleBuffer, gravity: .resize)
+      // Bilinear filtering makes 252 of 255 where a picture is enlarged.
+      #expect(renderer.image()!.pixel(20, 15).allSatisfy { $0 >= 250 })
+    }
+  }
+
+  @Test func elementsNeedNotCopyFramesToCropOrToUnpadThem() async throws {
+    // videocrop sends the whole frame with a crop meta on it, but only to a sink that says it reads such metas.
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      """
+      videotestsrc num-buffers=2 pattern=smpte100 ! video/x-raw,format=I420,width=640,height=360
+        ! videocrop left=560 bottom=260 ! appsink name=a sync=false
+      """)
+    _ = try await engine.runToEnd { _ in consumer }
+    let sampleBuffer = try #require(consumer.sampleBuffers.first)
+    #expect(gst_buffer_get_size(sampleBuffer.pixelBuffer.buffer) >= 640 * 360 * 3 / 2)
+    #expect(sampleBuffer.pixelBuffer.size == PictureSize(width: 80, height: 100))
+    let image = try rendered(sampleBuffer, size: sampleBuffer.pixelBuffer.size)
+    for point in [(0, 0), (79, 99)] {
+      let pixel = image.pixel(point.0, point.1)
+      #expect(pixel[0] > 240 && pixel[1] < 15 && pixel[2] < 15, "blue, not \(pixel)")
+    }
+  }
+
+  @Test func theEndOfOneStreamDoesNotEndTheOthers() async throws {
+    let long = CountingConsumer()
+    let engine = try VideoEngine(.text("\(stream("short", frames: 1)) \(stream("long", frames: 500))"))
+    let events = try await engine.runToEnd { $0 == "long" ? long : CountingConsumer() }
+    #expect(events.endedStreams == ["short", "long"])
+    #expect(long.sampleBuffers.count == 500)
+  }
+
+  // MARK: Start and stop
+
+  @Test func theEngineCanBeStartedAgain() async throws {
+    let engine = try VideoEngine(.text(stream("a")))
+    for _ in 0..<5 {
+      let consumer = CountingConsumer()
+      _ = try await engine.runToEnd { _ in consumer }
+      #expect(consumer.sampleBuffers.map(\.sequenceNumber) == Array(1...10))
+    }
+  }
+
+  @Test func startingTwiceIsRefused() throws {
+    let engine = try VideoEngine(.text(stream("a", frames: -1)))
+    try engine.start { _ in CountingConsumer() }
+    #expect(throws: PipSinkError.alreadyRunning) { try engine.start { _ in CountingConsumer() } }
+    engine.stop()
+    engine.stop()
+  }
+
+  @Test func noFrameArrivesAfterStop() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(.text(stream("a", frames: -1)))
+    try engine.start { _ in consumer }
+    #expect(await eventually { consumer.sampleBuffers.count > 3 })
+    engine.stop()
+    let count = consumer.sampleBuffers.count
+    #expect(engine.state == .stopped)
+    #expect(consumer.sampleBuffers.count == count)
+  }
+
+  @Test func statesArriveInOrder() async throws {
+    let engine = try VideoEngine(.text(stream("a", frames: 50).replacing("sync=false", with: "")))
+    let states = try await engine.runToEnd { _ in CountingConsumer() }.compactMap { event in
+      if case .stateChanged(let state) = event { state } else { nil }
+    }
+    #expect(states == [.starting, .running])
+  }
+
+  @Test func anEngineThatIsDroppedStopsItsPipeline() async throws {
+    let consumer = CountingConsumer()
+    weak var weakEngine: VideoEngine?
+    do {
+      let engine = try VideoEngine(.text(stream("a", frames: -1)))
+      weakEngine = engine
+      try engine.start { _ in consumer }
+      #expect(await eventually { consumer.sampleBuffers.count > 3 })
+    }
+    #expect(await eventually { weakEngine == nil })
+  }
+
+  // MARK: Bad pipelines
+
+  @Test(arguments: ["", "   ", "\n"])
+  func anEmptyPipelineIsATypedError(text: String) {
+    #expect(throws: PipSinkError.emptyPipeline) { try VideoEngine(.text(text)) }
+  }
+
+  @Test func aMissingElementIsNamed() {
+    #expect(throws: PipSinkError.missingElements(["nosuchelement"])) {
+      try VideoEngine("videotestsrc ! nosuchelement ! appsink name=a")
+    }
+  }
+
+  @Test func aPropertyThatDoesNotExistIsNamed() {
+    expectError("videotestsrc nosuchproperty=1 ! appsink name=a") {
+      if case .invalidPipeline(let reason) = $0 { reason.contains("nosuchproperty") } else { false }
+    }
+  }
+
+  @Test(arguments: ["videotestsrc ! (", "! appsink name=a", "videotestsrc ! ! appsink name=a"])
+  func brokenSyntaxIsATypedError(text: String) {
+    expectError(text) { if case .invalidPipeline = $0 { true } else { false } }
+  }
+
+  @Test func capsThatCannotBeLinkedAreNamed() {
+    expectError("videotestsrc ! audio/x-raw ! appsink name=a") {
+      if case .linkFailed(let reason) = $0 { reason.contains("audio/x-raw") } else { false }
+    }
+  }
+
+  @Test func aPipelineWithoutAppsinkIsATypedError() {
+    #expect(throws: PipSinkError.noStreams) { try VideoEngine("videotestsrc ! fakesink") }
+  }
+
+  @Test func anUnnamedAppsinkIsATypedError() {
+    expectError("videotestsrc ! appsink") {
+      if case .unnamedStream(let element) = $0 { element.hasPrefix("appsink") } else { false }
+    }
+  }
+
+  @Test(arguments: [
+    "videotestsrc ! appsink name=a videotestsrc ! appsink name=a", "appsink name=a appsink name=a",
+    "( videotestsrc ! appsink name=a ) ( videotestsrc ! appsink name=a )",
+  ])
+  func aNameThatIsUsedTwiceIsATypedError(text: String) {
+    #expect(throws: PipSinkError.duplicateStreamID("a")) { try VideoEngine(.text(text)) }
+  }
+
+  @Test(arguments: [
+    "appsink name=a", "videoconvert ! appsink name=a", "videotestsrc ! fakesink queue ! appsink name=a",
+  ])
+  func anAppsinkThatNothingFeedsIsATypedError(text: String) {
+    #expect(throws: PipSinkError.unlinkedStream("a")) { try VideoEngine(.text(text)) }
+  }
+
+  @Test(arguments: [
+    "audiotestsrc ! appsink name=a", "videotestsrc ! x264enc ! appsink name=a",
+    "videotestsrc ! appsink name=a caps=video/x-raw,format=NV12_64Z32",
+  ])
+  func capsThatAreNoVideoOfOursAreATypedError(text: String) {
+    expectError(text) { if case .unsupportedCaps("a", _) = $0 { true } else { false } }
+  }
+
+  private func expectError(
+    _ text: String, location: SourceLocation = #_sourceLocation, matches: (PipSinkError) -> Bool
+  ) {
+    do throws(PipSinkError) {
+      _ = try VideoEngine(.text(text))
+      Issue.record("no error", sourceLocation: location)
+    } catch {
+      #expect(matches(error), "\(error)", sourceLocation: location)
+    }
+  }
+
+  // MARK: Failures while running
+
+  @Test func aFileThatIsMissingIsNamedByTheElementThatMissesIt() throws {
+    let engine = try VideoEngine("filesrc name=file location=/nowhere/a.mkv ! decodebin ! appsink name=a")
+    do throws(PipSinkError) {
+      try engine.start { _ in CountingConsumer() }
+      Issue.record("no error")
+    } catch {
+      guard case .elementFailed("file", _, let detail?) = error else { throw error }
+      #expect(detail.contains("/nowhere/a.mkv"))
+    }
+    #expect(engine.state == .stopped)
+  }
+
+  @Test(arguments: [
+    "filesrc location=/nowhere/a.mkv ! decodebin ! videoconvert ! appsink name=bad",
+    "filesrc location=/etc/passwd ! decodebin ! videoconvert ! appsink name=bad",
+    "audiotestsrc num-buffers=10 ! decodebin ! videoconvert ! appsink name=bad",
+    "videotestsrc ! identity error-after=3 ! appsink name=bad sync=false",
+  ])
+  func aStreamThatFailsLeavesTheOthersAlone(bad: String) async throws {
+    for description in ["\(bad) \(stream("good", frames: 100))", "\(stream("good", frames: 100)) \(bad)"] {
+      let good = CountingConsumer()
+      let engine = try VideoEngine(.text(description))
+      let events = try await engine.runToEnd { $0 == "good" ? good : CountingConsumer() }
+      #expect(good.sampleBuffers.count == 100)
+      #expect(events.failedStreams == ["bad"])
+      #expect(events.endedStreams == ["good"])
+    }
+  }
+
+  @Test func anElementThatNoStreamDependsOnFailsNoStream() async throws {
+    let engine = try VideoEngine(
+      .text("\(stream("a", frames: -1)) videotestsrc ! identity error-after=3 name=other ! fakesink"))
+    let events = engine.events()
+    try engine.start { _ in CountingConsumer() }
+    for await event in events {
+      if case .warning("other", _, _) = event { break }
+      if case .streamFailed = event {
+        Issue.record("stream a has nothing to do with it")
+        break
+      }
+    }
+    #expect(engine.state != .stopped)
+    engine.stop()
+  }
+
+  @Test func aConsumerThatStopsTheEngineFromElsewhereDoesNotHang() async throws {
+    let engine = try VideoEngine(.text((0..<8).map { stream("s\($0)", frames: -1) }.joined(separator: " ")))
+    for _ in 0..<10 {
+      let consumer = CountingConsumer()
+      try engine.start { _ in consumer }
+      #expect(await eventually { !consumer.sampleBuffers.isEmpty })
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 { group.addTask { engine.stop() } }
+      }
+      #expect(engine.state == .stopped)
+    }
+  }
+}
+
+extension [EngineEvent] {
+  var endedStreams: [StreamID] {
+    compactMap { if case .streamEnded(let id) = $0 { id } else { nil } }
+  }
+
+  var failedStreams: [StreamID] {
+    compactMap { if case .streamFailed(let id, _) = $0 { id } else { nil } }
+  }
+}
