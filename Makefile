@@ -4,6 +4,9 @@ SWIFT ?= swift
 SWIFT_SOURCES = Package.swift Sources Tests
 DEMO_OUTPUT ?= demo-output
 
+# One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.
+test_options = --no-parallel
+
 # Warnings in our own code fail what CI runs.
 checked = PIPSINK_WARNINGS_AS_ERRORS=1
 sanitizer_environment = \
@@ -21,13 +24,13 @@ demo: dependencies
 	  --snapshots $(DEMO_OUTPUT) --report $(DEMO_OUTPUT)/report.json
 
 test: test-dependencies lint
-	$(checked) $(SWIFT) test
+	$(checked) $(SWIFT) test $(test_options)
 
 test-tsan: test-dependencies
-	$(checked) $(sanitizer_environment) $(SWIFT) test --sanitize=thread --scratch-path .build/tsan
+	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=thread --scratch-path .build/tsan
 
 test-asan: test-dependencies
-	$(checked) $(sanitizer_environment) $(SWIFT) test --sanitize=address --scratch-path .build/asan
+	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=address --scratch-path .build/asan
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SWIFT_SOURCES)

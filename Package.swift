@@ -44,7 +44,12 @@ let package = Package(
       swiftSettings: warnings
     ),
     .testTarget(name: "PipSinkTests", dependencies: ["PipSink", "CGStreamer"], swiftSettings: warnings),
-    .testTarget(name: "DemoTests", dependencies: ["PipSink", "pipsink-demo"], swiftSettings: warnings),
+    .testTarget(
+      name: "DemoTests",
+      dependencies: ["PipSink", "pipsink-demo"],
+      exclude: ["rtsp-server.py"],
+      swiftSettings: warnings
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -148,18 +148,10 @@ func rendered(_ sampleBuffer: SampleBuffer, size: PictureSize, gravity: VideoGra
   return try #require(renderer.image())
 }
 
-extension BGRAImage {
-  /// Blue, green, red and alpha of one pixel.
-  func pixel(_ x: Int, _ y: Int) -> [UInt8] {
-    let start = (y * size.width + x) * 4
-    return Array(bytes[start..<start + 4])
-  }
-}
-
 /// Yields until `condition` holds.
 ///
 /// - Returns: false when it does not within `seconds`.
-func eventually(within seconds: Double = 20, _ condition: () -> Bool) async -> Bool {
+func eventually(within seconds: Double = 60, _ condition: () -> Bool) async -> Bool {
   let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
   while !condition() {
     if MonotonicTime.now > deadline { return false }

@@ -7,6 +7,12 @@ public struct BGRAImage: Sendable {
   /// `size.width * size.height * 4` bytes.
   public let bytes: [UInt8]
 
+  /// Blue, green, red and alpha of the pixel in column `x` and row `y`, which must lie in the picture.
+  public func pixel(_ x: Int, _ y: Int) -> [UInt8] {
+    let start = (y * size.width + x) * 4
+    return Array(bytes[start..<start + 4])
+  }
+
   /// The picture as a PNG file's bytes, encoded by GStreamer's `pngenc`.
   ///
   /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``, with an empty path.

@@ -101,8 +101,10 @@ public final class FrameRouter: Sendable {
     control.withLock { $0.route(streamID) }?.latest
   }
 
-  /// Every stream's moves between surfaces, in the order they were asked for.
+  /// Every stream's moves between surfaces, in the order they happened: of those that one switch made, who left comes first.
   public var changes: [SurfaceChange] {
-    control.withLock { $0.routes }.flatMap(\.changes).sorted { $0.requestedAt < $1.requestedAt }
+    control.withLock { $0.routes }.flatMap(\.changes).sorted {
+      ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)
+    }
   }
 }

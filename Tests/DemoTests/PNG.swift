@@ -1,0 +1,36 @@
+import Testing
+
+@testable import PipSink
+
+/// Pictures that the demo has written.
+enum PNG {
+  /// A PNG file's pixels, decoded by GStreamer.
+  static func decoded(_ path: String) async throws -> BGRAImage {
+    let consumer = LastFrame()
+    let engine = try VideoEngine(
+      .arguments([
+        "filesrc", "location=\(path)", "!", "pngdec", "!", "videoconvert", "!", "appsink", "name=a", "sync=false",
+      ]))
+    let events = engine.events()
+    try engine.start { _ in consumer }
+    for await event in events { if case .finished = event { break } }
+    engine.stop()
+    let frame = try #require(consumer.frame)
+    let renderer = try OffscreenRenderer(size: frame.pixelBuffer.size)
+    try renderer.render(frame, gravity: .resize)
+    return try #require(renderer.image())
+  }
+
+  /// Expects blue, green and red within what scaling and H.264 change.
+  static func expect(_ pixel: [UInt8], isNear color: [Int], location: SourceLocation = #_sourceLocation) {
+    let isNear = zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= 12 }
+    #expect(isNear, "\(pixel) is not near \(color)", sourceLocation: location)
+  }
+
+  private final class LastFrame: SampleBufferConsumer, @unchecked Sendable {
+    // Written by the one streaming thread, read after the engine has stopped.
+    private(set) var frame: SampleBuffer?
+
+    func consume(_ sampleBuffer: SampleBuffer) { frame = sampleBuffer }
+  }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import pipsink_demo
+
+/// Every file in `pipelines/` that can run here runs.
+@Suite struct PipelineFileTests {
+  @Test func theListOfFilesIsTheOneThatIsTested() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Demo.root.appendingPathComponent("pipelines").path)
+    #expect(
+      files.sorted() == [
+        "call-rtp.launch", "files.launch", "rtsp.launch", "screen.launch", "two-streams.launch", "webcam.launch",
+      ])
+  }
+
+  @Test func twoStreams() async throws {
+    let result = try await Demo.play(
+      Demo.pipeline("two-streams") + ["--surface", "none", "--report", "-"], environment: ["FRAMES": "10"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().streams.mapValues(\.received) == ["remote-1": 10, "remote-2": 10])
+  }
+
+  @Test func aCallOverRTP() async throws {
+    let folder = try TemporaryFolder()
+    let result = try await Demo.play(
+      Demo.pipeline("call-rtp") + [
+        "--duration", "4", "--at", "2=pip:remote-2", "--at", "3=normal", "--report", "-", "--snapshots",
+        folder.url.path,
+      ], environment: freePorts())
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    for id in ["remote-1", "remote-2"] {
+      let stream = try #require(report.streams[id])
+      #expect(stream.received > 30, "\(id) got \(stream.received)")
+      #expect(stream.received == stream.inApp + stream.pip)
+    }
+    #expect(report.streams["remote-2"]!.pip > 0)
+    #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+    #expect(folder.files.count == 2)
+  }
+
+  private func freePorts() -> [String: String] {
+    // Even ports, as RTP has them, in a range that other programs rarely use; a test has two of its own.
+    let base = 20000 + Int.random(in: 0..<5000) * 4
+    return ["PORT_1": "\(base)", "PORT_2": "\(base + 2)"]
+  }
+
+  @Test func files() async throws {
+    let folder = try TemporaryFolder()
+    // A name with blanks and quotes stays one word.
+    let names = ["one file.mkv", "two \"quoted\".mkv"]
+    try await Tool.makeVideo(folder.path("plain.mkv"), frames: 20)
+    for name in names { try FileManager.default.copyItem(atPath: folder.path("plain.mkv"), toPath: folder.path(name)) }
+    let result = try await Demo.play(
+      Demo.pipeline("files") + ["--surface", "none", "--report", "-"],
+      environment: ["FILE_1": folder.path(names[0]), "FILE_2": folder.path(names[1])])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().streams.mapValues(\.received) == ["remote-1": 20, "remote-2": 20])
+  }
+
+  @Test func filesWithoutTheirNamesSayWhichVariableToSet() async throws {
+    let result = try await Demo.play(Demo.pipeline("files"))
+    #expect(result.status == 64)
+    #expect(result.errors.contains("FILE_1"))
+  }
+
+  @Test func rtspFromARealServer() async throws {
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/rtsp-server.py").path
+    let server = try RunningProgram("/usr/bin/python3", [script])
+    let url = try #require(await server.firstLine(), "\(server.errors)")
+    let result = try await Demo.play(
+      Demo.pipeline("rtsp") + ["--duration", "4", "--report", "-"], environment: ["RTSP_URL": url])
+    server.terminate()
+    #expect(result.status == 0, "\(result.errors)")
+    let stream = try #require(try result.report().streams["remote-1"])
+    #expect(stream.received > 20)
+    #expect(stream.format?.contains("320x240") == true)
+  }
+
+  @Test func rtspWithoutAServerNamesTheElement() async throws {
+    let result = try await Demo.play(
+      Demo.pipeline("rtsp") + ["--duration", "30"], environment: ["RTSP_URL": "rtsp://127.0.0.1:9/none"])
+    #expect(result.status == 74)
+    #expect(result.errors.contains("rtspsrc0"), "\(result.errors)")
+  }
+
+  @Test func theScreenOfARealXServer() async throws {
+    let folder = try TemporaryFolder()
+    // The server chooses a free display and says which on its standard output.
+    let server = try RunningProgram(
+      "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset"])
+    let display = ":" + (try #require(await server.firstLine(), "\(server.errors)"))
+    let painted = try await RunningProgram("/usr/bin/xsetroot", ["-display", display, "-solid", "#ff8000"]).result()
+    #expect(painted.status == 0, "\(painted.errors)")
+    let result = try await Demo.play(
+      Demo.pipeline("screen") + ["--duration", "2", "--report", "-", "--snapshots", folder.url.path],
+      environment: ["DISPLAY": display])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().streams["screen"]!.received > 5)
+    let picture = try await PNG.decoded(folder.path(try #require(folder.files.first)))
+    // Away from the pointer, which is in the middle.
+    PNG.expect(picture.pixel(200, 90), isNear: [0, 128, 255])
+    server.terminate()
+  }
+
+  @Test(.enabled(if: !FileManager.default.fileExists(atPath: "/dev/video0"), "there is a camera"))
+  func aCameraThatIsNotThereIsNamed() async throws {
+    let result = try await Demo.play(Demo.pipeline("webcam") + ["--duration", "10"])
+    #expect(result.status == 74)
+    #expect(result.errors.contains("v4l2src0"))
+    #expect(result.errors.contains("/dev/video0"))
+  }
+
+  // MARK: The files' language
+
+  @Test func commentsAreLeftOutAndVariablesFilledIn() throws {
+    let source = """
+      # a comment
+        # another
+      videotestsrc num-buffers=${COUNT:-3} ! appsink name="${NAME}"
+      """
+    let file = try LaunchFile(source: source, name: "test", environment: ["NAME": "a \"b\" \\c"])
+    #expect(file.text == #"videotestsrc num-buffers=3 ! appsink name="a \"b\" \\c""#)
+  }
+
+  @Test func aVariableThatIsNotSetIsNamed() {
+    #expect {
+      try LaunchFile(source: "filesrc location=${PLACE}", name: "test", environment: [:])
+    } throws: { error in
+      (error as? DemoError)?.status == .usage && (error as? DemoError)?.message.contains("PLACE") == true
+    }
+  }
+
+  @Test func aVariableThatIsNotClosedIsAnError() {
+    #expect(throws: DemoError.self) { try LaunchFile(source: "a ${B", name: "test", environment: ["B": "1"]) }
+  }
+}

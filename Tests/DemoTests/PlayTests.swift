@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+@Suite struct PlayTests {
+  @Test func everyDecodedFrameOfRealH264IsCountedWhereItWent() async throws {
+    let folder = try TemporaryFolder()
+    let paths = ["remote-1", "remote-2"].map { folder.path("\($0).mkv") }
+    for (path, pattern) in zip(paths, ["smpte", "white"]) { try await Tool.makeVideo(path, pattern: pattern) }
+    let seenByFakesink = try await paths.asyncMap { path in
+      try await Tool.gstLaunch(
+        "filesrc location=\(path) ! decodebin ! videoconvert ! fakesink silent=false", verbose: true
+      ).output.split(separator: "\n").count { $0.contains("chain") }
+    }
+    let branches = zip(paths, ["remote-1", "remote-2"]).map { path, id in
+      "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=\(id)"
+    }
+    let result = try await Demo.play([
+      branches.joined(separator: " "), "--mode", "pip", "--pip-stream", "remote-2", "--surface", "offscreen",
+      "--report", "-",
+      "--snapshots", folder.path("shots"),
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .finished)
+    let first = try #require(report.streams["remote-1"])
+    let second = try #require(report.streams["remote-2"])
+    #expect(Int(first.received) == seenByFakesink[0])
+    #expect(Int(second.received) == seenByFakesink[1])
+    #expect(first.inApp == first.received && first.pip == 0)
+    #expect(second.pip == second.received && second.inApp == 0)
+    #expect(report.modeChanges.isEmpty)
+
+    // The picture of 4:3 lies between bars in the 16:9 surfaces, upright: bars with white at the left over the lower stripes.
+    let inApp = try await picture(folder, containing: "inApp-remote-1")
+    #expect(inApp.size == PictureSize(width: 640, height: 360))
+    #expect(inApp.pixel(40, 100) == [0, 0, 0, 255])
+    PNG.expect(inApp.pixel(90, 20), isNear: [255, 255, 255])
+    PNG.expect(inApp.pixel(540, 20), isNear: [255, 0, 0])
+    PNG.expect(inApp.pixel(90, 250), isNear: [255, 0, 0])
+    let pip = try await picture(folder, containing: "pip-remote-2")
+    #expect(pip.size == PictureSize(width: 320, height: 180))
+    #expect(pip.pixel(20, 90) == [0, 0, 0, 255])
+    PNG.expect(pip.pixel(160, 90), isNear: [255, 255, 255])
+  }
+
+  private func picture(_ folder: TemporaryFolder, containing name: String) async throws -> BGRAImage {
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("shots"))
+    let file = try #require(files.first { $0.contains(name) }, "\(files)")
+    return try await PNG.decoded(folder.path("shots/\(file)"))
+  }
+
+  @Test func switchesArriveInTheReport() async throws {
+    let result = try await Demo.play(
+      Demo.pipeline("two-streams") + [
+        "--duration", "3", "--at", "1=pip:remote-2", "--at", "1.5=pip:remote-1", "--at", "2=normal", "--report", "-",
+      ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.schema == 1)
+    #expect(report.outcome == .duration)
+    for stream in report.streams.values {
+      #expect(stream.received == stream.inApp + stream.pip)
+      #expect(stream.pip > 0)
+      #expect(stream.frameInterval != nil)
+      #expect(stream.format?.contains("640x360") == true)
+    }
+    #expect(
+      report.modeChanges.map { "\($0.stream) \($0.from) \($0.to)" } == [
+        "remote-2 inApp pip", "remote-2 pip inApp", "remote-1 inApp pip", "remote-1 pip inApp",
+      ])
+    for change in report.modeChanges {
+      #expect(change.framesLost == 0)
+      #expect(change.framesRepeated == 0)
+      #expect(change.firstFrameLatencyMs != nil)
+    }
+    #expect(report.process.cpuSeconds > 0)
+    #expect(report.process.peakRssBytes > 1_000_000)
+  }
+
+  @Test func ctrlCEndsCleanlyAndStillWritesTheReport() async throws {
+    let folder = try TemporaryFolder()
+    let demo = try Demo.start(
+      ["play"] + Demo.pipeline("two-streams") + [
+        "--report", folder.path("report.json"), "--snapshots", folder.path("shots"),
+      ])
+    #expect(await demo.wait(forText: "640x360"))
+    demo.interrupt()
+    let result = try await demo.result()
+    #expect(result.status == 0)
+    #expect(!result.wasKilled)
+    let json = try Data(contentsOf: URL(fileURLWithPath: folder.path("report.json")))
+    #expect(try JSONDecoder().decode(Report.self, from: json).outcome == .interrupted)
+  }
+
+  @Test func aQuitActionEndsTheRun() async throws {
+    let result = try await Demo.play(Demo.pipeline("two-streams") + ["--at", "0.5=quit", "--report", "-"])
+    #expect(result.status == 0)
+    #expect(try result.report().outcome == .quit)
+  }
+
+  @Test func theDemoTakesAPipelineAsGstLaunchDoes() async throws {
+    let result = try await Demo.play([
+      "videotestsrc", "num-buffers=5", "!", "video/x-raw, width=32, height=32", "!", "appsink", "name=a", "sync=false",
+      "--surface", "none", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.streams["a"]?.received == 5)
+    #expect(report.surface == "none")
+  }
+
+  @Test func statusIsPlainLinesInAPipeAndOneLineOnATerminal() async throws {
+    let arguments = Demo.pipeline("two-streams") + ["--duration", "2.5"]
+    let piped = try await Demo.play(arguments)
+    #expect(piped.errors.contains("in-app"))
+    #expect(!piped.errors.contains("\r"))
+    let quoted = ([Demo.path, "play"] + arguments).map { "'\($0)'" }.joined(separator: " ")
+    let terminal = try await RunningProgram("/usr/bin/script", ["-qec", quoted, "/dev/null"]).result()
+    #expect(terminal.output.contains("\r\u{1B}[K"))
+    #expect(terminal.output.contains("fps"))
+  }
+
+  @Test func aStreamThatFailsDoesNotEndTheOther() async throws {
+    let result = try await Demo.play([
+      "videotestsrc ! identity error-after=3 ! appsink name=bad videotestsrc num-buffers=60 ! appsink name=good sync=false",
+      "--report", "-",
+    ])
+    #expect(result.status == 74)
+    let report = try result.report()
+    #expect(report.outcome == .failed)
+    #expect(report.streams["good"]?.received == 60)
+    #expect(report.streams["bad"]?.state == "failed")
+    #expect(report.errors.contains { $0.contains("identity0") })
+  }
+}
+
+extension Sequence {
+  func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+    var results: [Result] = []
+    for element in self { results.append(try await transform(element)) }
+    return results
+  }
+}

@@ -1,0 +1,134 @@
+import CGStreamer
+import Glibc
+import Testing
+
+@testable import PipSink
+
+/// Each runs in a process of its own, where nothing else allocates, starts threads or traces.
+@Suite struct LeakTests {
+  @Test func aHundredStartsAndStopsLeaveNoGStreamerObject() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      setenv("GST_TRACERS", "leaks", 1)
+      setenv("GST_DEBUG", "GST_TRACER:7", 1)
+      setenv("GST_DEBUG_NO_COLOR", "1", 1)
+      try await startAndStop(cycles: 100)
+      try useSurfaces()
+      try provokeErrors()
+      gst_deinit()
+    }
+    let log = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let leaks = log.split(separator: "\n").filter {
+      $0.contains("object-alive, ") && $0.contains("address=(gpointer)0x")
+    }
+    #expect(leaks.isEmpty, "\(leaks.joined(separator: "\n"))")
+    #expect(log.contains("leaks"), "the tracer was not active: \(log.prefix(500))")
+  }
+
+  @Test func aHundredStartsAndStopsLeaveNoThreadFileOrMemoryBehind() async {
+    await #expect(processExitsWith: .success) {
+      // GLib keeps some threads and memory for itself from the first uses on.
+      try await startAndStop(cycles: 30)
+      let before = ProcessCounts()
+      try await startAndStop(cycles: 100)
+      let deadline = MonotonicTime.now.advanced(bySeconds: 20)
+      while ProcessCounts().threads > before.threads, MonotonicTime.now < deadline {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      let after = ProcessCounts()
+      if after.threads > before.threads || after.files > before.files {
+        fatalError("\(before) became \(after)")
+      }
+      // A frame is 1.4 MB: one that is kept in each cycle would be 140 MB.
+      if after.residentBytes > before.residentBytes + 16 * 1024 * 1024 { fatalError("\(before) became \(after)") }
+    }
+  }
+}
+
+private func startAndStop(cycles: Int) async throws {
+  let router = FrameRouter()
+  let engine = try VideoEngine(
+    """
+    videotestsrc ! video/x-raw,format=I420,width=1280,height=720 ! queue ! appsink name=a sync=false
+    videotestsrc ! video/x-raw,format=NV12,width=1280,height=720 ! tee name=t ! queue ! appsink name=b sync=false
+    t. ! queue ! fakesink
+    """)
+  for cycle in 0..<cycles {
+    try engine.start { router.consumer(for: $0) }
+    let wanted = UInt64(cycle + 1)
+    let seen = await eventually {
+      router.statistics(of: "a")!.received >= wanted && router.statistics(of: "b")!.received >= wanted
+    }
+    if !seen { fatalError("no frames in cycle \(cycle)") }
+    if cycle % 2 == 0 {
+      try router.enterPictureInPicture(cycle % 4 == 0 ? "a" : "b")
+    } else {
+      router.leavePictureInPicture()
+    }
+    engine.stop()
+  }
+}
+
+private func useSurfaces() throws {
+  for format in PixelFormat.allCases {
+    let layer = SampleBufferDisplayLayer(name: "a", renderer: try OffscreenRenderer(size: .init(width: 32, height: 32)))
+    layer.enqueue(try TestFrame.sampleBuffer(TestFrame.testSource(format, 64, 64)))
+    if !layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)) { fatalError("not presented") }
+  }
+  let image = try rendered(
+    TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64)), size: .init(width: 64, height: 64))
+  _ = try image.pngBytes()
+}
+
+private func provokeErrors() throws {
+  for text in [
+    "", "nosuchelement", "videotestsrc ! (", "videotestsrc ! audio/x-raw ! appsink name=a", "videotestsrc ! fakesink",
+    "videotestsrc ! appsink", "videotestsrc ! appsink name=a videotestsrc ! appsink name=a",
+    "audiotestsrc ! appsink name=a",
+    "appsink name=a", "videotestsrc ! appsink name=a caps=audio/x-raw",
+  ] {
+    do throws(PipSinkError) {
+      _ = try VideoEngine(.text(text))
+      fatalError("no error from \(text)")
+    } catch {}
+  }
+  let engine = try VideoEngine("filesrc location=/nowhere ! decodebin ! appsink name=a")
+  for _ in 0..<3 {
+    do throws(PipSinkError) {
+      try engine.start { _ in CountingConsumer() }
+      fatalError("started without its file")
+    } catch {}
+  }
+}
+
+/// What /proc says about this process.
+private struct ProcessCounts: CustomStringConvertible {
+  let threads: Int
+  let files: Int
+  let residentBytes: Int
+
+  init() {
+    threads = Self.entries(of: "/proc/self/task")
+    files = Self.entries(of: "/proc/self/fd")
+    var residentPages = 0
+    if let file = fopen("/proc/self/statm", "r") {
+      var line = [CChar](repeating: 0, count: 128)
+      if fgets(&line, 128, file) != nil {
+        let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
+          separator: " ")
+        residentPages = Int(words[1]) ?? 0
+      }
+      fclose(file)
+    }
+    residentBytes = residentPages * sysconf(Int32(_SC_PAGESIZE))
+  }
+
+  private static func entries(of path: String) -> Int {
+    guard let directory = opendir(path) else { return 0 }
+    defer { closedir(directory) }
+    var count = 0
+    while readdir(directory) != nil { count += 1 }
+    return count
+  }
+
+  var description: String { "\(threads) threads, \(files) files, \(residentBytes / 1024) KiB" }
+}
