@@ -12,7 +12,7 @@ checked = PIPSINK_WARNINGS_AS_ERRORS=1
 sanitizer_environment = \
   SWIFT_BACKTRACE=enable=no \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
-  ASAN_OPTIONS="detect_leaks=0"
+  ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
 .PHONY: demo test lint format bench test-tsan test-asan clean dependencies test-dependencies
 

@@ -37,6 +37,7 @@ let package = Package(
     .executableTarget(
       name: "pipsink-demo",
       dependencies: [
+        "CGStreamer",
         "PipSink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),

@@ -12,8 +12,8 @@ public enum PipSink {
     return String(cString: text)
   }
 
-  /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it only
-  /// to learn early that GStreamer does not work here. Safe from any thread.
+  /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it
+  /// only to learn early that GStreamer does not work here. Safe from any thread.
   ///
   /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
   public static func initialize() throws(PipSinkError) {

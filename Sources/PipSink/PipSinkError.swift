@@ -6,7 +6,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case emptyPipeline
   /// The description is not in gst-launch's syntax, or sets a property that does not exist.
   case invalidPipeline(reason: String)
-  /// Elements that no installed plugin has, by factory name; or, of a decoder that was missed while running, its description.
+  /// Elements that no installed plugin has, by factory name; or, of a decoder that was missed while running, its
+  /// description.
   case missingElements([String])
   /// Two elements cannot be linked.
   case linkFailed(reason: String)

@@ -27,7 +27,8 @@ enum DebianPackages {
     output(of: "/usr/bin/apt-cache", ["dumpavail"])
   }
 
-  /// Debian's plugin packages list their elements in a field of their description. Empty lists (a fresh container) tell nothing.
+  /// Debian's plugin packages list their elements in a field of their description. Empty lists (a fresh container) tell
+  /// nothing.
   static func package(forElement element: String, in lists: Data) -> String? {
     let newline = Data("\n".utf8)
     var position = lists.startIndex

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file with a pipeline: gst-launch's language over as many lines as it needs, lines that start with `#` as comments, and
-/// `${NAME}` or `${NAME:-default}` for values from the environment.
+/// A file with a pipeline: gst-launch's language over as many lines as it needs, lines that start with `#` as comments,
+/// and `${NAME}` or `${NAME:-default}` for values from the environment.
 struct LaunchFile {
   let text: String
 

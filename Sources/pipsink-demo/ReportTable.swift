@@ -18,6 +18,7 @@ struct ReportTable {
         ["switch at s", "stream", "from", "to", "first picture ms", "lost", "repeated"], report.modeChanges.map(row))
     }
     let mebibytes = Double(report.process.peakRssBytes) / 1_048_576
+    lines.append("")
     lines.append(
       "Process: \(decimal(report.process.cpuSeconds, 2)) s CPU, \(decimal(mebibytes, 1)) MiB peak resident set")
     return lines.joined(separator: "\n")
@@ -43,9 +44,10 @@ struct ReportTable {
     let all = [header] + rows
     let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
     let lines = all.map { row in
-      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+      return cells.dropLast().joined(separator: "  ") + "  " + (row.last ?? "")
     }
-    return [""] + [lines[0], String(repeating: "-", count: lines[0].count)] + lines.dropFirst() + [""]
+    return ["", lines[0], String(repeating: "-", count: lines[0].count)] + lines.dropFirst()
   }
 
   private func decimal(_ value: Double, _ places: Int) -> String {

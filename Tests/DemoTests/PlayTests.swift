@@ -33,7 +33,8 @@ import Testing
     #expect(second.pip == second.received && second.inApp == 0)
     #expect(report.modeChanges.isEmpty)
 
-    // The picture of 4:3 lies between bars in the 16:9 surfaces, upright: bars with white at the left over the lower stripes.
+    // The picture of 4:3 lies between bars in the 16:9 surfaces, upright: bars with white at the left over the lower
+    // stripes.
     let inApp = try await picture(folder, containing: "inApp-remote-1")
     #expect(inApp.size == PictureSize(width: 640, height: 360))
     #expect(inApp.pixel(40, 100) == [0, 0, 0, 255])

@@ -54,8 +54,8 @@ enum TestFrame {
       + " ! videoconvert ! video/x-raw,format=\(format.rawValue)\(color)"
   }
 
-  /// The same picture with `padding` more bytes in every row and before every plane, described by a GstVideoMeta, and filled
-  /// with a value that would show.
+  /// The same picture with `padding` more bytes in every row and before every plane, described by a GstVideoMeta, and
+  /// filled with a value that would show.
   static func padded(_ sample: OpaquePointer, padding: Int) throws -> OpaquePointer {
     let caps = try #require(gst_sample_get_caps(sample))
     var info = GstVideoInfo()
@@ -101,8 +101,8 @@ enum TestFrame {
 enum Oracle {
   /// What the source's frame is as BGRA, by videoscale and videoconvert.
   ///
-  /// It goes through 16 bits a channel, where videoconvert is exact. Straight to 8 bits it takes a short cut for most formats, which
-  /// gives 188 for the white of a 75 % bar that is 191 by the standards' formulas.
+  /// It goes through 16 bits a channel, where videoconvert is exact. Straight to 8 bits it takes a short cut for most
+  /// formats, which gives 188 for the white of a 75 % bar that is 191 by the standards' formulas.
   ///
   /// - Parameter interpolatesChroma: false takes each chroma sample for all the pixels it belongs to, as libyuv does.
   static func bgra(_ source: String, size: PictureSize? = nil, interpolatesChroma: Bool = true) throws -> [UInt8] {

@@ -14,7 +14,8 @@ public struct IntervalHistogram: Sendable {
 
   public var count: UInt64 { histogram.totalCount }
 
-  /// The interval, in nanoseconds, that `percentile` (0 to 100) of the intervals do not exceed; nil before the second frame.
+  /// The interval, in nanoseconds, that `percentile` (0 to 100) of the intervals do not exceed; nil before the second
+  /// frame.
   public func nanoseconds(atPercentile percentile: Double) -> UInt64? {
     count == 0 ? nil : histogram.valueAtPercentile(percentile) * 1000
   }

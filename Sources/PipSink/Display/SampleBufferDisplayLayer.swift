@@ -2,9 +2,9 @@ import Logging
 
 /// Shows the newest frame it is given on a ``VideoRenderer``.
 ///
-/// Frames are handed over in a mailbox for one: a frame that arrives while another waits replaces it. A thread of the layer's own
-/// presents them, so that whoever enqueues never waits for a surface. All calls are allowed from every thread. The thread ends
-/// when the layer goes away.
+/// Frames are handed over in a mailbox for one: a frame that arrives while another waits replaces it. A thread of the
+/// layer's own presents them, so that whoever enqueues never waits for a surface. All calls are allowed from every
+/// thread. The thread ends when the layer goes away.
 public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// What the layer has done so far, in frames.
   public struct Statistics: Equatable, Sendable {
@@ -130,8 +130,8 @@ private struct Mailbox {
   var gravity: VideoGravity
   var statistics = SampleBufferDisplayLayer.Statistics()
   var error: RenderingError?
-  /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented already does
-  /// not count: it may be another stream's.
+  /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
+  /// already does not count: it may be another stream's.
   var presented: (@Sendable (MonotonicTime) -> Void)?
   /// Counts the streams that have begun and left.
   var streamCount = 0

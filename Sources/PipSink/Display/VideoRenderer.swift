@@ -1,7 +1,7 @@
 /// A surface that shows frames: memory, a window, or the app's own.
 ///
-/// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. It may take as long as showing a picture
-/// takes: no stream waits for it, and frames that arrive meanwhile replace each other.
+/// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. It may take as long as showing
+/// a picture takes: no stream waits for it, and frames that arrive meanwhile replace each other.
 public protocol VideoRenderer: AnyObject, Sendable {
   /// Shows a frame, fitted to the surface by `gravity`.
   ///

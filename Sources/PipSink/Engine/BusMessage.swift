@@ -24,7 +24,8 @@ enum BusMessage {
 
   private static let streamEndedName = "pipsink-stream-ended"
 
-  /// What a stream's appsink posts at its end. GStreamer itself posts an end for the pipeline only, after the last stream's.
+  /// What a stream's appsink posts at its end. GStreamer itself posts an end for the pipeline only, after the last
+  /// stream's.
   static func streamEnded(appsink: GstElementPointer) -> UnsafeMutablePointer<GstMessage>? {
     gst_message_new_application(appsink.asObject, gst_structure_new_empty(streamEndedName))
   }
@@ -56,7 +57,8 @@ enum BusMessage {
     )
   }
 
-  /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is what counts.
+  /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is
+  /// what counts.
   private static func shortDebug(_ debug: String) -> String? {
     let lines = debug.split(separator: "\n").dropFirst()
     return lines.isEmpty ? nil : lines.joined(separator: " ")

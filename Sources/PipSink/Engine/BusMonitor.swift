@@ -30,8 +30,8 @@ final class BusMonitor: Sendable {
     self.thread = thread
   }
 
-  /// Ends the thread and waits for it; the handler is not called afterwards. Must come before the pipeline goes to NULL, which
-  /// closes the bus.
+  /// Ends the thread and waits for it; the handler is not called afterwards. Must come before the pipeline goes to
+  /// NULL, which closes the bus.
   func stop() {
     isStopping.withLock { $0 = true }
     wake()

@@ -16,7 +16,8 @@ final class Pipeline: @unchecked Sendable {
   private let elements: [GstElementPointer]
 
   /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
-  ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``, ``PipSinkError/unsupportedCaps(streamID:caps:)``.
+  ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``,
+  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``.
   init(_ description: PipelineDescription) throws(PipSinkError) {
     element = try PipelineParser.parse(description)
     let bin = element.asBin
@@ -62,8 +63,8 @@ final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when that
-  /// leaves nothing.
+  /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when
+  /// that leaves nothing.
   private func restrictCaps(of stream: Stream) throws(PipSinkError) {
     guard let supported = gst_caps_from_string(PixelFormat.capsString) else { return }
     defer { gst_caps_unref(supported) }
@@ -95,8 +96,8 @@ final class Pipeline: @unchecked Sendable {
 // MARK: - Which streams depend on an element
 
 extension Pipeline {
-  /// The streams that get nothing any more when `source` fails: an element, one inside of a bin, or the pipeline itself. None when
-  /// it is on no stream's way.
+  /// The streams that get nothing any more when `source` fails: an element, one inside of a bin, or the pipeline
+  /// itself. None when it is on no stream's way.
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
     if source == element.asObject { return streams }
     return streams.filter { stream in
@@ -111,8 +112,8 @@ extension Pipeline {
     object == element.asObject || gst_object_has_as_ancestor(object, element.asObject) != 0
   }
 
-  /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor stop with
-  /// them. Not on a streaming thread.
+  /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor
+  /// stop with them. Not on a streaming thread.
   func isolate(_ failed: [Stream]) {
     let healthy = streams.filter { stream in !failed.contains { $0.id == stream.id } }
     let needed = Set(healthy.flatMap(upstreamElements))

@@ -1,11 +1,12 @@
 import CGStreamer
 
-/// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it on.
+/// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
+/// on.
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `format`, `formatCaps` and `sequenceNumber` belong to the streaming thread, of which a pad has one at a time
-/// (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `format`, `formatCaps` and `sequenceNumber` belong to the streaming thread, of which a pad
+/// has one at a time (its stream lock); everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
@@ -94,8 +95,8 @@ final class StreamSink: @unchecked Sendable {
     }
   }
 
-  /// Answers the allocation query with the metas that PipSink reads. An appsink of GStreamer 1.22 does not answer, and then
-  /// decoders copy every frame to get rid of their padding.
+  /// Answers the allocation query with the metas that PipSink reads. An appsink of GStreamer 1.22 does not answer, and
+  /// then decoders copy every frame to get rid of their padding.
   private static func acceptPaddedFrames(on appsink: UnsafeMutablePointer<GstElement>) {
     guard let pad = gst_element_get_static_pad(appsink, "sink") else { return }
     defer { gst_object_unref(pad) }

@@ -3,11 +3,13 @@ import Logging
 
 /// Runs a GStreamer pipeline and hands each stream's frames to its consumer.
 ///
-/// Every appsink in the description is a stream, and its `name` is the stream ID. Frames are delivered on GStreamer's streaming
-/// threads, at their time (unless the appsink says `sync=false`); everything else arrives as ``EngineEvent``s.
+/// Every appsink in the description is a stream, and its `name` is the stream ID. Frames are delivered on GStreamer's
+/// streaming threads, at their time (unless the appsink says `sync=false`); everything else arrives as
+/// ``EngineEvent``s.
 ///
-/// A stream that ends or fails does not touch the others. `start(deliveringTo:)` and `stop()` may be called from any thread but a streaming one,
-/// and wait for each other; the engine can be started again after a stop, with a new pipeline from the same description.
+/// A stream that ends or fails does not touch the others. `start(deliveringTo:)` and `stop()` may be called from any
+/// thread but a streaming one, and wait for each other; the engine can be started again after a stop, with a new
+/// pipeline from the same description.
 public final class VideoEngine: Sendable {
   /// The streams, in the order of the description.
   public let streamIDs: [StreamID]
@@ -38,8 +40,8 @@ public final class VideoEngine: Sendable {
 
   /// Parses the description; nothing runs yet.
   ///
-  /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two of one name,
-  ///   caps that no frame of ours can have.
+  /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
+  ///   of one name, caps that no frame of ours can have.
   public init(_ description: PipelineDescription) throws(PipSinkError) {
     let pipeline = try Pipeline(description)
     self.description = description
@@ -61,8 +63,8 @@ public final class VideoEngine: Sendable {
   /// Starts the pipeline. Returns when it is on its way; ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
   /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream, before the first frame.
-  /// - Throws: ``PipSinkError/alreadyRunning``; the error of an element that refuses to start, when no stream is left without it
-  ///   (a stream that is left goes on, and the others' failures arrive as events).
+  /// - Throws: ``PipSinkError/alreadyRunning``; the error of an element that refuses to start, when no stream is left
+  ///   without it (a stream that is left goes on, and the others' failures arrive as events).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
     try control.withLock { control throws(PipSinkError) in
       guard control.pipeline == nil else { throw .alreadyRunning }
@@ -91,7 +93,8 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// Stops the pipeline and waits until no frame is delivered any more and all its threads are gone. Does nothing when stopped.
+  /// Stops the pipeline and waits until no frame is delivered any more and all its threads are gone. Does nothing when
+  /// stopped.
   public func stop() {
     control.withLock { control in
       guard let pipeline = control.pipeline else { return }
@@ -200,13 +203,14 @@ public final class VideoEngine: Sendable {
     let failsAll = affected.count == open.count
     close(affected.map(\.id), run: run) { .streamFailed($0, error) }
     guard !failsAll else { return }
-    // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's own way up,
-    // which is asked for again.
+    // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
+    // own way up, which is asked for again.
     pipeline.isolate(affected)
     gst_element_set_state(pipeline.element, GST_STATE_PLAYING)
   }
 
-  /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says what is wrong.
+  /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
+  /// what is wrong.
   private func cause(of posted: PipSinkError, affected: [Pipeline.Stream]) -> PipSinkError {
     let missing = progress.withLock { $0.missingPlugins }
     if !missing.isEmpty { return .missingElements(missing) }

@@ -1,6 +1,7 @@
 import CGStreamer
 
-/// What turns a frame's YUV values into colours, from the caps' colorimetry or GStreamer's default for the frame's size.
+/// What turns a frame's YUV values into colours, from the caps' colorimetry or GStreamer's default for the frame's
+/// size.
 public struct Colorimetry: Hashable, Sendable {
   /// The luma and chroma weights.
   public enum Matrix: String, Sendable { case bt601, bt709, bt2020 }

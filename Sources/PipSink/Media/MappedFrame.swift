@@ -1,7 +1,7 @@
 import CGStreamer
 
-/// A frame mapped for reading, with the visible rectangle worked out and every plane checked to lie in its memory. Valid in
-/// the closure that ``withMapped(_:formatDescription:_:)`` calls, and nowhere else.
+/// A frame mapped for reading, with the visible rectangle worked out and every plane checked to lie in its memory.
+/// Valid in the closure that ``withMapped(_:formatDescription:_:)`` calls, and nowhere else.
 struct MappedFrame {
   /// One plane's visible part. `data` is valid while the frame is mapped.
   struct Plane {
@@ -10,15 +10,16 @@ struct MappedFrame {
     let layout: PixelBuffer.PlaneLayout
   }
 
-  /// The visible part, in pixels of the full picture: from GstVideoCropMeta, else the caps' size. For subsampled formats the
-  /// origin is moved to the chroma sample that it lies in.
+  /// The visible part, in pixels of the full picture: from GstVideoCropMeta, else the caps' size. For subsampled
+  /// formats the origin is moved to the chroma sample that it lies in.
   let visible: PictureRect
   let formatDescription: VideoFormatDescription
   private let frame: UnsafePointer<GstVideoFrame>
 
   /// Maps the buffer's frame, calls `body` with it, unmaps it.
   ///
-  /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` when the memory cannot be mapped or is too small; and what `body` throws.
+  /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` when the memory cannot be mapped or is too small; and what
+  ///   `body` throws.
   static func withMapped<Result>(
     _ buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription,
     _ body: (MappedFrame) throws(PipSinkError) -> Result

@@ -2,8 +2,8 @@ import CGStreamer
 
 /// A time or duration as a fraction of a second, with CMTime's meaning: `value / timescale` seconds.
 ///
-/// Arithmetic is exact as long as the result fits in 64 bits over the common timescale; it rounds to the nearest tick of the
-/// finer timescale where the common one would be too large, and goes to an infinity where even that overflows.
+/// Arithmetic is exact as long as the result fits in 64 bits over the common timescale; it rounds to the nearest tick
+/// of the finer timescale where the common one would be too large, and goes to an infinity where even that overflows.
 public struct MediaTime: Sendable {
   public enum Kind: UInt8, Sendable { case numeric, invalid, indefinite, positiveInfinity, negativeInfinity }
 
@@ -31,8 +31,8 @@ public struct MediaTime: Sendable {
     kind = timescale > 0 ? .numeric : .invalid
   }
 
-  /// A GstClockTime: nanoseconds, with `GST_CLOCK_TIME_NONE` (all bits set) as ``invalid``. What does not fit in a signed
-  /// 64-bit count of nanoseconds (beyond 292 years) is ``positiveInfinity``.
+  /// A GstClockTime: nanoseconds, with `GST_CLOCK_TIME_NONE` (all bits set) as ``invalid``. What does not fit in a
+  /// signed 64-bit count of nanoseconds (beyond 292 years) is ``positiveInfinity``.
   public init(clockTime: UInt64) {
     if clockTime == PIPSINK_CLOCK_TIME_NONE {
       self = .invalid
@@ -152,8 +152,8 @@ extension MediaTime {
   }
 }
 
-/// Ordered as CMTimeCompare orders: negative infinity, numbers, positive infinity, indefinite, invalid. Equal times are equal
-/// whatever their timescales: 1/2 is 500/1000.
+/// Ordered as CMTimeCompare orders: negative infinity, numbers, positive infinity, indefinite, invalid. Equal times are
+/// equal whatever their timescales: 1/2 is 500/1000.
 extension MediaTime: Comparable, Hashable {
   public static func == (left: MediaTime, right: MediaTime) -> Bool {
     left.rank == right.rank

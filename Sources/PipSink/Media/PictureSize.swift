@@ -1,6 +1,7 @@
 /// Width and height in pixels.
 public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
-  /// The largest width or height, in pixels, of a frame or a surface: what fits in libyuv's and Cairo's 16-bit coordinates.
+  /// The largest width or height, in pixels, of a frame or a surface: what fits in libyuv's and Cairo's 16-bit
+  /// coordinates.
   public static let maximumDimension = 32767
 
   public var width: Int

@@ -2,8 +2,8 @@ import CGStreamer
 
 /// One video frame in memory: a reference to a GstSample's frame, not a copy of it. Read-only and immutable.
 ///
-/// It keeps the GstSample, and with it the buffer, alive; it may outlive the pipeline. Its memory is mapped for the time of an
-/// access only. Any thread may read, several at once.
+/// It keeps the GstSample, and with it the buffer, alive; it may outlive the pipeline. Its memory is mapped for the
+/// time of an access only. Any thread may read, several at once.
 ///
 /// `@unchecked Sendable`: the fields are constant, and a GstSample that nobody writes to may be read from every thread
 /// (GstMiniObject's reference count is atomic).
@@ -47,8 +47,8 @@ public final class PixelBuffer: @unchecked Sendable {
     public let pixelStride: Int
   }
 
-  /// Calls `body` with the bytes of one plane, from the first visible row's first sample to the end of the last row, strides
-  /// and offsets as the buffer's GstVideoMeta has them. The span cannot leave the closure.
+  /// Calls `body` with the bytes of one plane, from the first visible row's first sample to the end of the last row,
+  /// strides and offsets as the buffer's GstVideoMeta has them. The span cannot leave the closure.
   ///
   /// - Throws: ``PipSinkError/noSuchPlane(index:count:)``, ``PipSinkError/unreadableFrame(reason:)``.
   public func withPlane<Result>(
@@ -69,8 +69,9 @@ public final class PixelBuffer: @unchecked Sendable {
     try MappedFrame.withMapped(buffer, formatDescription: formatDescription, body)
   }
 
-  /// The one way to the GStreamer object behind the frame, for code that hands it to a C library. The sample is borrowed for
-  /// the time of `body`, which takes a reference of its own (`gst_sample_ref`) if it wants to keep it, and must not write to it.
+  /// The one way to the GStreamer object behind the frame, for code that hands it to a C library. The sample is
+  /// borrowed for the time of `body`, which takes a reference of its own (`gst_sample_ref`) if it wants to keep it, and
+  /// must not write to it.
   public func withUnsafeGstSample<Result, Failure: Error>(
     _ body: (OpaquePointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

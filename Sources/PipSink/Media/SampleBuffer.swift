@@ -18,8 +18,8 @@ public struct SampleTiming: Hashable, Sendable {
   public static let invalid = SampleTiming()
 }
 
-/// A frame on its way to a surface: its pixels, its format, its times, and how it is to be treated. A value; copying it copies a
-/// reference to the pixels.
+/// A frame on its way to a surface: its pixels, its format, its times, and how it is to be treated. A value; copying it
+/// copies a reference to the pixels.
 public struct SampleBuffer: Sendable {
   public struct Attachments: Hashable, Sendable {
     /// Show it as soon as it arrives, whatever its time stamps say.
@@ -33,14 +33,14 @@ public struct SampleBuffer: Sendable {
   public let pixelBuffer: PixelBuffer
   public var timing: SampleTiming
   public var attachments: Attachments
-  /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a frame
-  /// that no engine delivered.
+  /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a
+  /// frame that no engine delivered.
   public var sequenceNumber: UInt64
 
   public var formatDescription: VideoFormatDescription { pixelBuffer.formatDescription }
 
-  /// A sample without valid times can only be shown at once, so `displayImmediately` is set for it, as the video-call engines
-  /// that inspired this do.
+  /// A sample without valid times can only be shown at once, so `displayImmediately` is set for it, as the video-call
+  /// engines that inspired this do.
   public init(
     pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, attachments: Attachments? = nil,
     sequenceNumber: UInt64 = 0

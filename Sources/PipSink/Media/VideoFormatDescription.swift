@@ -2,8 +2,8 @@ import CGStreamer
 
 /// What a stream's frames are: format, size, shape of the pixels, colours, rate. Immutable.
 ///
-/// There is one instance for equal caps, shared by all frames that have them, so two frames have the same format when their
-/// descriptions are the same object (`===`).
+/// There is one instance for equal caps, shared by all frames that have them, so two frames have the same format when
+/// their descriptions are the same object (`===`).
 ///
 /// `@unchecked Sendable`: everything is constant after `init`, and GstCaps that are shared are immutable.
 public final class VideoFormatDescription: @unchecked Sendable {
@@ -22,10 +22,11 @@ public final class VideoFormatDescription: @unchecked Sendable {
   let caps: UnsafeMutablePointer<GstCaps>
   let info: GstVideoInfo
 
-  /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not per frame.
+  /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not
+  /// per frame.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat`` and system memory, or
-  ///   whose size is out of ``PictureSize/maximumDimension``.
+  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat`` and system memory,
+  ///   or whose size is out of ``PictureSize/maximumDimension``.
   static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
     defer { g_free(text) }

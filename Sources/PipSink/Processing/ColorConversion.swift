@@ -38,7 +38,8 @@ enum ColorConversion {
     let from = source.planes[0]
     let width = Int32(source.size.width)
     let height = Int32(source.size.height)
-    // libyuv names the bytes from the highest of the word: its ABGR is RGBA in memory, its BGRA is ARGB, its RAW is RGB.
+    // libyuv names the bytes from the highest of the word: its ABGR is RGBA in memory, its BGRA is ARGB, its RAW is
+    // RGB.
     let convert: (UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32) -> Int32
     switch source.format {
     case .bgra, .bgrx: convert = ARGBCopy
@@ -74,8 +75,9 @@ enum ColorConversion {
     }
   }
 
-  // libyuv caps the weight of U in blue at 128/64, where BT.709 needs 2.1124 and BT.2020 2.1418: saturated blue comes out 9 of 255
-  // too dark. On x86 the byte is unsigned and the larger weight works (measured against the standards' formulas).
+  // libyuv caps the weight of U in blue at 128/64, where BT.709 needs 2.1124 and BT.2020 2.1418: saturated blue comes
+  // out 9 of 255 too dark. On x86 the byte is unsigned and the larger weight works (measured against the standards'
+  // formulas).
   private static let correctedBT709 = Matrix(pipsink_kYuvH709Constants(), blueWeight: 135)
   private static let correctedBT2020 = Matrix(pipsink_kYuv2020Constants(), blueWeight: 137)
 

@@ -2,8 +2,9 @@ import CLibYUV
 
 /// Turns a frame into BGRA pixels of a given size, in the destination's memory.
 ///
-/// When the size changes it is the source's planes that are scaled, before the colours are converted, so that the expensive
-/// step runs on the smaller picture. One converter serves one thread at a time; it keeps its intermediate memory between frames.
+/// When the size changes it is the source's planes that are scaled, before the colours are converted, so that the
+/// expensive step runs on the smaller picture. One converter serves one thread at a time; it keeps its intermediate
+/// memory between frames.
 struct PixelConverter: ~Copyable {
   /// Where the pixels go: BGRA rows, `stride` bytes apart.
   struct Destination {
@@ -14,11 +15,11 @@ struct PixelConverter: ~Copyable {
 
   private var scratch = ScratchMemory()
 
-  /// Converts the part `crop` of `frame`, scaled to fill `destination`: an average of the source's pixels when it shrinks,
-  /// bilinear when it grows.
+  /// Converts the part `crop` of `frame`, scaled to fill `destination`: an average of the source's pixels when it
+  /// shrinks, bilinear when it grows.
   ///
-  /// - Parameter crop: in pixels of the frame's visible part; where chroma is subsampled its origin goes to the chroma sample
-  ///   that it lies in.
+  /// - Parameter crop: in pixels of the frame's visible part; where chroma is subsampled its origin goes to the chroma
+  ///   sample that it lies in.
   /// - Throws: ``PipSinkError/invalidSize(width:height:)`` when the destination is empty or too large.
   mutating func convert(
     _ frame: MappedFrame, crop: PictureRect, into destination: Destination
@@ -85,7 +86,8 @@ struct PixelConverter: ~Copyable {
 
   private mutating func write(_ source: Picture, into destination: Destination) -> Bool {
     if source.size == destination.size { return ColorConversion.convert(source, into: destination) }
-    // Only packed RGB comes here with its own size: to BGRA first, unless it has that order already, then scaled into place.
+    // Only packed RGB comes here with its own size: to BGRA first, unless it has that order already, then scaled into
+    // place.
     var rgb = source
     if source.format != .bgra {
       guard let converted = picture(.bgra, size: source.size, like: source) else { return false }

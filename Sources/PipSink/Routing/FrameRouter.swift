@@ -1,7 +1,8 @@
 /// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID.
 ///
-/// A switch publishes a new ``RoutingTable`` whole. Frames never wait for a switch of another stream, and at no moment do two streams
-/// reach the picture-in-picture surface. All calls are allowed from every thread, except from within a destination.
+/// A switch publishes a new ``RoutingTable`` whole. Frames never wait for a switch of another stream, and at no moment
+/// do two streams reach the picture-in-picture surface. All calls are allowed from every thread, except from within a
+/// destination.
 public final class FrameRouter: Sendable {
   private let pictureInPicture: (any SampleBufferDestination)?
   /// Serialises switches; no frame takes this lock.
@@ -101,7 +102,8 @@ public final class FrameRouter: Sendable {
     control.withLock { $0.route(streamID) }?.latest
   }
 
-  /// Every stream's moves between surfaces, in the order they happened: of those that one switch made, who left comes first.
+  /// Every stream's moves between surfaces, in the order they happened: of those that one switch made, who left comes
+  /// first.
   public var changes: [SurfaceChange] {
     control.withLock { $0.routes }.flatMap(\.changes).sorted {
       ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)

@@ -23,7 +23,8 @@ public struct RoutingTable: Equatable, Sendable {
     self.pictureInPictureStreamID = pictureInPictureStreamID
   }
 
-  /// The picture-in-picture surface when the mode and the stream ID say so; the stream's own in-app surface in every other case.
+  /// The picture-in-picture surface when the mode and the stream ID say so; the stream's own in-app surface in every
+  /// other case.
   public func surface(for streamID: StreamID) -> SurfaceKind {
     mode == .pictureInPicture && streamID == pictureInPictureStreamID ? .pictureInPicture : .inApp
   }

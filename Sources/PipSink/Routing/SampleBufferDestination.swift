@@ -1,5 +1,5 @@
-/// What the router hands frames to; a display layer, usually. All calls return at once and come with a stream's lock held, so
-/// they must not call the router.
+/// What the router hands frames to; a display layer, usually. All calls return at once and come with a stream's lock
+/// held, so they must not call the router.
 public protocol SampleBufferDestination: AnyObject, Sendable {
   /// Takes a stream's next frame.
   ///
@@ -7,8 +7,8 @@ public protocol SampleBufferDestination: AnyObject, Sendable {
   @discardableResult
   func enqueue(_ sampleBuffer: SampleBuffer) -> Bool
 
-  /// From here on the frames of another stream come. Drops what waits, and shows `latest` at once; with nothing to show, takes the
-  /// last picture away.
+  /// From here on the frames of another stream come. Drops what waits, and shows `latest` at once; with nothing to
+  /// show, takes the last picture away.
   ///
   /// - Parameters:
   ///   - isFresh: whether `latest` has been shown nowhere yet, so that it counts when ``enqueue(_:)`` replaces it.

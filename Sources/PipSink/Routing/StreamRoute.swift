@@ -1,7 +1,8 @@
 /// One stream's way to its surface: the part of the router that the stream's streaming thread goes through.
 ///
-/// It has its own lock, held for a few instructions a frame, and knows its current surface, so that no frame takes a lock that other
-/// streams share. A switch goes through ``move(to:requestedAt:)`` under the same lock, between two frames.
+/// It has its own lock, held for a few instructions a frame, and knows its current surface, so that no frame takes a
+/// lock that other streams share. A switch goes through ``move(to:requestedAt:)`` under the same lock, between two
+/// frames.
 final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
@@ -32,7 +33,8 @@ final class StreamRoute: SampleBufferConsumer {
 
   func consume(_ sampleBuffer: SampleBuffer) {
     let now = MonotonicTime.now
-    // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its memory.
+    // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
+    // memory.
     let previous = state.withLock { state -> SampleBuffer? in
       let replaced = state.destination(state.surface)?.enqueue(sampleBuffer) ?? false
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
@@ -56,7 +58,8 @@ final class StreamRoute: SampleBufferConsumer {
       state.changes.append(SurfaceChange(streamID: streamID, from: old, to: surface, requestedAt: requestedAt))
       state.isChangeOpen = true
       state.surface = surface
-      // The in-app surface keeps its last picture; the picture-in-picture surface must not go on showing somebody who left it.
+      // The in-app surface keeps its last picture; the picture-in-picture surface must not go on showing somebody who
+      // left it.
       let waiting = state.destination(old)?.relinquish(removingImage: old == .pictureInPicture)
       state.destination(surface)?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) {
         [weak self] presentedAt in

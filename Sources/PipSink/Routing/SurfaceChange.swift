@@ -7,11 +7,11 @@ public struct SurfaceChange: Sendable {
   public let requestedAt: MonotonicTime
   /// When the new surface had presented its first picture; nil when it has not (yet).
   public internal(set) var firstPresentedAt: MonotonicTime?
-  /// Frames of the stream, by their sequence numbers, that neither surface was given between the last one of the old surface
-  /// and the first one of the new.
+  /// Frames of the stream, by their sequence numbers, that neither surface was given between the last one of the old
+  /// surface and the first one of the new.
   public internal(set) var framesLost: UInt64 = 0
-  /// Frames that routing gave to both surfaces. The latest frame, with which the new surface starts, is not counted: it is put
-  /// there so that the surface is not black, and takes the place of no other.
+  /// Frames that routing gave to both surfaces. The latest frame, with which the new surface starts, is not counted: it
+  /// is put there so that the surface is not black, and takes the place of no other.
   public internal(set) var framesRepeated: UInt64 = 0
 
   /// Nanoseconds from the request to the first picture.

@@ -2,11 +2,12 @@ import Glibc
 
 /// State behind one lock, with a condition to wait on.
 ///
-/// It is a pthread mutex rather than `Synchronization.Mutex`, because the latter locks by futex inside the standard library,
-/// where ThreadSanitizer cannot see it (Swift 6.3 reports a race on every use), and because the presenting threads wait
-/// on a condition.
+/// It is a pthread mutex rather than `Synchronization.Mutex`, because the latter locks by futex inside the standard
+/// library, where ThreadSanitizer cannot see it (Swift 6.3 reports a race on every use), and because the presenting
+/// threads wait on a condition.
 ///
-/// `@unchecked Sendable`: the state is reached through ``withLock(_:)`` and the waiting calls alone, with the mutex held.
+/// `@unchecked Sendable`: the state is reached through ``withLock(_:)`` and the waiting calls alone, with the mutex
+/// held.
 final class Locked<State: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
