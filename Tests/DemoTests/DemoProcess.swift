@@ -33,7 +33,7 @@ final class RunningProgram {
   }
 
   deinit {
-    if process.isRunning { process.terminate() }
+    stop()
     for url in [outputURL, errorURL] { try? FileManager.default.removeItem(at: url) }
   }
 
@@ -41,7 +41,14 @@ final class RunningProgram {
   var errors: String { (try? String(contentsOf: errorURL, encoding: .utf8)) ?? "" }
 
   func interrupt() { process.interrupt() }
-  func terminate() { process.terminate() }
+
+  /// Ends it at once. By SIGKILL: it was started on a thread of the concurrency pool, which blocks the other signals,
+  /// and has inherited that.
+  func stop() {
+    guard process.isRunning else { return }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
 
   /// Waits until it has written `text`, on standard output or error.
   func wait(forText text: String) async -> Bool {
@@ -69,8 +76,7 @@ final class RunningProgram {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while process.isRunning, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }
     if process.isRunning {
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      stop()
       Issue.record("\(process.arguments ?? []) hung: \(errors)")
     }
     process.waitUntilExit()

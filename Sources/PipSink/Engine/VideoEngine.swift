@@ -35,7 +35,8 @@ public final class VideoEngine: Sendable {
     /// Counts starts, so that a late report of a stopped pipeline is not taken for the new one's.
     var run = 0
     var open: Set<StreamID> = []
-    var missingPlugins: [String] = []
+    /// What decodebins said they have no plugin for, by the streams that need it.
+    var missingPlugins: [StreamID: [String]] = [:]
   }
 
   /// Parses the description; nothing runs yet.
@@ -73,7 +74,7 @@ public final class VideoEngine: Sendable {
       let run = progress.withLock { progress in
         progress.run += 1
         progress.open = Set(streamIDs)
-        progress.missingPlugins = []
+        progress.missingPlugins = [:]
         return progress.run
       }
       for stream in pipeline.streams { install(stream, consumer: consumers(stream.id), run: run) }
@@ -173,7 +174,10 @@ public final class VideoEngine: Sendable {
       if let id = BusMessage.endedStream(in: message) { close([id], run: run, event: EngineEvent.streamEnded) }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {
-        progress.withLock { $0.missingPlugins.append(missing) }
+        let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []
+        progress.withLock { progress in
+          for stream in needy { progress.missingPlugins[stream.id, default: []].append(missing) }
+        }
       }
     default:
       break
@@ -212,7 +216,7 @@ public final class VideoEngine: Sendable {
   /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
   /// what is wrong.
   private func cause(of posted: PipSinkError, affected: [Pipeline.Stream]) -> PipSinkError {
-    let missing = progress.withLock { $0.missingPlugins }
+    let missing = progress.withLock { progress in affected.flatMap { progress.missingPlugins[$0.id] ?? [] } }
     if !missing.isEmpty { return .missingElements(missing) }
     guard case .elementFailed(_, _, let detail?) = posted, detail.contains("not-negotiated") else { return posted }
     for stream in affected {

@@ -49,7 +49,6 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   /// Sends the stream to `surface` from its next frame on, and shows its latest one there at once.
-  ///
   func move(to surface: SurfaceKind, requestedAt: MonotonicTime) {
     state.withLock { state in
       guard surface != state.surface else { return }
