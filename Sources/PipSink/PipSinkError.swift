@@ -33,6 +33,12 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case alreadyRunning
   /// A frame's memory cannot be read: it cannot be mapped, or is smaller than its format needs.
   case unreadableFrame(reason: String)
+  /// An operation that cannot be done with frames of this format.
+  case unsupportedPixelFormat(PixelFormat, operation: String)
+  /// No processor has this name.
+  case unknownProcessor(String, known: [String])
+  /// A processor does not take this argument; `expected` says what it takes.
+  case invalidProcessorArgument(processor: String, argument: String?, expected: String)
   /// A size that cannot be a picture's, in pixels.
   case invalidSize(width: Int, height: Int)
   /// A plane index that the format does not have.
@@ -79,6 +85,12 @@ extension PipSinkError: CustomStringConvertible {
       "the engine runs already; stop it first"
     case .unreadableFrame(let reason):
       "a frame cannot be read: \(reason)"
+    case .unsupportedPixelFormat(let format, let operation):
+      "\(operation) does not work on \(format.rawValue) frames; put \"videoconvert ! video/x-raw,format=I420\" before the appsink"
+    case .unknownProcessor(let name, let known):
+      "there is no processor \"\(name)\"; the processors are: \(known.joined(separator: ", "))"
+    case .invalidProcessorArgument(let processor, let argument, let expected):
+      "processor \"\(processor)\" takes \(expected), not \(argument.map { "\"\($0)\"" } ?? "nothing")"
     case .invalidSize(let width, let height):
       "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
     case .noSuchPlane(let index, let count):

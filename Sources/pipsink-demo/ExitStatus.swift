@@ -22,8 +22,9 @@ enum ExitStatus: Int32 {
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
         .unlinkedStream, .unsupportedCaps:
         .pipeline
-      case .unknownStream, .invalidSize: .usage
-      case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .noSuchPlane,
+      case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
+      case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
+        .noSuchPlane,
         .pictureNotWritten, .noPicture:
         .failed
       }

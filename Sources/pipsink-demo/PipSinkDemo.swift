@@ -7,6 +7,6 @@ struct PipSinkDemo: AsyncParsableCommand {
     commandName: "pipsink-demo",
     abstract: "Shows GStreamer video streams in an app surface or in picture-in-picture.",
     version: "pipsink-demo \(PipSink.version), \(PipSink.gstreamerVersion)",
-    subcommands: [PlayCommand.self, BenchCommand.self]
+    subcommands: [PlayCommand.self, ProcessorsCommand.self, BenchCommand.self]
   )
 }

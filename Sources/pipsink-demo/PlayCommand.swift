@@ -58,6 +58,13 @@ struct PlayCommand: AsyncParsableCommand {
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
+  @Option(
+    name: .customLong("process"),
+    help: ArgumentHelp(
+      "Put a stream's frames through a processor before they are shown; \"pipsink-demo processors\" lists them. Repeatable.",
+      valueName: "stream=name[:argument]"))
+  var processors: [ProcessorOption] = []
+
   @Option(help: ArgumentHelp("The size of each in-app surface, in pixels.", valueName: "WxH"))
   var windowSize = PictureSize(width: 640, height: 360)
 
@@ -69,7 +76,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
-    [pipStream].compactMap(\.self)
+    [pipStream].compactMap(\.self) + processors.map(\.streamID)
       + actions.compactMap { timed in
         if case .pictureInPicture(let id) = timed.action { id } else { nil }
       }

@@ -15,6 +15,8 @@ final class PlaySession {
   private let engine: VideoEngine
   private let router: FrameRouter
   private let surfaces: Surfaces
+  /// Of the streams that have processors.
+  private let chains: [StreamID: ProcessorChain]
   private let statusLine = StatusLine()
   private var start = MonotonicTime.now
   private var outcome: Report.Outcome?
@@ -42,6 +44,16 @@ final class PlaySession {
         pictureInPictureStreamID: command.pipStream ?? engine.streamIDs.first),
       pictureInPicture: surfaces.pictureInPictureLayer)
     for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
+    var processors: [StreamID: [any FrameProcessor]] = [:]
+    for option in command.processors {
+      processors[option.streamID, default: []].append(
+        try FrameProcessorRegistry.shared.makeProcessor(named: option.name, argument: option.argument))
+    }
+    let router = router
+    chains = Dictionary(
+      uniqueKeysWithValues: processors.map { id, processors in
+        (id, ProcessorChain(processors, next: router.consumer(for: id)))
+      })
   }
 
   /// - Throws: the ExitCode of a run that failed, after everything has been reported.
@@ -52,7 +64,7 @@ final class PlaySession {
     let signals = SignalSources { continuation.yield(.interrupt) }
     start = .now
     do throws(PipSinkError) {
-      try engine.start { router.consumer(for: $0) }
+      try engine.start { chains[$0] ?? router.consumer(for: $0) }
     } catch {
       for id in engine.streamIDs { failed[id] = error }
       report(DemoError(error))
@@ -178,7 +190,11 @@ final class PlaySession {
   /// A branch that never delivers is a mistake that no element reports.
   private func warnAboutSilentStreams() {
     for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil {
-      statusLine.say("warning: stream \"\(id)\" delivered no frame")
+      if let error = chains[id]?.error {
+        report(DemoError(error), about: "stream \"\(id)\": ")
+      } else {
+        statusLine.say("warning: stream \"\(id)\" delivered no frame")
+      }
     }
   }
 
@@ -186,7 +202,10 @@ final class PlaySession {
     let usage = ResourceUsage.current
     let streams = statistics.map { id, statistics in
       let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
-      return (id, Report.Stream(statistics, state: state, error: failed[id]?.description))
+      var stream = Report.Stream(
+        statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
+      stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
+      return (id, stream)
     }
     return Report(
       outcome: failed.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,

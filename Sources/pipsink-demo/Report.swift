@@ -21,6 +21,8 @@ struct Report: Codable {
     var inApp: UInt64
     var pip: UInt64
     var replaced: UInt64
+    /// Frames that the stream's processors took out; not among `received`. Absent without processors.
+    var dropped: UInt64?
     var format: String?
     var frameInterval: Interval?
     /// "playing", "ended" or "failed".

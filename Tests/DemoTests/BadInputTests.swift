@@ -43,6 +43,13 @@ import Testing
       "snapshot folder that is a file", ["videotestsrc ! appsink name=a", "--snapshots", "/etc/passwd"], 64,
       ["/etc/passwd"]),
     Case("windows", ["videotestsrc ! appsink name=a", "--surface", "window"], 69, ["window"]),
+    Case("unknown processor", ["videotestsrc ! appsink name=a", "--process", "a=blur"], 64, ["blur", "grayscale"]),
+    Case("processor of no stream", ["videotestsrc ! appsink name=a", "--process", "b=grayscale"], 64, ["\"b\""]),
+    Case("processor's argument", ["videotestsrc ! appsink name=a", "--process", "a=decimate:none"], 64, ["decimate"]),
+    Case("broken processor", ["videotestsrc ! appsink name=a", "--process", "grayscale"], 64, ["--process"]),
+    Case(
+      "format that a processor refuses",
+      ["videotestsrc num-buffers=3 ! video/x-raw,format=RGB ! appsink name=a", "--process", "a=grayscale"], 74, ["RGB"]),
     Case("broken syntax", ["videotestsrc ! ("], 65, ["syntax"]),
     Case("unknown property", ["videotestsrc nosuch=1 ! appsink name=a"], 65, ["nosuch"]),
     Case("broken action", ["videotestsrc ! appsink name=a", "--at", "soon=pip:a"], 64, ["--at"]),

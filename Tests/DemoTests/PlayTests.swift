@@ -81,6 +81,31 @@ import Testing
     #expect(report.process.peakRssBytes > 1_000_000)
   }
 
+  @Test func processorsThinOutAndRecolourTheirStreamOnly() async throws {
+    let folder = try TemporaryFolder()
+    let source = "videotestsrc num-buffers=30 pattern=smpte100 ! video/x-raw,format=I420,width=640,height=360 ! appsink"
+    let result = try await Demo.play([
+      "\(source) name=a sync=false \(source) name=b sync=false", "--process", "a=decimate:3", "--process",
+      "a=grayscale",
+      "--report", "-", "--snapshots", folder.path("shots"),
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.streams["a"]?.received == 10)
+    #expect(report.streams["a"]?.dropped == 20)
+    #expect(report.streams["b"]?.received == 30)
+    #expect(report.streams["b"]?.dropped == nil)
+    let gray = try await picture(folder, containing: "inApp-a").pixel(600, 100)
+    PNG.expect(gray, isNear: [Int(gray[1]), Int(gray[1]), Int(gray[1])])
+    PNG.expect(try await picture(folder, containing: "inApp-b").pixel(600, 100), isNear: [255, 0, 0])
+  }
+
+  @Test func theProcessorsAreListedWithTheirArguments() async throws {
+    let result = try await Demo.start(["processors"]).result()
+    #expect(result.status == 0)
+    for text in ["decimate:ARGUMENT", "limit-rate:ARGUMENT", "grayscale "] { #expect(result.output.contains(text)) }
+  }
+
   @Test func ctrlCEndsCleanlyAndStillWritesTheReport() async throws {
     let folder = try TemporaryFolder()
     let demo = try Demo.start(

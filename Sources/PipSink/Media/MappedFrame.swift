@@ -62,16 +62,36 @@ struct MappedFrame {
     let base = UnsafeRawPointer(Self.element(index, of: frame.pointee.data)!)  // checked by planesFitTheirMemory
     return Plane(
       data: base.assumingMemoryBound(to: UInt8.self) + offset,
-      byteCount: stride * (height - 1) + rowByteCount(width: width, pixelStride: pixelStride),
+      byteCount: stride * (height - 1) + formatDescription.pixelFormat.rowByteCount(index, width: width),
       layout: PixelBuffer.PlaneLayout(width: width, height: height, bytesPerRow: stride, pixelStride: pixelStride))
   }
 
-  /// In the packed 4:2:2 formats a pair of pixels is four bytes, also when the last pixel has no partner.
-  private func rowByteCount(width: Int, pixelStride: Int) -> Int {
-    switch formatDescription.pixelFormat {
-    case .yuy2, .uyvy: (width + 1) / 2 * 4
-    default: width * pixelStride
+  /// Where the whole planes lie in the buffer, crop or no crop.
+  struct BufferLayout {
+    struct Plane {
+      let offset: Int
+      let stride: Int
+      let byteCount: Int
     }
+
+    let size: PictureSize
+    let planes: [Plane]
+  }
+
+  var bufferLayout: BufferLayout {
+    let info = frame.pointee.info
+    let size = PictureSize(width: Int(info.width), height: Int(info.height))
+    let format = formatDescription.pixelFormat
+    let meta = frame.pointee.meta?.assumingMemoryBound(to: GstVideoMeta.self)
+    let planes = (0..<formatDescription.planeCount).map { index in
+      let offset = meta.map { Self.element(index, of: $0.pointee.offset) }
+      let dimensions = format.planeSize(index, of: size)
+      let stride = Int(Self.element(index, of: info.stride))
+      return BufferLayout.Plane(
+        offset: Int(offset ?? Self.element(index, of: info.offset)), stride: stride,
+        byteCount: stride * Int(dimensions.height - 1) + format.rowByteCount(index, width: Int(dimensions.width)))
+    }
+    return BufferLayout(size: size, planes: planes)
   }
 
   private var planesFitTheirMemory: Bool {

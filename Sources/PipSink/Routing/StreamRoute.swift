@@ -85,6 +85,8 @@ final class StreamRoute: SampleBufferConsumer {
 extension StreamRoute.State {
   fileprivate mutating func measureChange(firstFrame: UInt64) {
     isChangeOpen = false
+    // The first frame of a run has none before it.
+    guard lastSequenceNumber > 0 else { return }
     let index = changes.count - 1
     let expected = lastSequenceNumber + 1
     if firstFrame > expected {

@@ -1,0 +1,107 @@
+import CGStreamer
+
+/// Makes pictures black and white by taking the colour away: luma stays as it is, chroma becomes neutral, the format is kept.
+///
+/// Nothing is copied. The new frame shares the old one's luma memory, and all its chroma planes are one constant block
+/// that every frame of a size shares.
+///
+/// Planar and semi-planar YUV; GRAY8 passes as it is. Packed YUV and RGB are refused with
+/// ``PipSinkError/unsupportedPixelFormat(_:operation:)``.
+public final class GrayscaleProcessor: FrameProcessor {
+  private let neutral = Locked(NeutralChroma())
+
+  public init() {}
+
+  public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
+    let format = sampleBuffer.pixelBuffer.pixelFormat
+    if format == .gray8 { return sampleBuffer }
+    guard format.planeCount > 1 else { throw .unsupportedPixelFormat(format, operation: "grayscale") }
+    var result = SampleBuffer(
+      pixelBuffer: try gray(sampleBuffer.pixelBuffer), timing: sampleBuffer.timing,
+      attachments: sampleBuffer.attachments)
+    result.sequenceNumber = sampleBuffer.sequenceNumber
+    return result
+  }
+
+  private func gray(_ source: PixelBuffer) throws(PipSinkError) -> PixelBuffer {
+    // The mapping checks that the planes lie in their memory.
+    let layout = try source.withMappedFrame { $0.bufferLayout }
+    let chromaPlane = layout.planes[1]
+    let memory = neutral.withLock { $0.memory(byteCount: chromaPlane.byteCount, format: source.pixelFormat) }
+    guard let memory, let luma = sharedLuma(of: source.buffer, layout.planes[0]) else {
+      throw .unreadableFrame(reason: "its luma cannot be shared")
+    }
+    let lumaSize = gst_buffer_get_size(luma)
+    gst_buffer_append_memory(luma, memory)
+    gst_buffer_copy_into(
+      luma, source.buffer, GstBufferCopyFlags(GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue), 0,
+      gsize.max)
+    var offsets: [gsize] = [0, lumaSize, lumaSize, 0]
+    var strides: [gint] = [gint(layout.planes[0].stride), gint(chromaPlane.stride), gint(chromaPlane.stride), 0]
+    gst_buffer_add_video_meta_full(
+      luma, GST_VIDEO_FRAME_FLAG_NONE, source.pixelFormat.gstFormat, guint(layout.size.width),
+      guint(layout.size.height), guint(source.planeCount), &offsets, &strides)
+    copyCrop(from: source.buffer, to: luma)
+    let sample = source.withUnsafeGstSample {
+      gst_sample_new(luma, source.formatDescription.caps, gst_sample_get_segment($0), nil)
+    }
+    gst_buffer_unref(luma)
+    guard let sample else { throw .unreadableFrame(reason: "no sample can be made") }
+    return try PixelBuffer(owning: sample, formatDescription: source.formatDescription)
+  }
+
+  /// A new buffer over the luma plane's memory.
+  private func sharedLuma(
+    of buffer: UnsafeMutablePointer<GstBuffer>, _ plane: MappedFrame.BufferLayout.Plane
+  ) -> UnsafeMutablePointer<GstBuffer>? {
+    gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, gsize(plane.offset), gsize(plane.byteCount))
+  }
+
+  private func copyCrop(from source: UnsafeMutablePointer<GstBuffer>, to target: UnsafeMutablePointer<GstBuffer>) {
+    guard let meta = gst_buffer_get_meta(source, gst_video_crop_meta_api_get_type()),
+      let copy = gst_buffer_add_meta(target, gst_video_crop_meta_get_info(), nil)
+    else { return }
+    let from = UnsafeRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self)
+    let to = UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstVideoCropMeta.self)
+    (to.pointee.x, to.pointee.y) = (from.pointee.x, from.pointee.y)
+    (to.pointee.width, to.pointee.height) = (from.pointee.width, from.pointee.height)
+  }
+}
+
+/// A block of chroma that means "no colour", made once a size.
+private struct NeutralChroma: ~Copyable {
+  private var memory: UnsafeMutablePointer<GstMemory>?
+  private var byteCount = 0
+  private var format: PixelFormat?
+
+  deinit {
+    if let memory { gst_memory_unref(memory) }
+  }
+
+  /// - Returns: the block, with a reference for the caller.
+  mutating func memory(byteCount: Int, format: PixelFormat) -> UnsafeMutablePointer<GstMemory>? {
+    if self.byteCount != byteCount || self.format != format {
+      if let memory { gst_memory_unref(memory) }
+      memory = Self.make(byteCount: byteCount, format: format)
+      self.byteCount = byteCount
+      self.format = format
+    }
+    return memory.map { gst_memory_ref($0) }
+  }
+
+  private static func make(byteCount: Int, format: PixelFormat) -> UnsafeMutablePointer<GstMemory>? {
+    guard let block = g_malloc(gsize(byteCount)) else { return nil }
+    // The middle of the range: 128 in eight bits, 512 in ten, which P010 keeps at the top of sixteen.
+    let high: UInt8 =
+      switch format {
+      case .p010: 0x80
+      case .i420Ten: 0x02
+      default: 0x80
+      }
+    let isTenBit = format == .p010 || format == .i420Ten
+    let bytes = UnsafeMutableRawBufferPointer(start: block, count: byteCount)
+    for index in bytes.indices { bytes[index] = isTenBit && index % 2 == 0 ? 0 : high }
+    return gst_memory_new_wrapped(
+      GST_MEMORY_FLAG_READONLY, block, gsize(byteCount), 0, gsize(byteCount), block, { g_free($0) })
+  }
+}

@@ -1,0 +1,106 @@
+import Logging
+
+/// Runs a stream's frames through processors, in order, and hands what they leave to the next consumer.
+///
+/// It stands between the engine and the router. The processors may be exchanged from any thread while frames flow; the
+/// next frame goes through the new ones.
+public final class ProcessorChain: SampleBufferConsumer {
+  /// Counts of frames. `received` is `passed + dropped + failed`.
+  public struct Statistics: Equatable, Sendable {
+    public internal(set) var received: UInt64 = 0
+    /// Handed on.
+    public internal(set) var passed: UInt64 = 0
+    /// Dropped on purpose.
+    public internal(set) var dropped: UInt64 = 0
+    /// Dropped because a processor threw.
+    public internal(set) var failed: UInt64 = 0
+  }
+
+  private struct State {
+    var links: [Link]
+    var statistics = Statistics()
+    var error: PipSinkError?
+  }
+
+  private let next: any SampleBufferConsumer
+  private let state: Locked<State>
+
+  public init(_ processors: [any FrameProcessor] = [], next: any SampleBufferConsumer) {
+    self.next = next
+    state = Locked(State(links: processors.map(Link.init)))
+  }
+
+  /// The processors, first to last. One that stays in the chain keeps its state.
+  public var processors: [any FrameProcessor] {
+    get { state.withLock { $0.links.map(\.processor) } }
+    set {
+      state.withLock { state in
+        let old = state.links
+        state.links = newValue.map { processor in old.first { $0.processor === processor } ?? Link(processor) }
+      }
+    }
+  }
+
+  public var statistics: Statistics { state.withLock { $0.statistics } }
+
+  /// What a processor threw at the newest frame that any threw at.
+  public var error: PipSinkError? { state.withLock { $0.error } }
+
+  public func consume(_ sampleBuffer: SampleBuffer) {
+    let links = state.withLock { $0.links }
+    do throws(PipSinkError) {
+      var current = sampleBuffer
+      for link in links {
+        guard let result = try link.process(current) else {
+          count { $0.dropped += 1 }
+          return
+        }
+        current = result
+      }
+      // Counted anew, so that a frame that was dropped here is not taken for one that routing lost.
+      current.sequenceNumber = count { $0.passed += 1 }.passed
+      next.consume(current)
+    } catch {
+      fail(error)
+    }
+  }
+
+  @discardableResult
+  private func count(_ change: (inout Statistics) -> Void) -> Statistics {
+    state.withLock { state in
+      state.statistics.received += 1
+      change(&state.statistics)
+      return state.statistics
+    }
+  }
+
+  private func fail(_ error: PipSinkError) {
+    let isNew = state.withLock { state in
+      state.statistics.received += 1
+      state.statistics.failed += 1
+      defer { state.error = error }
+      return state.error != error
+    }
+    if isNew { Logger(label: "pipsink.processing").error("a frame cannot be processed and is dropped: \(error)") }
+  }
+
+  /// One processor, and the format that it was last told of.
+  ///
+  /// `@unchecked Sendable`: `format` belongs to the streaming thread.
+  private final class Link: @unchecked Sendable {
+    let processor: any FrameProcessor
+    private var format: VideoFormatDescription?
+
+    init(_ processor: any FrameProcessor) {
+      self.processor = processor
+    }
+
+    func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
+      if format !== sampleBuffer.formatDescription {
+        format = sampleBuffer.formatDescription
+        processor.formatDidChange(to: sampleBuffer.formatDescription)
+      }
+      return try processor.process(sampleBuffer)
+    }
+  }
+}
