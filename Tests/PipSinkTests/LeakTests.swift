@@ -14,6 +14,7 @@ import Testing
       try await startAndStop(cycles: 100)
       try useSurfaces()
       try provokeErrors()
+      VideoFormatDescription.forgetUnused()
       gst_deinit()
     }
     let log = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -9,7 +9,8 @@ enum TestFrame {
   /// The first frame of a pipeline's source, which must end in one buffer: "videotestsrc pattern=ball ! CAPS".
   static func sample(_ source: String) throws -> OpaquePointer {
     try PipSink.initialize()
-    let pipeline = try #require(gst_parse_launch("\(source) ! appsink name=sink sync=false", nil))
+    let pipeline = try #require(
+      gst_parse_launch("\(source) ! appsink name=sink sync=false enable-last-sample=false", nil))
     gst_object_ref_sink(pipeline)
     defer {
       gst_element_set_state(pipeline, GST_STATE_NULL)

@@ -52,6 +52,8 @@ final class StreamSink: @unchecked Sendable {
         { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
     }
     acceptPaddedFrames(on: appsink)
+    // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
+    appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
   private func takeSample(from appsink: UnsafeMutablePointer<GstAppSink>) -> GstFlowReturn {

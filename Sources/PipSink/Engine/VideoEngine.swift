@@ -103,6 +103,7 @@ public final class VideoEngine: Sendable {
       control.monitor = nil
       gst_element_set_state(pipeline.element, GST_STATE_NULL)
       control.pipeline = nil
+      VideoFormatDescription.forgetUnused()
       progress.withLock { $0.run += 1 }
       setState(.stopped)
     }

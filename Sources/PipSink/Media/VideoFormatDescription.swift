@@ -32,16 +32,28 @@ public final class VideoFormatDescription: @unchecked Sendable {
     defer { g_free(text) }
     let key = text.map { String(cString: $0) } ?? ""
     return try instances.withLock { instances throws(PipSinkError) in
-      if let living = instances[key]?.description { return living }
+      if let living = instances[key] { return living }
       let new = try VideoFormatDescription(caps: caps, text: key)
-      instances = instances.filter { $0.value.description != nil }
-      instances[key] = WeakReference(description: new)
+      forgetUnused(&instances)
+      instances[key] = new
       return new
     }
   }
 
-  private struct WeakReference { weak var description: VideoFormatDescription? }
-  private static let instances = Locked<[String: WeakReference]>([:])
+  /// Lets go of the descriptions that nothing but the table of instances has. Done when a new one is made and when an
+  /// engine stops, so that the table does not grow.
+  static func forgetUnused() {
+    instances.withLock { forgetUnused(&$0) }
+  }
+
+  private static func forgetUnused(_ instances: inout [String: VideoFormatDescription]) {
+    for key in Array(instances.keys) where isKnownUniquelyReferenced(&instances[key]) {
+      instances[key] = nil
+    }
+  }
+
+  // Strong references: one weak reference to an object makes every retain and release of it slow, and every frame has some.
+  private static let instances = Locked<[String: VideoFormatDescription]>([:])
 
   private init(caps: UnsafeMutablePointer<GstCaps>, text: String) throws(PipSinkError) {
     var info = GstVideoInfo()

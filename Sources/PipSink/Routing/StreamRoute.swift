@@ -14,13 +14,20 @@ final class StreamRoute: SampleBufferConsumer {
     var latest: SampleBuffer?
     var statistics = StreamStatistics()
     var lastSequenceNumber: UInt64 = 0
-    var changes: [SurfaceChange] = []
+    var changes: [Change] = []
     /// Whether the last change waits for the first frame that is routed to the new surface.
     var isChangeOpen = false
 
     func destination(_ surface: SurfaceKind) -> (any SampleBufferDestination)? {
       surface == .inApp ? inApp : pictureInPicture
     }
+  }
+
+  /// A move, and the moment that the new surface's presenting thread reports. The moment is an object of its own, which
+  /// the surface may keep: a reference to the route would be a circle, and a weak one makes every use of it slower.
+  fileprivate struct Change {
+    var change: SurfaceChange
+    let presentedAt = Locked<MonotonicTime?>(nil)
   }
 
   init(
@@ -53,16 +60,17 @@ final class StreamRoute: SampleBufferConsumer {
     state.withLock { state in
       guard surface != state.surface else { return }
       let old = state.surface
-      let index = state.changes.count
-      state.changes.append(SurfaceChange(streamID: streamID, from: old, to: surface, requestedAt: requestedAt))
+      let change = Change(
+        change: SurfaceChange(streamID: streamID, from: old, to: surface, requestedAt: requestedAt))
+      state.changes.append(change)
       state.isChangeOpen = true
       state.surface = surface
       // The in-app surface keeps its last picture; the picture-in-picture surface must not go on showing somebody who
       // left it.
       let waiting = state.destination(old)?.relinquish(removingImage: old == .pictureInPicture)
-      state.destination(surface)?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) {
-        [weak self] presentedAt in
-        self?.state.withLock { $0.changes[index].firstPresentedAt = presentedAt }
+      let presentedAt = change.presentedAt
+      state.destination(surface)?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) { moment in
+        presentedAt.withLock { $0 = moment }
       }
       if waiting != nil, state.destination(surface) == nil { state.statistics.replaced += 1 }
     }
@@ -78,7 +86,15 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   var statistics: StreamStatistics { state.withLock { $0.statistics } }
-  var changes: [SurfaceChange] { state.withLock { $0.changes } }
+
+  var changes: [SurfaceChange] {
+    state.withLock { $0.changes }.map { record in
+      var change = record.change
+      change.firstPresentedAt = record.presentedAt.withLock { $0 }
+      return change
+    }
+  }
+
   var latest: SampleBuffer? { state.withLock { $0.latest } }
 }
 
@@ -90,9 +106,9 @@ extension StreamRoute.State {
     let index = changes.count - 1
     let expected = lastSequenceNumber + 1
     if firstFrame > expected {
-      changes[index].framesLost = firstFrame - expected
+      changes[index].change.framesLost = firstFrame - expected
     } else {
-      changes[index].framesRepeated = expected - firstFrame
+      changes[index].change.framesRepeated = expected - firstFrame
     }
   }
 }
