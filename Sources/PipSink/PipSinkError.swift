@@ -45,8 +45,6 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case noSuchPlane(index: Int, count: Int)
   /// A picture could not be encoded or written.
   case pictureNotWritten(path: String, reason: String)
-  /// A surface has shown nothing so far.
-  case noPicture(surface: String)
 }
 
 extension PipSinkError: CustomStringConvertible {
@@ -97,8 +95,6 @@ extension PipSinkError: CustomStringConvertible {
       "there is no plane \(index); the format has \(count)"
     case .pictureNotWritten(let path, let reason):
       "the picture \"\(path)\" cannot be written: \(reason)"
-    case .noPicture(let surface):
-      "surface \"\(surface)\" has shown no picture yet"
     }
   }
 }

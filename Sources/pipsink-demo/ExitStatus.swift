@@ -25,7 +25,7 @@ enum ExitStatus: Int32 {
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
         .noSuchPlane,
-        .pictureNotWritten, .noPicture:
+        .pictureNotWritten:
         .failed
       }
   }

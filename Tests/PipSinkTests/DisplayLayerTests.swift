@@ -59,14 +59,20 @@ final class TestRenderer: VideoRenderer {
     SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number)
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
-
-  @Test func theNewestFrameReplacesTheOneThatWaits() {
+  /// A layer whose surface is still showing frame 1.
+  private func busyLayer() -> (SampleBufferDisplayLayer, TestRenderer) {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     renderer.hold()
     #expect(!layer.enqueue(numbered(1)))
     #expect(renderer.waitUntilRendering())
+    return (layer, renderer)
+  }
+
+  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+
+  @Test func theNewestFrameReplacesTheOneThatWaits() {
+    let (layer, renderer) = busyLayer()
     #expect(!layer.enqueue(numbered(2)))
     #expect(layer.enqueue(numbered(3)))
     #expect(layer.enqueue(numbered(4)))
@@ -90,11 +96,7 @@ final class TestRenderer: VideoRenderer {
   }
 
   @Test func beginningToShowANewStreamDropsWhatWaitsAndReportsTheFirstPicture() async {
-    let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    renderer.hold()
-    layer.enqueue(numbered(1))
-    #expect(renderer.waitUntilRendering())
+    let (layer, renderer) = busyLayer()
     layer.enqueue(numbered(2))
     let presentedAt = Locked<MonotonicTime?>(nil)
     let began = MonotonicTime.now
@@ -132,11 +134,7 @@ final class TestRenderer: VideoRenderer {
   }
 
   @Test func aFrameThatWasShownElsewhereDoesNotCountAsReplaced() {
-    let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    renderer.hold()
-    layer.enqueue(numbered(1))
-    #expect(renderer.waitUntilRendering())
+    let (layer, renderer) = busyLayer()
     layer.begin(with: numbered(5), isFresh: false, presented: nil)
     #expect(!layer.enqueue(numbered(6)))
     layer.begin(with: numbered(7), isFresh: true, presented: nil)
@@ -147,11 +145,7 @@ final class TestRenderer: VideoRenderer {
   }
 
   @Test func relinquishingGivesTheFrameBackThatWaits() {
-    let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    renderer.hold()
-    layer.enqueue(numbered(1))
-    #expect(renderer.waitUntilRendering())
+    let (layer, renderer) = busyLayer()
     layer.enqueue(numbered(2))
     #expect(layer.relinquish(removingImage: false)?.sequenceNumber == 2)
     #expect(layer.relinquish(removingImage: true) == nil)

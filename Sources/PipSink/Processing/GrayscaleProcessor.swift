@@ -27,10 +27,10 @@ public final class GrayscaleProcessor: FrameProcessor {
     // The mapping checks that the planes lie in their memory.
     let layout = try source.withMappedFrame { $0.bufferLayout }
     let chromaPlane = layout.planes[1]
-    let memory = neutral.withLock { $0.memory(byteCount: chromaPlane.byteCount, format: source.pixelFormat) }
-    guard let memory, let luma = sharedLuma(of: source.buffer, layout.planes[0]) else {
+    guard let luma = sharedLuma(of: source.buffer, layout.planes[0]) else {
       throw .unreadableFrame(reason: "its luma cannot be shared")
     }
+    let memory = neutral.withLock { $0.memory(byteCount: chromaPlane.byteCount, format: source.pixelFormat) }
     let lumaSize = gst_buffer_get_size(luma)
     gst_buffer_append_memory(luma, memory)
     gst_buffer_copy_into(
@@ -92,12 +92,7 @@ private struct NeutralChroma: ~Copyable {
   private static func make(byteCount: Int, format: PixelFormat) -> UnsafeMutablePointer<GstMemory>? {
     guard let block = g_malloc(gsize(byteCount)) else { return nil }
     // The middle of the range: 128 in eight bits, 512 in ten, which P010 keeps at the top of sixteen.
-    let high: UInt8 =
-      switch format {
-      case .p010: 0x80
-      case .i420Ten: 0x02
-      default: 0x80
-      }
+    let high: UInt8 = format == .i420Ten ? 0x02 : 0x80
     let isTenBit = format == .p010 || format == .i420Ten
     let bytes = UnsafeMutableRawBufferPointer(start: block, count: byteCount)
     for index in bytes.indices { bytes[index] = isTenBit && index % 2 == 0 ? 0 : high }
