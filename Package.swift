@@ -44,7 +44,7 @@ let package = Package(
       ],
       swiftSettings: warnings
     ),
-    .testTarget(name: "PipSinkTests", dependencies: ["PipSink", "CGStreamer"], swiftSettings: warnings),
+    .testTarget(name: "PipSinkTests", dependencies: ["PipSink", "CGStreamer", "CLibYUV"], swiftSettings: warnings),
     .testTarget(
       name: "DemoTests",
       dependencies: ["PipSink", "pipsink-demo"],

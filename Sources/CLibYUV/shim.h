@@ -3,6 +3,7 @@
 #ifndef PIPSINK_CLIBYUV_SHIM_H
 #define PIPSINK_CLIBYUV_SHIM_H
 
+#include <libyuv/compare.h>
 #include <libyuv/convert.h>
 #include <libyuv/convert_argb.h>
 #include <libyuv/convert_from.h>

@@ -39,6 +39,10 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case unknownProcessor(String, known: [String])
   /// A processor does not take this argument; `expected` says what it takes.
   case invalidProcessorArgument(processor: String, argument: String?, expected: String)
+  /// A pool has lent out as many buffers as it may have.
+  case poolExhausted(limit: Int)
+  /// Memory for a frame cannot be had.
+  case outOfMemory(byteCount: Int)
   /// A size that cannot be a picture's, in pixels.
   case invalidSize(width: Int, height: Int)
   /// A plane index that the format does not have.
@@ -89,6 +93,10 @@ extension PipSinkError: CustomStringConvertible {
       "there is no processor \"\(name)\"; the processors are: \(known.joined(separator: ", "))"
     case .invalidProcessorArgument(let processor, let argument, let expected):
       "processor \"\(processor)\" takes \(expected), not \(argument.map { "\"\($0)\"" } ?? "nothing")"
+    case .poolExhausted(let limit):
+      "all \(limit) buffers of the pool are in use; let go of frames, or give the pool a larger maximumBufferCount"
+    case .outOfMemory(let byteCount):
+      "there is no memory for a frame of \(byteCount) bytes"
     case .invalidSize(let width, let height):
       "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
     case .noSuchPlane(let index, let count):

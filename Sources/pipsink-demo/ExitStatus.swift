@@ -24,8 +24,7 @@ enum ExitStatus: Int32 {
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane,
-        .pictureNotWritten:
+        .noSuchPlane, .poolExhausted, .outOfMemory, .pictureNotWritten:
         .failed
       }
   }

@@ -131,6 +131,8 @@ final class PlaySession {
       report(DemoError(error), about: "stream \"\(id)\" failed: ")
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
+    case .framesSkipped(let id, let caps):
+      statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
     case .finished: outcome = .finished
     }
   }
@@ -204,6 +206,8 @@ final class PlaySession {
       let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
       var stream = Report.Stream(
         statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
+      let skipped = engine.skippedFrameCount(of: id)
+      if skipped > 0 { stream.skipped = skipped }
       stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
       return (id, stream)
     }

@@ -23,6 +23,8 @@ struct Report: Codable {
     var replaced: UInt64
     /// Frames that the stream's processors took out; not among `received`. Absent without processors.
     var dropped: UInt64?
+    /// Frames in a GPU's memory that could not be read; not among `received`. Absent when there were none.
+    var skipped: UInt64?
     var format: String?
     var frameInterval: Interval?
     /// "playing", "ended" or "failed".

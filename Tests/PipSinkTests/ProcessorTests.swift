@@ -47,7 +47,8 @@ import Testing
       let count = times.count { $0 >= Double(second) && $0 < Double(second + 1) }
       #expect(abs(Double(count) - limit) <= 1, "\(count) in second \(second)")
     }
-    // No burst: never two frames closer than the source's frames, nor further apart than the interval and one more of the source.
+    // No burst: never two frames closer than the source's frames, nor further apart than the interval and one more of
+    // the source.
     for (earlier, later) in zip(times, times.dropFirst()) {
       #expect(later - earlier >= min(1 / rate, 1 / limit) - 0.005)
       #expect(later - earlier <= 1 / limit + 1 / rate + 0.005)
@@ -147,11 +148,31 @@ import Testing
     #expect(try bytes(result.pixelBuffer, 0) == bytes(source.pixelBuffer, 0))
   }
 
-  @Test(arguments: [PixelFormat.yuy2, .uyvy, .bgra, .rgb])
-  func grayscaleRefusesWhatItCannotDoWithoutCopying(format: PixelFormat) throws {
-    let source = try TestFrame.sampleBuffer(TestFrame.testSource(format, 16, 16))
-    #expect(throws: PipSinkError.unsupportedPixelFormat(format, operation: "grayscale")) {
-      try GrayscaleProcessor().process(source)
+  @Test(arguments: [PixelFormat.yuy2, .uyvy])
+  func grayscaleKeepsTheLumaOfPackedYUVToo(format: PixelFormat) throws {
+    let source = try TestFrame.sampleBuffer(TestFrame.testSource(format, 64, 48))
+    let gray = try #require(try GrayscaleProcessor().process(source))
+    #expect(gray.formatDescription === source.formatDescription)
+    let (before, after) = try (Oracle.tightBytes(source.pixelBuffer), Oracle.tightBytes(gray.pixelBuffer))
+    let lumaOffset = format == .yuy2 ? 0 : 1
+    for index in before.indices {
+      let expected = index % 2 == lumaOffset ? before[index] : 128
+      if after[index] != expected { Issue.record("byte \(index) is \(after[index]), should be \(expected)") }
+    }
+  }
+
+  @Test(arguments: [PixelFormat.bgra, .rgbx, .xrgb, .rgb, .bgr])
+  func grayscaleMakesTheChannelsOfRGBEqual(format: PixelFormat) throws {
+    let source = try TestFrame.sampleBuffer(TestFrame.testSource(format, 64, 48))
+    let gray = try #require(try GrayscaleProcessor().process(source))
+    #expect(gray.formatDescription === source.formatDescription)
+    let image = try rendered(gray, size: .init(width: 64, height: 48))
+    let original = try rendered(source, size: .init(width: 64, height: 48))
+    for x in stride(from: 4, to: 64, by: 9) {
+      let (pixel, color) = (image.pixel(x, 8).map(Int.init), original.pixel(x, 8).map(Double.init))
+      let luma = 0.114 * color[0] + 0.587 * color[1] + 0.299 * color[2]
+      #expect(pixel[0] == pixel[1] && pixel[1] == pixel[2])
+      #expect(abs(Double(pixel[0]) - luma) <= 2)
     }
   }
 
@@ -230,19 +251,19 @@ import Testing
 
   @Test func processorsAreMadeByNameAndAnAppAddsItsOwn() throws {
     let registry = FrameProcessorRegistry()
-    #expect(registry.entries.map(\.name) == ["decimate", "grayscale", "limit-rate"])
+    #expect(registry.entries.map(\.name) == ["decimate", "grayscale", "limit-rate", "mirror", "nv12", "rotate"])
     #expect(try registry.makeProcessor(named: "decimate", argument: "4") is FrameDecimator)
     registry.register(.init(name: "mine", summary: "nothing") { _ in TestProcessor() })
     #expect(try registry.makeProcessor(named: "mine") is TestProcessor)
     registry.register(.init(name: "mine", summary: "another") { _ in GrayscaleProcessor() })
     #expect(try registry.makeProcessor(named: "mine") is GrayscaleProcessor)
-    #expect(registry.entries.count == 4)
+    #expect(registry.entries.count == 7)
   }
 
   @Test(
     arguments: [
       ("decimate", nil), ("decimate", "0"), ("decimate", "x"), ("limit-rate", "-1"), ("limit-rate", nil),
-      ("grayscale", "1"),
+      ("grayscale", "1"), ("rotate", "45"), ("rotate", "0"), ("rotate", nil), ("mirror", "both"), ("nv12", "1"),
     ] as [(String, String?)])
   func anArgumentThatDoesNotFitIsATypedError(call: (String, String?)) {
     #expect {
@@ -254,8 +275,9 @@ import Testing
   }
 
   @Test func anUnknownProcessorIsNamed() {
-    #expect(throws: PipSinkError.unknownProcessor("blur", known: ["decimate", "grayscale", "limit-rate"])) {
-      try FrameProcessorRegistry().makeProcessor(named: "blur")
+    let registry = FrameProcessorRegistry()
+    #expect(throws: PipSinkError.unknownProcessor("blur", known: registry.entries.map(\.name))) {
+      try registry.makeProcessor(named: "blur")
     }
   }
 }

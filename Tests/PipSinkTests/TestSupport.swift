@@ -1,4 +1,5 @@
 import CGStreamer
+import CLibYUV
 import Glibc
 import Testing
 
@@ -55,6 +56,30 @@ enum TestFrame {
       + " ! videoconvert ! video/x-raw,format=\(format.rawValue)\(color)"
   }
 
+  /// A picture as irregular as nature, without hard edges: noise, enlarged.
+  static func naturalSource(_ format: PixelFormat, _ width: Int, _ height: Int) -> String {
+    "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=\(max(2, width / 24)),"
+      + "height=\(max(2, height / 24)),framerate=30/1 ! videoconvert"
+      + " ! video/x-raw,format=AYUV ! videoscale method=lanczos add-borders=false"
+      + " ! video/x-raw,width=\(width),height=\(height),pixel-aspect-ratio=1/1"
+      + " ! videobalance hue=0.5 saturation=1.5 ! videoconvert ! video/x-raw,format=\(format.rawValue)"
+  }
+
+  private static let kept = Locked<[String: PixelBuffer]>([:])
+
+  /// The same as ``pixelBuffer(_:)``, made once a process.
+  static func keptPixelBuffer(_ source: String) throws -> PixelBuffer {
+    if let kept = kept.withLock({ $0[source] }) { return kept }
+    let new = try pixelBuffer(source)
+    kept.withLock { $0[source] = new }
+    return new
+  }
+
+  /// The same picture with padded rows, as a pixel buffer.
+  static func padded(_ pixelBuffer: PixelBuffer, padding: Int) throws -> PixelBuffer {
+    try pixelBuffer.withUnsafeGstSample { try TestFrame.pixelBuffer(owning: padded($0, padding: padding)) }
+  }
+
   /// The same picture with `padding` more bytes in every row and before every plane, described by a GstVideoMeta, and
   /// filled with a value that would show.
   static func padded(_ sample: OpaquePointer, padding: Int) throws -> OpaquePointer {
@@ -86,13 +111,15 @@ enum TestFrame {
           strides.assumingMemoryBound(to: gint.self).baseAddress)
       }
     }
-    var from = GstVideoFrame()
-    var to = GstVideoFrame()
-    #expect(gst_video_frame_map(&from, &info, gst_sample_get_buffer(sample), GST_MAP_READ) != 0)
-    #expect(gst_video_frame_map(&to, &info, buffer, GST_MAP_WRITE) != 0)
-    #expect(gst_video_frame_copy(&to, &from) != 0)
-    gst_video_frame_unmap(&to)
-    gst_video_frame_unmap(&from)
+    // Not by gst_video_frame_copy, which leaves the end of an odd row of packed 4:2:2 out.
+    let description = try VideoFormatDescription.shared(for: caps)
+    try MappedFrame.withMapped(gst_sample_get_buffer(sample), formatDescription: description) {
+      source throws(PipSinkError) in
+      try MappedFrame.withMapped(buffer, formatDescription: description, access: .write) {
+        target throws(PipSinkError) in
+        Picture(source).copy(into: Picture(target))
+      }
+    }
     defer { gst_buffer_unref(buffer) }
     return try #require(gst_sample_new(buffer, caps, nil, nil))
   }
@@ -117,28 +144,107 @@ enum Oracle {
           + " ! videoconvert ! video/x-raw,format=BGRA"))
   }
 
-  /// A packed frame's rows without their padding.
-  static func tightBytes(_ pixelBuffer: PixelBuffer) throws -> [UInt8] {
-    try pixelBuffer.withPlane(0) { bytes, layout in
-      (0..<layout.height).flatMap { row in
-        (0..<layout.width * layout.pixelStride).map {
-          bytes.unsafeLoad(fromByteOffset: row * layout.bytesPerRow + $0, as: UInt8.self)
+  /// A plane's rows without their padding.
+  static func tightBytes(_ pixelBuffer: PixelBuffer, plane: Int = 0) throws -> [UInt8] {
+    try pixelBuffer.withPlane(plane) { bytes, layout in
+      let rowByteCount = pixelBuffer.pixelFormat.rowByteCount(plane, width: layout.width)
+      return [UInt8](unsafeUninitializedCapacity: rowByteCount * layout.height) { tight, count in
+        bytes.withUnsafeBytes { all in
+          for row in 0..<layout.height {
+            memcpy(tight.baseAddress! + row * rowByteCount, all.baseAddress! + row * layout.bytesPerRow, rowByteCount)
+          }
         }
+        count = rowByteCount * layout.height
       }
     }
   }
 
-  /// Peak signal-to-noise ratio in dB over the colour channels; infinite for equal pictures.
-  static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
-    guard left.count == right.count, !left.isEmpty else { return 0 }
-    var sum = 0
-    for index in left.indices where index % 4 != 3 {
-      let difference = Int(left[index]) - Int(right[index])
-      sum += difference * difference
+  /// All planes' rows without their padding.
+  static func planes(_ pixelBuffer: PixelBuffer) throws -> [[UInt8]] {
+    try (0..<pixelBuffer.planeCount).map { try tightBytes(pixelBuffer, plane: $0) }
+  }
+
+  /// What GstVideoConverter, the engine of videoconvert and videoscale, makes of a frame.
+  ///
+  /// - Parameters:
+  ///   - caps: what to make, format and size among them.
+  ///   - options: GstVideoConverter's, as in its documentation.
+  static func converted(
+    _ source: PixelBuffer, to caps: String,
+    options: String = "GstVideoConverter.dither-method=(GstVideoDitherMethod)none"
+  ) throws -> PixelBuffer {
+    try source.withUnsafeGstSample { sample in
+      try TestFrame.pixelBuffer(owning: convertedSample(sample, to: caps, options: options))
     }
+  }
+
+  static func convertedSample(
+    _ source: OpaquePointer, to caps: String,
+    options: String = "GstVideoConverter.dither-method=(GstVideoDitherMethod)none"
+  ) throws -> OpaquePointer {
+    let target = try #require(gst_caps_from_string(caps))
+    defer { gst_caps_unref(target) }
+    var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
+    #expect(gst_video_info_from_caps(&inInfo, gst_sample_get_caps(source)) != 0)
+    #expect(gst_video_info_from_caps(&outInfo, target) != 0)
+    // A change of rate or shape is none of the converter's business.
+    (outInfo.fps_n, outInfo.fps_d) = (inInfo.fps_n, inInfo.fps_d)
+    outInfo.interlace_mode = inInfo.interlace_mode
+    // A type has to be known before its name can be read.
+    _ = (gst_video_dither_method_get_type(), gst_video_chroma_mode_get_type())
+    let config = try #require(gst_structure_from_string("c, \(options)", nil))
+    let converter = try #require(gst_video_converter_new(&inInfo, &outInfo, config))
+    defer { gst_video_converter_free(converter) }
+    let buffer = gst_buffer_new_allocate(nil, outInfo.size, nil)
+    defer { gst_buffer_unref(buffer) }
+    gst_buffer_memset(buffer, 0, 0, outInfo.size)
+    var (from, to) = (GstVideoFrame(), GstVideoFrame())
+    #expect(gst_video_frame_map(&from, &inInfo, gst_sample_get_buffer(source), GST_MAP_READ) != 0)
+    #expect(gst_video_frame_map(&to, &outInfo, buffer, GST_MAP_WRITE) != 0)
+    gst_video_converter_frame(converter, &from, &to)
+    gst_video_frame_unmap(&to)
+    gst_video_frame_unmap(&from)
+    return try #require(gst_sample_new(buffer, target, nil, nil))
+  }
+
+  /// What videoflip makes of a frame.
+  static func flipped(_ source: PixelBuffer, method: String) throws -> PixelBuffer {
+    try TestFrame.pixelBuffer(owning: pushed(source, through: "videoflip video-direction=\(method)"))
+  }
+
+  /// What comes out of elements that a frame is pushed into.
+  static func pushed(_ source: PixelBuffer, through elements: String) throws -> OpaquePointer {
+    let pipeline = try #require(
+      gst_parse_launch("appsrc name=in format=time ! \(elements) ! appsink name=out sync=false", nil))
+    gst_object_ref_sink(pipeline)
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      gst_object_unref(pipeline)
+    }
+    let (input, output) = (gst_bin_get_by_name(pipeline.asBin, "in"), gst_bin_get_by_name(pipeline.asBin, "out"))
+    defer {
+      gst_object_unref(input)
+      gst_object_unref(output)
+    }
+    let appsrc = UnsafeMutableRawPointer(input!).assumingMemoryBound(to: GstAppSrc.self)
+    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    source.withUnsafeGstSample { _ = gst_app_src_push_sample(appsrc, $0) }
+    let appsink = UnsafeMutableRawPointer(output!).assumingMemoryBound(to: GstAppSink.self)
+    return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(elements)")
+  }
+
+  /// Peak signal-to-noise ratio in dB over the colour channels of four-byte pixels, whose fourth channel is equal;
+  /// infinite for equal pictures.
+  static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
+    psnr(left, right, sampleCount: left.count / 4 * 3)
+  }
+
+  /// The same over all bytes, or as many as make a difference.
+  static func psnr(_ left: [UInt8], _ right: [UInt8], sampleCount: Int) -> Double {
+    guard left.count == right.count, sampleCount > 0 else { return 0 }
+    let sum = ComputeSumSquareErrorPlane(left, Int32(left.count), right, Int32(right.count), Int32(left.count), 1)
     guard sum > 0 else { return .infinity }
-    let mean = Double(sum) / Double(left.count / 4 * 3)
-    return 10 * log10(255 * 255 / mean)
+    return 10 * log10(255 * 255 / (Double(sum) / Double(sampleCount)))
   }
 }
 

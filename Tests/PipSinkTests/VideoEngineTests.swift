@@ -56,7 +56,8 @@ import Testing
     for sampleBuffer in consumer.sampleBuffers {
       try renderer.render(sampleBuffer, gravity: .resize)
       // Bilinear filtering makes 252 of 255 where a picture is enlarged.
-      #expect(renderer.image()!.pixel(20, 15).allSatisfy { $0 >= 250 })
+      let pixel = renderer.image()!.pixel(20, 15)
+      #expect(pixel.allSatisfy { $0 >= 250 }, "\(pixel) of \(sampleBuffer.formatDescription)")
     }
   }
 
@@ -80,11 +81,19 @@ import Testing
   }
 
   @Test func theEndOfOneStreamDoesNotEndTheOthers() async throws {
-    let long = CountingConsumer()
     let engine = try VideoEngine(.text("\(stream("short", frames: 1)) \(stream("long", frames: 500))"))
-    let events = try await engine.runToEnd { $0 == "long" ? long : CountingConsumer() }
+    let hasEnded = Locked(false)
+    let long = WaitingConsumer(until: hasEnded)
+    let watcher = Task { [events = engine.events()] in
+      for await case .streamEnded("short") in events {
+        hasEnded.withLock { $0 = true }
+        hasEnded.wakeAll()
+      }
+    }
+    let events = try await engine.runToEnd { $0 == "long" ? long as any SampleBufferConsumer : CountingConsumer() }
+    watcher.cancel()
     #expect(events.endedStreams == ["short", "long"])
-    #expect(long.sampleBuffers.count == 500)
+    #expect(long.count == 500)
   }
 
   // MARK: Start and stop
@@ -279,5 +288,22 @@ extension [EngineEvent] {
 
   var failedStreams: [StreamID] {
     compactMap { if case .streamFailed(let id, _) = $0 { id } else { nil } }
+  }
+}
+
+/// Holds its first frame until something has happened.
+private final class WaitingConsumer: SampleBufferConsumer {
+  private let condition: Locked<Bool>
+  private let frames = Locked(0)
+
+  init(until condition: Locked<Bool>) {
+    self.condition = condition
+  }
+
+  var count: Int { frames.withLock { $0 } }
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    _ = condition.wait(until: .now.advanced(bySeconds: 60)) { $0 ? true : nil }
+    frames.withLock { $0 += 1 }
   }
 }

@@ -3,19 +3,21 @@
 /// Pictures are made on the layer's presenting thread; any thread may look at them.
 public final class OffscreenRenderer: VideoRenderer {
   public let size: PictureSize
+  public let scalingFilter: ScalingFilter
   private let state: Locked<Canvas>
 
   /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
-  public init(size: PictureSize) throws(PipSinkError) {
+  public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
     self.size = size
+    self.scalingFilter = scalingFilter
     state = Locked(Canvas(size: size))
   }
 
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(PipSinkError) {
       try state.withLock { canvas throws(PipSinkError) in
-        try canvas.draw(sampleBuffer.pixelBuffer, gravity: gravity)
+        try canvas.draw(sampleBuffer, gravity: gravity, filter: scalingFilter)
       }
     } catch {
       throw RenderingError(error)
@@ -39,7 +41,7 @@ public final class OffscreenRenderer: VideoRenderer {
 private struct Canvas: ~Copyable {
   private let size: PictureSize
   private let pixels: UnsafeMutableBufferPointer<UInt8>
-  private var converter = PixelConverter()
+  private var converter = PictureConverter()
   /// Where the last picture lies; around it everything is black.
   private var target: PictureRect?
 
@@ -57,18 +59,17 @@ private struct Canvas: ~Copyable {
 
   func copy() -> [UInt8] { Array(pixels) }
 
-  mutating func draw(_ pixelBuffer: PixelBuffer, gravity: VideoGravity) throws(PipSinkError) {
-    try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
-      let placement = gravity.placement(
-        of: frame.visible.size, displaySize: frame.formatDescription.displaySize(of: frame.visible.size), in: size)
+  mutating func draw(
+    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, filter: ScalingFilter
+  ) throws(PipSinkError) {
+    try sampleBuffer.pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
+      let placement = gravity.placement(of: frame, orientation: sampleBuffer.orientation, in: size)
       if placement.target != target { clear() }
-      let stride = size.width * 4
       guard let base = pixels.baseAddress else { return }
+      let picture = Picture(packed: .bgra, size: size, data: base, stride: Int32(size.width * 4))
       try converter.convert(
-        frame, crop: placement.source,
-        into: PixelConverter.Destination(
-          data: base + placement.target.y * stride + placement.target.x * 4, stride: Int32(stride),
-          size: placement.target.size))
+        frame, crop: placement.source, into: picture.cropped(to: placement.target),
+        orientation: sampleBuffer.orientation, filter: filter)
       target = placement.target
     }
   }

@@ -46,6 +46,12 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     set { mailbox.withLock { $0.gravity = newValue } }
   }
 
+  /// How pictures are turned on this surface, besides what a frame itself says. From the next frame on.
+  public var orientation: VideoOrientation {
+    get { mailbox.withLock { $0.orientation } }
+    set { mailbox.withLock { $0.orientation = newValue } }
+  }
+
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 
   /// Why the newest frame that was tried could not be shown; nil when it could.
@@ -128,6 +134,7 @@ private struct Mailbox {
   var isPresenting = false
   var isClosed = false
   var gravity: VideoGravity
+  var orientation = VideoOrientation.upright
   var statistics = SampleBufferDisplayLayer.Statistics()
   var error: RenderingError?
   /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
@@ -182,9 +189,11 @@ private struct Presenter {
       mailbox.waiting = nil
       mailbox.isPresenting = true
       defer { mailbox.presented = nil }
+      var sampleBuffer = entry.sampleBuffer
+      sampleBuffer.orientation = sampleBuffer.orientation.followed(by: mailbox.orientation)
       return .present(
         Mailbox.Job(
-          sampleBuffer: entry.sampleBuffer, gravity: mailbox.gravity, presented: mailbox.presented,
+          sampleBuffer: sampleBuffer, gravity: mailbox.gravity, presented: mailbox.presented,
           streamCount: mailbox.streamCount))
     }
   }

@@ -49,3 +49,17 @@ public enum VideoGravity: String, CaseIterable, Sendable {
     max(1, min(limit, Int(value.rounded())))
   }
 }
+
+extension VideoGravity {
+  /// Where the visible part of a frame goes when it is turned first.
+  ///
+  /// - Returns: the source rectangle in pixels of the visible part before it is turned.
+  func placement(of frame: MappedFrame, orientation: VideoOrientation, in surface: PictureSize) -> Placement {
+    let display = frame.formatDescription.displaySize(of: frame.visible.size)
+    let turned = orientation.applied(to: frame.visible.size)
+    var placement = placement(
+      of: turned, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
+    placement.source = orientation.inverse.applied(to: placement.source, in: turned)
+    return placement
+  }
+}

@@ -3,7 +3,7 @@
 /// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. It may take as long as showing
 /// a picture takes: no stream waits for it, and frames that arrive meanwhile replace each other.
 public protocol VideoRenderer: AnyObject, Sendable {
-  /// Shows a frame, fitted to the surface by `gravity`.
+  /// Shows a frame, turned by its ``SampleBuffer/orientation`` and then fitted to the surface by `gravity`.
   ///
   /// - Throws: ``RenderingError`` when it cannot be shown. The layer reports it and goes on with the next frame.
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError)
@@ -43,7 +43,7 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     reason = error.description
     code =
       switch error {
-      case .invalidCaps, .unsupportedCaps: .invalidPixelFormat
+      case .invalidCaps, .unsupportedCaps, .unsupportedPixelFormat: .invalidPixelFormat
       case .invalidSize: .invalidSize
       default: .other(-1)
       }

@@ -17,6 +17,9 @@ public enum EngineEvent: Sendable {
   case streamEnded(StreamID)
   /// A stream failed and delivers nothing more. The others go on.
   case streamFailed(StreamID, PipSinkError)
+  /// Frames of a stream lie in memory that cannot be read (a GPU's), and are left out; `caps` says which. Sent at the
+  /// first one; ``VideoEngine/skippedFrameCount(of:)`` counts them.
+  case framesSkipped(StreamID, caps: String)
   /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)
   /// Every stream has ended or failed. The engine waits for `stop()`.

@@ -66,10 +66,10 @@ final class Pipeline: @unchecked Sendable {
   /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when
   /// that leaves nothing.
   private func restrictCaps(of stream: Stream) throws(PipSinkError) {
-    guard let supported = gst_caps_from_string(PixelFormat.capsString) else { return }
+    let supported = StreamCaps.supported
     defer { gst_caps_unref(supported) }
     let appsink = UnsafeMutableRawPointer(stream.appsink).assumingMemoryBound(to: GstAppSink.self)
-    var allowed = gst_caps_ref(supported)
+    var allowed: UnsafeMutablePointer<GstCaps> = gst_caps_ref(supported)
     if let wanted = gst_app_sink_get_caps(appsink) {
       gst_caps_unref(allowed)
       allowed = gst_caps_intersect(wanted, supported)
@@ -87,7 +87,7 @@ final class Pipeline: @unchecked Sendable {
     // A branch behind a decodebin is linked later, so that only a pad that is linked now says something.
     guard let offered = gst_pad_peer_query_caps(pad, nil) else { return }
     defer { gst_caps_unref(offered) }
-    if gst_pad_is_linked(pad) != 0, gst_caps_can_intersect(offered, allowed!) == 0 {
+    if gst_pad_is_linked(pad) != 0, gst_caps_can_intersect(offered, allowed) == 0 {
       throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
     }
   }

@@ -5,25 +5,31 @@ import CGStreamer
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `format`, `formatCaps` and `sequenceNumber` belong to the streaming thread, of which a pad
-/// has one at a time (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `format`, `formatCaps`, `taggedOrientation` and `sequenceNumber` belong to the streaming
+/// thread, of which a pad has one at a time (its stream lock); everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
     var formatChanged: @Sendable (VideoFormatDescription) -> Void
     var failed: @Sendable (PipSinkError) -> Void
+    /// A frame cannot be read and was left out; the caps say what memory it is in.
+    var skipped: @Sendable (_ caps: String) -> Void
   }
 
   private let consumer: any SampleBufferConsumer
   private let handlers: Handlers
+  private let caps: StreamCaps
   private var format: VideoFormatDescription?
   /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
   private var formatCaps: UnsafeMutablePointer<GstCaps>?
+  /// From the stream's `image-orientation` tag.
+  private var taggedOrientation = VideoOrientation.upright
   private var sequenceNumber: UInt64 = 0
 
-  private init(consumer: any SampleBufferConsumer, handlers: Handlers) {
+  private init(consumer: any SampleBufferConsumer, handlers: Handlers, caps: StreamCaps) {
     self.consumer = consumer
     self.handlers = handlers
+    self.caps = caps
   }
 
   deinit {
@@ -34,7 +40,8 @@ final class StreamSink: @unchecked Sendable {
   static func install(
     on appsink: UnsafeMutablePointer<GstElement>, consumer: any SampleBufferConsumer, handlers: Handlers
   ) {
-    let sink = StreamSink(consumer: consumer, handlers: handlers)
+    let sink = StreamSink(
+      consumer: consumer, handlers: handlers, caps: StreamCaps(of: appsink, series: consumer.formatSeries))
     var callbacks = GstAppSinkCallbacks()
     callbacks.new_sample = { appsink, context in
       guard let appsink, let context else { return GST_FLOW_ERROR }
@@ -51,7 +58,7 @@ final class StreamSink: @unchecked Sendable {
         appsink, &callbacks, Unmanaged.passRetained(sink).toOpaque(),
         { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
     }
-    acceptPaddedFrames(on: appsink)
+    sink.watchPad(of: appsink)
     // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
     appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
@@ -59,23 +66,43 @@ final class StreamSink: @unchecked Sendable {
   private func takeSample(from appsink: UnsafeMutablePointer<GstAppSink>) -> GstFlowReturn {
     guard let sample = gst_app_sink_pull_sample(appsink) else { return GST_FLOW_EOS }
     do throws(PipSinkError) {
-      let buffer = try PixelBuffer(owning: sample, formatDescription: formatDescription(of: sample))
+      let format = try formatDescription(of: sample)
+      guard format.isInSystemMemory || Self.canBeRead(sample, format) else {
+        gst_sample_unref(sample)
+        handlers.skipped(format.capsDescription)
+        return GST_FLOW_OK
+      }
+      let buffer = try PixelBuffer(owning: sample, formatDescription: format)
       sequenceNumber += 1
-      consumer.consume(
-        SampleBuffer(
-          pixelBuffer: buffer,
-          timing: SampleTiming(
-            presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
-            decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
-            duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
-          // The appsink has waited for the frame's time already, unless it was told not to (sync=false).
-          attachments: .init(displayImmediately: true),
-          sequenceNumber: sequenceNumber))
+      var sampleBuffer = SampleBuffer(
+        pixelBuffer: buffer,
+        timing: SampleTiming(
+          presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
+          decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
+          duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
+        // The appsink has waited for the frame's time already, unless it was told not to (sync=false).
+        attachments: .init(displayImmediately: true),
+        sequenceNumber: sequenceNumber)
+      // The meta is about the pixels as they lie there, the tag about the picture that they make.
+      sampleBuffer.orientation =
+        VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: taggedOrientation) ?? taggedOrientation
+      consumer.consume(sampleBuffer)
       return GST_FLOW_OK
     } catch {
+      // A GPU's own formats are no mistake of the stream.
+      if case .invalidCaps(let caps) = error, caps.contains("(memory:") {
+        handlers.skipped(caps)
+        return GST_FLOW_OK
+      }
       handlers.failed(error)
       return GST_FLOW_ERROR
     }
+  }
+
+  /// Whether a frame in a GPU's memory can be mapped all the same, as some can.
+  private static func canBeRead(_ sample: OpaquePointer, _ format: VideoFormatDescription) -> Bool {
+    guard let buffer = gst_sample_get_buffer(sample) else { return false }
+    return (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
   }
 
   private func formatDescription(of sample: OpaquePointer) throws(PipSinkError) -> VideoFormatDescription {
@@ -97,20 +124,63 @@ final class StreamSink: @unchecked Sendable {
     }
   }
 
-  /// Answers the allocation query with the metas that PipSink reads. An appsink of GStreamer 1.22 does not answer, and
-  /// then decoders copy every frame to get rid of their padding.
-  private static func acceptPaddedFrames(on appsink: UnsafeMutablePointer<GstElement>) {
+  /// Answers queries, and reads the tags as they come.
+  private func watchPad(of appsink: UnsafeMutablePointer<GstElement>) {
     guard let pad = gst_element_get_static_pad(appsink, "sink") else { return }
     defer { gst_object_unref(pad) }
     gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
-      { _, info, _ in
-        guard let query = info?.pointee.data?.assumingMemoryBound(to: GstQuery.self),
-          query.pointee.type == GST_QUERY_ALLOCATION
-        else { return GST_PAD_PROBE_OK }
-        gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
-        gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
-        return GST_PAD_PROBE_HANDLED
-      }, nil, nil)
+      { pad, info, context in
+        guard let query = info?.pointee.data?.assumingMemoryBound(to: GstQuery.self), let pad, let context else {
+          return GST_PAD_PROBE_OK
+        }
+        return Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().answer(query, on: pad)
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
+    gst_pad_add_probe(
+      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      { _, info, context in
+        guard let event = info?.pointee.data?.assumingMemoryBound(to: GstEvent.self), let context else {
+          return GST_PAD_PROBE_OK
+        }
+        Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().note(event)
+        return GST_PAD_PROBE_OK
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
+  }
+
+  /// Answers the caps query with what suits the stream best, and the allocation query with the metas that PipSink
+  /// reads. An appsink of GStreamer 1.22 does not answer the latter, and then decoders copy every frame to get rid of
+  /// their padding.
+  private func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>)
+    -> GstPadProbeReturn
+  {
+    switch query.pointee.type {
+    case GST_QUERY_CAPS:
+      caps.answer(query, on: pad)
+      return GST_PAD_PROBE_HANDLED
+    case GST_QUERY_ALLOCATION:
+      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+      gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
+      gst_query_add_allocation_meta(query, gst_video_affine_transformation_meta_api_get_type(), nil)
+      return GST_PAD_PROBE_HANDLED
+    default:
+      return GST_PAD_PROBE_OK
+    }
+  }
+
+  /// On the streaming thread, between two frames.
+  private func note(_ event: UnsafeMutablePointer<GstEvent>) {
+    switch event.pointee.type {
+    case GST_EVENT_STREAM_START:
+      taggedOrientation = .upright
+    case GST_EVENT_TAG:
+      var tags: UnsafeMutablePointer<GstTagList>?
+      gst_event_parse_tag(event, &tags)
+      // Other tags come in events of their own and say nothing about it.
+      if let tags, let orientation = VideoOrientation(tags: tags) { taggedOrientation = orientation }
+    default:
+      break
+    }
   }
 }

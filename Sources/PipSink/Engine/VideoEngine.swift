@@ -37,6 +37,8 @@ public final class VideoEngine: Sendable {
     var open: Set<StreamID> = []
     /// What decodebins said they have no plugin for, by the streams that need it.
     var missingPlugins: [StreamID: [String]] = [:]
+    /// Frames that could not be read, since the last start.
+    var skipped: [StreamID: UInt64] = [:]
   }
 
   /// Parses the description; nothing runs yet.
@@ -61,6 +63,9 @@ public final class VideoEngine: Sendable {
 
   public var state: EngineState { progress.withLock { $0.state } }
 
+  /// How many frames of a stream were left out since the last start, because they lie in memory that cannot be read.
+  public func skippedFrameCount(of id: StreamID) -> UInt64 { progress.withLock { $0.skipped[id] ?? 0 } }
+
   /// Starts the pipeline. Returns when it is on its way; ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
   /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream, before the first frame.
@@ -75,6 +80,7 @@ public final class VideoEngine: Sendable {
         progress.run += 1
         progress.open = Set(streamIDs)
         progress.missingPlugins = [:]
+        progress.skipped = [:]
         return progress.run
       }
       for stream in pipeline.streams { install(stream, consumer: consumers(stream.id), run: run) }
@@ -109,6 +115,15 @@ public final class VideoEngine: Sendable {
     }
   }
 
+  /// Calls `body` with a running pipeline's element. For tests that feed an appsrc.
+  func withElement(named name: String, _ body: (GstElementPointer) throws -> Void) rethrows {
+    guard let pipeline = control.withLock({ $0.pipeline }),
+      let element = gst_bin_get_by_name(pipeline.element.asBin, name)
+    else { return }
+    defer { gst_object_unref(element) }
+    try body(element)
+  }
+
   // MARK: - Starting
 
   private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer, run: Int) {
@@ -118,8 +133,17 @@ public final class VideoEngine: Sendable {
       on: stream.appsink, consumer: consumer,
       handlers: .init(
         formatChanged: { [weak self] in self?.broadcast.send(.formatChanged(id, $0)) },
-        failed: { [weak self] error in self?.close([id], run: run) { .streamFailed($0, error) } }
+        failed: { [weak self] error in self?.close([id], run: run) { .streamFailed($0, error) } },
+        skipped: { [weak self] caps in self?.countSkipped(id, caps: caps) }
       ))
+  }
+
+  private func countSkipped(_ id: StreamID, caps: String) {
+    let count = progress.withLock { progress in
+      progress.skipped[id, default: 0] += 1
+      return progress.skipped[id]
+    }
+    if count == 1 { broadcast.send(.framesSkipped(id, caps: caps)) }
   }
 
   /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.

@@ -25,4 +25,10 @@ public struct Colorimetry: Hashable, Sendable {
       }
     isFullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
   }
+
+  /// What YUV that is made of RGB has: BT.601, with the limited range in all formats but GRAY8, whose default in
+  /// GStreamer is the full one.
+  static func madeFromRGB(_ format: PixelFormat) -> Colorimetry {
+    Colorimetry(matrix: .bt601, isFullRange: format == .gray8)
+  }
 }

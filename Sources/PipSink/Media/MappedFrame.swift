@@ -1,8 +1,14 @@
 import CGStreamer
 
-/// A frame mapped for reading, with the visible rectangle worked out and every plane checked to lie in its memory.
-/// Valid in the closure that ``withMapped(_:formatDescription:_:)`` calls, and nowhere else.
+/// A mapped frame, with the visible rectangle worked out and every plane checked to lie in its memory. Valid in the
+/// closure that ``withMapped(_:formatDescription:access:_:)`` calls, and nowhere else.
 struct MappedFrame {
+  enum Access {
+    case read
+    /// For a buffer that nobody else has.
+    case write
+  }
+
   /// One plane's visible part. `data` is valid while the frame is mapped.
   struct Plane {
     let data: UnsafePointer<UInt8>
@@ -20,14 +26,15 @@ struct MappedFrame {
   ///
   /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` when the memory cannot be mapped or is too small; and what
   ///   `body` throws.
-  static func withMapped<Result>(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription,
+  static func withMapped<Result: ~Copyable>(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription, access: Access = .read,
     _ body: (MappedFrame) throws(PipSinkError) -> Result
   ) throws(PipSinkError) -> Result {
     var info = formatDescription.info
     var frame = GstVideoFrame()
-    // The buffer is kept by its PixelBuffer, so the map need not reference it again.
-    let flags = GstMapFlags(GST_MAP_READ.rawValue | UInt32(GST_VIDEO_FRAME_MAP_FLAG_NO_REF.rawValue))
+    // The buffer is kept by its owner, so the map need not reference it again.
+    let mode = access == .read ? GST_MAP_READ.rawValue : GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue
+    let flags = GstMapFlags(mode | UInt32(GST_VIDEO_FRAME_MAP_FLAG_NO_REF.rawValue))
     guard gst_video_frame_map(&frame, &info, buffer, flags) != 0 else {
       let size = gst_buffer_get_size(buffer)
       throw .unreadableFrame(reason: "a \(formatDescription) buffer of \(size) bytes cannot be mapped")
@@ -46,6 +53,14 @@ struct MappedFrame {
       return try body(mapped)
     }
   }
+
+  /// Whether the frame's even and odd rows are two fields, taken at two times.
+  var isInterlaced: Bool { flags & GST_VIDEO_FRAME_FLAG_INTERLACED.rawValue != 0 }
+
+  /// Which field of an interlaced frame is the earlier one.
+  var isTopFieldFirst: Bool { flags & GST_VIDEO_FRAME_FLAG_TFF.rawValue != 0 }
+
+  private var flags: UInt32 { UInt32(frame.pointee.flags.rawValue) }
 
   /// - Parameter index: below the format's plane count.
   func plane(_ index: Int) -> Plane {

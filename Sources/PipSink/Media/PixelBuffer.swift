@@ -63,7 +63,7 @@ public final class PixelBuffer: @unchecked Sendable {
   }
 
   /// Maps the frame, calls `body`, unmaps it.
-  func withMappedFrame<Result>(
+  func withMappedFrame<Result: ~Copyable>(
     _ body: (MappedFrame) throws(PipSinkError) -> Result
   ) throws(PipSinkError) -> Result {
     try MappedFrame.withMapped(buffer, formatDescription: formatDescription, body)

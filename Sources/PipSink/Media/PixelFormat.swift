@@ -31,6 +31,8 @@ public enum PixelFormat: String, CaseIterable, Sendable {
     self.init(rawValue: String(cString: name))
   }
 
-  /// The caps of every format that PipSink takes, in system memory.
-  static let capsString = "video/x-raw, format=(string){ \(allCases.map(\.rawValue).joined(separator: ", ")) }"
+  /// The caps of formats in system memory.
+  static func capsString(_ formats: [PixelFormat] = allCases) -> String {
+    "video/x-raw, format=(string){ \(formats.map(\.rawValue).joined(separator: ", ")) }"
+  }
 }

@@ -46,4 +46,34 @@ extension PixelFormat {
     case .i420, .yv12, .i422, .y444, .gray8: width
     }
   }
+
+  /// Bytes from a plane's row's first sample to its sample `column`, which is even in the packed 4:2:2 formats.
+  func byteOffset(_ index: Int, column: Int) -> Int {
+    switch self {
+    case .yuy2, .uyvy: column * 2
+    default: rowByteCount(index, width: column)
+    }
+  }
+
+  /// Bytes of what a plane is made of, when it is turned or mirrored: a sample, a pair of chroma, a pixel.
+  func unitByteCount(_ index: Int) -> Int { rowByteCount(index, width: 1) }
+
+  var isTenBit: Bool { self == .p010 || self == .i420Ten }
+  var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
+  var isYUV: Bool { !isRGB }
+
+  var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }
+
+  /// Whether a pixel is four bytes.
+  var isRGB32: Bool {
+    switch self {
+    case .bgra, .bgrx, .rgba, .rgbx, .argb, .xrgb: true
+    default: false
+    }
+  }
+
+  var hasAlpha: Bool { self == .bgra || self == .rgba || self == .argb }
+
+  /// YV12 is I420 with its chroma planes exchanged.
+  var withChromaInOrder: PixelFormat { self == .yv12 ? .i420 : self }
 }

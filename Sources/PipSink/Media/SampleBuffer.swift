@@ -33,6 +33,9 @@ public struct SampleBuffer: Sendable {
   public let pixelBuffer: PixelBuffer
   public var timing: SampleTiming
   public var attachments: Attachments
+  /// How the picture is to be turned when it is shown: what the stream's `image-orientation` tag and the buffer's
+  /// affine meta say, and what the app adds. Turning it costs nothing until then.
+  public var orientation: VideoOrientation = .upright
   /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a
   /// frame that no engine delivered.
   public var sequenceNumber: UInt64
@@ -62,5 +65,13 @@ public struct SampleBuffer: Sendable {
       throw .invalidCaps(formatDescription.capsDescription)
     }
     self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments)
+  }
+
+  /// The same sample with other pixels: times, attachments and place are kept.
+  func replacing(_ pixelBuffer: PixelBuffer, orientation: VideoOrientation? = nil) -> SampleBuffer {
+    var result = SampleBuffer(
+      pixelBuffer: pixelBuffer, timing: timing, attachments: attachments, sequenceNumber: sequenceNumber)
+    result.orientation = orientation ?? self.orientation
+    return result
   }
 }

@@ -16,6 +16,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
   public let frameRate: (numerator: Int, denominator: Int)
   public let colorimetry: Colorimetry
   public let isInterlaced: Bool
+  /// Whether frames lie in memory that any program can read. Others (DMABuf, OpenGL) are tried.
+  public let isInSystemMemory: Bool
   /// The caps as GStreamer writes them.
   public let capsDescription: String
 
@@ -25,8 +27,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not
   /// per frame.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat`` and system memory,
-  ///   or whose size is out of ``PictureSize/maximumDimension``.
+  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields come in
+  ///   buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
   static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
     defer { g_free(text) }
@@ -52,7 +54,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
     }
   }
 
-  // Strong references: one weak reference to an object makes every retain and release of it slow, and every frame has some.
+  // Strong references: one weak reference to an object makes every retain and release of it slow, and every frame has
+  // some.
   private static let instances = Locked<[String: VideoFormatDescription]>([:])
 
   private init(caps: UnsafeMutablePointer<GstCaps>, text: String) throws(PipSinkError) {
@@ -60,8 +63,10 @@ public final class VideoFormatDescription: @unchecked Sendable {
     let features = gst_caps_get_features(caps, 0)
     guard gst_video_info_from_caps(&info, caps) != 0, let finfo = info.finfo,
       let pixelFormat = PixelFormat(finfo.pointee.format),
-      features == nil || gst_caps_features_contains(features, "memory:SystemMemory") != 0
+      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_FIELDS,
+      info.interlace_mode != GST_VIDEO_INTERLACE_MODE_ALTERNATE
     else { throw .invalidCaps(text) }
+    isInSystemMemory = features == nil || gst_caps_features_contains(features, "memory:SystemMemory") != 0
     size = PictureSize(width: Int(info.width), height: Int(info.height))
     guard size.isValid, info.par_n > 0, info.par_d > 0 else { throw .invalidCaps(text) }
     self.pixelFormat = pixelFormat
@@ -84,6 +89,40 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The size at which the picture looks right on square pixels: the width stretched, the height kept.
   public var displaySize: (width: Double, height: Double) {
     displaySize(of: size)
+  }
+
+  /// The description of frames that are made of these: another format, size, shape of the pixels. Rate and colours
+  /// stay, but where YUV becomes RGB or the other way round.
+  ///
+  /// - Throws: ``PipSinkError/invalidCaps(_:)``.
+  func with(
+    pixelFormat: PixelFormat? = nil, size: PictureSize, pixelAspectRatio: (Int, Int)? = nil, isInterlaced: Bool? = nil
+  ) throws(PipSinkError) -> VideoFormatDescription {
+    let format = pixelFormat ?? self.pixelFormat
+    var new = GstVideoInfo()
+    guard gst_video_info_set_format(&new, format.gstFormat, guint(size.width), guint(size.height)) != 0 else {
+      throw .invalidSize(width: size.width, height: size.height)
+    }
+    (new.fps_n, new.fps_d) = (info.fps_n, info.fps_d)
+    let ratio = pixelAspectRatio ?? self.pixelAspectRatio
+    (new.par_n, new.par_d) = (gint(ratio.0), gint(ratio.1))
+    if isInterlaced ?? self.isInterlaced {
+      new.interlace_mode = info.interlace_mode
+      new.ABI.abi.field_order = info.ABI.abi.field_order
+    }
+    if format.isRGB == self.pixelFormat.isRGB {
+      new.colorimetry = info.colorimetry
+      if format.chromaShift == self.pixelFormat.chromaShift { new.chroma_site = info.chroma_site }
+    } else if format.isYUV {
+      let isFullRange = Colorimetry.madeFromRGB(format).isFullRange
+      new.colorimetry.matrix = GST_VIDEO_COLOR_MATRIX_BT601
+      new.colorimetry.range = isFullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+    }
+    guard let caps = gst_video_info_to_caps(&new) else {
+      throw .invalidSize(width: size.width, height: size.height)
+    }
+    defer { gst_caps_unref(caps) }
+    return try Self.shared(for: caps)
   }
 
   func displaySize(of visible: PictureSize) -> (width: Double, height: Double) {

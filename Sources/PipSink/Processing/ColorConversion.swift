@@ -1,72 +1,52 @@
 import CLibYUV
 
-/// Colours to BGRA at the same size, by libyuv, which calls BGRA in memory "ARGB" (a little-endian word).
+/// Passes from one format to another at the same size, by libyuv, which calls BGRA in memory "ARGB" (a little-endian
+/// word). The pictures' formats are those that ``ConversionPlan`` leaves at the step.
 enum ColorConversion {
-  /// - Returns: false when libyuv refuses or the format is not one that ``PixelConverter`` leaves at this step.
-  static func convert(_ source: Picture, into destination: PixelConverter.Destination) -> Bool {
-    switch source.format {
-    case .i420, .yv12, .i422, .y444, .nv12, .nv21, .gray8: convertYUV(source, into: destination)
-    default: convertRGB(source, into: destination)
+  static func perform(_ operation: ConversionStep.Operation, from source: Picture, into target: Picture) {
+    switch operation {
+    case .copy: source.copy(into: target)
+    case .unpack: unpack(source, into: target)
+    case .toRGB: toRGB(source, into: target.planes[0])
+    case .fromRGB: fromRGB(source, into: target)
+    case .shuffle: shuffle(source, into: target)
+    case .pack: pack(source, into: target)
+    case .resample, .turn, .dropChroma: break
     }
   }
 
-  private static func convertYUV(_ source: Picture, into destination: PixelConverter.Destination) -> Bool {
+  // MARK: - YUV to RGB
+
+  private static func toRGB(_ source: Picture, into target: Picture.Plane) {
     let matrix = matrix(for: source.colorimetry)
-    let width = Int32(source.size.width)
-    let height = Int32(source.size.height)
+    let (width, height) = (Int32(source.size.width), Int32(source.size.height))
     let (y, u, v) = (source.planes[0], source.planes[1], source.planes[2])
-    let (to, stride) = (destination.data, destination.stride)
-    let failure: Int32 =
-      switch source.format {
-      case .nv12:
-        NV12ToARGBMatrix(y.data, y.stride, u.data, u.stride, to, stride, matrix, width, height)
-      case .nv21:
-        NV21ToARGBMatrix(y.data, y.stride, u.data, u.stride, to, stride, matrix, width, height)
-      case .gray8:
-        I400ToARGBMatrix(y.data, y.stride, to, stride, matrix, width, height)
-      case .i422:
-        I422ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
-      case .y444:
-        I444ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
-      default:
-        I420ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
-      }
-    return failure == 0
-  }
-
-  private static func convertRGB(_ source: Picture, into destination: PixelConverter.Destination) -> Bool {
-    let from = source.planes[0]
-    let width = Int32(source.size.width)
-    let height = Int32(source.size.height)
-    // libyuv names the bytes from the highest of the word: its ABGR is RGBA in memory, its BGRA is ARGB, its RAW is
-    // RGB.
-    let convert: (UnsafePointer<UInt8>?, Int32, UnsafeMutablePointer<UInt8>?, Int32, Int32, Int32) -> Int32
+    let (to, stride) = (target.data, target.stride)
     switch source.format {
-    case .bgra, .bgrx: convert = ARGBCopy
-    case .rgba, .rgbx: convert = ABGRToARGB
-    case .argb, .xrgb: convert = BGRAToARGB
-    case .rgb: convert = RAWToARGB
-    case .bgr: convert = RGB24ToARGB
-    default: return false
-    }
-    guard convert(from.data, from.stride, destination.data, destination.stride, width, height) == 0 else {
-      return false
-    }
-    if [.bgrx, .rgbx, .xrgb].contains(source.format) { makeOpaque(destination) }
-    return true
-  }
-
-  /// Sets alpha to 255: the padding byte of an "x" format holds anything.
-  static func makeOpaque(_ destination: PixelConverter.Destination) {
-    for row in 0..<destination.size.height {
-      let start = destination.data + row * Int(destination.stride)
-      for column in 0..<destination.size.width { start[column * 4 + 3] = 255 }
+    case .nv12:
+      NV12ToARGBMatrix(y.data, y.stride, u.data, u.stride, to, stride, matrix, width, height)
+    case .nv21:
+      NV21ToARGBMatrix(y.data, y.stride, u.data, u.stride, to, stride, matrix, width, height)
+    case .gray8:
+      I400ToARGBMatrix(y.data, y.stride, to, stride, matrix, width, height)
+    case .i422:
+      I422ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
+    case .y444:
+      I444ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
+    case .p010:
+      P010ToARGBMatrix(
+        y.words, y.stride / 2, u.words, u.stride / 2, to, stride, matrix, width, height)
+    case .i420Ten:
+      I010ToARGBMatrix(
+        y.words, y.stride / 2, u.words, u.stride / 2, v.words, v.stride / 2, to, stride, matrix, width, height)
+    default:
+      I420ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
     }
   }
 
   private static func matrix(for colorimetry: Colorimetry) -> UnsafePointer<YuvConstants>? {
     switch (colorimetry.matrix, colorimetry.isFullRange) {
-    case (.bt601, false): pipsink_kYuvI601Constants()
+    case (.bt601, false): correctedBT601.pointer
     case (.bt601, true): pipsink_kYuvJPEGConstants()
     case (.bt709, false): correctedBT709.pointer
     case (.bt709, true): pipsink_kYuvF709Constants()
@@ -75,10 +55,12 @@ enum ColorConversion {
     }
   }
 
-  // libyuv caps the weight of U in blue at 128/64, where BT.709 needs 2.1124 and BT.2020 2.1418: saturated blue comes
-  // out 9 of 255 too dark. On x86 the byte is unsigned and the larger weight works (measured against the standards'
-  // formulas).
-  private static let correctedBT709 = Matrix(pipsink_kYuvH709Constants(), blueWeight: 135)
+  // libyuv caps the weight of U in blue at 128/64, where BT.601 needs 2.0172, BT.709 2.1124 and BT.2020 2.1418: with
+  // the latter two saturated blue comes out 9 of 255 too dark. On x86 the byte is unsigned and the larger weight works.
+  // Of BT.709's two nearest weights the larger one lies between the standard and what GStreamer makes, which is 2 too
+  // much.
+  private static let correctedBT601 = Matrix(pipsink_kYuvI601Constants(), blueWeight: 129)
+  private static let correctedBT709 = Matrix(pipsink_kYuvH709Constants(), blueWeight: 136)
   private static let correctedBT2020 = Matrix(pipsink_kYuv2020Constants(), blueWeight: 137)
 
   /// A matrix of our own, at an address that never changes.
@@ -94,6 +76,127 @@ enum ColorConversion {
       if let original { matrix.initialize(to: original.pointee) }
       pipsink_set_blue_weight(matrix, blueWeight)
       pointer = UnsafePointer(matrix)
+    }
+  }
+
+  // MARK: - RGB to YUV
+
+  private static func fromRGB(_ source: Picture, into target: Picture) {
+    let (width, height) = (Int32(source.size.width), Int32(source.size.height))
+    let from = source.planes[0]
+    let (y, u, v) = (target.planes[0], target.planes[1], target.planes[2])
+    switch target.format {
+    case .nv12: ARGBToNV12(from.data, from.stride, y.data, y.stride, u.data, u.stride, width, height)
+    case .nv21: ARGBToNV21(from.data, from.stride, y.data, y.stride, u.data, u.stride, width, height)
+    case .gray8: ARGBToJ400(from.data, from.stride, y.data, y.stride, width, height)
+    case .i422:
+      ARGBToI422(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
+    case .y444:
+      ARGBToI444(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
+    default:
+      ARGBToI420(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
+    }
+  }
+
+  // MARK: - Packed formats
+
+  private static func unpack(_ source: Picture, into target: Picture) {
+    let (width, height) = (Int32(source.size.width), Int32(source.size.height))
+    let from = source.planes[0]
+    let (y, u, v) = (target.planes[0], target.planes[1], target.planes[2])
+    switch source.format {
+    case .yuy2:
+      YUY2ToI422(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
+    case .uyvy:
+      UYVYToI422(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
+    // libyuv names the bytes from the highest of the word: its RAW is RGB in memory, its RGB24 is BGR.
+    case .rgb: RAWToARGB(from.data, from.stride, y.data, y.stride, width, height)
+    case .bgr: RGB24ToARGB(from.data, from.stride, y.data, y.stride, width, height)
+    case .p010, .i420Ten: reduce(source, into: target)
+    default: shuffle(source, into: target)
+    }
+  }
+
+  /// Ten bits a sample to eight.
+  private static func reduce(_ source: Picture, into target: Picture) {
+    // P010 has its ten bits at the top of sixteen, I420_10LE at the bottom; the scale is in 1/65536.
+    let scale: Int32 = source.format == .p010 ? 256 : 16384
+    for index in 0..<source.planeCount {
+      let (from, to) = (source.planes[index], target.planes[index])
+      let samples: Int32 = source.format.isSemiPlanar && index == 1 ? 2 : 1
+      Convert16To8Plane(
+        from.words, from.stride / 2, to.data, to.stride, scale, from.width * samples, from.height)
+    }
+  }
+
+  private static func pack(_ source: Picture, into target: Picture) {
+    let (width, height) = (Int32(source.size.width), Int32(source.size.height))
+    let (y, u, v) = (source.planes[0], source.planes[1], source.planes[2])
+    let to = target.planes[0]
+    switch target.format {
+    case .yuy2:
+      I422ToYUY2(y.data, y.stride, u.data, u.stride, v.data, v.stride, to.data, to.stride, width, height)
+    case .uyvy:
+      I422ToUYVY(y.data, y.stride, u.data, u.stride, v.data, v.stride, to.data, to.stride, width, height)
+    case .rgb: ARGBToRAW(y.data, y.stride, to.data, to.stride, width, height)
+    default: ARGBToRGB24(y.data, y.stride, to.data, to.stride, width, height)
+    }
+  }
+
+  /// Between the orders of four bytes. The padding byte of an "x" format holds anything, and becomes opaque.
+  private static func shuffle(_ source: Picture, into target: Picture) {
+    let (width, height) = (Int32(source.size.width), Int32(source.size.height))
+    let (from, to) = (source.planes[0], target.planes[0])
+    let order = source.format.byteOrder.order(into: target.format.byteOrder)
+    if order[0] == 0, order[1] == 1, order[2] == 2 {
+      from.copy(into: to, byteCount: Int(width) * 4)
+    } else {
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { table in
+        for index in 0..<16 { table[index] = order[index % 4] + UInt8(index / 4 * 4) }
+        ARGBShuffle(from.data, from.stride, to.data, to.stride, table.baseAddress, width, height)
+      }
+    }
+    if !source.format.hasAlpha { makeOpaque(target) }
+  }
+
+  /// Sets the alpha or padding byte of every pixel to 255.
+  static func makeOpaque(_ target: Picture) {
+    let plane = target.planes[0]
+    let mask = UInt32(0xFF) << (UInt32(target.format.byteOrder.alpha) * 8)
+    for row in 0..<plane.height {
+      let pixels = UnsafeMutableRawPointer(plane.row(row))
+      for column in 0..<Int(plane.width) {
+        let value = pixels.loadUnaligned(fromByteOffset: column * 4, as: UInt32.self)
+        pixels.storeBytes(of: value | mask, toByteOffset: column * 4, as: UInt32.self)
+      }
+    }
+  }
+}
+
+/// Where a pixel's bytes are.
+private struct ByteOrder {
+  let red: UInt8
+  let green: UInt8
+  let blue: UInt8
+  let alpha: UInt8
+
+  /// Which byte of a pixel in this order each byte of one in `other` is.
+  func order(into other: ByteOrder) -> InlineArray<4, UInt8> {
+    var result = InlineArray<4, UInt8>(repeating: 0)
+    result[Int(other.red)] = red
+    result[Int(other.green)] = green
+    result[Int(other.blue)] = blue
+    result[Int(other.alpha)] = alpha
+    return result
+  }
+}
+
+extension PixelFormat {
+  fileprivate var byteOrder: ByteOrder {
+    switch self {
+    case .rgba, .rgbx: ByteOrder(red: 0, green: 1, blue: 2, alpha: 3)
+    case .argb, .xrgb: ByteOrder(red: 1, green: 2, blue: 3, alpha: 0)
+    default: ByteOrder(red: 2, green: 1, blue: 0, alpha: 3)
     }
   }
 }

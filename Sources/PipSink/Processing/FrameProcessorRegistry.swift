@@ -68,7 +68,21 @@ public final class FrameProcessorRegistry: Sendable {
     ) { argument in
       argument.flatMap { Double($0) }.flatMap { FrameRateLimiter(maximumRate: $0) }
     },
-    Entry(name: "grayscale", summary: "takes the colour away (planar and semi-planar YUV)") { _ in GrayscaleProcessor()
+    Entry(name: "grayscale", summary: "takes the colour away") { _ in GrayscaleProcessor() },
+    Entry(
+      name: "rotate", summary: "turns the pixels clockwise, or as the stream's tag and the frame's meta say",
+      argument: "90, 180, 270 or auto"
+    ) { argument in
+      if argument == "auto" { return RotationProcessor(.automatic) }
+      return argument.flatMap { Int($0) }.flatMap { VideoOrientation.Rotation(rawValue: $0) }
+        .flatMap { $0 == .none ? nil : RotationProcessor(.fixed($0)) }
     },
+    Entry(
+      name: "mirror", summary: "exchanges left and right (horizontal) or top and bottom (vertical)",
+      argument: "horizontal or vertical"
+    ) { argument in
+      argument.flatMap { MirrorProcessor.Direction(rawValue: $0) }.map { MirrorProcessor($0) }
+    },
+    Entry(name: "nv12", summary: "makes NV12 of every format with eight bits") { _ in NV12Processor() },
   ]
 }

@@ -1,26 +1,28 @@
 import CGStreamer
 
-/// Makes pictures black and white by taking the colour away: luma stays as it is, chroma becomes neutral, the format is kept.
+/// Makes pictures black and white by taking the colour away: luma stays as it is, chroma becomes neutral, the format is
+/// kept.
 ///
-/// Nothing is copied. The new frame shares the old one's luma memory, and all its chroma planes are one constant block
-/// that every frame of a size shares.
-///
-/// Planar and semi-planar YUV; GRAY8 passes as it is. Packed YUV and RGB are refused with
-/// ``PipSinkError/unsupportedPixelFormat(_:operation:)``.
+/// Of planar and semi-planar YUV nothing is copied: the new frame shares the old one's luma memory, and all its chroma
+/// planes are one constant block that every frame of a size shares. GRAY8 passes as it is. Packed YUV and RGB are made
+/// anew, RGB with BT.601's luma and without transparency.
 public final class GrayscaleProcessor: FrameProcessor {
   private let neutral = Locked(NeutralChroma())
+  private let converter = PixelConverter()
 
   public init() {}
 
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     let format = sampleBuffer.pixelBuffer.pixelFormat
     if format == .gray8 { return sampleBuffer }
-    guard format.planeCount > 1 else { throw .unsupportedPixelFormat(format, operation: "grayscale") }
-    var result = SampleBuffer(
-      pixelBuffer: try gray(sampleBuffer.pixelBuffer), timing: sampleBuffer.timing,
-      attachments: sampleBuffer.attachments)
-    result.sequenceNumber = sampleBuffer.sequenceNumber
-    return result
+    guard format.planeCount > 1 else {
+      let luma = try converter.convert(sampleBuffer.pixelBuffer, to: .init(pixelFormat: .gray8))
+      let described = sampleBuffer.formatDescription
+      let isCropped = luma.size != described.size
+      return sampleBuffer.replacing(
+        try converter.redraw(luma, as: isCropped ? described.with(size: luma.size) : described))
+    }
+    return sampleBuffer.replacing(try gray(sampleBuffer.pixelBuffer))
   }
 
   private func gray(_ source: PixelBuffer) throws(PipSinkError) -> PixelBuffer {

@@ -1,78 +1,183 @@
-/// Pixels in memory as the converter sees them: a part of a mapped frame, or an intermediate picture in scratch memory.
-struct Picture {
+/// Pixels in memory as the converter sees them: a part of a mapped frame, a surface's memory, or an intermediate
+/// picture in scratch memory.
+///
+/// `@unchecked Sendable`: it only says where pixels are. Whoever hands it to another thread sees to it that the memory
+/// stays, and that no two threads write to the same rows.
+struct Picture: @unchecked Sendable {
   struct Plane {
-    let data: UnsafePointer<UInt8>
-    /// Bytes from one row to the next.
-    let stride: Int32
+    /// The first row. Of a frame that was mapped for reading it may not be written through.
+    var data: UnsafeMutablePointer<UInt8>
+    /// Bytes from one row to the next; negative where the rows go upwards in memory.
+    var stride: Int32
     /// Samples in a row (pairs of chroma in the semi-planar formats) and rows.
-    let width: Int32
-    let height: Int32
+    var width: Int32
+    var height: Int32
 
-    static var none: Plane { Plane(data: UnsafePointer(bitPattern: 1)!, stride: 0, width: 0, height: 0) }
+    static var none: Plane { Plane(data: UnsafeMutablePointer(bitPattern: 1)!, stride: 0, width: 0, height: 0) }
 
-    /// To write through. Only for planes in scratch memory: a frame's are mapped for reading.
-    var writable: UnsafeMutablePointer<UInt8> { UnsafeMutablePointer(mutating: data) }
+    func row(_ index: Int32) -> UnsafeMutablePointer<UInt8> { data + Int(index) * Int(stride) }
+
+    /// The same rows from the last to the first.
+    var upsideDown: Plane {
+      guard height > 0 else { return self }
+      return Plane(data: row(height - 1), stride: -stride, width: width, height: height)
+    }
+
+    func rows(_ start: Int32, _ count: Int32) -> Plane {
+      Plane(data: row(start), stride: stride, width: width, height: count)
+    }
   }
 
   /// YV12 is presented as I420, with its chroma planes in that order.
-  let format: PixelFormat
-  let size: PictureSize
-  let colorimetry: Colorimetry
-  let planeCount: Int
+  private(set) var format: PixelFormat
+  private(set) var size: PictureSize
+  private(set) var colorimetry: Colorimetry
   private(set) var planes: InlineArray<3, Plane>
+
+  var planeCount: Int { format.planeCount }
+
+  /// A frame's visible part.
+  init(_ frame: MappedFrame) {
+    self.init(
+      frame, crop: PictureRect(x: 0, y: 0, width: frame.visible.width, height: frame.visible.height))
+  }
 
   /// The part `crop` of `frame`'s visible rectangle.
   ///
   /// - Parameter crop: cut to the frame; its origin goes to the chroma sample that it lies in.
   init(_ frame: MappedFrame, crop: PictureRect) {
     let source = frame.formatDescription.pixelFormat
-    format = source == .yv12 ? .i420 : source
+    format = source.withChromaInOrder
     colorimetry = frame.formatDescription.colorimetry
-    planeCount = frame.formatDescription.planeCount
-    let shift = source.chromaShift
-    let x = min(max(crop.x, 0), frame.visible.width - 1) / (1 << shift.x) * (1 << shift.x)
-    let y = min(max(crop.y, 0), frame.visible.height - 1) / (1 << shift.y) * (1 << shift.y)
-    size = PictureSize(
-      width: max(1, min(crop.width, frame.visible.width - x)),
-      height: max(1, min(crop.height, frame.visible.height - y)))
+    size = frame.visible.size
     planes = .init(repeating: .none)
-    for index in 0..<planeCount {
+    for index in 0..<source.planeCount {
       let plane = frame.plane(source == .yv12 && index > 0 ? 3 - index : index)
-      let isChroma = index > 0
-      let offset =
-        (isChroma ? y >> shift.y : y) * plane.layout.bytesPerRow
-        + (isChroma ? x >> shift.x : x) * plane.layout.pixelStride
-      let dimensions = format.planeSize(index, of: size)
       planes[index] = Plane(
-        data: plane.data + offset, stride: Int32(plane.layout.bytesPerRow), width: dimensions.width,
-        height: dimensions.height)
+        data: UnsafeMutablePointer(mutating: plane.data), stride: Int32(plane.layout.bytesPerRow),
+        width: Int32(plane.layout.width), height: Int32(plane.layout.height))
     }
+    self = cropped(to: crop)
   }
 
-  /// A picture in scratch memory.
-  ///
-  /// - Returns: nil when the scratch memory was begun with too little.
-  init?(_ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry, in scratch: inout ScratchMemory) {
+  /// A surface's pixels, in a format of one plane.
+  init(
+    packed format: PixelFormat, size: PictureSize, data: UnsafeMutablePointer<UInt8>, stride: Int32,
+    colorimetry: Colorimetry = .rgb
+  ) {
     self.format = format
     self.size = size
     self.colorimetry = colorimetry
-    planeCount = format.planeCount
     planes = .init(repeating: .none)
-    for index in 0..<planeCount {
+    planes[0] = Plane(data: data, stride: stride, width: Int32(size.width), height: Int32(size.height))
+  }
+
+  /// A picture in scratch memory.
+  init(
+    _ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry, in scratch: UnsafeMutablePointer<UInt8>
+  ) {
+    self.format = format
+    self.size = size
+    self.colorimetry = colorimetry
+    planes = .init(repeating: .none)
+    var offset = 0
+    for index in 0..<format.planeCount {
       let dimensions = format.planeSize(index, of: size)
-      let stride = format.rowByteCount(index, width: Int(dimensions.width))
-      guard let data = scratch.take(byteCount: stride * Int(dimensions.height)) else { return nil }
+      let stride = Self.scratchStride(format, plane: index, size: size)
       planes[index] = Plane(
-        data: UnsafePointer(data), stride: Int32(stride), width: dimensions.width, height: dimensions.height)
+        data: scratch + offset, stride: Int32(stride), width: dimensions.width, height: dimensions.height)
+      offset += stride * Int(dimensions.height)
     }
   }
 
   /// What a picture in scratch memory takes, in bytes.
   static func scratchByteCount(_ format: PixelFormat, size: PictureSize) -> Int {
     (0..<format.planeCount).reduce(0) { sum, index in
-      let dimensions = format.planeSize(index, of: size)
-      let stride = format.rowByteCount(index, width: Int(dimensions.width))
-      return sum + ScratchMemory.padded(stride * Int(dimensions.height))
+      sum + scratchStride(format, plane: index, size: size) * Int(format.planeSize(index, of: size).height)
     }
   }
+
+  private static func scratchStride(_ format: PixelFormat, plane: Int, size: PictureSize) -> Int {
+    let byteCount = format.rowByteCount(plane, width: Int(format.planeSize(plane, of: size).width))
+    return (byteCount + 63) / 64 * 64
+  }
+}
+
+// MARK: - Other views of the same memory
+
+extension Picture {
+  /// - Parameter rect: cut to the picture; its origin goes to the chroma sample that it lies in.
+  func cropped(to rect: PictureRect) -> Picture {
+    let shift = format.chromaShift
+    let x = min(max(rect.x, 0), size.width - 1).roundedDown(toPower: shift.x)
+    let y = min(max(rect.y, 0), size.height - 1).roundedDown(toPower: shift.y)
+    var result = self
+    result.size = PictureSize(
+      width: max(1, min(rect.width, size.width - x)), height: max(1, min(rect.height, size.height - y)))
+    for index in 0..<planeCount {
+      let (column, row) = index > 0 ? (x >> shift.x, y >> shift.y) : (x, y)
+      let dimensions = format.planeSize(index, of: result.size)
+      result.planes[index].data = planes[index].row(Int32(row)) + format.byteOffset(index, column: column)
+      result.planes[index].width = dimensions.width
+      result.planes[index].height = dimensions.height
+    }
+    return result
+  }
+
+  /// The rows from `start` on; `start` is even.
+  func rows(_ start: Int, _ count: Int) -> Picture {
+    cropped(to: PictureRect(x: 0, y: start, width: size.width, height: count))
+  }
+
+  /// The same picture with its rows from the last to the first.
+  var upsideDown: Picture {
+    var result = self
+    for index in 0..<planeCount { result.planes[index] = planes[index].upsideDown }
+    return result
+  }
+
+  /// One field of a picture whose height is a multiple of 4: every other row of every plane.
+  func field(isTop: Bool) -> Picture {
+    var result = self
+    result.size.height /= 2
+    for index in 0..<planeCount {
+      result.planes[index].data = planes[index].row(isTop ? 0 : 1)
+      result.planes[index].stride *= 2
+      result.planes[index].height = format.planeSize(index, of: result.size).height
+    }
+    return result
+  }
+
+  /// The luma alone; of a picture of any YUV format with a luma plane.
+  var luma: Picture {
+    var result = self
+    result.format = .gray8
+    return result
+  }
+
+  /// The same bytes under another format of the same layout: RGBA for BGRA, for instance.
+  func relabeled(_ format: PixelFormat) -> Picture {
+    var result = self
+    result.format = format
+    return result
+  }
+
+  /// Whether every row begins at an even address, or need not: it has to for the kernels for 16-bit samples, and for
+  /// pairs of bytes when they are turned.
+  func isAligned(for orientation: VideoOrientation) -> Bool {
+    guard format.isTenBit || (format.isSemiPlanar && orientation.swapsSides) else { return true }
+    return (0..<planeCount).allSatisfy { planes[$0].stride % 2 == 0 && Int(bitPattern: planes[$0].data) % 2 == 0 }
+  }
+}
+
+extension Colorimetry {
+  /// What RGB has; nothing is converted by it.
+  static let rgb = Colorimetry(matrix: .bt601, isFullRange: true)
+}
+
+extension Int {
+  /// To a multiple of two to the power of `shift`.
+  func roundedDown(toPower shift: Int) -> Int { (self >> shift) << shift }
+
+  func roundedUp(toPower shift: Int) -> Int { (self + (1 << shift) - 1).roundedDown(toPower: shift) }
 }

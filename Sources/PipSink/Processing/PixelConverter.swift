@@ -1,142 +1,178 @@
-import CLibYUV
+import CGStreamer
 
-/// Turns a frame into BGRA pixels of a given size, in the destination's memory.
+/// Makes frames of another format, size, shape or orientation, in memory from a pool.
 ///
-/// When the size changes it is the source's planes that are scaled, before the colours are converted, so that the
-/// expensive step runs on the smaller picture. One converter serves one thread at a time; it keeps its intermediate
-/// memory between frames.
-struct PixelConverter: ~Copyable {
-  /// Where the pixels go: BGRA rows, `stride` bytes apart.
-  struct Destination {
-    let data: UnsafeMutablePointer<UInt8>
-    let stride: Int32
-    let size: PictureSize
+/// Sizes come before colours where a picture shrinks, and no intermediate frame is made where one pass does. A frame
+/// that is as it is wanted already is handed back itself. May be used from every thread; one conversion runs at a time.
+public final class PixelConverter: Sendable {
+  /// What is wanted. What is not said stays as the frame has it.
+  public struct Output: Hashable, Sendable {
+    public var pixelFormat: PixelFormat?
+    /// In pixels, after the picture was turned. The frame's pixels are square then.
+    public var size: PictureSize?
+    /// How the picture is fitted to ``size``. Bars are black.
+    public var gravity: VideoGravity
+    /// How it is turned.
+    public var orientation: VideoOrientation
+    public var scalingFilter: ScalingFilter
+
+    public init(
+      pixelFormat: PixelFormat? = nil, size: PictureSize? = nil, gravity: VideoGravity = .resize,
+      orientation: VideoOrientation = .upright, scalingFilter: ScalingFilter = .automatic
+    ) {
+      self.pixelFormat = pixelFormat
+      self.size = size
+      self.gravity = gravity
+      self.orientation = orientation
+      self.scalingFilter = scalingFilter
+    }
   }
 
-  private var scratch = ScratchMemory()
+  public let pool: PixelBufferPool
+  private let state: Locked<State>
 
-  /// Converts the part `crop` of `frame`, scaled to fill `destination`: an average of the source's pixels when it
-  /// shrinks, bilinear when it grows.
+  fileprivate struct State: ~Copyable {
+    var converter: PictureConverter
+    /// What the last frame and output led to; the same for the next one as a rule.
+    var source: VideoFormatDescription?
+    var visible: PictureSize?
+    var output: Output?
+    var target: VideoFormatDescription?
+  }
+
+  /// - Parameters:
+  ///   - pool: where the frames' memory comes from.
+  ///   - usesHelperThreads: whether large frames (from about 1080p on) are worked on by several threads.
+  public init(pool: PixelBufferPool = PixelBufferPool(), usesHelperThreads: Bool = true) {
+    self.pool = pool
+    state = Locked(State(converter: PictureConverter(bands: usesHelperThreads ? .shared : .none)))
+  }
+
+  /// The frame as `output` wants it.
   ///
-  /// - Parameter crop: in pixels of the frame's visible part; where chroma is subsampled its origin goes to the chroma
-  ///   sample that it lies in.
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)`` when the destination is empty or too large.
-  mutating func convert(
-    _ frame: MappedFrame, crop: PictureRect, into destination: Destination
-  ) throws(PipSinkError) {
-    guard destination.size.isValid else {
-      throw .invalidSize(width: destination.size.width, height: destination.size.height)
-    }
-    let source = Picture(frame, crop: crop)
-    scratch.begin(byteCount: Self.scratchByteCount(source, target: destination.size))
-    guard let planar = unpacked(source),
-      let scaled = scaled(planar, to: destination.size),
-      write(scaled, into: destination)
-    else { throw .unreadableFrame(reason: "libyuv refused to convert \(frame.formatDescription)") }
-  }
-
-  // MARK: The steps. Each returns its argument where there is nothing to do, and nil only on a mistake in the sizes.
-
-  /// To a form that libyuv scales by plane: eight bits a sample, chroma apart from luma. RGB stays as it is.
-  private mutating func unpacked(_ source: Picture) -> Picture? {
-    guard let format = source.format.unpackedFormat else { return source }
-    guard let result = picture(format, size: source.size, like: source) else { return nil }
-    let from = source.planes[0]
-    let to = result.planes
-    switch source.format {
-    case .yuy2, .uyvy:
-      let convert = source.format == .yuy2 ? YUY2ToI422 : UYVYToI422
-      let failure = convert(
-        from.data, from.stride, to[0].writable, to[0].stride, to[1].writable, to[1].stride, to[2].writable,
-        to[2].stride,
-        Int32(source.size.width), Int32(source.size.height))
-      return failure == 0 ? result : nil
-    default:
-      // P010 has its ten bits at the top of sixteen, I420_10LE at the bottom; the scale is in 1/65536.
-      let scale: Int32 = source.format == .p010 ? 256 : 16384
-      for index in 0..<source.planeCount {
-        let from = source.planes[index]
-        let components: Int32 = source.format.isSemiPlanar && index == 1 ? 2 : 1
-        from.data.withMemoryRebound(to: UInt16.self, capacity: 1) { words in
-          Convert16To8Plane(
-            words, from.stride / 2, to[index].writable, to[index].stride, scale, from.width * components, from.height)
-        }
-      }
-      return result
-    }
-  }
-
-  private mutating func scaled(_ source: Picture, to size: PictureSize) -> Picture? {
-    guard source.size != size, source.format.isPlanarEightBit else { return source }
-    guard let result = picture(source.format, size: size, like: source) else { return nil }
-    let filter = Self.filter(from: source.size, to: size)
-    for index in 0..<source.planeCount {
-      let from = source.planes[index]
-      let to = result.planes[index]
-      if source.format.isSemiPlanar && index == 1 {
-        let failure = UVScale(
-          from.data, from.stride, from.width, from.height, to.writable, to.stride, to.width, to.height, filter)
-        guard failure == 0 else { return nil }
-      } else {
-        ScalePlane(from.data, from.stride, from.width, from.height, to.writable, to.stride, to.width, to.height, filter)
+  /// YUV stays in its colorimetry when it becomes another YUV format; made of RGB it is BT.601.
+  ///
+  /// - Throws: ``PipSinkError/unsupportedPixelFormat(_:operation:)`` for a ten-bit format made of another one,
+  ///   ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/unreadableFrame(reason:)``, and the pool's errors.
+  public func convert(_ pixelBuffer: PixelBuffer, to output: Output) throws(PipSinkError) -> PixelBuffer {
+    try state.withLock { state throws(PipSinkError) in
+      try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
+        let format = try state.target(of: frame, output)
+        if format === pixelBuffer.formatDescription, output.orientation == .upright { return pixelBuffer }
+        return try draw(frame, output, as: format, with: &state.converter)
       }
     }
-    return result
   }
 
-  private mutating func write(_ source: Picture, into destination: Destination) -> Bool {
-    if source.size == destination.size { return ColorConversion.convert(source, into: destination) }
-    // Only packed RGB comes here with its own size: to BGRA first, unless it has that order already, then scaled into
-    // place.
-    var rgb = source
-    if source.format != .bgra {
-      guard let converted = picture(.bgra, size: source.size, like: source) else { return false }
-      let plane = converted.planes[0]
-      let whole = Destination(data: plane.writable, stride: plane.stride, size: source.size)
-      guard ColorConversion.convert(source, into: whole) else { return false }
-      rgb = converted
+  /// The picture of `pixelBuffer` in another format, described as the caller knows it to be.
+  func redraw(_ pixelBuffer: PixelBuffer, as format: VideoFormatDescription) throws(PipSinkError) -> PixelBuffer {
+    try state.withLock { state throws(PipSinkError) in
+      try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
+        try draw(frame, Output(), as: format, with: &state.converter)
+      }
     }
-    let plane = rgb.planes[0]
-    let failure = ARGBScale(
-      plane.data, plane.stride, plane.width, plane.height, destination.data, destination.stride,
-      Int32(destination.size.width), Int32(destination.size.height),
-      Self.filter(from: source.size, to: destination.size))
-    // libyuv's bilinear filter makes 253 of 255.
-    if !source.format.hasAlpha { ColorConversion.makeOpaque(destination) }
-    return failure == 0
   }
 
-  private mutating func picture(_ format: PixelFormat, size: PictureSize, like source: Picture) -> Picture? {
-    Picture(format, size: size, colorimetry: source.colorimetry, in: &scratch)
-  }
-
-  private static func scratchByteCount(_ source: Picture, target: PictureSize) -> Int {
-    let planar = source.format.unpackedFormat ?? source.format
-    var sum = planar == source.format ? 0 : Picture.scratchByteCount(planar, size: source.size)
-    guard source.size != target else { return sum }
-    if planar.isPlanarEightBit {
-      sum += Picture.scratchByteCount(planar, size: target)
-    } else if planar != .bgra {
-      sum += Picture.scratchByteCount(.bgra, size: source.size)
+  private func draw(
+    _ frame: MappedFrame, _ output: Output, as format: VideoFormatDescription, with converter: inout PictureConverter
+  ) throws(PipSinkError) -> PixelBuffer {
+    var result = try pool.makePixelBuffer(format)
+    try result.withMappedFrame { target throws(PipSinkError) in
+      try converter.draw(frame, output, into: Picture(target))
     }
-    return sum
+    return try result.finish()
   }
 
-  private static func filter(from source: PictureSize, to target: PictureSize) -> FilterModeEnum {
-    target.width < source.width || target.height < source.height ? kFilterBox : kFilterBilinear
+  /// The same with a sample's times and attachments kept. Its own orientation is carried out, before the output's.
+  ///
+  /// - Throws: as ``convert(_:to:)-(PixelBuffer,_)``.
+  public func convert(_ sampleBuffer: SampleBuffer, to output: Output) throws(PipSinkError) -> SampleBuffer {
+    var output = output
+    output.orientation = sampleBuffer.orientation.followed(by: output.orientation)
+    return sampleBuffer.replacing(try convert(sampleBuffer.pixelBuffer, to: output), orientation: .upright)
   }
 }
 
-extension PixelFormat {
-  fileprivate var hasAlpha: Bool { [.bgra, .rgba, .argb].contains(self) }
+extension PixelConverter.State {
+  /// The format of what is made of `frame`.
+  fileprivate mutating func target(
+    of frame: MappedFrame, _ wanted: PixelConverter.Output
+  ) throws(PipSinkError) -> VideoFormatDescription {
+    if let target, source === frame.formatDescription, visible == frame.visible.size, output == wanted {
+      return target
+    }
+    let new = try Self.describe(frame, wanted)
+    (source, visible, output, target) = (frame.formatDescription, frame.visible.size, wanted, new)
+    return new
+  }
 
-  /// What the format is taken apart to before it is scaled or converted; nil where it needs no such step.
-  fileprivate var unpackedFormat: PixelFormat? {
-    switch self {
-    case .yuy2, .uyvy: .i422
-    case .p010: .nv12
-    case .i420Ten: .i420
-    default: nil
+  private static func describe(
+    _ frame: MappedFrame, _ wanted: PixelConverter.Output
+  ) throws(PipSinkError) -> VideoFormatDescription {
+    let source = frame.formatDescription
+    let turned = wanted.orientation.applied(to: frame.visible.size)
+    let size = wanted.size ?? turned
+    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    let isTheSame = size == source.size && (wanted.pixelFormat ?? source.pixelFormat) == source.pixelFormat
+    let ratio = source.pixelAspectRatio
+    if isTheSame, wanted.orientation == .upright, wanted.size == nil || ratio == (1, 1) { return source }
+    let turnedRatio = wanted.orientation.swapsSides ? (ratio.denominator, ratio.numerator) : ratio
+    return try source.with(
+      pixelFormat: wanted.pixelFormat ?? source.pixelFormat, size: size,
+      pixelAspectRatio: wanted.size == nil ? turnedRatio : (1, 1),
+      isInterlaced: source.isInterlaced && !wanted.orientation.swapsSides && size.height == frame.visible.height)
+  }
+}
+
+extension PictureConverter {
+  /// Draws a frame on a picture as `output` says, with black around it where it does not fill the picture.
+  mutating func draw(
+    _ frame: MappedFrame, _ output: PixelConverter.Output, into target: Picture
+  ) throws(PipSinkError) {
+    var placement = output.gravity.placement(of: frame, orientation: output.orientation, in: target.size)
+    placement.target = target.alignedToChroma(placement.target)
+    if placement.target.size != target.size { target.fillBlack() }
+    try convert(
+      frame, crop: placement.source, into: target.cropped(to: placement.target), orientation: output.orientation,
+      filter: output.scalingFilter)
+  }
+}
+
+extension Picture {
+  /// The smallest rectangle around `rect` whose edges lie between chroma samples.
+  fileprivate func alignedToChroma(_ rect: PictureRect) -> PictureRect {
+    let shift = format.chromaShift
+    let x = rect.x.roundedDown(toPower: shift.x)
+    let y = rect.y.roundedDown(toPower: shift.y)
+    let right = min(size.width, (rect.x + rect.width).roundedUp(toPower: shift.x))
+    let bottom = min(size.height, (rect.y + rect.height).roundedUp(toPower: shift.y))
+    return PictureRect(x: x, y: y, width: right - x, height: bottom - y)
+  }
+
+  func fillBlack() {
+    for index in 0..<planeCount {
+      let plane = planes[index]
+      let byteCount = format.rowByteCount(index, width: Int(plane.width))
+      let pattern = black(plane: index)
+      let first = plane.row(0)
+      for byte in 0..<byteCount { first[byte] = pattern[byte % 4] }
+      for row in 1..<max(1, plane.height) { plane.row(row).update(from: first, count: byteCount) }
+    }
+  }
+
+  /// Four bytes of black: one, two or four samples.
+  private func black(plane index: Int) -> InlineArray<4, UInt8> {
+    let luma: UInt8 = colorimetry.isFullRange ? 0 : 16
+    switch format {
+    case .yuy2: return [luma, 128, luma, 128]
+    case .uyvy: return [128, luma, 128, luma]
+    // Ten bits of sixteen: 64 and 512, at the top in P010 and at the bottom in I420_10LE.
+    case .p010: return index == 0 ? [0, luma, 0, luma] : [0, 128, 0, 128]
+    case .i420Ten: return index == 0 ? [luma << 2, 0, luma << 2, 0] : [0, 2, 0, 2]
+    case .argb, .xrgb: return [255, 0, 0, 0]
+    case .bgra, .bgrx, .rgba, .rgbx: return [0, 0, 0, 255]
+    case .rgb, .bgr: return [0, 0, 0, 0]
+    default: return InlineArray(repeating: index == 0 ? luma : 128)
     }
   }
 }

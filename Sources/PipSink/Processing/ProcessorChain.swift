@@ -46,6 +46,8 @@ public final class ProcessorChain: SampleBufferConsumer {
   /// What a processor threw at the newest frame that any threw at.
   public var error: PipSinkError? { state.withLock { $0.error } }
 
+  public var formatSeries: FrameFormatSeries { next.formatSeries }
+
   public func consume(_ sampleBuffer: SampleBuffer) {
     let links = state.withLock { $0.links }
     do throws(PipSinkError) {

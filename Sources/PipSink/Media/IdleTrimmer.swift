@@ -1,0 +1,63 @@
+/// Has pools trim what they do not use. One thread for all pools, which lives only while some pool has memory.
+final class IdleTrimmer: Sendable {
+  static let shared = IdleTrimmer()
+
+  private struct State {
+    var watched: [PoolShelves] = []
+    var isRunning = false
+    var mustLook = false
+  }
+
+  private let state = Locked(State())
+
+  func watch(_ shelves: PoolShelves) {
+    let mustStart = state.withLock { state in
+      if !state.watched.contains(where: { $0 === shelves }) { state.watched.append(shelves) }
+      state.mustLook = true
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    if mustStart {
+      // Where the system refuses a thread, nothing is trimmed by time until the next try.
+      if WorkerThread(name: "pip-pool-trim", body: { [self] in run() }) == nil {
+        state.withLock { $0.isRunning = false }
+      }
+    } else {
+      state.wakeAll()
+    }
+  }
+
+  /// A pool went away, or its memory did.
+  func lookAgain() {
+    state.withLock { $0.mustLook = true }
+    state.wakeAll()
+  }
+
+  private func run() {
+    while true {
+      let watched = state.withLock { state in
+        state.mustLook = false
+        return state.watched
+      }
+      let now = MonotonicTime.now
+      var next: MonotonicTime?
+      var finished: [PoolShelves] = []
+      for shelves in watched {
+        if let time = shelves.trimIdle(at: now) {
+          next = min(next ?? time, time)
+        } else {
+          finished.append(shelves)
+        }
+      }
+      let isDone = state.withLock { state in
+        // One that took new memory meanwhile is looked at again.
+        guard !state.mustLook else { return false }
+        state.watched.removeAll { shelves in finished.contains { $0 === shelves } }
+        state.isRunning = !state.watched.isEmpty
+        return !state.isRunning
+      }
+      if isDone { return }
+      if let next { _ = state.wait(until: next) { $0.mustLook ? true : nil } }
+    }
+  }
+}

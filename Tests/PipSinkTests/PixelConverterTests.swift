@@ -1,0 +1,401 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// Sizes at which kernels go wrong: smaller than a vector, odd, with a rest, and those of real streams.
+let matrixSizes = [(2, 2), (3, 5), (17, 9), (641, 361), (1280, 720), (1920, 1080)].map {
+  PictureSize(width: $0.0, height: $0.1)
+}
+
+extension PictureSize {
+  /// With even sides.
+  fileprivate var roundedUp: PictureSize { PictureSize(width: (width + 1) / 2 * 2, height: (height + 1) / 2 * 2) }
+}
+
+extension PixelFormat {
+  static let eightBit = allCases.filter { !$0.isTenBit }
+}
+
+@Suite struct PixelConverterTests {
+  private let converter = PixelConverter()
+
+  private func source(_ format: PixelFormat, _ size: PictureSize) throws -> PixelBuffer {
+    try TestFrame.keptPixelBuffer(TestFrame.smoothSource(format, size.width, size.height))
+  }
+
+  // MARK: Formats
+
+  @Test(arguments: PixelFormat.allCases, matrixSizes)
+  func everyFormatBecomesBGRAAsVideoconvertMakesIt(format: PixelFormat, size: PictureSize) throws {
+    let source = try source(format, size)
+    let expected = try exactRGB(source, .bgra)
+    for padding in [0, 19, 32] {
+      let padded = padding == 0 ? source : try TestFrame.padded(source, padding: padding)
+      let result = try converter.convert(padded, to: .init(pixelFormat: .bgra))
+      let psnr = try Oracle.psnr(Oracle.tightBytes(result), Oracle.tightBytes(expected))
+      #expect(psnr >= 40, "padding \(padding): \(psnr) dB")
+    }
+  }
+
+  /// By way of 16 bits a channel, where GstVideoConverter is exact; with each chroma sample for all its pixels, as
+  /// libyuv takes it.
+  private func exactRGB(_ source: PixelBuffer, _ format: PixelFormat) throws -> PixelBuffer {
+    let size = "width=\(source.size.width),height=\(source.size.height)"
+    let options =
+      "GstVideoConverter.dither-method=(GstVideoDitherMethod)none, GstVideoConverter.chroma-mode=(GstVideoChromaMode)none"
+    let exact = try source.withUnsafeGstSample {
+      try Oracle.convertedSample($0, to: "video/x-raw,format=ARGB64_LE,\(size)", options: options)
+    }
+    defer { gst_sample_unref(exact) }
+    return try TestFrame.pixelBuffer(
+      owning: Oracle.convertedSample(exact, to: "video/x-raw,format=\(format.rawValue),\(size)"))
+  }
+
+  @Test(arguments: PixelFormat.allCases, PixelFormat.eightBit)
+  func everyFormatBecomesEveryOtherAsVideoconvertMakesIt(format: PixelFormat, target: PixelFormat) throws {
+    let source = try source(format, .init(width: 642, height: 361))
+    let result = try converter.convert(source, to: .init(pixelFormat: target))
+    let expected =
+      target.isRGB && format.isYUV
+      ? try exactRGB(source, target) : try Oracle.converted(source, to: result.formatDescription.capsDescription)
+    try expectAlike(result, expected, exactLuma: format.isYUV && target.isYUV && !format.isTenBit)
+  }
+
+  @Test(arguments: PixelFormat.eightBit, matrixSizes)
+  func formatsThatDifferInTheirLayoutOnlyKeepEverySample(format: PixelFormat, size: PictureSize) throws {
+    let source = try TestFrame.keptPixelBuffer(noise(format, size))
+    let others = PixelFormat.eightBit.filter {
+      $0.isRGB == format.isRGB && $0.chromaShift == format.chromaShift && ($0 == .gray8) == (format == .gray8)
+    }
+    for target in others {
+      let result = try converter.convert(source, to: .init(pixelFormat: target))
+      let back = try converter.convert(result, to: .init(pixelFormat: format))
+      if format.isYUV || format.hasAlpha == target.hasAlpha {
+        let expected = try Oracle.converted(source, to: result.formatDescription.capsDescription)
+        try expectEqualVisibly(result, expected)
+        try expectEqualVisibly(back, source)
+      }
+    }
+  }
+
+  /// All bytes but the padding of four-byte RGB and the half of a packed chroma pair that no pixel shows.
+  private func expectEqualVisibly(_ result: PixelBuffer, _ expected: PixelBuffer) throws {
+    guard result.pixelFormat.isPackedYUV || result.pixelFormat.isRGB32 else {
+      #expect(try Oracle.planes(result) == Oracle.planes(expected), "\(result.formatDescription)")
+      return
+    }
+    let all = PixelConverter.Output(pixelFormat: result.pixelFormat.isRGB ? .rgb : .i422)
+    let (ours, theirs) = try (converter.convert(result, to: all), converter.convert(expected, to: all))
+    #expect(try Oracle.planes(ours) == Oracle.planes(theirs), "\(result.formatDescription)")
+  }
+
+  private func expectAlike(_ result: PixelBuffer, _ expected: PixelBuffer, exactLuma: Bool) throws {
+    #expect(result.size == expected.size)
+    for plane in 0..<result.planeCount {
+      let (ours, theirs) = try (Oracle.tightBytes(result, plane: plane), Oracle.tightBytes(expected, plane: plane))
+      if exactLuma, plane == 0, !result.pixelFormat.isPackedYUV {
+        #expect(ours == theirs, "\(result.formatDescription): luma")
+      }
+      let psnr = Oracle.psnr(ours, theirs, sampleCount: ours.count)
+      #expect(psnr >= 40, "\(result.formatDescription), plane \(plane): \(psnr) dB")
+    }
+  }
+
+  @Test(arguments: ["bt601", "bt709", "1:4:0:0", "1:3:5:1"], [PixelFormat.i420, .nv12, .yuy2, .y444])
+  func theColorBarsAreThoseOfGStreamer(colorimetry: String, format: PixelFormat) throws {
+    let source = try TestFrame.pixelBuffer(
+      TestFrame.testSource(format, 700, 360, pattern: "smpte75", colorimetry: colorimetry))
+    let (ours, theirs) = try (
+      Oracle.tightBytes(converter.convert(source, to: .init(pixelFormat: .bgra))),
+      Oracle.tightBytes(exactRGB(source, .bgra))
+    )
+    for bar in 0..<7 {
+      for channel in 0..<3 {
+        let index = (40 * 700 + bar * 100 + 50) * 4 + channel
+        #expect(
+          abs(Int(ours[index]) - Int(theirs[index])) <= 2,
+          "bar \(bar), channel \(channel): \(ours[index]), not \(theirs[index])")
+      }
+    }
+  }
+
+  @Test func aFrameThatIsAsWantedIsHandedBackItself() throws {
+    let source = try source(.i420, .init(width: 17, height: 9))
+    #expect(try converter.convert(source, to: .init(pixelFormat: .i420)) === source)
+    #expect(try converter.convert(source, to: .init(size: source.size)) === source)
+    #expect(converter.pool.statistics.taken == 0)
+  }
+
+  @Test(arguments: [PixelFormat.p010, .i420Ten])
+  func tenBitsOfAnotherFormatAreATypedError(target: PixelFormat) throws {
+    let source = try source(.i420, .init(width: 17, height: 9))
+    #expect(throws: PipSinkError.unsupportedPixelFormat(target, operation: "conversion of I420 frames")) {
+      try converter.convert(source, to: .init(pixelFormat: target))
+    }
+  }
+
+  @Test(arguments: [(0, 10), (10, 0), (-1, 5), (40000, 10)])
+  func anAbsurdSizeIsATypedError(size: (Int, Int)) throws {
+    let source = try source(.i420, .init(width: 17, height: 9))
+    #expect(throws: PipSinkError.invalidSize(width: size.0, height: size.1)) {
+      try converter.convert(source, to: .init(size: PictureSize(width: size.0, height: size.1)))
+    }
+  }
+
+  @Test func yuvKeepsItsColorimetryAndRGBBecomesBT601() throws {
+    let source = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 64, 48, colorimetry: "bt709"))
+    let nv12 = try converter.convert(source, to: .init(pixelFormat: .nv12))
+    #expect(nv12.formatDescription.colorimetry == Colorimetry(matrix: .bt709, isFullRange: false))
+    let rgb = try converter.convert(source, to: .init(pixelFormat: .bgra))
+    let back = try converter.convert(rgb, to: .init(pixelFormat: .i420))
+    #expect(back.formatDescription.colorimetry == Colorimetry(matrix: .bt601, isFullRange: false))
+    #expect(back.formatDescription.frameRate == source.formatDescription.frameRate)
+  }
+
+  // MARK: Turning
+
+  private static let methods = [
+    ("90r", VideoOrientation(rotation: .quarter)), ("180", VideoOrientation(rotation: .half)),
+    ("90l", VideoOrientation(rotation: .threeQuarters)), ("horiz", .mirrored),
+    ("vert", .upsideDown), ("ul-lr", VideoOrientation(rotation: .threeQuarters, isMirrored: true)),
+    ("ur-ll", VideoOrientation(rotation: .quarter, isMirrored: true)),
+  ]
+  /// videoflip takes all of ours but these.
+  private static let flippable = PixelFormat.allCases.filter { $0 != .i422 && $0 != .p010 }
+
+  @Test(arguments: flippable, matrixSizes)
+  func turnedFramesAreVideoflipsToTheBit(format: PixelFormat, size: PictureSize) throws {
+    // What becomes of the chroma pair that only half belongs to the picture is nobody's rule.
+    let size = format.isPackedYUV ? size.roundedUp : size
+    let source = try TestFrame.keptPixelBuffer(noise(format, size))
+    for (method, orientation) in Self.methods {
+      let expected = try Oracle.flipped(source, method: method)
+      for padding in [0, 19] {
+        let padded = padding == 0 ? source : try TestFrame.padded(source, padding: padding)
+        let result = try converter.convert(padded, to: .init(orientation: orientation))
+        #expect(result.size == expected.size)
+        // Packed 4:2:2 chroma is averaged in quarter turns: videoflip rounds down, libyuv to the nearest.
+        if format.isPackedYUV, orientation.swapsSides {
+          try expectPackedAlike(result, expected, method)
+        } else if try Oracle.planes(result) != Oracle.planes(expected) {
+          Issue.record("\(method) of \(source.formatDescription) with padding \(padding) differs")
+        }
+      }
+    }
+  }
+
+  private func expectPackedAlike(_ result: PixelBuffer, _ expected: PixelBuffer, _ method: String) throws {
+    let (ours, theirs) = try (Oracle.tightBytes(result), Oracle.tightBytes(expected))
+    let width = result.size.width
+    let rowByteCount = ours.count / result.size.height
+    let lumaOffset = result.pixelFormat == .yuy2 ? 0 : 1
+    var (lumaDifference, chromaDifference) = (0, 0)
+    for index in ours.indices where index % rowByteCount < width / 2 * 4 {
+      let difference = abs(Int(ours[index]) - Int(theirs[index]))
+      if index % 2 == lumaOffset {
+        lumaDifference = max(lumaDifference, difference)
+      } else {
+        chromaDifference = max(chromaDifference, difference)
+      }
+    }
+    #expect(lumaDifference == 0, "\(method) of \(result.formatDescription)")
+    #expect(chromaDifference <= 1, "\(method) of \(result.formatDescription)")
+  }
+
+  private func noise(_ format: PixelFormat, _ size: PictureSize) -> String {
+    "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=\(size.width),height=\(size.height)"
+      + ",framerate=30/1 ! videoconvert ! video/x-raw,format=AYUV ! coloreffects preset=heat ! videoconvert"
+      + " ! video/x-raw,format=\(format.rawValue)"
+  }
+
+  @Test(arguments: [PixelFormat.i422, .p010])
+  func formatsThatVideoflipDoesNotKnowAreTurnedAsTheirSamplesSay(format: PixelFormat) throws {
+    let source = try TestFrame.keptPixelBuffer(noise(format, .init(width: 34, height: 18)))
+    for (_, orientation) in Self.methods {
+      let turned = try converter.convert(source, to: .init(orientation: orientation))
+      for plane in 0..<source.planeCount where format == .p010 || plane == 0 || !orientation.swapsSides {
+        let unit = format.unitByteCount(plane)
+        let (from, to) = try (Oracle.tightBytes(source, plane: plane), Oracle.tightBytes(turned, plane: plane))
+        let dimensions = format.planeSize(plane, of: source.size)
+        let size = PictureSize(width: Int(dimensions.width), height: Int(dimensions.height))
+        let stride = orientation.applied(to: size).width
+        var isEqual = true
+        for y in 0..<size.height {
+          for x in 0..<size.width {
+            let there = orientation.applied(to: PictureRect(x: x, y: y, width: 1, height: 1), in: size)
+            let (a, b) = ((y * size.width + x) * unit, (there.y * stride + there.x) * unit)
+            if from[a..<a + unit] != to[b..<b + unit] { isEqual = false }
+          }
+        }
+        #expect(isEqual, "\(orientation), plane \(plane)")
+      }
+    }
+  }
+
+  @Test func aQuarterTurnExchangesTheSidesOfThePixelsToo() throws {
+    let source = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 720, 576, pixelAspectRatio: "16/15"))
+    let turned = try converter.convert(source, to: .init(orientation: .init(rotation: .quarter)))
+    #expect(turned.size == PictureSize(width: 576, height: 720))
+    #expect(turned.formatDescription.pixelAspectRatio == (15, 16))
+  }
+
+  // MARK: Sizes
+
+  @Test(
+    arguments: PixelFormat.allCases,
+    [(1920, 1080, 320, 180), (1280, 720, 641, 361), (641, 361, 213, 401), (320, 180, 1280, 720), (640, 360, 64, 36)])
+  func scaledFramesAreLikeVideoscales(format: PixelFormat, sizes: (Int, Int, Int, Int)) throws {
+    let source = try TestFrame.keptPixelBuffer(TestFrame.naturalSource(format, sizes.0, sizes.1))
+    let size = PictureSize(width: sizes.2, height: sizes.3)
+    let result = try converter.convert(source, to: .init(size: size))
+    #expect(result.pixelFormat == format)
+    let expected = try Oracle.converted(source, to: result.formatDescription.capsDescription)
+    for plane in 0..<result.planeCount {
+      let (ours, theirs) = try (deepest(result, plane), deepest(expected, plane))
+      let psnr = Oracle.psnr(ours, theirs, sampleCount: ours.count)
+      #expect(psnr >= 30, "plane \(plane): \(psnr) dB")
+    }
+  }
+
+  /// A plane's bytes; of ten bits the upper eight.
+  private func deepest(_ pixelBuffer: PixelBuffer, _ plane: Int) throws -> [UInt8] {
+    let bytes = try Oracle.tightBytes(pixelBuffer, plane: plane)
+    guard pixelBuffer.pixelFormat.isTenBit else { return bytes }
+    let shift = pixelBuffer.pixelFormat == .p010 ? 8 : 2
+    return stride(from: 0, to: bytes.count, by: 2).map {
+      UInt8(truncatingIfNeeded: (Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8) >> shift)
+    }
+  }
+
+  @Test(arguments: ScalingFilter.allCases, [PixelFormat.i420, .nv12, .bgra])
+  func everyFilterMakesTheSamePictureByItsOwnMeans(filter: ScalingFilter, format: PixelFormat) throws {
+    let source = try TestFrame.keptPixelBuffer(TestFrame.naturalSource(format, 640, 360))
+    let output = PixelConverter.Output(size: .init(width: 320, height: 180), scalingFilter: filter)
+    let result = try converter.convert(source, to: output)
+    let expected = try Oracle.converted(source, to: result.formatDescription.capsDescription)
+    let psnr = try Oracle.psnr(Oracle.tightBytes(result), Oracle.tightBytes(expected))
+    #expect(psnr >= 30, "\(psnr) dB")
+  }
+
+  @Test func boxAveragesWhatNearestLeavesOut() throws {
+    // Columns of one pixel, black and white: their average is gray, each of them is not.
+    let source = try TestFrame.pixelBuffer(
+      "videotestsrc num-buffers=1 pattern=pinwheel ! video/x-raw,format=GRAY8,width=640,height=8,framerate=30/1")
+    var copy = try converter.pool.mutableCopy(of: source)
+    try copy.withMutablePlane(0) { bytes, layout in
+      for row in 0..<layout.height {
+        for column in 0..<layout.width {
+          bytes.storeBytes(
+            of: column % 2 == 0 ? 0 : 255, toByteOffset: row * layout.bytesPerRow + column, as: UInt8.self)
+        }
+      }
+    }
+    let stripes = try copy.finish()
+    let small = { filter in
+      try Oracle.tightBytes(
+        self.converter.convert(stripes, to: .init(size: .init(width: 320, height: 4), scalingFilter: filter)))
+    }
+    #expect(try small(.box).allSatisfy { abs(Int($0) - 128) <= 1 })
+    #expect(try small(.none).allSatisfy { $0 == 0 || $0 == 255 })
+    #expect(try small(.automatic) == small(.box))
+  }
+
+  // MARK: All at once
+
+  @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .yuy2, .p010], [PixelFormat.bgra, .nv12, .rgb, .uyvy])
+  func turningScalingAndConvertingAtOnceIsLikeOneAfterTheOther(format: PixelFormat, target: PixelFormat) throws {
+    let source = try TestFrame.keptPixelBuffer(TestFrame.naturalSource(format, 640, 360))
+    for orientation in VideoOrientation.allCases {
+      for size in [PictureSize(width: 160, height: 120), .init(width: 700, height: 500)] {
+        let atOnce = try converter.convert(
+          source, to: .init(pixelFormat: target, size: size, orientation: orientation))
+        let turned = try converter.convert(source, to: .init(orientation: orientation))
+        let scaled = try converter.convert(turned, to: .init(size: size))
+        let last = try converter.convert(scaled, to: .init(pixelFormat: target))
+        try expectSimilar(atOnce, last, "\(orientation) to \(size)")
+      }
+    }
+  }
+
+  private func expectSimilar(_ result: PixelBuffer, _ expected: PixelBuffer, _ what: String) throws {
+    #expect(result.size == expected.size)
+    for plane in 0..<result.planeCount {
+      let (ours, theirs) = try (Oracle.tightBytes(result, plane: plane), Oracle.tightBytes(expected, plane: plane))
+      let psnr = Oracle.psnr(ours, theirs, sampleCount: ours.count)
+      #expect(psnr >= 30, "\(what), plane \(plane): \(psnr) dB")
+    }
+  }
+
+  @Test(arguments: PixelFormat.eightBit)
+  func barsAroundAPictureAreBlackInEveryFormat(format: PixelFormat) throws {
+    let source = try TestFrame.pixelBuffer(TestFrame.testSource(format, 320, 180, pattern: "white"))
+    let boxed = try converter.convert(
+      source, to: .init(size: .init(width: 240, height: 240), gravity: .resizeAspect))
+    let rgb = try converter.convert(boxed, to: .init(pixelFormat: .bgra))
+    let bytes = try Oracle.tightBytes(rgb)
+    let pixel = { (x: Int, y: Int) in Array(bytes[(y * 240 + x) * 4..<(y * 240 + x) * 4 + 3]) }
+    for y in [0, 20, 48, 190, 239] { #expect(pixel(100, y) == [0, 0, 0], "row \(y)") }
+    // videotestsrc's white GRAY8 is 235, in the full range.
+    let white = format == .gray8 ? 235 : 252
+    for y in [54, 120, 185] { #expect(pixel(100, y).allSatisfy { $0 >= white }, "row \(y): \(pixel(100, y))") }
+  }
+
+  // MARK: Fields
+
+  @Test(arguments: [PixelFormat.i420, .nv12], ["top-field-first", "bottom-field-first"])
+  func theFieldsOfAnInterlacedFrameKeepTheirOwnChroma(format: PixelFormat, order: String) throws {
+    let source = try interlaced(format, order)
+    #expect(source.formatDescription.isInterlaced)
+    let result = try converter.convert(source, to: .init(pixelFormat: .bgra))
+    let psnr = try Oracle.psnr(Oracle.tightBytes(result), Oracle.tightBytes(exactRGB(source, .bgra)))
+    #expect(psnr >= 40, "\(psnr) dB")
+    // As if it were progressive, the colours of the two fields would mix.
+    let progressive = try source.withUnsafeGstSample { sample in
+      let caps = gst_caps_copy(gst_sample_get_caps(sample))!
+      gst_structure_remove_field(gst_caps_get_structure(caps, 0), "interlace-mode")
+      gst_structure_remove_field(gst_caps_get_structure(caps, 0), "field-order")
+      defer { gst_caps_unref(caps) }
+      let buffer = gst_buffer_copy(gst_sample_get_buffer(sample))!
+      defer { gst_buffer_unref(buffer) }
+      return try TestFrame.pixelBuffer(owning: gst_sample_new(buffer, caps, nil, nil)!)
+    }
+    let mixed = try converter.convert(progressive, to: .init(pixelFormat: .bgra))
+    #expect(try Oracle.psnr(Oracle.tightBytes(mixed), Oracle.tightBytes(exactRGB(source, .bgra))) < 30)
+  }
+
+  @Test(arguments: [("top-field-first", 255), ("bottom-field-first", 0)])
+  func aScaledInterlacedFrameIsMadeOfItsEarlierField(order: String, luma: Int) throws {
+    let source = try interlaced(.i420, order)
+    let result = try converter.convert(source, to: .init(pixelFormat: .bgra, size: .init(width: 64, height: 100)))
+    #expect(!result.formatDescription.isInterlaced)
+    // The top field is white, the bottom one blue.
+    let bytes = try Oracle.tightBytes(result)
+    #expect(stride(from: 2, to: bytes.count, by: 4).allSatisfy { abs(Int(bytes[$0]) - luma) <= 4 })
+  }
+
+  /// White even rows and blue odd ones, each with chroma of their own.
+  private func interlaced(_ format: PixelFormat, _ order: String) throws -> PixelBuffer {
+    try PipSink.initialize()
+    let caps = try #require(
+      gst_caps_from_string(
+        "video/x-raw,format=\(format.rawValue),width=64,height=64,framerate=25/1,colorimetry=bt601,"
+          + "interlace-mode=interleaved,field-order=\(order)"))
+    defer { gst_caps_unref(caps) }
+    var frame = try converter.pool.makePixelBuffer(.shared(for: caps))
+    // Y', Cb, Cr of white and of blue in BT.601.
+    let colors: [[UInt8]] = [[235, 128, 128], [41, 240, 110]]
+    for plane in 0..<frame.planeCount {
+      try frame.withMutablePlane(plane) { bytes, layout in
+        for row in 0..<layout.height {
+          for byte in 0..<layout.width * layout.pixelStride {
+            let component = plane == 0 ? 0 : layout.pixelStride == 2 ? 1 + byte % 2 : plane
+            bytes.storeBytes(
+              of: colors[row % 2][component], toByteOffset: row * layout.bytesPerRow + byte, as: UInt8.self)
+          }
+        }
+      }
+    }
+    return try frame.finish()
+  }
+}
