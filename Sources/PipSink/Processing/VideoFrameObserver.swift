@@ -1,0 +1,72 @@
+/// Gets a stream's frames to look at, or to show them by its own means.
+///
+/// Called on the stream's streaming thread, one frame at a time and in their order; the pipeline's branch stands still
+/// meanwhile. Which of the two is called is the ``VideoFrameConfiguration``'s choice.
+public protocol VideoFrameObserver: AnyObject, Sendable {
+  /// One frame, which may be kept.
+  func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID)
+
+  /// The bytes of one frame, which end with the call.
+  func streamDidDeliver(_ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID)
+}
+
+extension VideoFrameObserver {
+  public func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {}
+  public func streamDidDeliver(
+    _ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID
+  ) {}
+}
+
+/// What an observer wants to get.
+public struct VideoFrameConfiguration: Hashable, Sendable {
+  public enum BufferType: String, CaseIterable, Sendable {
+    /// A ``PixelBuffer``: a reference, which may be kept.
+    case pixelBuffer
+    /// The bytes in memory, for the time of the call.
+    case rawData
+  }
+
+  public var bufferType: BufferType
+  /// RGB or YUV. It is negotiated with the pipeline when it starts; where the pipeline cannot deliver it, frames are
+  /// converted (to BGRA or I420).
+  public var formatSeries: FrameFormatSeries
+
+  public init(bufferType: BufferType = .pixelBuffer, formatSeries: FrameFormatSeries = .any) {
+    self.bufferType = bufferType
+    self.formatSeries = formatSeries
+  }
+}
+
+/// What a frame is like.
+public struct VideoFrameParameters: Hashable, Sendable {
+  public let pixelFormat: PixelFormat
+  /// The visible picture as it lies in memory, in pixels.
+  public let size: PictureSize
+  /// How it has to be turned to be upright.
+  public let orientation: VideoOrientation
+  /// Bytes from one row to the next, by plane.
+  public let strides: [Int]
+  public let timing: SampleTiming
+}
+
+/// The bytes of a frame, by plane, for the time of one call.
+public struct RawVideoFrame: ~Copyable {
+  private let frame: MappedFrame
+
+  init(_ frame: MappedFrame) {
+    self.frame = frame
+  }
+
+  public var planeCount: Int { frame.formatDescription.planeCount }
+
+  /// Calls `body` with the bytes of one plane, from the first visible row's first sample to the last row's end.
+  ///
+  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)``.
+  public borrowing func withPlane<Result>(
+    _ index: Int, _ body: (RawSpan, PixelBuffer.PlaneLayout) -> Result
+  ) throws(PipSinkError) -> Result {
+    guard (0..<planeCount).contains(index) else { throw .noSuchPlane(index: index, count: planeCount) }
+    let plane = frame.plane(index)
+    return body(UnsafeRawBufferPointer(start: plane.data, count: plane.byteCount).bytes, plane.layout)
+  }
+}

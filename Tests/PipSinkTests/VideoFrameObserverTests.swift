@@ -1,0 +1,215 @@
+import CGStreamer
+import Glibc
+import Testing
+
+@testable import PipSink
+
+/// Keeps what it is told.
+private final class RecordingObserver: VideoFrameObserver {
+  struct Record: Sendable {
+    let parameters: VideoFrameParameters
+    let streamID: StreamID
+    let pixelBuffer: PixelBuffer?
+    /// Bytes by plane, of raw frames.
+    var planes: [Int] = []
+    var error: PipSinkError?
+  }
+
+  private let state = Locked<[Record]>([])
+  var records: [Record] { state.withLock { $0 } }
+
+  func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {
+    state.withLock {
+      $0.append(Record(parameters: parameters, streamID: streamID, pixelBuffer: pixelBuffer))
+    }
+  }
+
+  func streamDidDeliver(_ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID) {
+    var record = Record(parameters: parameters, streamID: streamID, pixelBuffer: nil)
+    do throws(PipSinkError) {
+      for plane in 0..<rawFrame.planeCount {
+        record.planes.append(try rawFrame.withPlane(plane) { bytes, _ in bytes.byteCount })
+      }
+      try rawFrame.withPlane(rawFrame.planeCount) { _, _ in }
+    } catch {
+      record.error = error
+    }
+    state.withLock { $0.append(record) }
+  }
+}
+
+@Suite struct VideoFrameObserverTests {
+  private func observe(
+    _ pipeline: String, _ configuration: VideoFrameConfiguration
+  ) async throws -> (records: [RecordingObserver.Record], observation: VideoFrameObservation) {
+    let observer = RecordingObserver()
+    let observation = VideoFrameObservation(of: "a", by: observer, configuration: configuration)
+    let engine = try VideoEngine(.text("\(pipeline) ! appsink name=a sync=false"))
+    _ = try await engine.runToEnd { _ in observation }
+    return (observer.records, observation)
+  }
+
+  private let source = "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=66,height=34,framerate=30/1"
+
+  @Test func framesComeWithTheirParametersAndStreamID() async throws {
+    let records = try await observe("\(source) ! taginject tags=image-orientation=rotate-90", .init()).records
+    #expect(records.count == 3)
+    let last = try #require(records.last)
+    #expect(last.streamID == "a")
+    #expect(last.pixelBuffer?.pixelFormat == .i420)
+    #expect(last.parameters.pixelFormat == .i420)
+    #expect(last.parameters.size == PictureSize(width: 66, height: 34))
+    #expect(last.parameters.orientation == VideoOrientation(rotation: .quarter))
+    #expect(last.parameters.strides == [68, 36, 36])
+    #expect(last.parameters.timing.presentationTimeStamp == MediaTime(value: 66_666_666, timescale: 1_000_000_000))
+  }
+
+  @Test func rawDataAreTheBytesOfEveryPlane() async throws {
+    let records = try await observe(source, .init(bufferType: .rawData)).records
+    #expect(records.map(\.planes) == Array(repeating: [68 * 33 + 66, 36 * 16 + 33, 36 * 16 + 33], count: 3))
+    #expect(records.allSatisfy { $0.pixelBuffer == nil && $0.error == .noSuchPlane(index: 3, count: 3) })
+  }
+
+  @Test(arguments: [FrameFormatSeries.rgb, .yuv])
+  func theSeriesIsNegotiatedWhereUpstreamCanDeliverIt(series: FrameFormatSeries) async throws {
+    let other = series == .rgb ? "I420" : "RGBA"
+    let pipelines = [
+      "videotestsrc num-buffers=2", "videotestsrc num-buffers=2 ! video/x-raw,format=\(other) ! videoconvert",
+      "videotestsrc num-buffers=2 ! video/x-raw,format=\(other) ! videoconvert ! queue ! identity",
+    ]
+    for pipeline in pipelines {
+      let (records, observation) = try await observe(pipeline, .init(formatSeries: series))
+      #expect(records.count == 2)
+      #expect(records.allSatisfy { series.contains($0.parameters.pixelFormat) })
+      #expect(observation.statistics == .init(delivered: 2, converted: 0, skipped: 0))
+    }
+  }
+
+  @Test(arguments: [(FrameFormatSeries.rgb, "NV12", PixelFormat.bgra), (.yuv, "RGB", .i420)])
+  func whereUpstreamCannotDeliverTheSeriesFramesAreConverted(
+    series: FrameFormatSeries, upstream: String, format: PixelFormat
+  ) async throws {
+    let (records, observation) = try await observe(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=\(upstream)", .init(formatSeries: series))
+    #expect(records.map(\.parameters.pixelFormat) == [format, format])
+    #expect(observation.statistics == .init(delivered: 2, converted: 2, skipped: 0))
+  }
+
+  @Test func theAppsinksOwnCapsBoundTheChoice() async throws {
+    let observer = RecordingObserver()
+    let observation = VideoFrameObservation(of: "a", by: observer, configuration: .init(formatSeries: .rgb))
+    let engine = try VideoEngine(
+      "videotestsrc num-buffers=1 ! videoconvert ! appsink name=a sync=false caps=\"video/x-raw,format=(string){NV12,RGBx}\""
+    )
+    _ = try await engine.runToEnd { _ in observation }
+    #expect(observer.records.map(\.parameters.pixelFormat) == [.rgbx])
+  }
+
+  @Test func aStreamBehindADecoderIsNegotiatedWhenItsPadAppears() async throws {
+    let path = "/tmp/pipsink-test-\(UInt64.random(in: 0 ... .max)).avi"
+    defer { unlink(path) }
+    _ = try? await VideoEngine(
+      .text(
+        "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! avimux "
+          + "! filesink location=\(path) videotestsrc num-buffers=1 ! appsink name=x sync=false")
+    ).runToEnd { _ in CountingConsumer() }
+    let (records, observation) = try await observe(
+      "filesrc location=\(path) ! decodebin ! videoconvert", .init(formatSeries: .rgb))
+    #expect(records.count == 5)
+    #expect(observation.statistics.converted == 0)
+  }
+
+  @Test func theNextConsumerGetsTheFramesAsTheyCame() async throws {
+    let consumer = CountingConsumer()
+    let observation = VideoFrameObservation(
+      of: "a", by: RecordingObserver(), configuration: .init(formatSeries: .rgb), next: consumer)
+    let frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
+    observation.consume(frame)
+    #expect(consumer.sampleBuffers.map { $0.pixelBuffer === frame.pixelBuffer } == [true])
+  }
+
+  // MARK: Memory that cannot be read
+
+  @Test func framesInAGPUsMemoryAreCountedAndSkipped() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      """
+      appsrc name=gpu caps=video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=30/1 format=time
+        ! appsink name=a sync=false
+      videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=64,height=48 ! appsink name=b sync=false
+      """)
+    let events = engine.events()
+    let feeder = UnmappableFeeder(count: 4)
+    try engine.start { id in
+      if id == "a" { return consumer }
+      return feeder
+    }
+    try feeder.feed(engine)
+    var skipped: [String] = []
+    for await event in events {
+      if case .framesSkipped("a", let caps) = event { skipped.append(caps) }
+      if case .streamFailed(_, let error) = event { Issue.record("\(error)") }
+      if case .finished = event { break }
+    }
+    #expect(engine.skippedFrameCount(of: "a") == 4)
+    engine.stop()
+    #expect(consumer.sampleBuffers.isEmpty)
+    #expect(feeder.received == 4)
+    #expect(skipped.count == 1)
+    #expect(skipped.first?.contains("memory:DMABuf") == true)
+  }
+
+  @Test func aGPUsMemoryIsOfferedOnlyWhereUpstreamHasNoOther() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      "videotestsrc num-buffers=1 ! capsfilter caps=\"video/x-raw(memory:DMABuf),format=NV12;video/x-raw,format=NV12\" ! appsink name=a sync=false"
+    )
+    _ = try await engine.runToEnd { _ in consumer }
+    #expect(consumer.sampleBuffers.first?.formatDescription.isInSystemMemory == true)
+  }
+}
+
+/// Pushes frames that cannot be mapped into the appsrc "gpu", and counts those of another stream.
+private final class UnmappableFeeder: SampleBufferConsumer {
+  private let count: Int
+  private let state = Locked(0)
+
+  init(count: Int) {
+    self.count = count
+  }
+
+  var received: Int { state.withLock { $0 } }
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    state.withLock { $0 += 1 }
+  }
+
+  /// DMABuf memory around a pipe, which nobody can map.
+  func feed(_ engine: VideoEngine) throws {
+    typealias MakeAllocator = @convention(c) () -> UnsafeMutablePointer<GstAllocator>?
+    typealias Allocate =
+      @convention(c) (UnsafeMutablePointer<GstAllocator>?, gint, gsize) -> UnsafeMutablePointer<
+        GstMemory
+      >?
+    let library = try #require(dlopen("libgstallocators-1.0.so.0", RTLD_NOW))
+    let makeAllocator = unsafeBitCast(
+      try #require(dlsym(library, "gst_dmabuf_allocator_new")), to: MakeAllocator.self)
+    let allocate = unsafeBitCast(try #require(dlsym(library, "gst_dmabuf_allocator_alloc")), to: Allocate.self)
+    let allocator = makeAllocator()
+    defer { gst_object_unref(allocator) }
+    try engine.withElement(named: "gpu") { element in
+      let appsrc = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstAppSrc.self)
+      for _ in 0..<count {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        close(ends[1])
+        // The memory closes it.
+        let memory = try #require(allocate(allocator, ends[0], 64 * 48 * 2))
+        let buffer = gst_buffer_new()
+        gst_buffer_append_memory(buffer, memory)
+        gst_app_src_push_buffer(appsrc, buffer)
+      }
+      gst_app_src_end_of_stream(appsrc)
+    }
+  }
+}
