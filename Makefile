@@ -25,6 +25,7 @@ demo: dependencies
 
 test: test-dependencies lint
 	$(checked) $(SWIFT) test $(test_options)
+	$(checked) $(SWIFT) test $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter AllocationTests
 
 test-tsan: test-dependencies
 	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=thread --scratch-path .build/tsan
@@ -40,7 +41,8 @@ format:
 
 bench: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
-	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench
+	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench frames
+	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench kernels
 
 clean:
 	rm -rf .build $(DEMO_OUTPUT)

@@ -44,7 +44,12 @@ let package = Package(
       ],
       swiftSettings: warnings
     ),
-    .testTarget(name: "PipSinkTests", dependencies: ["PipSink", "CGStreamer", "CLibYUV"], swiftSettings: warnings),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .testTarget(
+      name: "PipSinkTests",
+      dependencies: ["PipSink", "CGStreamer", "CLibYUV", "CAllocationCounter"],
+      swiftSettings: warnings
+    ),
     .testTarget(
       name: "DemoTests",
       dependencies: ["PipSink", "pipsink-demo"],

@@ -1,0 +1,94 @@
+import CAllocationCounter
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+#if DEBUG
+  /// Swift that is not optimised allocates for closures, too.
+  private let isOptimized = false
+#else
+  private let isOptimized = true
+#endif
+
+/// In the steady state a frame costs its own wrappers and nothing else. What libyuv takes for its rows and gives back
+/// within the call is counted with it. `make test` runs this in a release build.
+@Suite(.enabled(if: isOptimized && pipsink_counts_allocations()))
+struct AllocationTests {
+  private static let frameCount = 1000
+
+  /// Calls of malloc by a frame, on this thread: of the thousand frames after some that fill pools and plans.
+  private func allocationsPerFrame(_ body: () throws -> Void) rethrows -> Double {
+    for _ in 0..<50 { try body() }
+    let before = pipsink_allocation_count()
+    for _ in 0..<Self.frameCount { try body() }
+    return Double(pipsink_allocation_count() - before) / Double(Self.frameCount)
+  }
+
+  /// Wraps a frame anew, as the engine does.
+  private func wrapped(_ source: PixelBuffer) throws -> SampleBuffer {
+    let sample = source.withUnsafeGstSample { gst_sample_ref($0)! }
+    let pixelBuffer = try PixelBuffer(owning: sample, formatDescription: source.formatDescription)
+    return SampleBuffer(pixelBuffer: pixelBuffer, attachments: .init(displayImmediately: true))
+  }
+
+  private let source: PixelBuffer
+
+  init() throws {
+    source = try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 320, 240))
+  }
+
+  @Test func aFrameThatIsRoutedCostsOneObject() throws {
+    let layer = SampleBufferDisplayLayer(name: "test")
+    let consumer = FrameRouter().addStream("a", inApp: layer)
+    let count = try allocationsPerFrame { consumer.consume(try wrapped(source)) }
+    #expect(count <= 1)
+  }
+
+  @Test func aFrameThatGoesThroughProcessorsCostsNoMoreThanTheArrayOfThem() throws {
+    let consumer = FrameRouter().addStream("a", inApp: nil)
+    let limiter = try #require(FrameRateLimiter(maximumRate: 1e9))
+    let chain = ProcessorChain([FrameDecimator(every: 1), limiter], next: consumer)
+    #expect(try allocationsPerFrame { chain.consume(try wrapped(source)) } <= 1)
+  }
+
+  @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .yuy2, .p010])
+  func aFrameThatIsShownAtItsSizeCostsOneObject(format: PixelFormat) throws {
+    let source = try TestFrame.keptPixelBuffer(TestFrame.testSource(format, 320, 240))
+    let renderer = try OffscreenRenderer(size: source.size)
+    #expect(try allocationsPerFrame { try renderer.render(try wrapped(source), gravity: .resize) } <= 1)
+  }
+
+  @Test(arguments: [(PixelFormat.i420, 4.0), (.nv12, 4.0), (.bgra, 4.0)])
+  func aFrameThatIsShownSmallerCostsOneObjectAndLibyuvsRows(format: PixelFormat, limit: Double) throws {
+    let source = try TestFrame.keptPixelBuffer(TestFrame.testSource(format, 320, 240))
+    let renderer = try OffscreenRenderer(size: .init(width: 100, height: 70))
+    #expect(try allocationsPerFrame { try renderer.render(try wrapped(source), gravity: .resizeAspect) } <= limit)
+  }
+
+  @Test func aConvertedFrameCostsItsWrappersAndMemoryFromThePool() throws {
+    let converter = PixelConverter()
+    let count = try allocationsPerFrame {
+      _ = try converter.convert(try wrapped(source), to: .init(pixelFormat: .nv12))
+    }
+    // The wrapper of the source and that of the result; GStreamer's sample comes from GLib's slices.
+    #expect(count <= 3)
+    #expect(converter.pool.statistics.bufferCount == 1)
+  }
+
+  @Test func aScaledFrameCostsItsWrappersAndLibyuvsRows() throws {
+    let converter = PixelConverter()
+    let count = try allocationsPerFrame {
+      _ = try converter.convert(try wrapped(source), to: .init(size: .init(width: 160, height: 100)))
+    }
+    #expect(count <= 6)
+    #expect(converter.pool.statistics.bufferCount == 1)
+  }
+
+  @Test func theCounterCounts() {
+    let before = pipsink_allocation_count()
+    let array = Array(repeating: UInt8(1), count: 100_000)
+    #expect(pipsink_allocation_count() > before)
+    _ = array
+  }
+}
