@@ -4,6 +4,7 @@
 public final class OffscreenRenderer: VideoRenderer {
   public let size: PictureSize
   public let scalingFilter: ScalingFilter
+  public var renderSize: PictureSize? { size }
   private let state: Locked<Canvas>
 
   /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
