@@ -61,7 +61,7 @@ import Testing
 
   @Test func aFrameOutlivesThePoolAndItsFormat() throws {
     var pool: PixelBufferPool? = PixelBufferPool()
-    var frame = try #require(try pool).makePixelBuffer(format())
+    var frame = try #require(pool).makePixelBuffer(format())
     try frame.withMutablePlane(0) { bytes, _ in bytes.storeBytes(of: 77, toByteOffset: 0, as: UInt8.self) }
     let pixelBuffer = try frame.finish()
     pool = nil
