@@ -10,6 +10,7 @@ let package = Package(
   name: "pipsink",
   products: [
     .library(name: "PipSink", targets: ["PipSink"]),
+    .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
   ],
   dependencies: [
@@ -34,11 +35,22 @@ let package = Package(
       ],
       swiftSettings: warnings
     ),
+    .systemLibrary(
+      name: "CGTK",
+      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 wayland-client",
+      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev"])]
+    ),
+    .target(
+      name: "PipSinkGTK",
+      dependencies: ["PipSink", "CGTK", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: warnings
+    ),
     .executableTarget(
       name: "pipsink-demo",
       dependencies: [
         "CGStreamer",
         "PipSink",
+        "PipSinkGTK",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -5,10 +5,14 @@ set -eu
 
 packages="
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config
+  libgtk-3-dev libgtk-layer-shell-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
 "
-test_packages="xvfb x11-xserver-utils python3 python3-gi gir1.2-gst-rtsp-server-1.0"
+test_packages="
+  xvfb openbox x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
+  python3 python3-gi gir1.2-gst-rtsp-server-1.0
+"
 
 case "${1:-}" in
   "") ;;

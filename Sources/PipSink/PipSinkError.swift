@@ -43,6 +43,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case poolExhausted(limit: Int)
   /// Memory for a frame cannot be had.
   case outOfMemory(byteCount: Int)
+  /// No window can be shown.
+  case displayUnavailable(reason: String)
   /// A size that cannot be a picture's, in pixels.
   case invalidSize(width: Int, height: Int)
   /// A plane index that the format does not have.
@@ -97,6 +99,8 @@ extension PipSinkError: CustomStringConvertible {
       "all \(limit) buffers of the pool are in use; let go of frames, or give the pool a larger maximumBufferCount"
     case .outOfMemory(let byteCount):
       "there is no memory for a frame of \(byteCount) bytes"
+    case .displayUnavailable(let reason):
+      "no window can be shown: \(reason); set DISPLAY or WAYLAND_DISPLAY, or show the streams offscreen"
     case .invalidSize(let width, let height):
       "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
     case .noSuchPlane(let index, let count):

@@ -18,7 +18,7 @@ enum ExitStatus: Int32 {
   init(_ error: PipSinkError) {
     self =
       switch error {
-      case .missingElements, .gstreamerUnavailable: .unavailable
+      case .missingElements, .gstreamerUnavailable, .displayUnavailable: .unavailable
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
         .unlinkedStream, .unsupportedCaps:
         .pipeline

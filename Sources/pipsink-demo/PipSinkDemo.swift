@@ -1,7 +1,8 @@
 import ArgumentParser
+import Foundation
 import PipSink
+import PipSinkGTK
 
-@main
 struct PipSinkDemo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pipsink-demo",
@@ -9,4 +10,18 @@ struct PipSinkDemo: AsyncParsableCommand {
     version: "pipsink-demo \(PipSink.version), \(PipSink.gstreamerVersion)",
     subcommands: [PlayCommand.self, ProcessorsCommand.self, BenchCommand.self]
   )
+}
+
+/// The main thread runs GLib's main loop with the main actor in it, as GTK needs it; the command runs beside it.
+@main
+enum Program {
+  @MainActor
+  static func main() {
+    Task.detached {
+      await PipSinkDemo.main()
+      // On the main actor, so that GTK is not at work while the process ends.
+      await MainActor.run { () -> Void in exit(EXIT_SUCCESS) }
+    }
+    MainLoop.run()
+  }
 }

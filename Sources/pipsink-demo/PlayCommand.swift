@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PipSink
+import PipSinkGTK
 
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -65,14 +66,38 @@ struct PlayCommand: AsyncParsableCommand {
       valueName: "stream=name[:argument]"))
   var processors: [ProcessorOption] = []
 
-  @Option(help: ArgumentHelp("The size of each in-app surface, in pixels.", valueName: "WxH"))
-  var windowSize = PictureSize(width: 640, height: 360)
+  @Option(
+    help: ArgumentHelp(
+      "The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels.",
+      valueName: "WxH"))
+  var windowSize: PictureSize?
 
-  @Option(help: ArgumentHelp("The size of the picture-in-picture surface, in pixels.", valueName: "WxH"))
-  var pipSize = PictureSize(width: 320, height: 180)
+  @Option(
+    help: ArgumentHelp(
+      "The size of the picture-in-picture surface, in pixels: 320x180, or what it was the last time.", valueName: "WxH")
+  )
+  var pipSize: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "The corner of the screen that the picture-in-picture window starts in: bottom-right, or where it was the last time.",
+      valueName: "corner"))
+  var pipCorner: WindowCorner?
+
+  @Option(help: "How the app's window shows its streams: all, or the first beside the second.")
+  var layout: VideoWindow.Layout = .grid
 
   @Option(help: "How a picture is fitted to its surface.")
   var gravity: VideoGravity = .resizeAspect
+
+  /// Where the picture-in-picture window goes; nil when no option says it.
+  var pipPlacement: WindowPlacement? {
+    guard pipSize != nil || pipCorner != nil else { return nil }
+    let remembered = WindowPlacement.load(from: WindowPlacement.defaultPath) ?? WindowPlacement()
+    return WindowPlacement(
+      corner: pipCorner ?? remembered.corner, width: pipSize?.width ?? remembered.width,
+      height: pipSize?.height ?? remembered.height)
+  }
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
@@ -93,7 +118,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   func run() async throws {
     do {
-      let session = try PlaySession(self, description: pipelineDescription())
+      let session = try await PlaySession(self, description: pipelineDescription())
       try await session.run()
     } catch let error as PipSinkError {
       throw Self.exit(after: DemoError(error))
@@ -115,3 +140,6 @@ struct PlayCommand: AsyncParsableCommand {
     return error.status.exitCode
   }
 }
+
+extension WindowCorner: ExpressibleByArgument {}
+extension VideoWindow.Layout: ExpressibleByArgument {}

@@ -2,10 +2,13 @@ import Foundation
 import PipSink
 
 /// One run of a pipeline from start to report. Everything that happens comes to one loop, in order.
+@MainActor
 final class PlaySession {
   private enum Input: Sendable {
     case engine(EngineEvent)
     case action(TimedAction.Action)
+    case key(Character)
+    case displayLost
     case durationOver
     case interrupt
     case tick
@@ -14,7 +17,10 @@ final class PlaySession {
   private let command: PlayCommand
   private let engine: VideoEngine
   private let router: FrameRouter
-  private let surfaces: Surfaces
+  private let surfaces: any Surfaces
+  private let snapshots: SnapshotFolder?
+  private let inputs: AsyncStream<Input>
+  private let continuation: AsyncStream<Input>.Continuation
   /// Of the streams that have processors.
   private let chains: [StreamID: ProcessorChain]
   private let statusLine = StatusLine()
@@ -26,18 +32,23 @@ final class PlaySession {
 
   /// Checks all that can be checked before anything runs.
   init(_ command: PlayCommand, description: PipelineDescription) throws {
-    if command.surface == .window {
-      throw DemoError(.unavailable, "windows are not supported yet; use --surface offscreen")
-    }
     self.command = command
     engine = try VideoEngine(description)
     for id in command.wantedStreams where !engine.streamIDs.contains(id) {
       throw PipSinkError.unknownStream(id, known: engine.streamIDs)
     }
-    if let folder = command.snapshots { try Surfaces.prepareSnapshotFolder(folder) }
-    surfaces = try Surfaces(
-      isOffscreen: command.surface != .none, inAppSize: command.windowSize, pictureInPictureSize: command.pipSize,
-      gravity: command.gravity, snapshotFolder: command.snapshots)
+    snapshots = try command.snapshots.map { try SnapshotFolder($0) }
+    let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    self.inputs = inputs
+    self.continuation = continuation
+    surfaces = try Self.makeSurfaces(command, statusLine) { wish in
+      switch wish {
+      case .key(let key): continuation.yield(.key(key))
+      case .quit: continuation.yield(.action(.quit))
+      case .leavePictureInPicture: continuation.yield(.action(.normal))
+      case .displayLost: continuation.yield(.displayLost)
+      }
+    }
     router = FrameRouter(
       table: RoutingTable(
         mode: command.mode == .pip ? .pictureInPicture : .normal,
@@ -56,13 +67,42 @@ final class PlaySession {
       })
   }
 
+  private static func makeSurfaces(
+    _ command: PlayCommand, _ statusLine: StatusLine, wish: @escaping @MainActor (WindowSurfaces.Wish) -> Void
+  ) throws -> any Surfaces {
+    func windows() throws(PipSinkError) -> any Surfaces {
+      try WindowSurfaces(
+        size: command.windowSize ?? PictureSize(width: 960, height: 540), layout: command.layout,
+        placement: command.pipPlacement, gravity: command.gravity, help: Keys.help, wish: wish)
+    }
+    func offscreen() throws(PipSinkError) -> any Surfaces {
+      try OffscreenSurfaces(
+        inAppSize: command.windowSize ?? PictureSize(width: 640, height: 360),
+        pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180), gravity: command.gravity)
+    }
+    switch command.surface {
+    case .none: return NoSurfaces()
+    case .offscreen: return try offscreen()
+    case .window: return try windows()
+    case .auto:
+      do throws(PipSinkError) {
+        return try windows()
+      } catch {
+        statusLine.say("Showing the streams offscreen: no display can be reached.")
+        return try offscreen()
+      }
+    }
+  }
+
   /// - Throws: the ExitCode of a run that failed, after everything has been reported.
   func run() async throws {
-    if command.surface == .auto { statusLine.say("Showing the streams offscreen: windows are not supported yet.") }
-    let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    let continuation = continuation
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
+    let keys = TerminalKeys { continuation.yield(.key($0)) }
     start = .now
+    showPictureInPicture()
+    (surfaces as? WindowSurfaces)?.show()
     do throws(PipSinkError) {
       try engine.start { chains[$0] ?? router.consumer(for: $0) }
     } catch {
@@ -77,6 +117,7 @@ final class PlaySession {
     }
     for task in tasks { task.cancel() }
     signals.cancel()
+    keys?.cancel()
     try finish()
   }
 
@@ -117,6 +158,10 @@ final class PlaySession {
     case .action(let action): perform(action)
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
+    case .key(let key): Keys.action(for: key).map(perform)
+    case .displayLost:
+      report(DemoError(.unavailable, "the display server has gone; the windows with it"))
+      outcome = .failed
     case .tick: statusLine.update(statistics, table: router.table, seconds: seconds)
     }
   }
@@ -124,10 +169,16 @@ final class PlaySession {
   private func handle(_ event: EngineEvent) {
     switch event {
     case .stateChanged: break
-    case .formatChanged(let id, let format): statusLine.say("stream \"\(id)\": \(format)")
-    case .streamEnded(let id): ended.insert(id)
+    case .formatChanged(let id, let format):
+      statusLine.say("stream \"\(id)\": \(format)")
+      surfaces.streamDidChange(id, to: .playing)
+      if pictureInPictureStreamID == id { showPictureInPicture() }
+    case .streamEnded(let id):
+      ended.insert(id)
+      surfaces.streamDidChange(id, to: .ended)
     case .streamFailed(let id, let error):
       failed[id] = error
+      surfaces.streamDidChange(id, to: .failed(error.description))
       report(DemoError(error), about: "stream \"\(id)\" failed: ")
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
@@ -140,8 +191,20 @@ final class PlaySession {
   private func perform(_ action: TimedAction.Action) {
     do throws(PipSinkError) {
       switch action {
-      case .pictureInPicture(let id): try router.enterPictureInPicture(id)
-      case .normal: router.leavePictureInPicture()
+      case .pictureInPicture(let id): try enterPictureInPicture(id)
+      case .normal:
+        router.leavePictureInPicture()
+        showPictureInPicture()
+      case .toggle:
+        if pictureInPictureStreamID != nil {
+          perform(.normal)
+        } else if let id = router.table.pictureInPictureStreamID ?? engine.streamIDs.first {
+          try enterPictureInPicture(id)
+        }
+      case .next: try enterPictureInPicture(nextStreamID)
+      case .pause: engine.isPaused.toggle()
+      case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
+      case .help: showHelp()
       case .snapshot: try writeSnapshots()
       case .quit: outcome = .quit
       }
@@ -150,10 +213,45 @@ final class PlaySession {
     }
   }
 
-  private func writeSnapshots() throws(PipSinkError) {
+  /// The window comes first, so that it is there when the stream's newest frame is handed over to it.
+  private func enterPictureInPicture(_ id: StreamID) throws(PipSinkError) {
+    surfaces.pictureInPictureWillShow(id, aspectRatio: aspectRatio(of: id))
+    try router.enterPictureInPicture(id)
+  }
+
+  /// Makes the picture-in-picture window what the routing says.
+  private func showPictureInPicture() {
+    let id = pictureInPictureStreamID
+    surfaces.pictureInPictureWillShow(id, aspectRatio: id.flatMap(aspectRatio))
+  }
+
+  private var pictureInPictureStreamID: StreamID? {
     let table = router.table
-    try surfaces.writeSnapshots(
-      at: seconds, pipStream: table.mode == .pictureInPicture ? table.pictureInPictureStreamID : nil)
+    return table.mode == .pictureInPicture ? table.pictureInPictureStreamID : nil
+  }
+
+  private var nextStreamID: StreamID {
+    let ids = engine.streamIDs
+    guard let current = pictureInPictureStreamID, let index = ids.firstIndex(of: current) else { return ids[0] }
+    return ids[(index + 1) % ids.count]
+  }
+
+  private func aspectRatio(of id: StreamID) -> Double? {
+    guard let sampleBuffer = router.latestSampleBuffer(of: id) else { return nil }
+    let display = sampleBuffer.formatDescription.displaySize
+    return sampleBuffer.orientation.swapsSides ? display.height / display.width : display.width / display.height
+  }
+
+  private func showHelp() {
+    if let windows = surfaces as? WindowSurfaces {
+      windows.toggleHelp()
+    } else {
+      statusLine.say(Keys.help)
+    }
+  }
+
+  private func writeSnapshots() throws(PipSinkError) {
+    try snapshots?.write(surfaces.images(pipStream: pictureInPictureStreamID), at: seconds)
   }
 
   private func report(_ error: DemoError, about prefix: String = "") {
@@ -213,11 +311,11 @@ final class PlaySession {
     }
     return Report(
       outcome: failed.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
-      surface: command.surface == .none ? "none" : "offscreen",
+      surface: surfaces.kind,
       streams: Dictionary(uniqueKeysWithValues: streams),
       modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
       process: .init(cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes),
-      snapshots: surfaces.snapshots, errors: errors.map(\.message))
+      snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
   private func write(_ report: Report) throws {
@@ -228,7 +326,7 @@ final class PlaySession {
     }
     if let path = command.report { try json.write(to: URL(fileURLWithPath: path)) }
     print(ReportTable(report: report, streamIDs: engine.streamIDs).text)
-    if let folder = command.snapshots { print("Pictures: \(surfaces.snapshots.count) in \(folder)") }
+    if let folder = command.snapshots { print("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
     if let path = command.report { print("Report: \(path)") }
   }
 }

@@ -7,6 +7,13 @@ struct TimedAction: ExpressibleByArgument {
     case pictureInPicture(StreamID)
     case normal
     case snapshot
+    /// By a key: on or off.
+    case toggle
+    /// By a key: the next stream in picture-in-picture.
+    case next
+    case pause
+    case fullscreen
+    case help
     case quit
   }
 

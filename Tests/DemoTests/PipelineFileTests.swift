@@ -93,7 +93,9 @@ import Testing
     let painted = try await RunningProgram("/usr/bin/xsetroot", ["-display", display, "-solid", "#ff8000"]).result()
     #expect(painted.status == 0, "\(painted.errors)")
     let result = try await Demo.play(
-      Demo.pipeline("screen") + ["--duration", "2", "--report", "-", "--snapshots", folder.url.path],
+      Demo.pipeline("screen") + [
+        "--surface", "offscreen", "--duration", "2", "--report", "-", "--snapshots", folder.url.path,
+      ],
       environment: ["DISPLAY": display])
     #expect(result.status == 0, "\(result.errors)")
     #expect(try result.report().streams["screen"]!.received > 5)

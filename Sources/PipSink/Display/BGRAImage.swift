@@ -7,6 +7,12 @@ public struct BGRAImage: Sendable {
   /// `size.width * size.height * 4` bytes.
   public let bytes: [UInt8]
 
+  /// - Parameter bytes: as ``bytes`` has them.
+  package init(size: PictureSize, bytes: [UInt8]) {
+    self.size = size
+    self.bytes = bytes
+  }
+
   /// Blue, green, red and alpha of the pixel in column `x` and row `y`, which must lie in the picture.
   public func pixel(_ x: Int, _ y: Int) -> [UInt8] {
     let start = (y * size.width + x) * 4

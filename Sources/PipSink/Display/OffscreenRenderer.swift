@@ -12,13 +12,13 @@ public final class OffscreenRenderer: VideoRenderer {
     guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
     self.size = size
     self.scalingFilter = scalingFilter
-    state = Locked(Canvas(size: size))
+    state = Locked(Canvas(size: size, scalingFilter: scalingFilter))
   }
 
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(PipSinkError) {
       try state.withLock { canvas throws(PipSinkError) in
-        try canvas.draw(sampleBuffer, gravity: gravity, filter: scalingFilter)
+        try canvas.draw(sampleBuffer, gravity: gravity)
       }
     } catch {
       throw RenderingError(error)
@@ -42,12 +42,13 @@ public final class OffscreenRenderer: VideoRenderer {
 private struct Canvas: ~Copyable {
   private let size: PictureSize
   private let pixels: UnsafeMutableBufferPointer<UInt8>
-  private var converter = PictureConverter()
+  private var canvas: FrameCanvas
   /// Where the last picture lies; around it everything is black.
   private var target: PictureRect?
 
-  init(size: PictureSize) {
+  init(size: PictureSize, scalingFilter: ScalingFilter) {
     self.size = size
+    canvas = FrameCanvas(scalingFilter: scalingFilter)
     pixels = .allocate(capacity: size.width * size.height * 4)
     fillBlack()
   }
@@ -60,19 +61,10 @@ private struct Canvas: ~Copyable {
 
   func copy() -> [UInt8] { Array(pixels) }
 
-  mutating func draw(
-    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, filter: ScalingFilter
-  ) throws(PipSinkError) {
-    try sampleBuffer.pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
-      let placement = gravity.placement(of: frame, orientation: sampleBuffer.orientation, in: size)
-      if placement.target != target { clear() }
-      guard let base = pixels.baseAddress else { return }
-      let picture = Picture(packed: .bgra, size: size, data: base, stride: Int32(size.width * 4))
-      try converter.convert(
-        frame, crop: placement.source, into: picture.cropped(to: placement.target),
-        orientation: sampleBuffer.orientation, filter: filter)
-      target = placement.target
-    }
+  mutating func draw(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(PipSinkError) {
+    guard let base = pixels.baseAddress else { return }
+    target = try canvas.draw(
+      sampleBuffer, gravity: gravity, on: base, stride: size.width * 4, size: size, keeping: target)
   }
 
   mutating func clear() {
@@ -81,6 +73,7 @@ private struct Canvas: ~Copyable {
   }
 
   private func fillBlack() {
-    pixels.withMemoryRebound(to: UInt32.self) { $0.update(repeating: 0xFF00_0000) }
+    guard let base = pixels.baseAddress else { return }
+    FrameCanvas.clear(base, stride: size.width * 4, size: size)
   }
 }

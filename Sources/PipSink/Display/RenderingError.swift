@@ -25,7 +25,8 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     self.reason = reason
   }
 
-  init(_ error: PipSinkError) {
+  /// The code that an error in a frame or its conversion has.
+  public init(_ error: PipSinkError) {
     reason = error.description
     code =
       switch error {

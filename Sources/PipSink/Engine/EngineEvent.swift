@@ -6,6 +6,8 @@ public enum EngineState: Sendable, Equatable {
   case starting
   /// Frames may flow.
   case running
+  /// Nothing flows until ``VideoEngine/isPaused`` is false again; live sources lose what they deliver meanwhile.
+  case paused
 }
 
 /// What happens in an engine besides frames.

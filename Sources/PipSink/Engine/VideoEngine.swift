@@ -39,6 +39,7 @@ public final class VideoEngine: Sendable {
     var missingPlugins: [StreamID: [String]] = [:]
     /// Frames that could not be read, since the last start.
     var skipped: [StreamID: UInt64] = [:]
+    var isPaused = false
   }
 
   /// Parses the description; nothing runs yet.
@@ -62,6 +63,19 @@ public final class VideoEngine: Sendable {
   }
 
   public var state: EngineState { progress.withLock { $0.state } }
+
+  /// Whether the pipeline stands still. May be set while it runs and before it starts; waits for neither.
+  public var isPaused: Bool {
+    get { progress.withLock { $0.isPaused } }
+    set {
+      control.withLock { control in
+        progress.withLock { $0.isPaused = newValue }
+        if let pipeline = control.pipeline { gst_element_set_state(pipeline.element, wantedState) }
+      }
+    }
+  }
+
+  private var wantedState: GstState { isPaused ? GST_STATE_PAUSED : GST_STATE_PLAYING }
 
   /// How many frames of a stream were left out since the last start, because they lie in memory that cannot be read.
   public func skippedFrameCount(of id: StreamID) -> UInt64 { progress.withLock { $0.skipped[id] ?? 0 } }
@@ -148,7 +162,7 @@ public final class VideoEngine: Sendable {
 
   /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.
   private func bringUp(_ pipeline: Pipeline, run: Int) throws(PipSinkError) {
-    while gst_element_set_state(pipeline.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE {
+    while gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = firstError(on: pipeline)
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
@@ -188,13 +202,14 @@ public final class VideoEngine: Sendable {
     case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(message, nil, &new, nil)
-      setState(new == GST_STATE_PLAYING ? .running : .starting)
+      let isPaused = progress.withLock { $0.isPaused }
+      setState(new == GST_STATE_PLAYING ? .running : isPaused ? .paused : .starting)
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
       gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
-      gst_element_set_state(pipeline.element, GST_STATE_PLAYING)
+      gst_element_set_state(pipeline.element, wantedState)
     case GST_MESSAGE_APPLICATION:
       if let id = BusMessage.endedStream(in: message) { close([id], run: run, event: EngineEvent.streamEnded) }
     case GST_MESSAGE_ELEMENT:
@@ -235,7 +250,7 @@ public final class VideoEngine: Sendable {
     // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
     // own way up, which is asked for again.
     pipeline.isolate(affected)
-    gst_element_set_state(pipeline.element, GST_STATE_PLAYING)
+    gst_element_set_state(pipeline.element, wantedState)
   }
 
   /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says

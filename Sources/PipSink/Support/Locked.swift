@@ -8,12 +8,12 @@ import Glibc
 ///
 /// `@unchecked Sendable`: the state is reached through ``withLock(_:)`` and the waiting calls alone, with the mutex
 /// held.
-final class Locked<State: ~Copyable>: @unchecked Sendable {
+package final class Locked<State: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private let state: UnsafeMutablePointer<State>
 
-  init(_ initial: consuming sending State) {
+  package init(_ initial: consuming sending State) {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
     state = .allocate(capacity: 1)
@@ -36,7 +36,9 @@ final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   @inline(__always)
-  func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state.pointee)
@@ -44,12 +46,12 @@ final class Locked<State: ~Copyable>: @unchecked Sendable {
 
   /// Wakes every waiting thread. Call it after the change that they wait for.
   @inline(__always)
-  func wakeAll() {
+  package func wakeAll() {
     pthread_cond_broadcast(condition)
   }
 
   /// Blocks until `body` returns a value; it is asked once at the start and again after each ``wakeAll()``.
-  func wait<Result>(for body: (inout State) -> Result?) -> Result {
+  package func wait<Result>(for body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
@@ -59,7 +61,7 @@ final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// The same with a limit: `nil` once `deadline` has passed.
-  func wait<Result>(until deadline: MonotonicTime, for body: (inout State) -> Result?) -> Result? {
+  package func wait<Result>(until deadline: MonotonicTime, for body: (inout State) -> Result?) -> Result? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     var limit = deadline.timespec

@@ -1,0 +1,41 @@
+import CGTK
+import PipSink
+
+/// The display that windows are shown on.
+@MainActor
+public enum GTKDisplay {
+  public enum Kind: String, Sendable {
+    case x11
+    case wayland
+  }
+
+  private static var opened: Kind?
+
+  /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
+  /// called on the main thread before any view or window is made.
+  ///
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  @discardableResult
+  public static func open() throws(PipSinkError) -> Kind {
+    if let opened { return opened }
+    // GTK reads no option of the program's.
+    guard gtk_init_check(nil, nil) != 0, let display = gdk_display_get_default() else {
+      throw .displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached")
+    }
+    let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
+    DisplayWatch.begin(display)
+    opened = kind
+    return kind
+  }
+
+  /// Whether a window can be put on an overlay layer above all others, which Wayland compositors with layer-shell have.
+  public static var hasLayerShell: Bool { opened == .wayland && gtk_layer_is_supported() != 0 }
+
+  /// Whether the display server has gone. Nothing of GTK may be used then.
+  public static var isLost: Bool { DisplayWatch.isLost }
+
+  /// Calls `handler` when the display server has gone, in a program whose main loop is ``MainLoop/run()``.
+  public static func onLoss(_ handler: @escaping @MainActor () -> Void) {
+    DisplayWatch.onLoss(handler)
+  }
+}

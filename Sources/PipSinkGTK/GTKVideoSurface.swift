@@ -1,0 +1,133 @@
+import PipSink
+
+/// The part of a ``GTKVideoView`` that a display layer's presenting thread uses: it draws frames at the view's size in
+/// pixels, ready for GTK to paint.
+///
+/// Three pictures go round: one that GTK paints from, the newest that is ready, one that is drawn on. GTK's thread
+/// never waits for a conversion, nor the other way round.
+final class GTKVideoSurface: VideoRenderer {
+  private let state = Locked(State())
+  private let canvas = Locked(FrameCanvas())
+  /// Asks GTK's thread to paint; called on the presenting thread.
+  private let requestPaint: @Sendable () -> Void
+
+  private struct State {
+    var size: PictureSize?
+    var isVisible = false
+    /// Not used by anybody: to draw the next frame on.
+    var spare: [CairoPicture] = []
+    /// The newest picture, until GTK takes it.
+    var ready: CairoPicture?
+    /// What GTK paints.
+    var shown: CairoPicture?
+    var mustClear = false
+    var isPaintRequested = false
+    var convertedCount: UInt64 = 0
+    var needsDisplay: (@Sendable () -> Void)?
+  }
+
+  init(requestPaint: @escaping @Sendable () -> Void) {
+    self.requestPaint = requestPaint
+  }
+
+  // MARK: - On the presenting thread
+
+  var renderSize: PictureSize? { state.withLock { $0.size } }
+  var isVisible: Bool { state.withLock { $0.isVisible && $0.size != nil } }
+
+  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    let work = state.withLock { state -> (PictureSize, CairoPicture?)? in
+      guard state.isVisible, let size = state.size else { return nil }
+      state.spare.removeAll { $0.size != size }
+      return (size, state.spare.popLast())
+    }
+    // Nobody sees it: nothing is converted. The layer is told when that changes.
+    guard let (size, spare) = work else { return }
+    guard let picture = spare ?? CairoPicture(size: size) else {
+      throw RenderingError(code: .other(-1), reason: "there is no memory for a picture of \(size)")
+    }
+    do throws(PipSinkError) {
+      try canvas.withLock { canvas throws(PipSinkError) in
+        _ = try canvas.draw(sampleBuffer, gravity: gravity, on: picture.pixels, stride: picture.stride, size: size)
+      }
+    } catch {
+      throw RenderingError(error)
+    }
+    publish(picture)
+  }
+
+  private func publish(_ picture: CairoPicture) {
+    let mustRequest = state.withLock { state in
+      if let unused = state.ready { state.spare.append(unused) }
+      state.ready = picture
+      state.mustClear = false
+      state.convertedCount += 1
+      defer { state.isPaintRequested = true }
+      return !state.isPaintRequested
+    }
+    if mustRequest { requestPaint() }
+  }
+
+  func removeImage() {
+    let mustRequest = state.withLock { state in
+      if let unused = state.ready { state.spare.append(unused) }
+      state.ready = nil
+      state.mustClear = true
+      defer { state.isPaintRequested = true }
+      return !state.isPaintRequested
+    }
+    if mustRequest { requestPaint() }
+  }
+
+  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
+    state.withLock { $0.needsDisplay = handler }
+  }
+
+  /// Frames that were converted so far.
+  var convertedCount: UInt64 { state.withLock { $0.convertedCount } }
+
+  // MARK: - On GTK's thread
+
+  /// The view's size in pixels, and whether anybody can see it.
+  func update(size: PictureSize?, isVisible: Bool) {
+    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+      let needsDisplay = isVisible && size != nil && (size != state.size || !state.isVisible)
+      state.size = size
+      state.isVisible = isVisible
+      return needsDisplay ? state.needsDisplay : nil
+    }
+    handler?()
+  }
+
+  /// The picture to paint; nil for none. It is GTK's until the next call.
+  func pictureToPaint() -> CairoPicture? {
+    state.withLock { state in
+      state.isPaintRequested = false
+      if state.mustClear {
+        state.mustClear = false
+        if let shown = state.shown { state.spare.append(shown) }
+        state.shown = nil
+      }
+      if let ready = state.ready {
+        if let shown = state.shown { state.spare.append(shown) }
+        state.shown = ready
+        state.ready = nil
+      }
+      return state.shown
+    }
+  }
+
+  /// A copy of the newest picture.
+  func image() -> BGRAImage? {
+    state.withLock { state in
+      (state.ready ?? (state.mustClear ? nil : state.shown)).map { picture in
+        let rowByteCount = picture.size.width * 4
+        return BGRAImage(
+          size: picture.size,
+          bytes: (0..<picture.size.height).flatMap { row in
+            UnsafeBufferPointer(start: picture.pixels + row * picture.stride, count: rowByteCount)
+          })
+      }
+    }
+  }
+}

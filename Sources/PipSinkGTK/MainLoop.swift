@@ -1,0 +1,62 @@
+import CGTK
+import Glibc
+
+/// GLib's main loop and Swift's main actor on one thread.
+///
+/// The main actor's jobs are libdispatch's main queue, which says by an eventfd that it has work; that is one more
+/// thing for GLib's main loop to wait for. So `@MainActor` code runs between GTK's events, and may call GTK.
+@MainActor
+public enum MainLoop {
+  private static var isAttached = false
+  private static var loop: OpaquePointer?
+
+  /// Lets a GLib main loop that runs on the main thread (`gtk_main`, `g_application_run`) carry out the main actor's
+  /// jobs. For apps that have such a loop; to be called once, on the main thread, before it runs. Further calls do
+  /// nothing.
+  public static func attachMainActor() {
+    guard !isAttached else { return }
+    isAttached = true
+    g_unix_fd_add_full(
+      G_PRIORITY_DEFAULT, _dispatch_get_main_queue_handle_4CF(), G_IO_IN,
+      { descriptor, _, _ in
+        MainLoop.drain(descriptor)
+        return sourceContinues
+      }, nil, nil)
+  }
+
+  /// Runs a GLib main loop with the main actor on the calling thread, which must be the main one, and never returns:
+  /// the program ends by `exit`. For programs that have no main loop of their own.
+  public static func run() -> Never {
+    attachMainActor()
+    g_main_context_set_poll_func(nil) { descriptors, count, timeout in
+      let result = g_poll(descriptors, count, timeout)
+      MainActor.assumeIsolated { DisplayWatch.look(at: descriptors, count: Int(count)) }
+      return result
+    }
+    let loop = g_main_loop_new(nil, 0)
+    g_main_loop_run(loop)
+    // Nobody has the loop to stop it.
+    exit(EXIT_FAILURE)
+  }
+
+  /// Carries out the main actor's jobs alone, without GTK, until the program ends: after the display server has gone,
+  /// when every further use of GTK would end the program on the spot.
+  static func runWithoutDisplay() -> Never {
+    let descriptor = _dispatch_get_main_queue_handle_4CF()
+    while true {
+      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = Glibc.poll(&poll, 1, -1)
+      drain(descriptor)
+    }
+  }
+
+  private nonisolated static func drain(_ descriptor: Int32) {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+    _dispatch_main_queue_callback_4CF(nil)
+  }
+}
+
+/// `G_SOURCE_CONTINUE` and `G_SOURCE_REMOVE` are macros with casts, which Swift does not import.
+let sourceContinues: gboolean = 1
+let sourceEnds: gboolean = 0

@@ -1,0 +1,113 @@
+import CGTK
+import PipSink
+
+/// A stream's place in a window: its picture, its name, and what stands there while there is no picture.
+///
+/// It owns one display layer, which follows its bounds.
+@MainActor
+public final class RemoteVideoView {
+  /// What is shown instead of a picture.
+  public enum Placeholder: Hashable, Sendable {
+    case waiting
+    case cameraOff
+    /// It is shown in picture-in-picture instead.
+    case inPictureInPicture
+    case ended
+    case failed(String)
+
+    var text: String {
+      switch self {
+      case .waiting: "Waiting for video"
+      case .cameraOff: "Camera is off"
+      case .inPictureInPicture: "In picture-in-picture"
+      case .ended: "The stream has ended"
+      case .failed(let reason): "The stream has failed\n\(reason)"
+      }
+    }
+  }
+
+  public let streamID: StreamID
+  public let view: GTKVideoView
+  public let layer: SampleBufferDisplayLayer
+  /// The GtkWidget, for containers of the app's own. Borrowed.
+  public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(overlay) }
+
+  let overlay: GtkWidgetPointer
+  private let nameLabel: GtkWidgetPointer
+  private let placeholderLabel: GtkWidgetPointer
+
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  public init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
+    self.streamID = streamID
+    view = try GTKVideoView()
+    layer = SampleBufferDisplayLayer(name: streamID, renderer: view.renderer, videoGravity: videoGravity)
+    overlay = gtk_overlay_new()
+    g_object_ref_sink(overlay)
+    nameLabel = gtk_label_new(streamID)
+    placeholderLabel = gtk_label_new(nil)
+    gtk_container_add(overlay.asContainer, view.widget)
+    addLabel(nameLabel, style: "pipsink-name", horizontal: GTK_ALIGN_START, vertical: GTK_ALIGN_END)
+    addLabel(placeholderLabel, style: "pipsink-placeholder", horizontal: GTK_ALIGN_CENTER, vertical: GTK_ALIGN_CENTER)
+    gtk_label_set_justify(placeholderLabel.cast(), GTK_JUSTIFY_CENTER)
+    gtk_label_set_line_wrap(placeholderLabel.cast(), 1)
+    placeholder = .waiting
+    showPlaceholder()
+  }
+
+  isolated deinit {
+    if !GTKDisplay.isLost {
+      gtk_widget_destroy(overlay)
+      g_object_unref(overlay)
+    }
+  }
+
+  /// What is shown over the picture; nil shows the picture.
+  public var placeholder: Placeholder? {
+    didSet { if placeholder != oldValue { showPlaceholder() } }
+  }
+
+  /// Whether the stream's name is shown.
+  public var showsName = true {
+    didSet { if !GTKDisplay.isLost { gtk_widget_set_visible(nameLabel, showsName ? 1 : 0) } }
+  }
+
+  private func showPlaceholder() {
+    guard !GTKDisplay.isLost else { return }
+    gtk_label_set_text(placeholderLabel.cast(), placeholder?.text ?? "")
+    gtk_widget_set_visible(placeholderLabel, placeholder == nil ? 0 : 1)
+  }
+
+  private func addLabel(_ label: GtkWidgetPointer, style: String, horizontal: GtkAlign, vertical: GtkAlign) {
+    Style.install()
+    gtk_style_context_add_class(gtk_widget_get_style_context(label), style)
+    gtk_widget_set_halign(label, horizontal)
+    gtk_widget_set_valign(label, vertical)
+    gtk_widget_set_no_show_all(label, 1)
+    gtk_widget_set_visible(label, 1)
+    gtk_overlay_add_overlay(overlay.cast(), label)
+    // Clicks and drags go through to the picture.
+    gtk_overlay_set_overlay_pass_through(overlay.cast(), label, 1)
+  }
+}
+
+/// How the labels look.
+@MainActor
+enum Style {
+  private static var isInstalled = false
+
+  static func install() {
+    guard !isInstalled, let screen = gdk_screen_get_default() else { return }
+    isInstalled = true
+    let provider = gtk_css_provider_new()
+    let css = """
+      .pipsink-name { color: white; background-color: rgba(0,0,0,0.55); padding: 2px 8px; font-size: 12px; }
+      .pipsink-placeholder { color: #dddddd; background-color: rgba(0,0,0,0.75); padding: 8px 16px; font-size: 15px; }
+      .pipsink-help { color: white; background-color: rgba(0,0,0,0.8); padding: 16px; font-family: monospace; }
+      window.pipsink { background-color: black; }
+      """
+    gtk_css_provider_load_from_data(provider, css, gssize(css.utf8.count), nil)
+    gtk_style_context_add_provider_for_screen(
+      screen, OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
+    g_object_unref(provider)
+  }
+}

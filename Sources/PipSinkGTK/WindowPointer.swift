@@ -1,0 +1,87 @@
+import PipSink
+
+/// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at an edge, it changes
+/// its size; let go, it snaps to the nearest corner.
+@MainActor
+final class WindowPointer {
+  /// A place in the window and on the screen, in GTK's pixels. Wayland tells the former alone.
+  struct Location {
+    let x: Double
+    let y: Double
+    let rootX: Double
+    let rootY: Double
+  }
+
+  private enum Action {
+    case none
+    /// The window's frame, and the pointer's place, when it began.
+    case moving(PictureRect, Location)
+    case resizing(PictureRect, Location, isLeft: Bool)
+  }
+
+  private unowned let window: PictureInPictureWindow
+  private var action = Action.none
+  /// How near to the edge a press has to be to resize.
+  private static let edge = 8.0
+
+  init(_ window: PictureInPictureWindow) {
+    self.window = window
+  }
+
+  var isActive: Bool {
+    if case .none = action { false } else { true }
+  }
+
+  func press(_ location: Location) {
+    let frame = window.frame
+    let isLeft = location.x < Self.edge
+    let isAtSide = isLeft || location.x >= Double(frame.width) - Self.edge
+    let isAtEnd = location.y < Self.edge || location.y >= Double(frame.height) - Self.edge
+    action =
+      isAtSide && isAtEnd
+      ? .resizing(frame, location, isLeft: isLeft) : .moving(frame, location)
+  }
+
+  func move(_ location: Location) {
+    switch action {
+    case .none: break
+    case .moving(let start, let pressed): move(location, from: start, pressed)
+    case .resizing(let start, let pressed, let isLeft):
+      let distance = Int((location.rootX - pressed.rootX).rounded())
+      window.resize(toWidth: start.width + (isLeft ? -distance : distance))
+      // The corner that the window is in stays where it is.
+      window.snap(to: window.placement.corner)
+    }
+  }
+
+  private func move(_ location: Location, from start: PictureRect, _ pressed: Location) {
+    if window.isLayer {
+      // The window moves under the pointer: what it is off the place of the press is what is still to move.
+      let now = window.frame
+      window.move(
+        toX: now.x + Int((location.x - pressed.x).rounded()), y: now.y + Int((location.y - pressed.y).rounded()))
+    } else {
+      window.move(
+        toX: start.x + Int((location.rootX - pressed.rootX).rounded()),
+        y: start.y + Int((location.rootY - pressed.rootY).rounded()))
+    }
+  }
+
+  func release() {
+    defer { action = .none }
+    switch action {
+    case .none: return
+    case .resizing: window.snap(to: window.placement.corner)
+    case .moving: window.snap(to: .nearest(to: window.frame, in: window.dragArea))
+    }
+    window.remember()
+  }
+}
+
+extension PictureInPictureWindow {
+  /// The area in whose coordinates ``frame`` is.
+  var dragArea: PictureRect {
+    let area = workArea
+    return isLayer ? PictureRect(x: 0, y: 0, width: area.width, height: area.height) : area
+  }
+}

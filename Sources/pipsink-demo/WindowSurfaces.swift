@@ -1,0 +1,105 @@
+import PipSink
+import PipSinkGTK
+
+/// Windows on X11 or Wayland: one for the app with a tile for each stream, and the picture-in-picture one.
+final class WindowSurfaces: Surfaces {
+  /// What the user wants, by a key or by closing a window.
+  enum Wish: Sendable {
+    case key(Character)
+    case quit
+    case leavePictureInPicture
+    /// The display server has gone.
+    case displayLost
+  }
+
+  let kind: String
+  private let window: VideoWindow
+  private let pictureInPicture: PictureInPictureWindow
+  private let pictureInPictureDisplayLayer: SampleBufferDisplayLayer
+  private let gravity: VideoGravity
+  private var views: [StreamID: RemoteVideoView] = [:]
+  private var states: [StreamID: StreamState] = [:]
+  /// The stream in picture-in-picture.
+  private var pictureInPictureStreamID: StreamID?
+  private let help: String
+
+  /// - Parameters:
+  ///   - placement: of the picture-in-picture window; nil takes the remembered one.
+  ///   - wish: called on the main actor.
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  init(
+    size: PictureSize, layout: VideoWindow.Layout, placement: WindowPlacement?, gravity: VideoGravity, help: String,
+    wish: @escaping @MainActor (Wish) -> Void
+  ) throws(PipSinkError) {
+    kind = try GTKDisplay.open().rawValue
+    self.gravity = gravity
+    self.help = help
+    window = try VideoWindow(size: size, layout: layout)
+    if let placement { placement.save(to: WindowPlacement.defaultPath) }
+    pictureInPicture = try PictureInPictureWindow(streamID: "")
+    pictureInPictureDisplayLayer = SampleBufferDisplayLayer(
+      name: "pip", renderer: pictureInPicture.view.renderer, videoGravity: gravity)
+    GTKDisplay.onLoss { wish(.displayLost) }
+    window.didRequestClose = { wish(.quit) }
+    pictureInPicture.didRequestClose = { wish(.leavePictureInPicture) }
+    let key = { (keyval: UInt32) in
+      // A keyval below 128 is its ASCII character.
+      guard keyval < 128, let scalar = Unicode.Scalar(keyval) else { return false }
+      wish(.key(Character(scalar)))
+      return true
+    }
+    window.keyPressed = key
+    pictureInPicture.keyPressed = key
+  }
+
+  var pictureInPictureLayer: SampleBufferDisplayLayer? { pictureInPictureDisplayLayer }
+
+  func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer? {
+    if let view = views[id] { return view.layer }
+    let view = try RemoteVideoView(streamID: id, videoGravity: gravity)
+    views[id] = view
+    window.add(view)
+    return view.layer
+  }
+
+  func show() {
+    window.show()
+  }
+
+  func toggleFullscreen() { window.toggleFullscreen() }
+  func toggleHelp() { window.toggleHelp(help) }
+
+  func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?) {
+    pictureInPictureStreamID = id
+    for streamID in views.keys { showPlaceholder(of: streamID) }
+    guard let id else {
+      pictureInPicture.hide()
+      return
+    }
+    pictureInPicture.streamID = id
+    if let aspectRatio { pictureInPicture.aspectRatio = aspectRatio }
+    if !pictureInPicture.isVisible { pictureInPicture.show() }
+  }
+
+  func streamDidChange(_ id: StreamID, to state: StreamState) {
+    states[id] = state
+    showPlaceholder(of: id)
+  }
+
+  private func showPlaceholder(of id: StreamID) {
+    views[id]?.placeholder =
+      switch states[id] ?? .waiting {
+      case .waiting: .waiting
+      case .playing: id == pictureInPictureStreamID ? .inPictureInPicture : nil
+      case .ended: .ended
+      case .failed(let reason): .failed(reason)
+      }
+  }
+
+  func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] {
+    let shown =
+      views.keys.sorted().compactMap { id in views[id].map { ("inApp-\(id)", $0.view) } }
+      + (pipStream.map { [("pip-\($0)", pictureInPicture.view)] } ?? [])
+    return shown.compactMap { name, view in view.image().map { (name, $0) } }
+  }
+}

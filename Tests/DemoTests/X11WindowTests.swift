@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// The demo's windows on a real X server with a window manager, looked at from outside.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct X11WindowTests {
+  private static let streams = [
+    "videotestsrc pattern=smpte75 ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1 "
+      + "videotestsrc pattern=ball ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-2"
+  ]
+  private static let title = "Picture in Picture: remote-1"
+
+  private func play(_ server: XServer, _ arguments: [String] = []) throws -> RunningProgram {
+    try Demo.start(
+      ["play"] + Self.streams + ["--surface", "window", "--pip-stream", "remote-1"] + arguments,
+      environment: server.environment)
+  }
+
+  @Test func thePictureInPictureWindowIsOneForWindowManagersAndUsers() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    let properties = try await server.properties(window)
+    for state in ["_NET_WM_STATE_ABOVE", "_NET_WM_STATE_SKIP_TASKBAR", "_NET_WM_STATE_SKIP_PAGER"] {
+      #expect(properties.contains(state))
+    }
+    // All workspaces. openbox has no _NET_WM_STATE_STICKY, and says it by the desktop.
+    #expect(properties.contains("_NET_WM_DESKTOP(CARDINAL) = 4294967295"))
+    #expect(properties.contains("WM_WINDOW_ROLE(STRING) = \"picture-in-picture\""))
+    #expect(properties.contains("_NET_FRAME_EXTENTS(CARDINAL) = 0, 0, 0, 0"))
+    #expect((window.width, window.height) == (320, 180))
+    #expect((window.x, window.y) == (1280 - 320 - 16, 800 - 180 - 16))
+    let app = try await server.window("PipSink")
+    #expect(try await server.properties(app).contains("WM_WINDOW_ROLE(STRING) = \"in-app\""))
+    // It has not taken the focus.
+    #expect(try await eventually { try await server.activeWindowTitle() == "PipSink" })
+    demo.stop()
+  }
+
+  @Test func itStaysAboveAWindowThatIsOpenedAndRaisedLater() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    let clock = try server.start("xclock", "-geometry", "600x500+680+300")
+    let clockWindow = try await server.window("xclock")
+    try await server.tool("wmctrl", "-i", "-a", clockWindow.id)
+    let number = { (window: XServer.Window) in Int(window.id.dropFirst(2), radix: 16)! }
+    #expect(
+      try await eventually {
+        try await server.stackingOrder().suffix(2) == [number(clockWindow), number(window)]
+      })
+    // A white 75 % bar, not the clock's white.
+    #expect(
+      try await eventually {
+        let pixel = try await server.screenshot().pixel(window.x + 20, window.y + 40)
+        return pixel[0..<3].allSatisfy { (186...196).contains($0) }
+      })
+    clock.stop()
+    demo.stop()
+  }
+
+  @Test func itMovesByDraggingSnapsToACornerAndIsThereAfterARestart() async throws {
+    let server = try await XServer()
+    let first = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    try await server.drag(from: (window.x + 100, window.y + 100), to: (300, 200))
+    let isInCorner = { (found: XServer.Window) in found.x == 16 && found.y == 16 }
+    #expect(try await eventually { isInCorner(try await server.window(Self.title)) })
+    try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,-1,-1,480,400")
+    let isLarger = { (found: XServer.Window) in (found.width, found.height) == (480, 270) }
+    #expect(try await eventually { isLarger(try await server.window(Self.title)) }, "16:9 is kept")
+    try await server.key("q")
+    #expect(try await first.result(seconds: 30).status == 0)
+    let second = try play(server, ["--mode", "pip"])
+    let again = try await server.window(Self.title)
+    #expect(isInCorner(again) && isLarger(again), "\(again)")
+    second.stop()
+  }
+
+  @Test func draggingACornerResizesItInItsShape() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip", "--pip-corner", "top-left", "--pip-size", "320x180"])
+    let window = try await server.window(Self.title)
+    try await server.drag(
+      from: (window.x + window.width - 3, window.y + window.height - 3), to: (window.x + 500, window.y + 300))
+    #expect(
+      try await eventually {
+        let found = try await server.window(Self.title)
+        let expected = Int((Double(found.width) * 9 / 16).rounded())
+        return found.width > 480 && abs(found.height - expected) <= 1 && found.x == 16 && found.y == 16
+      })
+    demo.stop()
+  }
+
+  @Test func keysAndClosingControlIt() async throws {
+    let server = try await XServer()
+    let folder = try TemporaryFolder()
+    let demo = try play(server, ["--report", "-", "--snapshots", folder.url.path])
+    _ = try await server.window("PipSink")
+    #expect(try await eventually { try await server.activeWindowTitle() == "PipSink" })
+    try await server.key("p")
+    _ = try await server.window(Self.title)
+    try await server.key("n")
+    let second = try await server.window("Picture in Picture: remote-2")
+    try await server.key("s")
+    #expect(try await eventually { folder.files.contains { $0.contains("pip-remote-2") } })
+    try await server.tool("wmctrl", "-i", "-c", second.id)
+    #expect(try await eventually { try await server.windows().count == 1 })
+    try await server.key("q")
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 0)
+    let report = try result.report()
+    #expect(report.surface == "x11")
+    #expect(report.outcome == .quit)
+    #expect(report.modeChanges.map(\.stream) == ["remote-1", "remote-1", "remote-2", "remote-2"])
+    #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+
+  @Test func theServersDeathIsReportedAndEndsTheRunWithItsReport() async throws {
+    let server = try await XServer()
+    let folder = try TemporaryFolder()
+    let demo = try play(server, ["--mode", "pip", "--report", folder.path("report.json")])
+    _ = try await server.window(Self.title)
+    server.stop()
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 69)
+    #expect(!result.wasKilled)
+    #expect(result.errors.contains("the display server has gone"))
+    let report = try JSONDecoder().decode(
+      Report.self, from: Data(contentsOf: URL(fileURLWithPath: folder.path("report.json"))))
+    #expect(report.outcome == .failed)
+    #expect(report.streams["remote-1"]!.received > 0)
+  }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// An X server without a screen, with a window manager in it, and the tools that a user has to look at windows.
+final class XServer {
+  let display: String
+  private let server: RunningProgram
+  private var windowManager: RunningProgram?
+  /// Where programs in it remember things.
+  private let stateFolder: TemporaryFolder
+
+  /// Whether the programs are there; where they are not, tests say that they are skipped.
+  static var isInstalled: Bool {
+    ["Xvfb", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock"].allSatisfy {
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+    }
+  }
+
+  init(managesWindows: Bool = true, size: String = "1280x800") async throws {
+    stateFolder = try TemporaryFolder()
+    // The server chooses a free display and says which on its standard output. Other users may connect, as sway's does.
+    server = try RunningProgram(
+      "/usr/bin/Xvfb",
+      ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
+    let line = await server.firstLine()
+    display = ":" + (try #require(line, "the X server did not start"))
+    guard managesWindows else { return }
+    windowManager = try RunningProgram("/usr/bin/openbox", ["--sm-disable"], environment: ["DISPLAY": display])
+    let isManaging = try await eventually {
+      try await self.tool("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
+    }
+    try #require(isManaging)
+  }
+
+  deinit {
+    stop()
+  }
+
+  func stop() {
+    windowManager?.stop()
+    server.stop()
+  }
+
+  /// For programs that are to show windows on it.
+  var environment: [String: String] {
+    ["DISPLAY": display, "GDK_BACKEND": "x11", "XDG_STATE_HOME": stateFolder.url.path, "NO_AT_BRIDGE": "1"]
+  }
+
+  /// What a tool prints.
+  @discardableResult
+  func tool(_ name: String, _ arguments: String...) async throws -> String {
+    let program = try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
+    return try await program.result(seconds: 30).output
+  }
+
+  func start(_ name: String, _ arguments: String...) throws -> RunningProgram {
+    try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
+  }
+
+  // MARK: - Windows
+
+  struct Window: Equatable {
+    let id: String
+    let x: Int
+    let y: Int
+    let width: Int
+    let height: Int
+    let title: String
+  }
+
+  /// The windows that the window manager knows.
+  func windows() async throws -> [Window] {
+    try await tool("wmctrl", "-lG").split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true).map(String.init)
+      guard words.count == 8, let x = Int(words[2]), let y = Int(words[3]), let width = Int(words[4]),
+        let height = Int(words[5])
+      else { return nil }
+      return Window(id: words[0], x: x, y: y, width: width, height: height, title: words[7])
+    }
+  }
+
+  /// Waits for a window whose title begins so.
+  func window(_ title: String) async throws -> Window {
+    var found: Window?
+    _ = try await eventually {
+      found = try await self.windows().first { $0.title.hasPrefix(title) }
+      return found != nil
+    }
+    let all = try await windows()
+    return try #require(found, "no window \"\(title)\" among \(all)")
+  }
+
+  func properties(_ window: Window, _ names: String...) async throws -> String {
+    let program = try RunningProgram("/usr/bin/xprop", ["-id", window.id] + names, environment: environment)
+    return try await program.result(seconds: 30).output
+  }
+
+  /// From the lowest to the highest.
+  func stackingOrder() async throws -> [Int] {
+    try await tool("xprop", "-root", "_NET_CLIENT_LIST_STACKING").split { !$0.isHexDigit && $0 != "x" }
+      .compactMap { $0.hasPrefix("0x") ? Int($0.dropFirst(2), radix: 16) : nil }
+  }
+
+  func activeWindowTitle() async throws -> String {
+    try await tool("xdotool", "getactivewindow", "getwindowname").trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  // MARK: - Pointer, keys, pictures
+
+  func drag(from start: (x: Int, y: Int), to end: (x: Int, y: Int)) async throws {
+    try await tool("xdotool", "mousemove", "\(start.x)", "\(start.y)", "mousedown", "1")
+    for step in 1...10 {
+      let x = start.x + (end.x - start.x) * step / 10
+      let y = start.y + (end.y - start.y) * step / 10
+      try await tool("xdotool", "mousemove", "\(x)", "\(y)")
+    }
+    try await tool("xdotool", "mouseup", "1")
+  }
+
+  func key(_ name: String) async throws {
+    try await tool("xdotool", "key", name)
+  }
+
+  /// What is on the screen, or in a window with what covers it.
+  func screenshot(of window: String = "root") async throws -> BGRAImage {
+    let folder = try TemporaryFolder()
+    let path = folder.path("screen.png")
+    let program = try RunningProgram("/usr/bin/import", ["-window", window, path], environment: environment)
+    let result = try await program.result(seconds: 30)
+    let errors = result.errors
+    try #require(result.status == 0, "\(errors)")
+    return try await PNG.decoded(path)
+  }
+}
+
+/// Asks again until `condition` holds.
+///
+/// - Returns: false when it does not within `seconds`.
+func eventually(seconds: Double = 30, _ condition: () async throws -> Bool) async throws -> Bool {
+  let deadline = ContinuousClock.now + .seconds(seconds)
+  while try await !condition() {
+    if ContinuousClock.now > deadline { return false }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+  return true
+}
+
+extension BGRAImage {
+  func cropped(x: Int, y: Int, width: Int, height: Int) -> BGRAImage {
+    let rows = (y..<y + height).map { row in
+      bytes[(row * size.width + x) * 4..<(row * size.width + x + width) * 4]
+    }
+    return BGRAImage(size: PictureSize(width: width, height: height), bytes: Array(rows.joined()))
+  }
+}
