@@ -1,81 +1,193 @@
-import Logging
-
-/// Shows the newest frame it is given on a ``VideoRenderer``.
+/// Shows a stream's frames on a ``VideoRenderer``, with AVSampleBufferDisplayLayer's meaning.
 ///
-/// Frames are handed over in a mailbox for one: a frame that arrives while another waits replaces it. A thread of the
-/// layer's own presents them, so that whoever enqueues never waits for a surface. All calls are allowed from every
+/// Frames are handed over in a mailbox for one: a frame that arrives while another waits replaces it. Those that have a
+/// time, are not to be shown at once, and come while there is a ``controlTimebase`` wait for their time. A thread of
+/// the layer's own presents them, so that whoever enqueues never waits for a surface. All calls are allowed from every
 /// thread. The thread ends when the layer goes away.
+///
+/// A surface that fails is repaired as its ``RenderingError/code-swift.property`` asks for, and the same frame tried
+/// again; when that does not help twice, the surface is left alone for a while, longer each time.
 public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// What the layer has done so far, in frames.
   public struct Statistics: Equatable, Sendable {
     public internal(set) var presented: UInt64 = 0
     /// Replaced by a newer frame before they were presented.
     public internal(set) var replaced: UInt64 = 0
-    /// Refused by the renderer.
+    /// Refused by the renderer, also after it was repaired.
     public internal(set) var failed: UInt64 = 0
+    /// Left out because a later frame's time had come, too.
+    public internal(set) var late: UInt64 = 0
+    /// Not converted because nobody could see the surface.
+    public internal(set) var hidden: UInt64 = 0
+    /// Presented after the renderer had refused them and was repaired.
+    public internal(set) var recovered: UInt64 = 0
+    /// How often the renderer was rebuilt.
+    public internal(set) var rebuilt: UInt64 = 0
+  }
+
+  public enum Status: Sendable {
+    /// Nothing has been presented yet.
+    case unknown
+    case rendering
+    /// The newest frame that was tried could not be shown; ``error`` says why. The layer goes on trying.
+    case failed
   }
 
   public let name: String
-  private let mailbox: Locked<Mailbox>
-  private let thread: WorkerThread?
+  private let mailbox: Locked<DisplayMailbox>
+  /// Made with the first renderer.
+  private let thread = Locked<WorkerThread?>(nil)
+  private let observation = Locked<(timebase: Timebase, number: Int)?>(nil)
 
   /// - Parameters:
   ///   - name: for messages and the thread's name: "pip", for instance.
   ///   - renderer: the surface. With none, frames are taken and replaced but never presented.
   public init(name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect) {
     self.name = name
-    let mailbox = Locked(Mailbox(gravity: videoGravity))
-    self.mailbox = mailbox
-    // The thread has the mailbox and the renderer, not the layer, which could otherwise never go away.
-    thread = renderer.flatMap { renderer in
-      WorkerThread(name: "pip-\(name)") { Presenter(name: name, renderer: renderer, mailbox: mailbox).run() }
-    }
+    mailbox = Locked(DisplayMailbox(gravity: videoGravity))
+    if let renderer { attach(to: renderer) }
   }
 
   deinit {
-    mailbox.withLock { mailbox in
+    controlTimebase = nil
+    let renderer = mailbox.withLock { mailbox in
       mailbox.isClosed = true
       mailbox.waiting = nil
+      mailbox.queue = []
+      mailbox.latest = nil
+      mailbox.request = nil
+      defer { mailbox.renderer = nil }
+      return mailbox.renderer
     }
+    renderer?.setNeedsDisplayHandler(nil)
     mailbox.wakeAll()
-    thread?.join()
+    thread.withLock { $0 }?.join()
   }
 
+  // MARK: - The surface
+
+  /// Presents on `renderer` from now on, also while frames flow. The newest frame is shown there at once; a renderer
+  /// that was attached before shows nothing any more.
+  public func attach(to renderer: any VideoRenderer) {
+    change(renderer: renderer)
+    let mailbox = mailbox
+    renderer.setNeedsDisplayHandler {
+      mailbox.withLock { $0.needsDisplay = true }
+      mailbox.wakeAll()
+    }
+    thread.withLock { thread in
+      guard thread == nil else { return }
+      let name = name
+      // The thread has the mailbox, not the layer, which could otherwise never go away.
+      thread = WorkerThread(name: "pip-\(name)") { LayerPresenter(name: name, mailbox: mailbox).run() }
+    }
+  }
+
+  /// Leaves the surface, which shows nothing any more. Frames are taken further on, and the newest is kept.
+  public func detach() {
+    change(renderer: nil)
+  }
+
+  private func change(renderer: (any VideoRenderer)?) {
+    let old = mailbox.withLock { mailbox -> (any VideoRenderer)? in
+      let old = mailbox.renderer
+      guard old !== renderer else { return nil }
+      mailbox.renderer = renderer
+      mailbox.isReadyForDisplay = false
+      mailbox.failureCount = 0
+      mailbox.retryAt = nil
+      mailbox.needsDisplay = true
+      mailbox.latestWasPresented = mailbox.latest != nil && mailbox.latestWasPresented
+      if let old { mailbox.retired.append(old) }
+      mailbox.retired.removeAll { $0 === renderer }
+      return old
+    }
+    old?.setNeedsDisplayHandler(nil)
+    mailbox.wakeAll()
+  }
+
+  /// The surface's size in pixels; nil without a surface, or while it has none.
+  public var bounds: PictureSize? { mailbox.withLock { $0.renderer }?.renderSize }
+
+  /// Whether a picture has been presented on the surface.
+  public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }
+
+  /// How a picture is fitted to the surface. The picture that is shown follows at once.
   public var videoGravity: VideoGravity {
     get { mailbox.withLock { $0.gravity } }
-    set { mailbox.withLock { $0.gravity = newValue } }
+    set { redraw { $0.gravity = newValue } }
   }
 
-  /// How pictures are turned on this surface, besides what a frame itself says. From the next frame on.
+  /// How pictures are turned on this surface, besides what a frame itself says. The picture that is shown follows at
+  /// once.
   public var orientation: VideoOrientation {
     get { mailbox.withLock { $0.orientation } }
-    set { mailbox.withLock { $0.orientation = newValue } }
+    set { redraw { $0.orientation = newValue } }
   }
 
-  public var statistics: Statistics { mailbox.withLock { $0.statistics } }
+  private func redraw(_ change: (inout DisplayMailbox) -> Void) {
+    mailbox.withLock { mailbox in
+      change(&mailbox)
+      mailbox.needsDisplay = true
+    }
+    mailbox.wakeAll()
+  }
 
-  /// Why the newest frame that was tried could not be shown; nil when it could.
-  public var error: RenderingError? { mailbox.withLock { $0.error } }
+  // MARK: - Frames
 
   @discardableResult
   public func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
-    let (wasEmpty, replaced) = mailbox.withLock { mailbox -> (Bool, Mailbox.Entry?) in
-      let old = mailbox.waiting
-      mailbox.waiting = Mailbox.Entry(sampleBuffer: sampleBuffer, isFresh: true)
-      if old?.isFresh == true { mailbox.statistics.replaced += 1 }
-      return (old == nil, old)
-    }
-    if wasEmpty { mailbox.wakeAll() }
+    let (mustWake, replaced) = mailbox.withLock { $0.put(sampleBuffer) }
+    if mustWake { mailbox.wakeAll() }
     return replaced?.isFresh ?? false
+  }
+
+  /// Whether a frame that is enqueued now replaces none.
+  public var isReadyForMoreMediaData: Bool { mailbox.withLock { $0.isReadyForMoreMediaData } }
+
+  /// Calls `block` on the presenting thread whenever the layer becomes ready for more frames, first at once, until
+  /// ``stopRequestingMediaData()``. It enqueues as many as it has while ``isReadyForMoreMediaData``. Without a surface
+  /// it is not called.
+  public func requestMediaDataWhenReady(_ block: @escaping @Sendable () -> Void) {
+    mailbox.withLock { mailbox in
+      mailbox.request = block
+      mailbox.isRequestDue = true
+    }
+    mailbox.wakeAll()
+  }
+
+  /// A call that is under way comes to its end.
+  public func stopRequestingMediaData() {
+    mailbox.withLock { mailbox in
+      mailbox.request = nil
+      mailbox.isRequestDue = false
+    }
+  }
+
+  /// By which frames with a time are shown; with nil every frame is shown at once.
+  public var controlTimebase: Timebase? {
+    get { mailbox.withLock { $0.timebase } }
+    set {
+      let old = observation.withLock { observation in
+        let old = observation
+        observation = newValue.map { timebase in
+          (timebase, timebase.addObserver { [mailbox] in mailbox.wakeAll() })
+        }
+        return old
+      }
+      if let old { old.timebase.removeObserver(old.number) }
+      mailbox.withLock { $0.timebase = newValue }
+      mailbox.wakeAll()
+    }
   }
 
   public func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
     let dropped = mailbox.withLock { mailbox in
-      let dropped = mailbox.waiting
-      mailbox.waiting = latest.map { Mailbox.Entry(sampleBuffer: $0, isFresh: isFresh) }
+      let dropped = mailbox.empty(removingImage: latest == nil)
+      mailbox.latest = nil
+      mailbox.waiting = latest.map { DisplayMailbox.Entry(sampleBuffer: $0, isFresh: isFresh) }
       mailbox.mustRemoveImage = latest == nil
       mailbox.presented = presented
-      mailbox.streamCount += 1
       return dropped
     }
     _ = dropped
@@ -83,144 +195,34 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   }
 
   public func relinquish(removingImage: Bool) -> SampleBuffer? {
-    let waiting = mailbox.withLock { mailbox in
-      let waiting = mailbox.waiting
-      mailbox.waiting = nil
-      mailbox.presented = nil
-      mailbox.streamCount += 1
-      mailbox.mustRemoveImage = removingImage
-      return waiting
-    }
+    let waiting = mailbox.withLock { $0.empty(removingImage: removingImage) }
     if removingImage { mailbox.wakeAll() }
-    return waiting?.isFresh == true ? waiting?.sampleBuffer : nil
+    return waiting
   }
 
-  /// Drops the frame that waits, if any, and keeps the picture that is shown.
+  /// Drops the frames that wait, if any, and keeps the picture that is shown.
   public func flush() {
     _ = relinquish(removingImage: false)
   }
 
-  /// Drops the frame that waits, if any, and takes the picture away.
+  /// Drops the frames that wait, if any, and takes the picture away.
   public func flushAndRemoveImage() {
     _ = relinquish(removingImage: true)
   }
+
+  // MARK: - What happened
+
+  public var status: Status { mailbox.withLock { $0.status } }
+
+  /// Why the newest frame that was tried could not be shown; nil when it could.
+  public var error: RenderingError? { mailbox.withLock { $0.error } }
+
+  public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 
   /// Waits until everything that was enqueued so far has been presented or refused.
   ///
   /// - Returns: false when that was not so by `deadline`, or there is no renderer to present it.
   public func waitUntilPresented(by deadline: MonotonicTime) -> Bool {
     mailbox.wait(until: deadline) { $0.isIdle ? true : nil } ?? false
-  }
-}
-
-/// What the layer and its presenting thread share.
-private struct Mailbox {
-  struct Entry {
-    let sampleBuffer: SampleBuffer
-    /// Whether it has been shown nowhere yet.
-    let isFresh: Bool
-  }
-
-  /// A frame on its way to the renderer.
-  struct Job {
-    let sampleBuffer: SampleBuffer
-    let gravity: VideoGravity
-    let presented: (@Sendable (MonotonicTime) -> Void)?
-    let streamCount: Int
-  }
-
-  var waiting: Entry?
-  var mustRemoveImage = false
-  var isPresenting = false
-  var isClosed = false
-  var gravity: VideoGravity
-  var orientation = VideoOrientation.upright
-  var statistics = SampleBufferDisplayLayer.Statistics()
-  var error: RenderingError?
-  /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
-  /// already does not count: it may be another stream's.
-  var presented: (@Sendable (MonotonicTime) -> Void)?
-  /// Counts the streams that have begun and left.
-  var streamCount = 0
-
-  init(gravity: VideoGravity) {
-    self.gravity = gravity
-  }
-
-  var isIdle: Bool { waiting == nil && !mustRemoveImage && !isPresenting }
-}
-
-/// The presenting thread.
-private struct Presenter {
-  let name: String
-  let renderer: any VideoRenderer
-  let mailbox: Locked<Mailbox>
-
-  private enum Work {
-    case present(Mailbox.Job)
-    case removeImage
-    case end
-  }
-
-  func run() {
-    while true {
-      switch nextWork() {
-      case .present(let job):
-        present(job)
-      case .removeImage:
-        renderer.removeImage()
-        mailbox.withLock { $0.isPresenting = false }
-        mailbox.wakeAll()
-      case .end:
-        return
-      }
-    }
-  }
-
-  private func nextWork() -> Work {
-    mailbox.wait { mailbox in
-      if mailbox.isClosed { return .end }
-      if mailbox.mustRemoveImage {
-        mailbox.mustRemoveImage = false
-        mailbox.isPresenting = true
-        return .removeImage
-      }
-      guard let entry = mailbox.waiting else { return nil }
-      mailbox.waiting = nil
-      mailbox.isPresenting = true
-      defer { mailbox.presented = nil }
-      var sampleBuffer = entry.sampleBuffer
-      sampleBuffer.orientation = sampleBuffer.orientation.followed(by: mailbox.orientation)
-      return .present(
-        Mailbox.Job(
-          sampleBuffer: sampleBuffer, gravity: mailbox.gravity, presented: mailbox.presented,
-          streamCount: mailbox.streamCount))
-    }
-  }
-
-  private func present(_ job: Mailbox.Job) {
-    var failure: RenderingError?
-    do throws(RenderingError) {
-      try renderer.render(job.sampleBuffer, gravity: job.gravity)
-    } catch {
-      failure = error
-    }
-    if failure == nil { job.presented?(.now) }
-    let isNewFailure = mailbox.withLock { mailbox in
-      defer { mailbox.error = failure }
-      mailbox.isPresenting = false
-      if failure == nil {
-        mailbox.statistics.presented += 1
-      } else {
-        mailbox.statistics.failed += 1
-        // The next frame's turn to be the first; unless another stream has begun meanwhile.
-        if mailbox.streamCount == job.streamCount { mailbox.presented = job.presented }
-      }
-      return failure != nil && failure != mailbox.error
-    }
-    mailbox.wakeAll()
-    if let failure, isNewFailure {
-      Logger(label: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(failure)")
-    }
   }
 }

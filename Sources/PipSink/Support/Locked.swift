@@ -70,4 +70,27 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
       if pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT { return body(&state.pointee) }
     }
   }
+
+  /// What a waiting thread is to do next.
+  package enum Step<Result> {
+    case done(Result)
+    /// Ask again at this moment, or when woken.
+    case at(MonotonicTime)
+    case whenWoken
+  }
+
+  /// Blocks until `body` says that it is done; it is asked again as it says, and after each ``wakeAll()``.
+  package func wait<Result>(stepwise body: (inout State) -> Step<Result>) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      switch body(&state.pointee) {
+      case .done(let result): return result
+      case .whenWoken: pthread_cond_wait(condition, mutex)
+      case .at(let moment):
+        var limit = moment.timespec
+        pthread_cond_timedwait(condition, mutex, &limit)
+      }
+    }
+  }
 }

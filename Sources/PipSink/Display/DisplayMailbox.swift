@@ -1,0 +1,171 @@
+/// What a display layer and its presenting thread share, behind the layer's lock.
+struct DisplayMailbox {
+  struct Entry {
+    let sampleBuffer: SampleBuffer
+    /// Whether it has been shown nowhere yet.
+    let isFresh: Bool
+  }
+
+  /// A frame on its way to the renderer.
+  struct Job {
+    let sampleBuffer: SampleBuffer
+    let renderer: any VideoRenderer
+    let gravity: VideoGravity
+    let orientation: VideoOrientation
+    let presented: (@Sendable (MonotonicTime) -> Void)?
+    let streamCount: Int
+    /// Shown before, and shown again because the surface asked for it.
+    let isRepeated: Bool
+  }
+
+  enum Work {
+    case present(Job)
+    case removeImage(any VideoRenderer)
+    /// A renderer that the layer has left.
+    case retire(any VideoRenderer)
+    case requestData(@Sendable () -> Void)
+    case end
+  }
+
+  /// Frames that wait for their time, at most; beyond, the oldest goes.
+  static let queueLimit = 8
+
+  var renderer: (any VideoRenderer)?
+  var retired: [any VideoRenderer] = []
+  var waiting: Entry?
+  /// Frames with a time, in the order that they came.
+  var queue: [SampleBuffer] = []
+  var timebase: Timebase?
+  /// The newest frame that went to the renderer, to be shown again.
+  var latest: SampleBuffer?
+  /// Whether `latest` has been presented: not when nobody could see the surface.
+  var latestWasPresented = false
+  var needsDisplay = false
+  var mustRemoveImage = false
+  var isPresenting = false
+  var isClosed = false
+  var gravity: VideoGravity
+  var orientation = VideoOrientation.upright
+  var statistics = SampleBufferDisplayLayer.Statistics()
+  var status = SampleBufferDisplayLayer.Status.unknown
+  var error: RenderingError?
+  var isReadyForDisplay = false
+  /// Consecutive frames that could not be shown, and when the next may be tried.
+  var failureCount = 0
+  var retryAt: MonotonicTime?
+  var request: (@Sendable () -> Void)?
+  var isRequestDue = false
+  /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
+  /// already does not count: it may be another stream's.
+  var presented: (@Sendable (MonotonicTime) -> Void)?
+  /// Counts the streams that have begun and left.
+  var streamCount = 0
+
+  init(gravity: VideoGravity) {
+    self.gravity = gravity
+  }
+
+  var isIdle: Bool {
+    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && retired.isEmpty
+      && !(needsDisplay && latest != nil)
+  }
+
+  var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
+
+  // MARK: - In
+
+  /// - Returns: whether the presenting thread has to be woken, and the entry that was replaced.
+  mutating func put(_ sampleBuffer: SampleBuffer) -> (mustWake: Bool, replaced: Entry?) {
+    if timebase != nil, !sampleBuffer.attachments.displayImmediately,
+      sampleBuffer.timing.presentationTimeStamp.isNumeric
+    {
+      return enqueueTimed(sampleBuffer)
+    }
+    let old = waiting
+    waiting = Entry(sampleBuffer: sampleBuffer, isFresh: true)
+    if old?.isFresh == true { statistics.replaced += 1 }
+    return (old == nil, old)
+  }
+
+  private mutating func enqueueTimed(_ sampleBuffer: SampleBuffer) -> (mustWake: Bool, replaced: Entry?) {
+    queue.append(sampleBuffer)
+    guard queue.count > Self.queueLimit else { return (queue.count == 1, nil) }
+    statistics.replaced += 1
+    return (false, Entry(sampleBuffer: queue.removeFirst(), isFresh: true))
+  }
+
+  /// Forgets the stream's frames, and its picture where it is to go.
+  mutating func empty(removingImage: Bool) -> SampleBuffer? {
+    let newest = queue.last ?? (waiting?.isFresh == true ? waiting?.sampleBuffer : nil)
+    waiting = nil
+    queue = []
+    presented = nil
+    streamCount += 1
+    if removingImage {
+      latest = nil
+      isReadyForDisplay = false
+      mustRemoveImage = true
+    }
+    return newest
+  }
+
+  // MARK: - Out
+
+  /// What the presenting thread is to do at `now`, or when it is to ask again.
+  mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
+    if isClosed { return .done(.end) }
+    if let renderer = retired.popLast() { return begin(.retire(renderer)) }
+    guard let renderer else { return .whenWoken }
+    if mustRemoveImage {
+      mustRemoveImage = false
+      return begin(.removeImage(renderer))
+    }
+    if isRequestDue, let request, isReadyForMoreMediaData {
+      isRequestDue = false
+      return .done(.requestData(request))
+    }
+    if let retryAt, now < retryAt { return .at(retryAt) }
+    if let entry = waiting {
+      waiting = nil
+      return begin(.present(job(entry.sampleBuffer, on: renderer, isRepeated: false)))
+    }
+    if let due = dueFrame(at: now) {
+      return begin(.present(job(due, on: renderer, isRepeated: false)))
+    }
+    if needsDisplay, let latest {
+      return begin(.present(job(latest, on: renderer, isRepeated: latestWasPresented)))
+    }
+    needsDisplay = false
+    guard let next = queue.first, let moment = timebase?.moment(of: next.timing.presentationTimeStamp) else {
+      return .whenWoken
+    }
+    return .at(moment)
+  }
+
+  private mutating func begin(_ work: Work) -> Locked<DisplayMailbox>.Step<Work> {
+    isPresenting = true
+    return .done(work)
+  }
+
+  private mutating func job(_ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool) -> Job {
+    needsDisplay = false
+    if request != nil { isRequestDue = true }
+    defer { presented = nil }
+    return Job(
+      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
+      streamCount: streamCount, isRepeated: isRepeated)
+  }
+
+  /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.
+  private mutating func dueFrame(at now: MonotonicTime) -> SampleBuffer? {
+    var due: SampleBuffer?
+    while let next = queue.first {
+      if let timebase {
+        guard let moment = timebase.moment(of: next.timing.presentationTimeStamp), moment <= now else { break }
+      }
+      if due != nil { statistics.late += 1 }
+      due = queue.removeFirst()
+    }
+    return due
+  }
+}

@@ -1,0 +1,137 @@
+import Logging
+
+/// The presenting thread of a display layer.
+struct LayerPresenter {
+  let name: String
+  let mailbox: Locked<DisplayMailbox>
+
+  /// Consecutive failures after which the surface is left alone for a while.
+  private static let patience = 2
+  private static let shortestPause = 0.05
+  private static let longestPause = 2.0
+
+  func run() {
+    while true {
+      switch mailbox.wait(stepwise: { $0.nextWork(at: .now) }) {
+      case .present(let job):
+        present(job)
+      case .removeImage(let renderer):
+        renderer.removeImage()
+        finish { _ in }
+      case .retire(let renderer):
+        renderer.setNeedsDisplayHandler(nil)
+        renderer.removeImage()
+        finish { _ in }
+      case .requestData(let request):
+        request()
+      case .end:
+        return
+      }
+    }
+  }
+
+  private func finish(_ change: (inout DisplayMailbox) -> Void) {
+    mailbox.withLock { mailbox in
+      mailbox.isPresenting = false
+      change(&mailbox)
+    }
+    mailbox.wakeAll()
+  }
+
+  private func present(_ job: DisplayMailbox.Job) {
+    guard job.renderer.isVisible else { return keep(job) }
+    var sampleBuffer = job.sampleBuffer
+    sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
+    do throws(RenderingError) {
+      try job.renderer.render(sampleBuffer, gravity: job.gravity)
+      succeed(job, wasRecovered: false)
+    } catch {
+      recover(job, sampleBuffer, from: error)
+    }
+  }
+
+  /// Nobody sees the surface: the frame waits until somebody does.
+  private func keep(_ job: DisplayMailbox.Job) {
+    finish { mailbox in
+      guard mailbox.streamCount == job.streamCount else { return }
+      mailbox.statistics.hidden += job.isRepeated ? 0 : 1
+      mailbox.latest = job.sampleBuffer
+      mailbox.latestWasPresented = job.isRepeated
+      if mailbox.presented == nil { mailbox.presented = job.presented }
+    }
+  }
+
+  private func succeed(_ job: DisplayMailbox.Job, wasRecovered: Bool) {
+    job.presented?(.now)
+    finish { mailbox in
+      mailbox.error = nil
+      mailbox.status = .rendering
+      mailbox.failureCount = 0
+      mailbox.retryAt = nil
+      if !job.isRepeated { mailbox.statistics.presented += 1 }
+      if wasRecovered { mailbox.statistics.recovered += 1 }
+      // Another stream may have begun meanwhile, or the layer may have gone elsewhere.
+      guard mailbox.streamCount == job.streamCount else { return }
+      mailbox.latest = job.sampleBuffer
+      mailbox.latestWasPresented = true
+      if mailbox.renderer === job.renderer {
+        mailbox.isReadyForDisplay = true
+      } else {
+        mailbox.needsDisplay = true
+      }
+    }
+  }
+
+  // MARK: - Failure
+
+  /// Does what the error's code asks for, and tries the same frame once more.
+  private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
+    let isNew = mailbox.withLock { mailbox in
+      defer { mailbox.error = error }
+      return mailbox.error != error
+    }
+    if isNew { Logger(label: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(error)") }
+    do throws(RenderingError) {
+      try repair(job.renderer, after: error)
+      try job.renderer.render(sampleBuffer, gravity: job.gravity)
+      succeed(job, wasRecovered: true)
+    } catch {
+      fail(job, error)
+    }
+  }
+
+  private func repair(_ renderer: any VideoRenderer, after error: RenderingError) throws(RenderingError) {
+    switch error.code {
+    case .invalidPixelFormat:
+      try rebuild(renderer)
+    case .invalidSize:
+      try renderer.updateSize()
+    case .other:
+      // First the mildest remedy.
+      if mailbox.withLock({ $0.failureCount }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
+    }
+  }
+
+  private func rebuild(_ renderer: any VideoRenderer) throws(RenderingError) {
+    try renderer.rebuild()
+    mailbox.withLock { $0.statistics.rebuilt += 1 }
+  }
+
+  private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
+    finish { mailbox in
+      mailbox.error = error
+      mailbox.status = .failed
+      mailbox.failureCount += 1
+      mailbox.statistics.failed += job.isRepeated ? 0 : 1
+      guard mailbox.streamCount == job.streamCount else { return }
+      // It is shown when the surface works again, unless a newer one comes first.
+      mailbox.latest = job.sampleBuffer
+      mailbox.latestWasPresented = false
+      if mailbox.presented == nil { mailbox.presented = job.presented }
+      guard mailbox.failureCount >= Self.patience else { return }
+      let pause = Self.shortestPause * Double(1 << min(mailbox.failureCount - Self.patience, 10))
+      mailbox.retryAt = .now.advanced(bySeconds: min(pause, Self.longestPause))
+      mailbox.needsDisplay = true
+    }
+  }
+}

@@ -1,0 +1,325 @@
+import Testing
+
+@testable import PipSink
+
+/// A layer and its surfaces: attached, moved, hidden, failing; and frames that wait for their time.
+@Suite struct DisplayLayerSurfaceTests {
+  private let frame: SampleBuffer
+
+  init() throws {
+    frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
+  }
+
+  private func numbered(_ number: UInt64) -> SampleBuffer {
+    SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number)
+  }
+
+  /// A frame that is to be shown at a time.
+  private func timed(_ number: UInt64, seconds: Double) -> SampleBuffer {
+    SampleBuffer(
+      pixelBuffer: frame.pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: seconds)),
+      attachments: .init(displayImmediately: false), sequenceNumber: number)
+  }
+
+  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+
+  // MARK: Attached and detached
+
+  @Test func aLayerKeepsItsPictureWhenItMovesToAnotherSurface() async {
+    let (first, second) = (TestRenderer(), TestRenderer())
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: first)
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(layer.isReadyForDisplay)
+    layer.attach(to: second)
+    #expect(await eventually { second.shown == [1] })
+    #expect(await eventually { first.state.withLock { $0.removals } == 1 })
+    #expect(layer.isReadyForDisplay)
+    // Shown a second time, it is no second frame.
+    #expect(layer.statistics.presented == 1)
+    layer.enqueue(numbered(2))
+    #expect(await eventually { second.shown == [1, 2] })
+    #expect(first.shown == [1])
+    #expect(first.state.withLock { $0.needsDisplay == nil })
+  }
+
+  @Test func aDetachedLayerTakesFramesAndShowsTheNewestWhenItIsAttachedAgain() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.detach()
+    #expect(layer.bounds == nil)
+    #expect(!layer.enqueue(numbered(1)))
+    #expect(layer.enqueue(numbered(2)))
+    #expect(!layer.isReadyForDisplay)
+    layer.attach(to: renderer)
+    #expect(await eventually { renderer.shown == [2] })
+  }
+
+  @Test func aLayerMovesBetweenSurfacesWhileFramesFlow() async throws {
+    let renderers = try (0..<2).map { _ in try OffscreenRenderer(size: .init(width: 8, height: 8)) }
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderers[0])
+    let isDone = Locked(false)
+    let feeder = Task.detached { [frame] in
+      var count: UInt64 = 0
+      while !isDone.withLock({ $0 }) {
+        count += 1
+        layer.enqueue(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: count))
+        await Task.yield()
+      }
+      return count
+    }
+    for number in 0..<200 {
+      layer.attach(to: renderers[number % 2])
+      if number % 7 == 0 { layer.detach() }
+      await Task.yield()
+    }
+    layer.attach(to: renderers[1])
+    isDone.withLock { $0 = true }
+    let count = await feeder.value
+    #expect(await eventually { layer.waitUntilPresented(by: .now) })
+    #expect(renderers[1].hasImage)
+    #expect(!renderers[0].hasImage)
+    let statistics = layer.statistics
+    #expect(statistics.presented + statistics.replaced == count)
+  }
+
+  @Test func theBoundsAreTheSurfaces() throws {
+    let layer = SampleBufferDisplayLayer(
+      name: "test", renderer: try OffscreenRenderer(size: .init(width: 12, height: 34)))
+    #expect(layer.bounds == PictureSize(width: 12, height: 34))
+  }
+
+  // MARK: Shown again
+
+  @Test func aSurfaceThatAsksForItGetsTheNewestFrameAgain() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    renderer.askForDisplay()
+    #expect(await eventually { renderer.shown == [1, 1] })
+    layer.videoGravity = .resizeAspectFill
+    #expect(await eventually { renderer.shown == [1, 1, 1] })
+    #expect(renderer.state.withLock { $0.gravities.last } == .resizeAspectFill)
+    #expect(layer.statistics.presented == 1)
+  }
+
+  @Test func anotherStreamsPictureIsNeverShownAgain() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    layer.begin(with: nil, isFresh: false, presented: nil)
+    #expect(layer.waitUntilPresented(by: soon))
+    renderer.askForDisplay()
+    layer.enqueue(numbered(2))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1, 2])
+  }
+
+  @Test func nothingIsRenderedWhileNobodySeesTheSurface() async {
+    let renderer = TestRenderer()
+    renderer.state.withLock { $0.isVisible = false }
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    for number in 1...3 as ClosedRange<UInt64> {
+      layer.enqueue(numbered(number))
+      #expect(layer.waitUntilPresented(by: soon))
+    }
+    #expect(renderer.shown.isEmpty)
+    #expect(layer.statistics.hidden == 3)
+    renderer.state.withLock { $0.isVisible = true }
+    renderer.askForDisplay()
+    #expect(await eventually { renderer.shown == [3] })
+    #expect(layer.statistics.presented == 1)
+  }
+
+  @Test func theFirstPictureIsReportedWhenTheSurfaceIsSeen() async {
+    let renderer = TestRenderer()
+    renderer.state.withLock { $0.isVisible = false }
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let count = Locked(0)
+    layer.begin(with: numbered(1), isFresh: false) { _ in count.withLock { $0 += 1 } }
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(count.withLock { $0 } == 0)
+    renderer.state.withLock { $0.isVisible = true }
+    renderer.askForDisplay()
+    #expect(await eventually { count.withLock { $0 } == 1 })
+  }
+
+  // MARK: Failure
+
+  @Test func anInvalidPixelFormatRebuildsTheSurfaceAndShowsTheSameFrame() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    renderer.state.withLock { ($0.code, $0.failsUntilRebuilt) = (.invalidPixelFormat, true) }
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1])
+    #expect(renderer.state.withLock { $0.rebuilds } == 1)
+    #expect(layer.statistics == .init(presented: 1, recovered: 1, rebuilt: 1))
+    #expect(layer.status == .rendering)
+    #expect(layer.error == nil)
+  }
+
+  @Test func anInvalidSizeIsLookedAtAgain() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    renderer.state.withLock { ($0.code, $0.failsNext) = (.invalidSize, 1) }
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1])
+    #expect(renderer.state.withLock { $0.sizeUpdates } == 1)
+    #expect(renderer.state.withLock { $0.rebuilds } == 0)
+  }
+
+  @Test func anotherErrorIsFlushedFirstAndThenRebuilt() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    renderer.state.withLock { ($0.code, $0.failsUntilRebuilt) = (.other(-5), true) }
+    layer.enqueue(numbered(1))
+    #expect(await eventually { layer.status == .failed })
+    #expect(layer.error?.code == .other(-5))
+    #expect(renderer.state.withLock { $0.removals } == 1)
+    layer.enqueue(numbered(2))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [2])
+    #expect(renderer.state.withLock { $0.rebuilds } == 1)
+  }
+
+  @Test func aSurfaceThatFailsForLongShowsTheNewestFrameWhenItWorksAgain() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    renderer.state.withLock { ($0.code, $0.failsNext) = (.other(-5), .max) }
+    for number in 1...20 as ClosedRange<UInt64> {
+      layer.enqueue(numbered(number))
+      await Task.yield()
+    }
+    #expect(await eventually { layer.statistics.failed >= 2 })
+    renderer.state.withLock { $0.failsNext = 0 }
+    // By itself, without another frame.
+    #expect(await eventually { renderer.shown.last == 20 })
+    #expect(layer.status == .rendering)
+  }
+
+  @Test func aSurfaceThatFailsForEverCostsOtherLayersNothing() async {
+    let (failing, healthy) = (TestRenderer(), TestRenderer())
+    failing.state.withLock { $0.failsNext = .max }
+    let layers = [
+      SampleBufferDisplayLayer(name: "failing", renderer: failing),
+      SampleBufferDisplayLayer(name: "healthy", renderer: healthy),
+    ]
+    for number in 1...100 as ClosedRange<UInt64> {
+      for layer in layers { layer.enqueue(numbered(number)) }
+      #expect(layers[1].waitUntilPresented(by: soon))
+    }
+    #expect(healthy.shown == Array(1...100))
+    #expect(layers[0].status == .failed)
+    // It is tried less often the longer it fails, not with every frame.
+    #expect(layers[0].statistics.failed < 100)
+  }
+
+  // MARK: Frames with a time
+
+  @Test func earlyFramesWaitForTheirTime() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let timebase = Timebase(time: .zero, rate: 0)
+    layer.controlTimebase = timebase
+    layer.enqueue(timed(1, seconds: 0))
+    layer.enqueue(timed(2, seconds: 100))
+    layer.enqueue(timed(3, seconds: 200))
+    #expect(await eventually { renderer.shown == [1] })
+    timebase.time = MediaTime(value: 100, timescale: 1)
+    #expect(await eventually { renderer.shown == [1, 2] })
+    // A hundred seconds in a tenth of one.
+    timebase.rate = 1000
+    #expect(await eventually { renderer.shown == [1, 2, 3] })
+    #expect(layer.statistics == .init(presented: 3))
+  }
+
+  @Test func ofLateFramesTheNewestIsShown() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let timebase = Timebase(time: .zero, rate: 0)
+    layer.controlTimebase = timebase
+    for number in 1...4 as ClosedRange<UInt64> { layer.enqueue(timed(number, seconds: Double(number))) }
+    timebase.time = MediaTime(value: 3, timescale: 1)
+    #expect(await eventually { renderer.shown == [3] })
+    #expect(layer.statistics.late == 2)
+  }
+
+  @Test func framesThatWaitAreBounded() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let timebase = Timebase()
+    layer.controlTimebase = timebase
+    for number in 1...8 as ClosedRange<UInt64> {
+      #expect(layer.isReadyForMoreMediaData)
+      #expect(!layer.enqueue(timed(number, seconds: Double(number))))
+    }
+    #expect(!layer.isReadyForMoreMediaData)
+    #expect(layer.enqueue(timed(9, seconds: 9)))
+    #expect(layer.statistics.replaced == 1)
+    timebase.time = MediaTime(value: 2, timescale: 1)
+    #expect(await eventually { renderer.shown == [2] })
+  }
+
+  @Test func aFrameForImmediateDisplayDoesNotWait() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.controlTimebase = Timebase()
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1])
+  }
+
+  @Test func withoutATimebaseWhatWaitsIsShown() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.controlTimebase = Timebase()
+    layer.enqueue(timed(1, seconds: 1000))
+    layer.controlTimebase = nil
+    #expect(await eventually { renderer.shown == [1] })
+  }
+
+  @Test func aTimebaseGoesOnAtItsRate() {
+    let timebase = Timebase(time: MediaTime(value: 10, timescale: 1), rate: 0)
+    #expect(timebase.time == MediaTime(value: 10, timescale: 1))
+    #expect(timebase.moment(of: MediaTime(value: 11, timescale: 1)) == nil)
+    timebase.rate = 2
+    let before = MonotonicTime.now
+    let moment = timebase.moment(of: MediaTime(value: 20, timescale: 1))
+    #expect(moment.map { abs(Double($0.nanoseconds(since: before)) / 1e9 - 5) < 1 } == true)
+    #expect(timebase.time >= MediaTime(value: 10, timescale: 1))
+  }
+
+  // MARK: Asking for frames
+
+  @Test func aLayerAsksForFramesWheneverItIsReady() async {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let next = Locked<UInt64>(0)
+    let weakLayer = WeakLayer(layer)
+    layer.requestMediaDataWhenReady { [frame] in
+      while let layer = weakLayer.layer, layer.isReadyForMoreMediaData {
+        let number = next.withLock { next in
+          next += 1
+          return next
+        }
+        if number > 5 { return layer.stopRequestingMediaData() }
+        layer.enqueue(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number))
+      }
+    }
+    #expect(await eventually { renderer.shown == [1, 2, 3, 4, 5] })
+    #expect(layer.statistics.replaced == 0)
+  }
+
+  /// `@unchecked Sendable`: the reference is constant, and weak references may be read on every thread.
+  private final class WeakLayer: @unchecked Sendable {
+    private(set) weak var layer: SampleBufferDisplayLayer?
+
+    init(_ layer: SampleBufferDisplayLayer) {
+      self.layer = layer
+    }
+  }
+}

@@ -1,0 +1,79 @@
+@testable import PipSink
+
+/// A surface that tells what it is asked to show, waits when it is told to, and fails when it is told to.
+final class TestRenderer: VideoRenderer {
+  struct State {
+    var shown: [UInt64] = []
+    var removals = 0
+    var isHeld = false
+    var failsNext = 0
+    var isRendering = false
+    var code = RenderingError.Code.invalidSize
+    /// Whether nothing but ``rebuild()`` ends the failing.
+    var failsUntilRebuilt = false
+    var rebuilds = 0
+    var sizeUpdates = 0
+    var isVisible = true
+    var gravities: [VideoGravity] = []
+    var needsDisplay: (@Sendable () -> Void)?
+  }
+  let state = Locked(State())
+
+  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    state.withLock { $0.isRendering = true }
+    state.wakeAll()
+    let fails = state.wait { state -> Bool? in
+      guard !state.isHeld else { return nil }
+      state.isRendering = false
+      if state.failsUntilRebuilt { return true }
+      guard state.failsNext == 0 else {
+        state.failsNext -= 1
+        return true
+      }
+      state.shown.append(sampleBuffer.sequenceNumber)
+      state.gravities.append(gravity)
+      return false
+    }
+    if fails { throw RenderingError(code: state.withLock { $0.code }, reason: "told to fail") }
+  }
+
+  var isVisible: Bool { state.withLock { $0.isVisible } }
+
+  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
+    state.withLock { $0.needsDisplay = handler }
+  }
+
+  func rebuild() {
+    state.withLock { state in
+      state.rebuilds += 1
+      state.failsUntilRebuilt = false
+    }
+  }
+
+  func updateSize() {
+    state.withLock { $0.sizeUpdates += 1 }
+  }
+
+  /// As a window does that was covered, or has another size.
+  func askForDisplay() {
+    state.withLock { $0.needsDisplay }?()
+  }
+
+  func removeImage() {
+    state.withLock { $0.removals += 1 }
+  }
+
+  var shown: [UInt64] { state.withLock { $0.shown } }
+
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  func release() {
+    state.withLock { $0.isHeld = false }
+    state.wakeAll()
+  }
+
+  /// Waits until a frame is being rendered.
+  func waitUntilRendering() -> Bool {
+    state.wait(until: .now.advanced(bySeconds: 20)) { $0.isRendering ? true : nil } ?? false
+  }
+}
