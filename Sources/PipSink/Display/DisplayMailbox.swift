@@ -50,9 +50,11 @@ struct DisplayMailbox {
   var status = SampleBufferDisplayLayer.Status.unknown
   var error: RenderingError?
   var isReadyForDisplay = false
-  /// Consecutive frames that could not be shown, and when the next may be tried.
+  /// Consecutive frames that could not be shown, and when the last of them is tried again.
   var failureCount = 0
   var retryAt: MonotonicTime?
+  /// Failures after which new frames wait for that, too.
+  private static let patience = 2
   var request: (@Sendable () -> Void)?
   var isRequestDue = false
   /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
@@ -124,7 +126,8 @@ struct DisplayMailbox {
       isRequestDue = false
       return .done(.requestData(request))
     }
-    if let retryAt, now < retryAt { return .at(retryAt) }
+    let pause = retryAt.flatMap { now < $0 ? $0 : nil }
+    if let pause, failureCount >= Self.patience { return .at(pause) }
     if let entry = waiting {
       waiting = nil
       return begin(.present(job(entry.sampleBuffer, on: renderer, isRepeated: false)))
@@ -133,6 +136,8 @@ struct DisplayMailbox {
       return begin(.present(job(due, on: renderer, isRepeated: false)))
     }
     if needsDisplay, let latest {
+      // Frames that wait for a time are looked at then, too.
+      if let pause { return .at(pause) }
       return begin(.present(job(latest, on: renderer, isRepeated: latestWasPresented)))
     }
     needsDisplay = false

@@ -5,14 +5,12 @@ struct LayerPresenter {
   let name: String
   let mailbox: Locked<DisplayMailbox>
 
-  /// Consecutive failures after which the surface is left alone for a while.
-  private static let patience = 2
   private static let shortestPause = 0.05
   private static let longestPause = 2.0
 
   func run() {
     while true {
-      switch mailbox.wait(stepwise: { $0.nextWork(at: .now) }) {
+      switch mailbox.waitStepwise({ $0.nextWork(at: .now) }) {
       case .present(let job):
         present(job)
       case .removeImage(let renderer):
@@ -128,8 +126,7 @@ struct LayerPresenter {
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = false
       if mailbox.presented == nil { mailbox.presented = job.presented }
-      guard mailbox.failureCount >= Self.patience else { return }
-      let pause = Self.shortestPause * Double(1 << min(mailbox.failureCount - Self.patience, 10))
+      let pause = Self.shortestPause * Double(1 << min(mailbox.failureCount - 1, 10))
       mailbox.retryAt = .now.advanced(bySeconds: min(pause, Self.longestPause))
       mailbox.needsDisplay = true
     }

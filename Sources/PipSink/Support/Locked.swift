@@ -80,7 +80,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// Blocks until `body` says that it is done; it is asked again as it says, and after each ``wakeAll()``.
-  package func wait<Result>(stepwise body: (inout State) -> Step<Result>) -> Result {
+  package func waitStepwise<Result>(_ body: (inout State) -> Step<Result>) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
