@@ -93,8 +93,9 @@ extension PictureInPictureWindow {
     setShapeHints()
     if isLayer {
       gtk_widget_set_size_request(window, gint(placement.width), gint(placement.height))
+    } else {
+      gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
     }
-    gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
   }
 
   /// Window managers keep the shape when they resize the window.

@@ -109,12 +109,14 @@ public final class PictureInPictureWindow {
     gtk_window_set_role(window, Self.role)
     gtk_window_set_accept_focus(window, 1)
     gtk_window_set_focus_on_map(window, 0)
-    gtk_window_set_default_size(window, gint(placement.width), gint(placement.height))
     if isLayer {
+      // With a default size instead, gtk-layer-shell 0.8 never draws the window.
+      gtk_widget_set_size_request(self.window, gint(placement.width), gint(placement.height))
       gtk_layer_init_for_window(window)
       gtk_layer_set_namespace(window, Self.role)
       gtk_layer_set_layer(window, GTK_LAYER_SHELL_LAYER_OVERLAY)
     } else {
+      gtk_window_set_default_size(window, gint(placement.width), gint(placement.height))
       gtk_window_set_type_hint(window, GDK_WINDOW_TYPE_HINT_UTILITY)
       gtk_window_set_skip_taskbar_hint(window, 1)
       gtk_window_set_skip_pager_hint(window, 1)

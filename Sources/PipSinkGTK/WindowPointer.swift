@@ -1,3 +1,4 @@
+import Glibc
 import PipSink
 
 /// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at an edge, it changes
@@ -55,17 +56,22 @@ final class WindowPointer {
   }
 
   private func move(_ location: Location, from start: PictureRect, _ pressed: Location) {
-    if window.isLayer {
-      // The window moves under the pointer: what it is off the place of the press is what is still to move.
-      let now = window.frame
-      window.move(
-        toX: now.x + Int((location.x - pressed.x).rounded()), y: now.y + Int((location.y - pressed.y).rounded()))
-    } else {
+    guard window.isLayer else {
       window.move(
         toX: start.x + Int((location.rootX - pressed.rootX).rounded()),
         y: start.y + Int((location.rootY - pressed.rootY).rounded()))
+      return
     }
+    // Wayland tells where the pointer is in the surface. While a button is held, sway means the surface as it was when
+    // the button was pressed; other compositors mean it where it is now, and then what the pointer is off the place of
+    // the press is what is still to move.
+    let from = Self.countsFromPress ? start : window.frame
+    window.move(
+      toX: from.x + Int((location.x - pressed.x).rounded()), y: from.y + Int((location.y - pressed.y).rounded()))
   }
+
+  /// sway gives its clients the way to its control socket.
+  private static let countsFromPress = getenv("SWAYSOCK") != nil
 
   func release() {
     defer { action = .none }

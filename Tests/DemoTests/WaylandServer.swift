@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// A Wayland compositor in a window of an X server without a screen, so that a real pointer can be moved in it.
+final class WaylandServer {
+  enum Compositor: String {
+    /// Has layer-shell. It refuses to run as root, so it runs as a user made for it.
+    case sway
+    /// Has none.
+    case weston
+  }
+
+  let outer: XServer
+  private let compositor: Compositor
+  private let folder: TemporaryFolder
+  private let program: RunningProgram
+  private let socket: String
+
+  private static let user = "pipsink-test"
+
+  static func isInstalled(_ compositor: Compositor) -> Bool {
+    let tools = compositor == .sway ? ["sway", "swaymsg", "grim", "setpriv"] : ["weston"]
+    return XServer.isInstalled && getuid() == 0
+      && tools.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
+  }
+
+  init(_ compositor: Compositor) async throws {
+    self.compositor = compositor
+    outer = try await XServer(managesWindows: false, size: "1024x768")
+    folder = try TemporaryFolder()
+    let path = folder.url.path
+    let environment = [
+      "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path, "WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman",
+    ]
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    switch compositor {
+    case .sway:
+      try await Self.makeUser(owning: path)
+      let config = folder.path("config")
+      try "output * bg #204060 solid_color\nxwayland disable\ndefault_border none\n".write(
+        toFile: config, atomically: true, encoding: .utf8)
+      program = try RunningProgram(
+        "/usr/bin/setpriv",
+        ["--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", "sway", "-c", config],
+        environment: environment)
+    case .weston:
+      program = try RunningProgram(
+        "/usr/bin/weston",
+        ["--backend=x11-backend.so", "--width=1024", "--height=768", "--socket=wayland-1", "--idle-time=0"],
+        environment: environment)
+    }
+    socket = folder.path("wayland-1")
+    let (socket, folder) = (socket, folder)
+    let isUp = try await eventually {
+      FileManager.default.fileExists(atPath: socket)
+        && (compositor == .weston || folder.files.contains { $0.hasPrefix("sway-ipc") })
+    }
+    let errors = program.errors
+    try #require(isUp, "\(errors)")
+    // Its window is there when it has somewhere to show clients.
+    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains("1024x768") }
+    try #require(isShown)
+  }
+
+  deinit {
+    stop()
+  }
+
+  func stop() {
+    program.stop()
+    outer.stop()
+  }
+
+  private static func makeUser(owning path: String) async throws {
+    _ = try await RunningProgram("/usr/sbin/useradd", ["--system", "--no-create-home", user]).result(seconds: 30)
+    let chown = try await RunningProgram("/usr/bin/chown", ["\(user):", path]).result(seconds: 30)
+    try #require(chown.status == 0)
+  }
+
+  /// For programs that are to show windows in it.
+  var environment: [String: String] {
+    var environment = [
+      "WAYLAND_DISPLAY": socket, "XDG_RUNTIME_DIR": folder.url.path, "GDK_BACKEND": "wayland",
+      "XDG_STATE_HOME": folder.path("state"), "NO_AT_BRIDGE": "1",
+    ]
+    // As sway has it for programs that it starts.
+    if let control = folder.files.first(where: { $0.hasPrefix("sway-ipc") }) {
+      environment["SWAYSOCK"] = folder.path(control)
+    }
+    return environment
+  }
+
+  /// What swaymsg prints.
+  @discardableResult
+  func swaymsg(_ arguments: String...) async throws -> String {
+    let program = try RunningProgram("/usr/bin/swaymsg", arguments, environment: environment)
+    return try await program.result(seconds: 30).output
+  }
+
+  /// What grim sees.
+  func screenshot() async throws -> BGRAImage {
+    let pictures = try TemporaryFolder()
+    let path = pictures.path("screen.png")
+    let result = try await RunningProgram("/usr/bin/grim", [path], environment: environment).result(seconds: 30)
+    let errors = result.errors
+    try #require(result.status == 0, "\(errors)")
+    return try await PNG.decoded(path)
+  }
+}

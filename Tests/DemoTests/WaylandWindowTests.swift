@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// The demo's windows in real Wayland compositors, looked at from outside.
+@Suite struct WaylandWindowTests {
+  private static let streams =
+    "videotestsrc pattern=smpte75 ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1 "
+    + "videotestsrc pattern=black ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-2"
+
+  private func play(_ server: WaylandServer, _ arguments: [String] = []) throws -> RunningProgram {
+    try Demo.start(
+      ["play", Self.streams, "--surface", "window", "--mode", "pip", "--pip-stream", "remote-1"] + arguments,
+      environment: server.environment)
+  }
+
+  /// Whether a place shows the first bar, which is nowhere but in the picture-in-picture window.
+  private func isFirstBar(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
+    image.pixel(x, y)[0..<3].allSatisfy { (184...198).contains($0) }
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayItIsAnOverlayAboveAFullscreenWindowAndIsDragged() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try play(server)
+    // 1024x768 less 320x180 and the margin of 16.
+    let corner = (x: 1024 - 320 - 16, y: 768 - 180 - 16)
+    #expect(
+      try await eventually { isFirstBar(try await server.screenshot(), corner.x + 20, corner.y + 90) })
+    try await server.swaymsg("[app_id=\"pipsink-demo\"] fullscreen enable")
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"fullscreen_mode\": 1") })
+    // No ordinary window of sway's is the picture-in-picture one.
+    #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture in Picture"))
+    let fullscreen = try await server.screenshot()
+    #expect(isFirstBar(fullscreen, corner.x + 20, corner.y + 90))
+    #expect(fullscreen.pixel(corner.x - 10, corner.y + 90)[0] < 40)
+
+    try await server.outer.drag(from: (corner.x + 100, corner.y + 90), to: (250, 180))
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
+    #expect(try await !isFirstBar(server.screenshot(), corner.x + 20, corner.y + 90))
+    demo.interrupt()
+    demo.stop()
+
+    // It is there again after a restart.
+    let second = try play(server)
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
+    second.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func swaysDeathIsReportedAndEndsTheRunWithItsReport() async throws {
+    let server = try await WaylandServer(.sway)
+    let folder = try TemporaryFolder()
+    let demo = try play(server, ["--report", folder.path("report.json")])
+    #expect(await demo.wait(forText: "remote-1\": "))
+    server.stop()
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(!result.wasKilled)
+    #expect(result.errors.contains("the display server has gone"))
+    #expect(FileManager.default.fileExists(atPath: folder.path("report.json")))
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
+  func withoutLayerShellItIsAnOrdinaryWindowWithOneWarning() async throws {
+    let server = try await WaylandServer(.weston)
+    let demo = try play(server, ["--report", "-", "--duration", "3", "--at", "1=normal", "--at", "2=pip:remote-2"])
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.components(separatedBy: "has no layer-shell").count == 2, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.surface == "wayland")
+    #expect(report.modeChanges.count == 2)
+    // A picture was shown on the window each time.
+    #expect(report.modeChanges.allSatisfy { $0.firstFrameLatencyMs != nil })
+  }
+}
