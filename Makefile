@@ -14,7 +14,7 @@ sanitizer_environment = \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
-.PHONY: demo test lint format bench test-tsan test-asan clean dependencies test-dependencies
+.PHONY: demo test lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
@@ -43,6 +43,10 @@ bench: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench frames
 	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench kernels
+
+bench-present: test-dependencies
+	$(SWIFT) build -c release --product pipsink-demo
+	scripts/bench-present.sh "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
 clean:
 	rm -rf .build $(DEMO_OUTPUT)

@@ -36,21 +36,23 @@ final class GTKVideoSurface: VideoRenderer {
   var isVisible: Bool { state.withLock { $0.isVisible && $0.size != nil } }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    let work = state.withLock { state -> (PictureSize, CairoPicture?)? in
-      guard state.isVisible, let size = state.size else { return nil }
+    let work = state.withLock { state -> (isVisible: Bool, spare: CairoPicture?) in
+      guard state.isVisible, let size = state.size else { return (false, nil) }
       state.spare.removeAll { $0.size != size }
-      return (size, state.spare.popLast())
+      return (true, state.spare.popLast())
     }
     // Nobody sees it: nothing is converted. The layer is told when that changes.
-    guard let (size, spare) = work else { return }
-    guard let picture = spare ?? CairoPicture(size: size) else {
-      throw RenderingError(code: .other(-1), reason: "there is no memory for a picture of \(size)")
+    guard work.isVisible else { return }
+    guard let picture = work.spare else {
+      throw RenderingError(code: .invalidSize, reason: "there is no memory for the view's picture")
     }
     do throws(PipSinkError) {
       try canvas.withLock { canvas throws(PipSinkError) in
-        _ = try canvas.draw(sampleBuffer, gravity: gravity, on: picture.pixels, stride: picture.stride, size: size)
+        _ = try canvas.draw(
+          sampleBuffer, gravity: gravity, on: picture.pixels, stride: picture.stride, size: picture.size)
       }
     } catch {
+      state.withLock { $0.spare.append(picture) }
       throw RenderingError(error)
     }
     publish(picture)
@@ -89,9 +91,14 @@ final class GTKVideoSurface: VideoRenderer {
   // MARK: - On GTK's thread
 
   /// The view's size in pixels, and whether anybody can see it.
-  func update(size: PictureSize?, isVisible: Bool) {
+  ///
+  /// - Parameter makePicture: makes a picture of that size; called three times when it is a new one.
+  func update(size: PictureSize?, isVisible: Bool, makePicture: (PictureSize) -> CairoPicture? = { _ in nil }) {
+    let isNew = state.withLock { $0.size != size }
+    let pictures = isNew ? (0..<3).compactMap { _ in size.flatMap(makePicture) } : []
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       let needsDisplay = isVisible && size != nil && (size != state.size || !state.isVisible)
+      if isNew { state.spare = pictures }
       state.size = size
       state.isVisible = isVisible
       return needsDisplay ? state.needsDisplay : nil

@@ -136,8 +136,11 @@ public final class GTKVideoView {
     let width = Int(gtk_widget_get_allocated_width(widget)) * scale
     let height = Int(gtk_widget_get_allocated_height(widget)) * scale
     // GTK allocates a pixel to a widget that has no place.
-    let size = width > 1 && height > 1 ? PictureSize(width: width, height: height) : nil
-    surface.update(size: size, isVisible: isMapped && !isMinimized && !isObscured)
+    let window = gtk_widget_get_window(widget)
+    let size = width > 1 && height > 1 && window != nil ? PictureSize(width: width, height: height) : nil
+    surface.update(size: size, isVisible: isMapped && !isMinimized && !isObscured) { size in
+      window.flatMap { CairoPicture(size: size, for: $0) }
+    }
     if let size, size != lastSize {
       lastSize = size
       renderSizeDidChange?(size)

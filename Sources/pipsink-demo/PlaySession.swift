@@ -162,7 +162,9 @@ final class PlaySession {
     case .displayLost:
       report(DemoError(.unavailable, "the display server has gone; the windows with it"))
       outcome = .failed
-    case .tick: statusLine.update(statistics, table: router.table, seconds: seconds)
+    case .tick:
+      statusLine.update(
+        statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)
     }
   }
 

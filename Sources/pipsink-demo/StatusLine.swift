@@ -11,7 +11,10 @@ final class StatusLine {
   /// Seconds between updates.
   var interval: Double { isTerminal ? 0.25 : 1 }
 
-  func update(_ streams: [(id: StreamID, statistics: StreamStatistics)], table: RoutingTable, seconds: Double) {
+  /// - Parameter converted: frames that were converted for windows.
+  func update(
+    _ streams: [(id: StreamID, statistics: StreamStatistics)], table: RoutingTable, seconds: Double, converted: UInt64?
+  ) {
     let now = MonotonicTime.now
     let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
     let parts = streams.map { id, statistics in
@@ -23,7 +26,8 @@ final class StatusLine {
     }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
-    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))"
+    let windows = converted.map { "  (\($0) converted)" } ?? ""
+    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))\(windows)"
     if isTerminal {
       write("\r\u{1B}[K" + line.prefix(terminalWidth))
       isLineOpen = true

@@ -17,8 +17,15 @@ protocol Surfaces: AnyObject {
   /// What a stream does, for what its place shows when it has no picture.
   func streamDidChange(_ id: StreamID, to state: StreamState)
 
+  /// Frames that were converted to be shown in windows; nil where there are none.
+  var convertedFrameCount: UInt64? { get }
+
   /// What every surface shows now, by name. One that shows nothing has no picture.
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)]
+}
+
+extension Surfaces {
+  var convertedFrameCount: UInt64? { nil }
 }
 
 /// What a stream does.

@@ -96,6 +96,10 @@ final class WindowSurfaces: Surfaces {
       }
   }
 
+  var convertedFrameCount: UInt64? {
+    views.values.reduce(pictureInPicture.view.convertedFrameCount) { $0 + $1.view.convertedFrameCount }
+  }
+
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] {
     let shown =
       views.keys.sorted().compactMap { id in views[id].map { ("inApp-\(id)", $0.view) } }

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// What is on the screen, beside the offscreen pictures of the same streams.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct WindowPixelTests {
+  /// 16:9, 4:3 of odd size, portrait, and one that is to be turned.
+  private static let pipeline = [
+    ("a", "format=I420,width=640,height=360"), ("b", "format=YUY2,width=642,height=481"),
+    ("c", "format=NV12,width=360,height=640"), ("d", "format=BGRA,width=640,height=360"),
+  ].map { name, caps in
+    let tag = name == "d" ? "! taginject tags=image-orientation=rotate-90 " : ""
+    return "videotestsrc pattern=smpte75 ! video/x-raw,\(caps),framerate=15/1 \(tag)! appsink name=\(name)"
+  }.joined(separator: " ")
+
+  private static let tile = PictureSize(width: 480, height: 270)
+
+  @Test(arguments: VideoGravity.allCases, [1, 2])
+  func aWindowShowsWhatTheOffscreenPictureShows(gravity: VideoGravity, scale: Int) async throws {
+    let folder = try TemporaryFolder()
+    let offscreen = try await Demo.play([
+      Self.pipeline, "--surface", "offscreen", "--window-size", "\(Self.tile)", "--gravity", gravity.rawValue,
+      "--duration", "1", "--snapshots", folder.url.path,
+    ])
+    #expect(offscreen.status == 0, "\(offscreen.errors)")
+    let expected = try await ["a", "b", "c", "d"].asyncMap { name in
+      try await PNG.decoded(folder.path(try #require(folder.files.first { $0.hasSuffix("inApp-\(name).png") })))
+    }
+
+    let server = try await XServer()
+    let size = PictureSize(width: 2 * Self.tile.width / scale, height: 2 * Self.tile.height / scale)
+    let demo = try Demo.start(
+      ["play", Self.pipeline, "--surface", "window", "--window-size", "\(size)", "--gravity", gravity.rawValue],
+      environment: server.environment.merging(["GDK_SCALE": "\(scale)"]) { $1 })
+    let window = try await server.window("PipSink")
+    var measured: [Double] = []
+    let isAlike = try await eventually {
+      let screen = try await server.screenshot(of: window.id)
+      guard screen.size == PictureSize(width: 960, height: 540) else { return false }
+      measured = GridLayout.frames(count: 4, in: screen.size).enumerated().map { index, frame in
+        // The stream's name is written over the lower end.
+        let height = frame.height - 32 * scale
+        return screen.cropped(x: frame.x, y: frame.y, width: frame.width, height: height)
+          .psnr(to: expected[index].cropped(x: 0, y: 0, width: frame.width, height: height))
+      }
+      return measured.allSatisfy { $0 >= 40 }
+    }
+    #expect(isAlike, "\(measured) dB")
+    demo.stop()
+  }
+
+  @Test func aMinimizedWindowCostsNoConversion() async throws {
+    let server = try await XServer()
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=a", "--surface",
+        "window", "--report", "-",
+      ], environment: server.environment)
+    let window = try await server.window("PipSink")
+    #expect(try await eventually { (converted(by: demo).last ?? 0) > 5 })
+    try await server.tool("xdotool", "windowminimize", window.id)
+    #expect(try await eventually { try await server.properties(window, "WM_STATE").contains("Iconic") })
+    // A line a second: the count stands still while frames arrive.
+    let lineCount = converted(by: demo).count
+    #expect(
+      try await eventually {
+        let counts = converted(by: demo)
+        return counts.count >= lineCount + 3 && Set(counts.suffix(3)).count == 1
+      })
+    let before = try #require(converted(by: demo).last)
+    try await server.tool("wmctrl", "-i", "-a", window.id)
+    #expect(try await eventually { (converted(by: demo).last ?? 0) > before })
+    demo.stop()
+  }
+
+  /// Frames that were converted for windows so far, by each line of the status.
+  private func converted(by demo: RunningProgram) -> [Int] {
+    demo.errors.split(separator: "\n").compactMap { line in
+      guard line.hasSuffix(" converted)"), let start = line.lastIndex(of: "(") else { return nil }
+      return Int(line[line.index(after: start)...].prefix { $0.isNumber })
+    }
+  }
+}
+
+extension BGRAImage {
+  /// Peak signal-to-noise ratio of the colour channels, in dB.
+  func psnr(to other: BGRAImage) -> Double {
+    guard size == other.size else { return 0 }
+    let sum = zip(bytes, other.bytes).reduce(0) { $0 + (Int($1.0) - Int($1.1)) * (Int($1.0) - Int($1.1)) }
+    guard sum > 0 else { return .infinity }
+    return 10 * log10(255 * 255 / (Double(sum) / Double(bytes.count / 4 * 3)))
+  }
+}
+
+extension Array {
+  fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
+    var results: [Result] = []
+    for element in self { results.append(try await transform(element)) }
+    return results
+  }
+}
