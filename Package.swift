@@ -64,7 +64,7 @@ let package = Package(
     ),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["PipSink", "pipsink-demo"],
+      dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo"],
       exclude: ["rtsp-server.py"],
       swiftSettings: warnings
     ),

@@ -7,6 +7,10 @@
 #include <gdk/gdkwayland.h>
 #include <gdk/gdkx.h>
 #include <gtk-layer-shell/gtk-layer-shell.h>
+#include <X11/extensions/XShm.h>
+#include <X11/Xutil.h>
+#include <sys/eventfd.h>
+#include <sys/shm.h>
 
 // Exported by libdispatch for CFRunLoop, declared in no public header.
 /// An eventfd that can be read when the main queue has work. To be called on the main thread.

@@ -16,7 +16,9 @@ enum DisplayWatch {
     descriptor = pipsink_display_descriptor(display)
     if pipsink_is_x11_display(display) != 0 {
       // It must not return: Xlib would end the program.
-      XSetIOErrorHandler { _ in
+      XSetIOErrorHandler { display in
+        // Those of our own connections have a way to go on.
+        if X11Connection.isOwn(display) { return 0 }
         MainActor.assumeIsolated { () -> Void in DisplayWatch.lose() }
         return 0
       }

@@ -24,6 +24,24 @@ enum TestFrame {
     return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(source)")
   }
 
+  /// Runs a pipeline to its end.
+  static func run(_ description: String) throws {
+    try PipSink.initialize()
+    let pipeline = try #require(gst_parse_launch(description, nil))
+    gst_object_ref_sink(pipeline)
+    let bus = gst_element_get_bus(pipeline)
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      gst_object_unref(bus)
+      gst_object_unref(pipeline)
+    }
+    gst_element_set_state(pipeline, GST_STATE_PLAYING)
+    let wanted = GstMessageType(GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
+    let message = try #require(gst_bus_timed_pop_filtered(bus, 60 * 1_000_000_000, wanted))
+    defer { gst_message_unref(message) }
+    #expect(message.pointee.type == GST_MESSAGE_EOS)
+  }
+
   static func pixelBuffer(_ source: String) throws -> PixelBuffer {
     try pixelBuffer(owning: sample(source))
   }

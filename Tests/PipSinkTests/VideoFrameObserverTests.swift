@@ -108,11 +108,9 @@ private final class RecordingObserver: VideoFrameObserver {
   @Test func aStreamBehindADecoderIsNegotiatedWhenItsPadAppears() async throws {
     let path = "/tmp/pipsink-test-\(UInt64.random(in: 0 ... .max)).avi"
     defer { unlink(path) }
-    _ = try? await VideoEngine(
-      .text(
-        "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! avimux "
-          + "! filesink location=\(path) videotestsrc num-buffers=1 ! appsink name=x sync=false")
-    ).runToEnd { _ in CountingConsumer() }
+    try TestFrame.run(
+      "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! avimux "
+        + "! filesink location=\(path)")
     let (records, observation) = try await observe(
       "filesrc location=\(path) ! decodebin ! videoconvert", .init(formatSeries: .rgb))
     #expect(records.count == 5)

@@ -104,6 +104,8 @@ struct LayerPresenter {
       try rebuild(renderer)
     case .invalidSize:
       try renderer.updateSize()
+    case .surfaceLost:
+      throw error
     case .other:
       // First the mildest remedy.
       if mailbox.withLock({ $0.failureCount }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
@@ -119,13 +121,20 @@ struct LayerPresenter {
     finish { mailbox in
       mailbox.error = error
       mailbox.status = .failed
-      mailbox.failureCount += 1
+      if error.code == .surfaceLost, mailbox.renderer === job.renderer {
+        mailbox.renderer = nil
+        mailbox.isReadyForDisplay = false
+        mailbox.failureCount = 0
+      } else {
+        mailbox.failureCount += 1
+      }
       mailbox.statistics.failed += job.isRepeated ? 0 : 1
       guard mailbox.streamCount == job.streamCount else { return }
       // It is shown when the surface works again, unless a newer one comes first.
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = false
       if mailbox.presented == nil { mailbox.presented = job.presented }
+      guard mailbox.failureCount > 0 else { return }
       let pause = Self.shortestPause * Double(1 << min(mailbox.failureCount - 1, 10))
       mailbox.retryAt = .now.advanced(bySeconds: min(pause, Self.longestPause))
       mailbox.needsDisplay = true

@@ -6,12 +6,15 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     case invalidPixelFormat
     /// -11848: the surface's or the frame's size is impossible.
     case invalidSize
+    /// -11819: the surface is gone for good; the layer leaves it.
+    case surfaceLost
     case other(Int)
 
     public var rawValue: Int {
       switch self {
       case .invalidPixelFormat: -11847
       case .invalidSize: -11848
+      case .surfaceLost: -11819
       case .other(let value): value
       }
     }

@@ -3,13 +3,13 @@ import CGStreamer
 /// One named thread that runs a closure and can be joined.
 ///
 /// `@unchecked Sendable`: the handle is constant, and who joins is decided behind a lock.
-final class WorkerThread: @unchecked Sendable {
+package final class WorkerThread: @unchecked Sendable {
   private let thread: UnsafeMutablePointer<GThread>
   private let isJoined = Locked(false)
 
   /// - Parameter name: shown by debuggers and `top -H`; the kernel keeps its first 15 bytes.
   /// - Returns: nil when the system refuses another thread.
-  init?(name: String, body: @escaping @Sendable () -> Void) {
+  package init?(name: String, body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Box(body))
     let started = g_thread_try_new(
       name,
@@ -29,7 +29,7 @@ final class WorkerThread: @unchecked Sendable {
   }
 
   /// Waits for the thread's end. Called on the thread itself it does nothing: a thread ends by itself.
-  func join() {
+  package func join() {
     guard g_thread_self() != thread else { return }
     let isFirst = isJoined.withLock { isJoined in
       defer { isJoined = true }

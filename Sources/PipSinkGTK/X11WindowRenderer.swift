@@ -1,0 +1,176 @@
+import CGTK
+import Glibc
+import PipSink
+
+/// Shows frames in an X11 window that somebody else has made, by its XID: another toolkit's, or another program's.
+///
+/// It follows the window's size, asks its layer for the newest frame when the window is uncovered, and lives through
+/// its end: then every frame is refused with ``RenderingError/Code-swift.enum/surfaceLost``, upon which a display layer
+/// leaves it. GTK is not used. Pictures go to the server through shared memory, on the layer's thread.
+public final class X11WindowRenderer: VideoRenderer {
+  /// The window's XID.
+  public let windowID: UInt
+  private let connection: X11Connection
+  private let state: Locked<State>
+  private let events: X11EventLoop
+  private let thread: WorkerThread?
+
+  private struct State: ~Copyable {
+    var size: PictureSize?
+    var isMapped = false
+    var isObscured = false
+    var isLost = false
+    var image: SharedMemoryImage?
+    var canvas = FrameCanvas()
+    /// Where the last picture lies on the image.
+    var target: PictureRect?
+    var context: GC?
+    var needsDisplay: (@Sendable () -> Void)?
+  }
+
+  /// - Parameters:
+  ///   - windowID: of a window that lives.
+  ///   - display: the server, as in DISPLAY; that of the environment by default.
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)`` when the server cannot be reached or has no such window, or
+  ///   the window is none of 24 or 32 bits.
+  public init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
+    guard let connection = X11Connection(display) else {
+      throw .displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached")
+    }
+    self.windowID = windowID
+    self.connection = connection
+    let state = Locked(State())
+    self.state = state
+    XSelectInput(connection.display, windowID, StructureNotifyMask | ExposureMask | VisibilityChangeMask)
+    var attributes = XWindowAttributes()
+    guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0,
+      connection.takeFailure().errorCode == 0
+    else {
+      throw .displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")
+    }
+    guard attributes.depth == 24 || attributes.depth == 32 else {
+      throw .displayUnavailable(reason: "the window has \(attributes.depth) bits a pixel, not 24 or 32")
+    }
+    let size = PictureSize(width: Int(attributes.width), height: Int(attributes.height))
+    state.withLock { state in
+      state.size = size.isValid ? size : nil
+      state.isMapped = attributes.map_state == IsViewable
+      state.context = XCreateGC(connection.display, windowID, 0, nil)
+    }
+    let events = X11EventLoop(connection: connection, windowID: windowID) { Self.handle($0, state) }
+    self.events = events
+    thread = WorkerThread(name: "pip-x11-events") { events.run() }
+  }
+
+  deinit {
+    events.end()
+    thread?.join()
+    state.withLock { state in
+      state.image = nil
+      if let context = state.context, !connection.isBroken { XFreeGC(connection.display, context) }
+    }
+  }
+
+  private static func handle(_ event: X11EventLoop.Event, _ state: Locked<State>) {
+    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+      switch event {
+      case .resized(let size): state.size = size.isValid ? size : nil
+      case .mapped(let isMapped): state.isMapped = isMapped
+      case .obscured(let isObscured): state.isObscured = isObscured
+      case .exposed: break
+      case .lost: state.isLost = true
+      }
+      return state.needsDisplay
+    }
+    handler?()
+  }
+
+  // MARK: - VideoRenderer
+
+  public var renderSize: PictureSize? { state.withLock { $0.size } }
+
+  /// Also when the window is lost, so that the next frame finds out.
+  public var isVisible: Bool { state.withLock { $0.isLost || ($0.size != nil && $0.isMapped && !$0.isObscured) } }
+
+  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
+    state.withLock { $0.needsDisplay = handler }
+  }
+
+  public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    do throws(PipSinkError) {
+      try state.withLock { state throws(PipSinkError) in
+        guard let image = try image(in: &state) else { return }
+        state.target = try state.canvas.draw(
+          sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
+          keeping: state.target)
+        put(image, state.context)
+      }
+    } catch {
+      guard case .displayUnavailable(let reason) = error else { throw RenderingError(error) }
+      throw RenderingError(code: .surfaceLost, reason: reason)
+    }
+    events.drain()
+    try checkConnection()
+  }
+
+  public func removeImage() {
+    state.withLock { state in
+      guard !state.isLost, !connection.isBroken, let context = state.context else { return }
+      state.target = nil
+      XSetForeground(connection.display, context, 0)
+      if let size = state.size {
+        XFillRectangle(connection.display, windowID, context, 0, 0, UInt32(size.width), UInt32(size.height))
+      }
+      XFlush(connection.display)
+    }
+  }
+
+  public func rebuild() {
+    state.withLock { state in
+      state.image = nil
+      state.target = nil
+    }
+  }
+
+  /// Shared memory of the window's size.
+  private func image(in state: inout State) throws(PipSinkError) -> SharedMemoryImage? {
+    guard !state.isLost, !connection.isBroken else {
+      throw .displayUnavailable(reason: "the window 0x\(String(windowID, radix: 16)) has gone")
+    }
+    guard let size = state.size else { return nil }
+    if let image = state.image, image.size == size { return image }
+    state.image = nil
+    state.target = nil
+    var attributes = XWindowAttributes()
+    guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0, let visual = attributes.visual else {
+      return nil
+    }
+    guard let image = SharedMemoryImage(connection, visual: visual, depth: attributes.depth, size: size) else {
+      throw .outOfMemory(byteCount: size.width * size.height * 4)
+    }
+    state.image = image
+    return image
+  }
+
+  private func put(_ image: SharedMemoryImage, _ context: GC?) {
+    XShmPutImage(
+      connection.display, windowID, context, image.image, 0, 0, 0, 0, UInt32(image.size.width),
+      UInt32(image.size.height), 0)
+    // The server has read the picture when it answers; the next one is drawn on the same memory.
+    XSync(connection.display, 0)
+  }
+
+  private func checkConnection() throws(RenderingError) {
+    let failure = connection.takeFailure()
+    if failure.isBroken {
+      state.withLock { $0.isLost = true }
+      throw RenderingError(code: .surfaceLost, reason: "the X server has gone")
+    }
+    guard failure.errorCode != 0 else { return }
+    let isLost = state.withLock { $0.isLost }
+    throw RenderingError(
+      code: isLost || Int32(failure.errorCode) == BadWindow || Int32(failure.errorCode) == BadDrawable
+        ? .surfaceLost : .invalidPixelFormat,
+      reason: "the X server refused the picture (error \(failure.errorCode))")
+  }
+}

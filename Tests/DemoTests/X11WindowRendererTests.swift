@@ -1,0 +1,116 @@
+import CGTK
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkGTK
+
+/// A display layer in another program's window.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct X11WindowRendererTests {
+  private func frame() async throws -> SampleBuffer {
+    let consumer = FirstFrame()
+    let engine = try VideoEngine(
+      "videotestsrc num-buffers=1 pattern=smpte75 ! video/x-raw,format=I420,width=640,height=360 ! appsink name=a")
+    let events = engine.events()
+    try engine.start { _ in consumer }
+    for await event in events { if case .finished = event { break } }
+    engine.stop()
+    return try #require(consumer.frame)
+  }
+
+  private final class FirstFrame: SampleBufferConsumer, @unchecked Sendable {
+    // Written by the one streaming thread, read after the engine has stopped.
+    private(set) var frame: SampleBuffer?
+
+    func consume(_ sampleBuffer: SampleBuffer) { frame = frame ?? sampleBuffer }
+  }
+
+  /// Another program's window, and its XID.
+  private func otherWindow(_ server: XServer) async throws -> (program: RunningProgram, id: UInt) {
+    let program = try server.start("xclock", "-update", "3600", "-geometry", "320x180+0+0")
+    var id: UInt?
+    _ = try await eventually {
+      let lines = try await server.tool("xwininfo", "-root", "-tree").split(separator: "\n")
+      // The clock's face is a window in its window.
+      let words = lines.last { $0.contains("320x180") }?.split(separator: " ")
+      id = words?.first.flatMap { UInt($0.dropFirst(2), radix: 16) }
+      return id != nil
+    }
+    return (program, try #require(id))
+  }
+
+  private func shows(_ frame: SampleBuffer, _ server: XServer, _ id: UInt, size: PictureSize) async throws -> Bool {
+    let offscreen = try OffscreenRenderer(size: size)
+    try offscreen.render(frame, gravity: .resizeAspect)
+    let expected = try #require(offscreen.image())
+    return try await eventually { try await server.screenshot(of: "\(id)").psnr(to: expected) >= 40 }
+  }
+
+  @Test func itShowsFramesInAWindowThatItWasGivenAndFollowsItsSize() async throws {
+    let server = try await XServer(managesWindows: false)
+    // A window of another connection, which nobody else draws on.
+    let owner = try #require(X11Connection(server.display))
+    let id = XCreateSimpleWindow(owner.display, XDefaultRootWindow(owner.display), 0, 0, 320, 180, 0, 0, 0)
+    XMapWindow(owner.display, id)
+    XSync(owner.display, 0)
+    let renderer = try X11WindowRenderer(windowID: id, display: server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer)
+    let frame = try await frame()
+    layer.enqueue(frame)
+    #expect(try await shows(frame, server, id, size: .init(width: 320, height: 180)))
+    #expect(layer.bounds == PictureSize(width: 320, height: 180))
+    try await server.tool("xdotool", "windowsize", "\(id)", "500", "400")
+    // By itself, without another frame.
+    #expect(try await shows(frame, server, id, size: .init(width: 500, height: 400)))
+    #expect(layer.bounds == PictureSize(width: 500, height: 400))
+  }
+
+  @Test func theEndOfTheWindowIsATypedErrorAndTheLayerGoesOnElsewhere() async throws {
+    let server = try await XServer(managesWindows: false)
+    let (program, id) = try await otherWindow(server)
+    let renderer = try X11WindowRenderer(windowID: id, display: server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer)
+    let frame = try await frame()
+    layer.enqueue(frame)
+    #expect(try await eventually { layer.statistics.presented == 1 })
+    program.stop()
+    #expect(
+      try await eventually {
+        layer.enqueue(frame)
+        return layer.error?.code == .surfaceLost
+      })
+    #expect(layer.status == .failed)
+    #expect(try await eventually { layer.bounds == nil })
+    let offscreen = try OffscreenRenderer(size: .init(width: 64, height: 36))
+    layer.attach(to: offscreen)
+    #expect(try await eventually { offscreen.hasImage })
+  }
+
+  @Test func theEndOfTheServerIsATypedErrorToo() async throws {
+    let server = try await XServer(managesWindows: false)
+    let (program, id) = try await otherWindow(server)
+    let renderer = try X11WindowRenderer(windowID: id, display: server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer)
+    let frame = try await frame()
+    layer.enqueue(frame)
+    #expect(try await eventually { layer.statistics.presented == 1 })
+    server.stop()
+    #expect(
+      try await eventually {
+        layer.enqueue(frame)
+        return layer.error?.code == .surfaceLost
+      })
+    program.stop()
+  }
+
+  @Test func aWindowOrServerThatDoesNotExistIsATypedError() async throws {
+    let server = try await XServer(managesWindows: false)
+    #expect(throws: PipSinkError.displayUnavailable(reason: "there is no window 0x123456")) {
+      try X11WindowRenderer(windowID: 0x123456, display: server.display)
+    }
+    #expect(throws: PipSinkError.displayUnavailable(reason: "the X server :9999 cannot be reached")) {
+      try X11WindowRenderer(windowID: 1, display: ":9999")
+    }
+  }
+}
