@@ -28,8 +28,10 @@ final class XServer {
     display = ":" + (try #require(line, "the X server did not start"))
     guard managesWindows else { return }
     windowManager = try RunningProgram("/usr/bin/openbox", ["--sm-disable"], environment: ["DISPLAY": display])
+    // openbox says that it is there before it manages windows; when it obeys, it does.
     let isManaging = try await eventually {
-      try await self.tool("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
+      try await self.tool("wmctrl", "-n", "2")
+      return try await self.tool("xprop", "-root", "_NET_NUMBER_OF_DESKTOPS").contains("= 2")
     }
     try #require(isManaging)
   }
