@@ -29,7 +29,7 @@ import Testing
     // The pipeline's threads may hold on to its last buffer a moment longer than the pipeline.
     #expect(await eventually { buffer.pointee.mini_object.refcount == 2 })
     pixelBuffer = nil
-    #expect(buffer.pointee.mini_object.refcount == 1)
+    #expect(await eventually { buffer.pointee.mini_object.refcount == 1 })
   }
 
   @Test func equalCapsShareOneFormatDescription() throws {
