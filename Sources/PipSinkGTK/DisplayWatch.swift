@@ -41,8 +41,19 @@ enum DisplayWatch {
   private static func lose() -> Never {
     if !isLost {
       isLost = true
+      // Xlib may hold the connection's lock for ever now, and libraries that clean up at the end would wait for it.
+      endWithoutCleanup()
       for handler in handlers { handler() }
     }
     MainLoop.runWithoutDisplay()
+  }
+
+  /// From any thread: whoever calls `exit`.
+  private nonisolated static func endWithoutCleanup() {
+    on_exit(
+      { status, _ in
+        fflush(nil)
+        _exit(status)
+      }, nil)
   }
 }
