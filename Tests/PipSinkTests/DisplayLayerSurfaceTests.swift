@@ -83,6 +83,75 @@ import Testing
     #expect(statistics.presented + statistics.replaced == count)
   }
 
+  @Test func aSurfaceGoesToTheNextLayerWhenTheOldOneHasLeftIt() async {
+    let renderer = TestRenderer()
+    let old = SampleBufferDisplayLayer(name: "old", renderer: renderer)
+    renderer.hold()
+    old.enqueue(numbered(1))
+    #expect(renderer.waitUntilRendering())
+    old.detach()
+    let new = SampleBufferDisplayLayer(name: "new", renderer: renderer)
+    new.enqueue(numbered(2))
+    #expect(!new.isReadyForDisplay)
+    renderer.release()
+    #expect(new.waitUntilPresented(by: soon))
+    #expect(renderer.state.withLock { $0.log } == ["show 1", "remove", "show 2"])
+    renderer.askForDisplay()
+    #expect(await eventually { renderer.shown == [1, 2, 2] })
+  }
+
+  @Test func aLayerThatIsAttachedTakesTheSurfaceFromAnother() async {
+    let renderer = TestRenderer()
+    let old = SampleBufferDisplayLayer(name: "old", renderer: renderer)
+    old.enqueue(numbered(1))
+    #expect(old.waitUntilPresented(by: soon))
+    let new = SampleBufferDisplayLayer(name: "new", renderer: renderer)
+    new.enqueue(numbered(2))
+    #expect(new.waitUntilPresented(by: soon))
+    #expect(!old.isReadyForDisplay)
+    old.enqueue(numbered(3))
+    #expect(renderer.state.withLock { $0.log } == ["show 1", "remove", "show 2"])
+    // And back.
+    old.attach(to: renderer)
+    #expect(await eventually { renderer.shown == [1, 2, 3] })
+    #expect(!new.isReadyForDisplay)
+  }
+
+  @Test func aSurfaceOutlivesTheLayerThatHadItAndServesTheNext() {
+    let renderer = TestRenderer()
+    do {
+      let old = SampleBufferDisplayLayer(name: "old", renderer: renderer)
+      old.enqueue(numbered(1))
+      #expect(old.waitUntilPresented(by: soon))
+    }
+    let new = SampleBufferDisplayLayer(name: "new", renderer: renderer)
+    new.enqueue(numbered(2))
+    #expect(new.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1, 2])
+    #expect(renderer.state.withLock { $0.needsDisplay != nil })
+  }
+
+  @Test func layersThatSwapTheirSurfacesAllTheTimeEndWithTheirOwnPictures() async throws {
+    let renderers = (0..<3).map { _ in TestRenderer() }
+    let layers = (0..<3).map { SampleBufferDisplayLayer(name: "layer \($0)", renderer: renderers[$0]) }
+    await withTaskGroup(of: Void.self) { group in
+      for (index, layer) in layers.enumerated() {
+        group.addTask {
+          for round in 1...200 {
+            layer.enqueue(numbered(UInt64(index + 1)))
+            layer.attach(to: renderers[(index + round) % 3])
+            await Task.yield()
+          }
+        }
+      }
+    }
+    for (layer, renderer) in zip(layers, renderers) { layer.attach(to: renderer) }
+    for (index, layer) in layers.enumerated() {
+      #expect(await eventually { layer.waitUntilPresented(by: .now) && layer.isReadyForDisplay })
+      #expect(renderers[index].state.withLock { $0.log.last } == "show \(index + 1)")
+    }
+  }
+
   @Test func theBoundsAreTheSurfaces() throws {
     let layer = SampleBufferDisplayLayer(
       name: "test", renderer: try OffscreenRenderer(size: .init(width: 12, height: 34)))

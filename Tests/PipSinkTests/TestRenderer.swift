@@ -5,6 +5,8 @@ final class TestRenderer: VideoRenderer {
   struct State {
     var shown: [UInt64] = []
     var removals = 0
+    /// Pictures shown and taken away, in their order.
+    var log: [String] = []
     var isHeld = false
     var failsNext = 0
     var isRendering = false
@@ -31,6 +33,7 @@ final class TestRenderer: VideoRenderer {
         return true
       }
       state.shown.append(sampleBuffer.sequenceNumber)
+      state.log.append("show \(sampleBuffer.sequenceNumber)")
       state.gravities.append(gravity)
       return false
     }
@@ -60,7 +63,10 @@ final class TestRenderer: VideoRenderer {
   }
 
   func removeImage() {
-    state.withLock { $0.removals += 1 }
+    state.withLock { state in
+      state.removals += 1
+      state.log.append("remove")
+    }
   }
 
   var shown: [UInt64] { state.withLock { $0.shown } }

@@ -21,7 +21,9 @@ struct DisplayMailbox {
   enum Work {
     case present(Job)
     case removeImage(any VideoRenderer)
-    /// A renderer that the layer has left.
+    /// A renderer that is the layer's now.
+    case adopt(any VideoRenderer)
+    /// A renderer that the layer leaves.
     case retire(any VideoRenderer)
     case requestData(@Sendable () -> Void)
     case end
@@ -31,7 +33,11 @@ struct DisplayMailbox {
   static let queueLimit = 8
 
   var renderer: (any VideoRenderer)?
-  var retired: [any VideoRenderer] = []
+  /// Whether the renderer is this layer's to use (see ``SurfaceOccupancy``), and whether it has been told so.
+  private(set) var isGranted = false
+  private var isAdopted = false
+  /// Those that are still to be left.
+  private var retired: [any VideoRenderer] = []
   var waiting: Entry?
   /// Frames with a time, in the order that they came.
   var queue: [SampleBuffer] = []
@@ -69,10 +75,43 @@ struct DisplayMailbox {
 
   var isIdle: Bool {
     waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && retired.isEmpty
-      && !(needsDisplay && latest != nil)
+      && !(needsDisplay && latest != nil) && (renderer == nil || isAdopted)
   }
 
   var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
+
+  // MARK: - The surface
+
+  /// Shows on another surface from now on, or on none. Whether it may, ``SurfaceOccupancy`` says.
+  ///
+  /// - Returns: a surface that the layer was waiting for and now wants no more.
+  mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
+    let old = renderer
+    let wasWaiting = !isGranted
+    if let old, isGranted { retired.append(old) }
+    renderer = new
+    isGranted = false
+    isAdopted = false
+    isReadyForDisplay = false
+    failureCount = 0
+    retryAt = nil
+    needsDisplay = true
+    latestWasPresented = latest != nil && latestWasPresented
+    return wasWaiting ? old : nil
+  }
+
+  /// The surface is the layer's.
+  mutating func grant(_ renderer: any VideoRenderer) {
+    guard self.renderer === renderer else { return }
+    isGranted = true
+    isAdopted = false
+    retired.removeAll { $0 === renderer }
+  }
+
+  /// Another layer takes the surface.
+  mutating func leave(_ renderer: any VideoRenderer) {
+    if self.renderer === renderer { _ = change(to: nil) }
+  }
 
   // MARK: - In
 
@@ -115,9 +154,13 @@ struct DisplayMailbox {
 
   /// What the presenting thread is to do at `now`, or when it is to ask again.
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
-    if isClosed { return .done(.end) }
     if let renderer = retired.popLast() { return begin(.retire(renderer)) }
-    guard let renderer else { return .whenWoken }
+    if isClosed { return .done(.end) }
+    guard let renderer, isGranted else { return .whenWoken }
+    if !isAdopted {
+      isAdopted = true
+      return begin(.adopt(renderer))
+    }
     if mustRemoveImage {
       mustRemoveImage = false
       return begin(.removeImage(renderer))

@@ -16,9 +16,17 @@ struct LayerPresenter {
       case .removeImage(let renderer):
         renderer.removeImage()
         finish { _ in }
+      case .adopt(let renderer):
+        let mailbox = mailbox
+        renderer.setNeedsDisplayHandler {
+          mailbox.withLock { $0.needsDisplay = true }
+          mailbox.wakeAll()
+        }
+        finish { _ in }
       case .retire(let renderer):
         renderer.setNeedsDisplayHandler(nil)
         renderer.removeImage()
+        SurfaceOccupancy.release(renderer, by: mailbox)
         finish { _ in }
       case .requestData(let request):
         request()
@@ -118,6 +126,12 @@ struct LayerPresenter {
   }
 
   private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
+    defer {
+      if error.code == .surfaceLost {
+        job.renderer.setNeedsDisplayHandler(nil)
+        SurfaceOccupancy.release(job.renderer, by: mailbox)
+      }
+    }
     finish { mailbox in
       mailbox.error = error
       mailbox.status = .failed

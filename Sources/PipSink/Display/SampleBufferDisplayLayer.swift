@@ -35,6 +35,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
 
   public let name: String
   private let mailbox: Locked<DisplayMailbox>
+  private let attachment = Locked(())
   /// Made with the first renderer.
   private let thread = Locked<WorkerThread?>(nil)
   private let observation = Locked<(timebase: Timebase, number: Int)?>(nil)
@@ -50,34 +51,32 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
 
   deinit {
     controlTimebase = nil
-    let renderer = mailbox.withLock { mailbox in
+    let (renderer, isOwned, dropped) = mailbox.withLock { mailbox in
       mailbox.isClosed = true
+      let dropped = (mailbox.waiting, mailbox.queue, mailbox.latest, mailbox.request)
       mailbox.waiting = nil
       mailbox.queue = []
       mailbox.latest = nil
       mailbox.request = nil
-      defer { mailbox.renderer = nil }
-      return mailbox.renderer
+      return (mailbox.renderer, mailbox.isGranted, dropped)
     }
-    renderer?.setNeedsDisplayHandler(nil)
+    _ = dropped
     mailbox.wakeAll()
     thread.withLock { $0 }?.join()
+    if isOwned { renderer?.setNeedsDisplayHandler(nil) }
+    SurfaceOccupancy.withdraw(renderer, mailbox)
+    mailbox.withLock { $0.renderer = nil }
   }
 
   // MARK: - The surface
 
   /// Presents on `renderer` from now on, also while frames flow. The newest frame is shown there at once; a renderer
-  /// that was attached before shows nothing any more.
+  /// that was attached before shows nothing any more. Another layer that is attached to `renderer` leaves it first.
   public func attach(to renderer: any VideoRenderer) {
     change(renderer: renderer)
-    let mailbox = mailbox
-    renderer.setNeedsDisplayHandler {
-      mailbox.withLock { $0.needsDisplay = true }
-      mailbox.wakeAll()
-    }
     thread.withLock { thread in
       guard thread == nil else { return }
-      let name = name
+      let (name, mailbox) = (name, mailbox)
       // The thread has the mailbox, not the layer, which could otherwise never go away.
       thread = WorkerThread(name: "pip-\(name)") { LayerPresenter(name: name, mailbox: mailbox).run() }
     }
@@ -89,20 +88,14 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   }
 
   private func change(renderer: (any VideoRenderer)?) {
-    let old = mailbox.withLock { mailbox -> (any VideoRenderer)? in
-      let old = mailbox.renderer
-      guard old !== renderer else { return nil }
-      mailbox.renderer = renderer
-      mailbox.isReadyForDisplay = false
-      mailbox.failureCount = 0
-      mailbox.retryAt = nil
-      mailbox.needsDisplay = true
-      mailbox.latestWasPresented = mailbox.latest != nil && mailbox.latestWasPresented
-      if let old { mailbox.retired.append(old) }
-      mailbox.retired.removeAll { $0 === renderer }
-      return old
+    // One change at a time, of the layer and of who has the surface.
+    attachment.withLock { _ in
+      guard mailbox.withLock({ $0.renderer }) !== renderer else { return }
+      if let unwanted = mailbox.withLock({ $0.change(to: renderer) }) {
+        SurfaceOccupancy.cancel(unwanted, for: mailbox)
+      }
+      if let renderer { SurfaceOccupancy.request(renderer, for: mailbox) }
     }
-    old?.setNeedsDisplayHandler(nil)
     mailbox.wakeAll()
   }
 

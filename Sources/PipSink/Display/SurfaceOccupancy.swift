@@ -1,0 +1,79 @@
+/// Which layer has which surface: one at a time.
+///
+/// A layer leaves a surface on its own presenting thread, after the frame that it is showing there. Whoever takes the
+/// surface over begins when that is done, so that no late picture or clearing of the old layer hits the new one's.
+///
+/// The registry's lock is taken before a mailbox's, never the other way round.
+enum SurfaceOccupancy {
+  private struct Entry {
+    var holder: Locked<DisplayMailbox>
+    var next: Locked<DisplayMailbox>?
+  }
+
+  /// By the identity of the renderer, which its holder keeps until it has left.
+  private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
+
+  /// Gives a surface to a layer: at once, or when the layer that has it has left it, which is asked to.
+  ///
+  /// - Parameter mailbox: its `renderer` is the surface already.
+  static func request(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
+    let mustLeave = entries.withLock { entries -> [Locked<DisplayMailbox>] in
+      let key = ObjectIdentifier(renderer)
+      guard let entry = entries[key] else {
+        entries[key] = Entry(holder: mailbox)
+        mailbox.withLock { $0.grant(renderer) }
+        return []
+      }
+      let returns = entry.holder === mailbox
+      entries[key]?.next = returns ? nil : mailbox
+      let others = [entry.holder, entry.next].compactMap(\.self).filter { $0 !== mailbox }
+      for other in others { other.withLock { $0.leave(renderer) } }
+      if returns { mailbox.withLock { $0.grant(renderer) } }
+      return others
+    }
+    for other in mustLeave { other.wakeAll() }
+  }
+
+  /// A layer that was waiting for a surface wants it no more.
+  static func cancel(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
+    entries.withLock { entries in
+      let key = ObjectIdentifier(renderer)
+      if entries[key]?.next === mailbox { entries[key]?.next = nil }
+    }
+  }
+
+  /// A layer has left a surface, which goes to the one that waits for it.
+  static func release(_ renderer: any VideoRenderer, by mailbox: Locked<DisplayMailbox>) {
+    let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
+      let key = ObjectIdentifier(renderer)
+      // It may have come back meanwhile.
+      guard let entry = entries[key], entry.holder === mailbox, mailbox.withLock({ $0.renderer !== renderer })
+      else { return nil }
+      return handOver(key, renderer, &entries)
+    }
+    next?.wakeAll()
+  }
+
+  /// A layer goes away, and its thread has ended.
+  static func withdraw(_ renderer: (any VideoRenderer)?, _ mailbox: Locked<DisplayMailbox>) {
+    guard let renderer else { return }
+    let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
+      let key = ObjectIdentifier(renderer)
+      if entries[key]?.next === mailbox { entries[key]?.next = nil }
+      return entries[key]?.holder === mailbox ? handOver(key, renderer, &entries) : nil
+    }
+    next?.wakeAll()
+  }
+
+  private static func handOver(
+    _ key: ObjectIdentifier, _ renderer: any VideoRenderer, _ entries: inout [ObjectIdentifier: Entry]
+  ) -> Locked<DisplayMailbox>? {
+    guard let next = entries[key]?.next else {
+      entries[key] = nil
+      return nil
+    }
+    entries[key] = Entry(holder: next)
+    next.withLock { $0.grant(renderer) }
+    return next
+  }
+}
