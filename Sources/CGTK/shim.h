@@ -29,4 +29,15 @@ static inline int pipsink_display_descriptor(GdkDisplay *display) {
   return -1;
 }
 
+/// Whether a child of a GtkOverlay is drawn below another child of it; of other containers it is not known.
+static inline gboolean pipsink_is_below(GtkWidget *parent, GtkWidget *child, GtkWidget *other) {
+  if (!GTK_IS_OVERLAY(parent)) return FALSE;
+  if (gtk_bin_get_child(GTK_BIN(parent)) == child) return TRUE;
+  if (gtk_bin_get_child(GTK_BIN(parent)) == other) return FALSE;
+  GList *children = gtk_container_get_children(GTK_CONTAINER(parent));
+  gboolean below = g_list_index(children, child) < g_list_index(children, other);
+  g_list_free(children);
+  return below;
+}
+
 #endif

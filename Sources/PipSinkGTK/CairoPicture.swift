@@ -12,39 +12,39 @@ final class CairoPicture: @unchecked Sendable {
   /// A cairo_surface_t over the pixels.
   let surface: OpaquePointer
 
-  /// In the kind of memory that the display server takes without another copy (X11's shared memory) where it has one.
-  /// On GTK's thread.
-  ///
-  /// - Parameter window: the GdkWindow that it will be painted on.
+  /// The same pixels for the X server; nil elsewhere.
+  let sharedImage: SharedMemoryImage?
+
   /// - Returns: nil when there is no memory for it.
-  init?(size: PictureSize, for window: OpaquePointer) {
+  init?(size: PictureSize) {
     guard size.isValid,
-      let surface = gdk_window_create_similar_image_surface(
-        window, CAIRO_FORMAT_RGB24, gint(size.width), gint(size.height), 1)
-    else { return nil }
-    guard cairo_surface_get_type(surface) == CAIRO_SURFACE_TYPE_IMAGE,
+      let surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, Int32(size.width), Int32(size.height)),
       let pixels = cairo_image_surface_get_data(surface)
-    else {
-      cairo_surface_destroy(surface)
-      return nil
-    }
-    cairo_surface_flush(surface)
+    else { return nil }
     self.size = size
     self.surface = surface
     self.pixels = pixels
+    sharedImage = nil
     stride = Int(cairo_image_surface_get_stride(surface))
   }
 
+  /// Over memory that the X server has, too.
+  init?(_ image: SharedMemoryImage) {
+    guard
+      let surface = cairo_image_surface_create_for_data(
+        image.pixels, CAIRO_FORMAT_RGB24, Int32(image.size.width), Int32(image.size.height), Int32(image.stride)),
+      cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
+    else { return nil }
+    size = image.size
+    self.surface = surface
+    pixels = image.pixels
+    sharedImage = image
+    stride = image.stride
+  }
+
   deinit {
-    let surface = surface
-    // It may be X11's memory, and the last reference any thread's.
-    g_idle_add_full(
-      G_PRIORITY_DEFAULT_IDLE,
-      { surface in
-        if let surface, !MainActor.assumeIsolated({ GTKDisplay.isLost }) {
-          cairo_surface_destroy(OpaquePointer(surface))
-        }
-        return sourceEnds
-      }, UnsafeMutableRawPointer(surface), nil)
+    // Cairo may still hold the surface for what it is to draw; it has no pixels from here on.
+    cairo_surface_finish(surface)
+    cairo_surface_destroy(surface)
   }
 }

@@ -10,6 +10,8 @@ public enum GTKDisplay {
   }
 
   private static var opened: Kind?
+  /// Puts pictures into X11 windows past GTK; nil where that cannot be.
+  private(set) static var presenter: X11Presenter?
 
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
   /// called on the main thread before any view or window is made.
@@ -24,6 +26,7 @@ public enum GTKDisplay {
     }
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
     DisplayWatch.begin(display)
+    if kind == .x11 { presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display)) }
     opened = kind
     return kind
   }

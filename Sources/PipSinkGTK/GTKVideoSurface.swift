@@ -5,6 +5,9 @@ import PipSink
 ///
 /// Three pictures go round: one that GTK paints from, the newest that is ready, one that is drawn on. GTK's thread
 /// never waits for a conversion, nor the other way round.
+///
+/// On X11 a picture goes to the window from the presenting thread, past GTK's frame clock and its second copy; GTK
+/// paints it only when the window has to be painted anyway.
 final class GTKVideoSurface: VideoRenderer {
   private let state = Locked(State())
   private let canvas = Locked(FrameCanvas())
@@ -22,11 +25,18 @@ final class GTKVideoSurface: VideoRenderer {
     var shown: CairoPicture?
     var mustClear = false
     var isPaintRequested = false
+    /// Where pictures go past GTK; nil has GTK paint them.
+    var window: X11WindowArea?
+    /// What GTK has painted may not have reached the server yet, and then would cover what goes there now.
+    var isPainting = false
     var convertedCount: UInt64 = 0
     var needsDisplay: (@Sendable () -> Void)?
   }
 
-  init(requestPaint: @escaping @Sendable () -> Void) {
+  private let presenter: X11Presenter?
+
+  init(presenter: X11Presenter?, requestPaint: @escaping @Sendable () -> Void) {
+    self.presenter = presenter
     self.requestPaint = requestPaint
   }
 
@@ -46,6 +56,7 @@ final class GTKVideoSurface: VideoRenderer {
     guard let picture = work.spare else {
       throw RenderingError(code: .invalidSize, reason: "there is no memory for the view's picture")
     }
+    if let image = picture.sharedImage { presenter?.reclaim(image) }
     do throws(PipSinkError) {
       try canvas.withLock { canvas throws(PipSinkError) in
         _ = try canvas.draw(
@@ -64,6 +75,11 @@ final class GTKVideoSurface: VideoRenderer {
       state.ready = picture
       state.mustClear = false
       state.convertedCount += 1
+      // With the lock, so that a place that the view has left gets no picture any more.
+      if let presenter, let window = state.window, let image = picture.sharedImage, image.size == state.size {
+        presenter.put(image, into: window.windowID, at: window.origin, rectangles: window.rectangles)
+        if !state.isPainting { return false }
+      }
       defer { state.isPaintRequested = true }
       return !state.isPaintRequested
     }
@@ -92,8 +108,13 @@ final class GTKVideoSurface: VideoRenderer {
 
   /// The view's size in pixels, and whether anybody can see it.
   ///
-  /// - Parameter makePicture: makes a picture of that size; called three times when it is a new one.
-  func update(size: PictureSize?, isVisible: Bool, makePicture: (PictureSize) -> CairoPicture? = { _ in nil }) {
+  /// - Parameters:
+  ///   - window: where pictures of this size go past GTK.
+  ///   - makePicture: makes a picture of that size; called three times when it is a new one.
+  func update(
+    size: PictureSize?, isVisible: Bool, window: X11WindowArea? = nil,
+    makePicture: (PictureSize) -> CairoPicture? = { _ in nil }
+  ) {
     let isNew = state.withLock { $0.size != size }
     let pictures = isNew ? (0..<3).compactMap { _ in size.flatMap(makePicture) } : []
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
@@ -101,6 +122,7 @@ final class GTKVideoSurface: VideoRenderer {
       if isNew { state.spare = pictures }
       state.size = size
       state.isVisible = isVisible
+      state.window = window
       return needsDisplay ? state.needsDisplay : nil
     }
     handler?()
@@ -110,6 +132,7 @@ final class GTKVideoSurface: VideoRenderer {
   func pictureToPaint() -> CairoPicture? {
     state.withLock { state in
       state.isPaintRequested = false
+      state.isPainting = true
       if state.mustClear {
         state.mustClear = false
         if let shown = state.shown { state.spare.append(shown) }
@@ -122,6 +145,11 @@ final class GTKVideoSurface: VideoRenderer {
       }
       return state.shown
     }
+  }
+
+  /// What GTK painted has reached the display server.
+  func didPaint() {
+    state.withLock { $0.isPainting = false }
   }
 
   /// A copy of the newest picture.

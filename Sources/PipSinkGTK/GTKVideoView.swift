@@ -34,7 +34,7 @@ public final class GTKVideoView {
     g_object_ref_sink(widget)
     let target = PaintTarget(widget)
     paintTarget = target
-    surface = GTKVideoSurface { target.requestPaint() }
+    surface = GTKVideoSurface(presenter: GTKDisplay.presenter) { target.requestPaint() }
     connectSignals()
   }
 
@@ -138,8 +138,9 @@ public final class GTKVideoView {
     // GTK allocates a pixel to a widget that has no place.
     let window = gtk_widget_get_window(widget)
     let size = width > 1 && height > 1 && window != nil ? PictureSize(width: width, height: height) : nil
-    surface.update(size: size, isVisible: isMapped && !isMinimized && !isObscured) { size in
-      window.flatMap { CairoPicture(size: size, for: $0) }
+    let area = size != nil && GTKDisplay.presenter != nil ? X11WindowArea(of: widget, scale: scale) : nil
+    surface.update(size: size, isVisible: isMapped && !isMinimized && !isObscured, window: area) {
+      makePicture($0, for: window)
     }
     if let size, size != lastSize {
       lastSize = size
@@ -147,9 +148,23 @@ public final class GTKVideoView {
     }
   }
 
+  /// In memory that the X server reads, where there is such.
+  private func makePicture(_ size: PictureSize, for window: OpaquePointer?) -> CairoPicture? {
+    if let presenter = GTKDisplay.presenter, let visual = window.flatMap({ gdk_window_get_visual($0) }),
+      let xVisual = gdk_x11_visual_get_xvisual(visual),
+      let image = presenter.makeImage(visual: xVisual, depth: gdk_visual_get_depth(visual), size: size)
+    {
+      return CairoPicture(image)
+    }
+    return CairoPicture(size: size)
+  }
+
   // MARK: - Painting
 
   private func paint(_ context: OpaquePointer) {
+    // Something may lie over the view now that did not before, or no longer.
+    update()
+    noteWhenPainted()
     guard let picture = surface.pictureToPaint() else {
       cairo_set_source_rgb(context, 0, 0, 0)
       cairo_paint(context)
@@ -167,6 +182,20 @@ public final class GTKVideoView {
     cairo_set_source_surface(context, picture.surface, 0, 0)
     cairo_set_operator(context, CAIRO_OPERATOR_SOURCE)
     cairo_paint(context)
+  }
+}
+
+extension GTKVideoView {
+  /// Tells the surface when what is painted now has gone to the display server: GDK sends it before the next idle
+  /// moment.
+  private func noteWhenPainted() {
+    g_idle_add_full(
+      G_PRIORITY_DEFAULT_IDLE,
+      { surface in
+        if let surface { Unmanaged<GTKVideoSurface>.fromOpaque(surface).takeUnretainedValue().didPaint() }
+        return sourceEnds
+      }, Unmanaged.passRetained(surface).toOpaque(),
+      { surface in if let surface { Unmanaged<GTKVideoSurface>.fromOpaque(surface).release() } })
   }
 }
 

@@ -80,6 +80,7 @@ public final class RemoteVideoView {
   private func addLabel(_ label: GtkWidgetPointer, style: String, horizontal: GtkAlign, vertical: GtkAlign) {
     Style.install()
     gtk_style_context_add_class(gtk_widget_get_style_context(label), style)
+    gtk_style_context_add_class(gtk_widget_get_style_context(label), X11WindowArea.opaqueClass)
     gtk_widget_set_halign(label, horizontal)
     gtk_widget_set_valign(label, vertical)
     gtk_widget_set_no_show_all(label, 1)
@@ -100,8 +101,8 @@ enum Style {
     isInstalled = true
     let provider = gtk_css_provider_new()
     let css = """
-      .pipsink-name { color: white; background-color: rgba(0,0,0,0.55); padding: 2px 8px; font-size: 12px; }
-      .pipsink-placeholder { color: #dddddd; background-color: rgba(0,0,0,0.75); padding: 8px 16px; font-size: 15px; }
+      .pipsink-name { color: white; background-color: #1c1c1c; padding: 2px 8px; font-size: 12px; }
+      .pipsink-placeholder { color: #dddddd; background-color: #1c1c1c; padding: 8px 16px; font-size: 15px; }
       .pipsink-help { color: white; background-color: rgba(0,0,0,0.8); padding: 16px; font-family: monospace; }
       window.pipsink { background-color: black; }
       """

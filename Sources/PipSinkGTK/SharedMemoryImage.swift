@@ -3,13 +3,15 @@ import Glibc
 import PipSink
 
 /// Pixels in memory that the X server reads directly (MIT-SHM): BGRx rows.
-final class SharedMemoryImage {
+///
+/// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
+final class SharedMemoryImage: @unchecked Sendable {
   let size: PictureSize
   let image: UnsafeMutablePointer<XImage>
   private let connection: X11Connection
   private let segment: UnsafeMutablePointer<XShmSegmentInfo>
 
-  /// - Returns: nil when the server has no shared memory, or the system no more of it.
+  /// - Returns: nil when the server has no shared memory, or none with this program, or the system no more of it.
   init?(_ connection: X11Connection, visual: UnsafeMutablePointer<Visual>, depth: Int32, size: PictureSize) {
     guard size.isValid, XShmQueryExtension(connection.display) != 0 else { return nil }
     let segment = UnsafeMutablePointer<XShmSegmentInfo>.allocate(capacity: 1)
@@ -31,10 +33,20 @@ final class SharedMemoryImage {
     }
     segment.pointee.shmaddr = address.assumingMemoryBound(to: CChar.self)
     image.pointee.data = segment.pointee.shmaddr
+    XSync(connection.display, 0)
+    _ = connection.takeFailure()
     XShmAttach(connection.display, segment)
     XSync(connection.display, 0)
     // It goes when both sides have let it go, also when the program is killed.
     shmctl(segment.pointee.shmid, IPC_RMID, nil)
+    // A server on another machine cannot.
+    guard connection.takeFailure().errorCode == 0 else {
+      shmdt(segment.pointee.shmaddr)
+      image.pointee.data = nil
+      _ = image.pointee.f.destroy_image(image)
+      segment.deallocate()
+      return nil
+    }
     self.size = size
     self.image = image
     self.connection = connection
@@ -55,6 +67,9 @@ final class SharedMemoryImage {
   var pixels: UnsafeMutablePointer<UInt8> {
     UnsafeMutableRawPointer(segment.pointee.shmaddr).assumingMemoryBound(to: UInt8.self)
   }
+
+  /// By which the server knows the memory.
+  var segmentID: UInt { segment.pointee.shmseg }
 
   var stride: Int { Int(image.pointee.bytes_per_line) }
 }

@@ -103,19 +103,31 @@ struct ConversionPlan {
       let isLast = !(kind.orientation != .upright && !steps.contains { $0.turns })
       let next = isLast && canResample(to: target) ? target : format
       let filter = kind.filter.mode(from: size, to: wanted)
-      if filter == kFilterBox { halve(towards: wanted) }
+      if filter == kFilterBox, format.isRGB32 { halve(towards: wanted) }
+      if filter == kFilterBox, !format.isRGB32 { quarter(towards: wanted) }
       if wanted != size || next != format { add(.resample(filter), next, wanted) }
     }
 
     /// libyuv's box filter averages pixels two by two only, and leaves some out when it shrinks them more, so that is
     /// done by halves.
     private mutating func halve(towards wanted: PictureSize) {
-      guard format.isRGB32 else { return }
       while size.width >= wanted.width * 2 || size.height >= wanted.height * 2 {
         let half = PictureSize(
           width: size.width >= wanted.width * 2 ? size.width / 2 : size.width,
           height: size.height >= wanted.height * 2 ? size.height / 2 : size.height)
         add(.resample(kFilterBox), format, half)
+      }
+    }
+
+    /// Blocks of four by four samples have a vector kernel, boxes of other sizes have none: what is left to do after
+    /// it costs less than half of the whole.
+    private mutating func quarter(towards wanted: PictureSize) {
+      guard !format.isTenBit else { return }
+      // Every plane has to come out even.
+      while size.width >= wanted.width * 4, size.height >= wanted.height * 4, size.width % 8 == 0,
+        size.height % 8 == 0
+      {
+        add(.resample(kFilterBox), format, PictureSize(width: size.width / 4, height: size.height / 4))
       }
     }
 

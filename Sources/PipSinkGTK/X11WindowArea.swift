@@ -1,0 +1,89 @@
+import CGTK
+import PipSink
+
+/// Where a widget's pixels lie in its X11 window.
+struct X11WindowArea: Sendable {
+  let windowID: UInt
+  /// Of the widget's upper left corner in the window, in pixels.
+  let origin: (x: Int, y: Int)
+  /// The parts of the widget that nothing covers, in its own pixels.
+  let rectangles: [PictureRect]
+
+  /// Widgets with this style class are opaque: what they cover need not be painted again for every frame.
+  static let opaqueClass = "pipsink-opaque"
+
+  /// - Returns: nil when the widget has no X11 window, or when something transparent lies over it, which only GTK can
+  ///   blend with the picture.
+  @MainActor
+  init?(of widget: GtkWidgetPointer, scale: Int) {
+    guard let own = gtk_widget_get_window(widget), gtk_widget_get_has_window(widget) != 0 else { return nil }
+    guard let (window, x, y) = Self.nativeWindow(of: own) else { return nil }
+    let region = gdk_window_get_clip_region(own)
+    defer { cairo_region_destroy(region) }
+    for cover in Self.covers(of: widget) {
+      guard cover.isOpaque else { return nil }
+      var rectangle = cover.rectangle
+      cairo_region_subtract_rectangle(region, &rectangle)
+    }
+    windowID = gdk_x11_window_get_xid(window)
+    origin = (x * scale, y * scale)
+    rectangles = (0..<cairo_region_num_rectangles(region)).map { index in
+      var rectangle = cairo_rectangle_int_t()
+      cairo_region_get_rectangle(region, index, &rectangle)
+      return PictureRect(
+        x: Int(rectangle.x) * scale, y: Int(rectangle.y) * scale, width: Int(rectangle.width) * scale,
+        height: Int(rectangle.height) * scale)
+    }
+  }
+
+  /// The X11 window that a GdkWindow is drawn in, and where.
+  @MainActor
+  private static func nativeWindow(of own: OpaquePointer) -> (OpaquePointer, x: Int, y: Int)? {
+    var (window, x, y) = (own, 0, 0)
+    while gdk_window_has_native(window) == 0 {
+      var (dx, dy): (gint, gint) = (0, 0)
+      gdk_window_get_position(window, &dx, &dy)
+      guard gdk_window_get_window_type(window) != GDK_WINDOW_OFFSCREEN, let parent = gdk_window_get_parent(window)
+      else { return nil }
+      (window, x, y) = (parent, x + Int(dx), y + Int(dy))
+    }
+    return (window, x, y)
+  }
+
+  /// What lies over the widget, in its coordinates: brothers and sisters of it and of what contains it.
+  @MainActor
+  private static func covers(
+    of widget: GtkWidgetPointer
+  ) -> [(rectangle: cairo_rectangle_int_t, isOpaque: Bool)] {
+    let (width, height) = (gtk_widget_get_allocated_width(widget), gtk_widget_get_allocated_height(widget))
+    var covers: [(rectangle: cairo_rectangle_int_t, isOpaque: Bool)] = []
+    var branch = widget
+    while let parent = gtk_widget_get_parent(branch) {
+      let children = gtk_container_get_children(parent.asContainer)
+      defer { g_list_free(children) }
+      var node = children
+      while let link = node {
+        node = link.pointee.next
+        guard let data = link.pointee.data else { continue }
+        let child = data.assumingMemoryBound(to: GtkWidget.self)
+        guard child != branch, gtk_widget_get_mapped(child) != 0 else { continue }
+        // GtkOverlay lays its main child below all others, which are in their order.
+        if pipsink_is_below(parent, child, branch) != 0 { continue }
+        var (x, y): (gint, gint) = (0, 0)
+        guard gtk_widget_translate_coordinates(child, widget, 0, 0, &x, &y) != 0 else { continue }
+        let (childWidth, childHeight) = (
+          gtk_widget_get_allocated_width(child), gtk_widget_get_allocated_height(child)
+        )
+        guard x < width, y < height, x + childWidth > 0, y + childHeight > 0 else { continue }
+        let style = gtk_widget_get_style_context(child)
+        covers.append(
+          (
+            cairo_rectangle_int_t(x: x, y: y, width: childWidth, height: childHeight),
+            gtk_style_context_has_class(style, opaqueClass) != 0
+          ))
+      }
+      branch = parent
+    }
+    return covers
+  }
+}
