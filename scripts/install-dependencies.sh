@@ -10,7 +10,7 @@ packages="
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
 "
 test_packages="
-  xvfb openbox x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
+  xvfb xserver-xephyr openbox x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
   python3 python3-gi gir1.2-gst-rtsp-server-1.0
 "
 

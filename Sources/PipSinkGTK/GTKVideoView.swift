@@ -8,8 +8,7 @@ import PipSink
 /// size, in a minimised window or (where the display server tells) fully covered. GTK paints when there is a new frame,
 /// and not otherwise.
 @MainActor
-public final class GTKVideoView {
-  /// The GtkWidget, for containers of the app's own. Borrowed.
+public final class GTKVideoView: GTKWidgetOwner {
   public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(widget) }
   /// What a display layer is attached to. Usable from every thread, also when the view has gone.
   public var renderer: any VideoRenderer { surface }

@@ -5,7 +5,7 @@ import PipSink
 ///
 /// It owns one display layer, which follows its bounds.
 @MainActor
-public final class RemoteVideoView {
+public final class RemoteVideoView: GTKWidgetOwner {
   /// What is shown instead of a picture.
   public enum Placeholder: Hashable, Sendable {
     case waiting
@@ -29,7 +29,6 @@ public final class RemoteVideoView {
   public let streamID: StreamID
   public let view: GTKVideoView
   public let layer: SampleBufferDisplayLayer
-  /// The GtkWidget, for containers of the app's own. Borrowed.
   public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(overlay) }
 
   let overlay: GtkWidgetPointer

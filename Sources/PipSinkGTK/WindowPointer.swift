@@ -48,7 +48,7 @@ final class WindowPointer {
     case .none: break
     case .moving(let start, let pressed): move(location, from: start, pressed)
     case .resizing(let start, let pressed, let isLeft):
-      let distance = Int((location.rootX - pressed.rootX).rounded())
+      let distance = distance(to: location, from: start, pressed).x
       window.resize(toWidth: start.width + (isLeft ? -distance : distance))
       // The corner that the window is in stays where it is.
       window.snap(to: window.placement.corner)
@@ -56,18 +56,24 @@ final class WindowPointer {
   }
 
   private func move(_ location: Location, from start: PictureRect, _ pressed: Location) {
+    let distance = distance(to: location, from: start, pressed)
+    window.move(toX: start.x + distance.x, y: start.y + distance.y)
+  }
+
+  /// How far the pointer has come since it was pressed.
+  private func distance(
+    to location: Location, from start: PictureRect, _ pressed: Location
+  ) -> (x: Int, y: Int) {
     guard window.isLayer else {
-      window.move(
-        toX: start.x + Int((location.rootX - pressed.rootX).rounded()),
-        y: start.y + Int((location.rootY - pressed.rootY).rounded()))
-      return
+      return (Int((location.rootX - pressed.rootX).rounded()), Int((location.rootY - pressed.rootY).rounded()))
     }
     // Wayland tells where the pointer is in the surface. While a button is held, sway means the surface as it was when
-    // the button was pressed; other compositors mean it where it is now, and then what the pointer is off the place of
-    // the press is what is still to move.
-    let from = Self.countsFromPress ? start : window.frame
-    window.move(
-      toX: from.x + Int((location.x - pressed.x).rounded()), y: from.y + Int((location.y - pressed.y).rounded()))
+    // the button was pressed; other compositors mean it where it is now.
+    let origin = Self.countsFromPress ? start : window.frame
+    return (
+      origin.x - start.x + Int((location.x - pressed.x).rounded()),
+      origin.y - start.y + Int((location.y - pressed.y).rounded())
+    )
   }
 
   /// sway gives its clients the way to its control socket.

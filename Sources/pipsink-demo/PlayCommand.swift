@@ -25,6 +25,13 @@ struct PlayCommand: AsyncParsableCommand {
     case auto, window, offscreen, none
   }
 
+  enum Layout: String, ExpressibleByArgument, CaseIterable {
+    /// All streams, in rows and columns.
+    case grid
+    /// The first stream beside the second.
+    case split
+  }
+
   @Argument(help: "The pipeline, as one string or as gst-launch-1.0 takes it.")
   var pipeline: [String] = []
 
@@ -85,7 +92,7 @@ struct PlayCommand: AsyncParsableCommand {
   var pipCorner: WindowCorner?
 
   @Option(help: "How the app's window shows its streams: all, or the first beside the second.")
-  var layout: VideoWindow.Layout = .grid
+  var layout: Layout = .grid
 
   @Option(help: "How a picture is fitted to its surface.")
   var gravity: VideoGravity = .resizeAspect
@@ -142,4 +149,3 @@ struct PlayCommand: AsyncParsableCommand {
 }
 
 extension WindowCorner: ExpressibleByArgument {}
-extension VideoWindow.Layout: ExpressibleByArgument {}

@@ -78,7 +78,8 @@ final class PlaySession {
     func offscreen() throws(PipSinkError) -> any Surfaces {
       try OffscreenSurfaces(
         inAppSize: command.windowSize ?? PictureSize(width: 640, height: 360),
-        pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180), gravity: command.gravity)
+        pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180), gravity: command.gravity,
+        isSplit: command.layout == .split)
     }
     switch command.surface {
     case .none: return NoSurfaces()

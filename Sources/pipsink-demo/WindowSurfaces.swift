@@ -12,8 +12,15 @@ final class WindowSurfaces: Surfaces {
     case displayLost
   }
 
+  /// What fills the app's window.
+  private enum Content {
+    case grid(GridVideoView)
+    case split(SplitVideoView)
+  }
+
   let kind: String
   private let window: VideoWindow
+  private let content: Content
   private let pictureInPicture: PictureInPictureWindow
   private let pictureInPictureDisplayLayer: SampleBufferDisplayLayer
   private let gravity: VideoGravity
@@ -28,13 +35,22 @@ final class WindowSurfaces: Surfaces {
   ///   - wish: called on the main actor.
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   init(
-    size: PictureSize, layout: VideoWindow.Layout, placement: WindowPlacement?, gravity: VideoGravity, help: String,
+    size: PictureSize, layout: PlayCommand.Layout, placement: WindowPlacement?, gravity: VideoGravity, help: String,
     wish: @escaping @MainActor (Wish) -> Void
   ) throws(PipSinkError) {
     kind = try GTKDisplay.open().rawValue
     self.gravity = gravity
     self.help = help
-    window = try VideoWindow(size: size, layout: layout)
+    switch layout {
+    case .grid:
+      let grid = try GridVideoView()
+      content = .grid(grid)
+      window = try VideoWindow(content: grid, size: size)
+    case .split:
+      let split = try SplitVideoView()
+      content = .split(split)
+      window = try VideoWindow(content: split, size: size)
+    }
     if let placement { placement.save(to: WindowPlacement.defaultPath) }
     pictureInPicture = try PictureInPictureWindow(streamID: "")
     pictureInPictureDisplayLayer = SampleBufferDisplayLayer(
@@ -58,7 +74,14 @@ final class WindowSurfaces: Surfaces {
     if let view = views[id] { return view.layer }
     let view = try RemoteVideoView(streamID: id, videoGravity: gravity)
     views[id] = view
-    window.add(view)
+    switch content {
+    case .grid(let grid): grid.add(view)
+    case .split(let split) where split.local == nil: split.local = view
+    case .split(let split) where split.remote == nil: split.remote = view
+    // There are two places.
+    case .split: break
+    }
+    showOrHideRemote()
     return view.layer
   }
 
@@ -72,6 +95,7 @@ final class WindowSurfaces: Surfaces {
   func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?) {
     pictureInPictureStreamID = id
     for streamID in views.keys { showPlaceholder(of: streamID) }
+    showOrHideRemote()
     guard let id else {
       pictureInPicture.hide()
       return
@@ -84,6 +108,13 @@ final class WindowSurfaces: Surfaces {
   func streamDidChange(_ id: StreamID, to state: StreamState) {
     states[id] = state
     showPlaceholder(of: id)
+    showOrHideRemote()
+  }
+
+  /// In the split layout the own picture has the whole width while the other is not there.
+  private func showOrHideRemote() {
+    guard case .split(let split) = content, let remote = split.remote?.streamID else { return }
+    split.showsRemote = remote != pictureInPictureStreamID && states[remote] != .ended
   }
 
   private func showPlaceholder(of id: StreamID) {

@@ -161,6 +161,30 @@ import Testing
     #expect(report.streams["bad"]?.state == "failed")
     #expect(report.errors.contains { $0.contains("identity0") })
   }
+
+  @Test func withoutADisplayItShowsTheStreamsOffscreenAndSaysSo() async throws {
+    let result = try await Demo.play(["videotestsrc num-buffers=3 ! appsink name=a", "--report", "-"])
+    #expect(result.status == 0)
+    #expect(result.errors.contains("Showing the streams offscreen: no display can be reached."))
+    #expect(try result.report().surface == "offscreen")
+  }
+
+  @Test func theSplitLayoutIsOnePictureOffscreen() async throws {
+    let folder = try TemporaryFolder()
+    let result = try await Demo.play([
+      "videotestsrc pattern=white num-buffers=60 ! video/x-raw,framerate=30/1 ! appsink name=local "
+        + "videotestsrc pattern=red num-buffers=60 ! video/x-raw,framerate=30/1 ! appsink name=remote",
+      "--surface", "offscreen", "--layout", "split", "--gravity", "resize", "--at", "0.5=snapshot", "--at",
+      "0.8=pip:remote", "--at", "1.3=snapshot", "--snapshots", folder.url.path,
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let shots = folder.files.filter { $0.contains("inApp") }
+    #expect(shots.allSatisfy { $0.hasSuffix("inApp.png") })
+    let right = try await PNG.decoded(folder.path(try #require(shots.first))).pixel(480, 100)
+    PNG.expect(right, isNear: [0, 0, 255])
+    let alone = try await PNG.decoded(folder.path(try #require(shots.dropFirst().first))).pixel(480, 100)
+    PNG.expect(alone, isNear: [255, 255, 255])
+  }
 }
 
 extension Sequence {

@@ -50,6 +50,22 @@ import Testing
   }
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayDraggingACornerResizesItInItsShape() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try play(server, ["--pip-corner", "top-left", "--pip-size", "320x180"])
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
+    try await server.outer.drag(from: (16 + 317, 16 + 177), to: (16 + 477, 16 + 267))
+    // The first of seven bars is wider and longer now.
+    #expect(
+      try await eventually {
+        let image = try await server.screenshot()
+        return isFirstBar(image, 16 + 60, 16 + 30) && isFirstBar(image, 16 + 20, 16 + 260)
+          && !isFirstBar(image, 16 + 80, 16 + 30) && !isFirstBar(image, 16 + 20, 16 + 275)
+      })
+    demo.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func swaysDeathIsReportedAndEndsTheRunWithItsReport() async throws {
     let server = try await WaylandServer(.sway)
     let folder = try TemporaryFolder()

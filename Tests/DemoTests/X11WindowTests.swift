@@ -95,6 +95,48 @@ struct X11WindowTests {
     demo.stop()
   }
 
+  @Test func itGoesToItsCornerWhenTheScreenChanges() async throws {
+    let server = try await XServer(size: "1024x768", in: XServer(managesWindows: false))
+    let demo = try play(server, ["--mode", "pip"])
+    _ = try await server.window(Self.title)
+    for size in [PictureSize(width: 800, height: 600), PictureSize(width: 1024, height: 768)] {
+      try await server.tool("xrandr", "-s", "\(size)")
+      #expect(
+        try await eventually {
+          let found = try await server.window(Self.title)
+          return (found.x, found.y) == (size.width - 320 - 16, size.height - 180 - 16)
+        }, "\(size)")
+    }
+    #expect(demo.isRunning)
+    demo.stop()
+  }
+
+  @Test func theSplitLayoutShowsTheLocalPictureAloneOrBesideTheRemoteOne() async throws {
+    let server = try await XServer()
+    let demo = try Demo.start(
+      [
+        "play",
+        "videotestsrc pattern=white ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=local "
+          + "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote",
+        "--surface", "window", "--layout", "split", "--gravity", "resizeAspectFill", "--pip-stream", "remote",
+      ], environment: server.environment)
+    let window = try await server.window("PipSink")
+    let isRedOnTheRight = { (isRed: Bool) in
+      try await eventually {
+        let image = try await server.screenshot(of: window.id)
+        let (left, right) = (image.pixel(image.size.width / 4, 100), image.pixel(image.size.width * 3 / 4, 100))
+        return left[0] > 240 && (isRed ? right[0] < 30 && right[2] > 200 : right[0] > 240)
+      }
+    }
+    #expect(try await isRedOnTheRight(true))
+    // The remote picture goes to picture-in-picture, and comes back.
+    try await server.key("p")
+    #expect(try await isRedOnTheRight(false))
+    try await server.key("p")
+    #expect(try await isRedOnTheRight(true))
+    demo.stop()
+  }
+
   @Test func keysAndClosingControlIt() async throws {
     let server = try await XServer()
     let folder = try TemporaryFolder()

@@ -6,6 +6,7 @@ import Testing
 /// An X server without a screen, with a window manager in it, and the tools that a user has to look at windows.
 final class XServer {
   let display: String
+  private let outer: XServer?
   private let server: RunningProgram
   private var windowManager: RunningProgram?
   /// Where programs in it remember things.
@@ -13,17 +14,27 @@ final class XServer {
 
   /// Whether the programs are there; where they are not, tests say that they are skipped.
   static var isInstalled: Bool {
-    ["Xvfb", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock"].allSatisfy {
+    ["Xvfb", "Xephyr", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock", "xrandr"].allSatisfy {
       FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
     }
   }
 
-  init(managesWindows: Bool = true, size: String = "1280x800") async throws {
+  /// - Parameter outer: the server is a window of that one, and its screen can have other sizes.
+  init(managesWindows: Bool = true, size: String = "1280x800", in outer: XServer? = nil) async throws {
     stateFolder = try TemporaryFolder()
+    self.outer = outer
     // The server chooses a free display and says which on its standard output. Other users may connect, as sway's does.
-    server = try RunningProgram(
-      "/usr/bin/Xvfb",
-      ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
+    server =
+      if let outer {
+        try RunningProgram(
+          "/usr/bin/Xephyr",
+          ["-displayfd", "1", "-screen", size, "-resizeable", "-nolisten", "tcp", "-noreset", "-ac"],
+          environment: ["DISPLAY": outer.display])
+      } else {
+        try RunningProgram(
+          "/usr/bin/Xvfb",
+          ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
+      }
     let line = await server.firstLine()
     display = ":" + (try #require(line, "the X server did not start"))
     guard managesWindows else { return }

@@ -2,17 +2,54 @@
 ///
 /// Pictures are made on the layer's presenting thread; any thread may look at them.
 public final class OffscreenRenderer: VideoRenderer {
-  public let size: PictureSize
   public let scalingFilter: ScalingFilter
-  public var renderSize: PictureSize? { size }
   private let state: Locked<Canvas>
+  private let visibility = Locked(Visibility())
+
+  private struct Visibility {
+    var isVisible = true
+    var needsDisplay: (@Sendable () -> Void)?
+  }
 
   /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
-    self.size = size
     self.scalingFilter = scalingFilter
     state = Locked(Canvas(size: size, scalingFilter: scalingFilter))
+  }
+
+  /// In pixels.
+  public var size: PictureSize { state.withLock { $0.size } }
+  public var renderSize: PictureSize? { size }
+
+  /// Gives the surface another size; it is empty then, and asks its layer for the newest frame.
+  ///
+  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, and then nothing has changed.
+  public func resize(to size: PictureSize) throws(PipSinkError) {
+    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    let filter = scalingFilter
+    let isNew = state.withLock { canvas in
+      guard canvas.size != size else { return false }
+      canvas = Canvas(size: size, scalingFilter: filter)
+      return true
+    }
+    if isNew { visibility.withLock { $0.needsDisplay }?() }
+  }
+
+  /// Whether anybody looks at the picture. While it is not so, none is made.
+  public var isVisible: Bool {
+    get { visibility.withLock { $0.isVisible } }
+    set {
+      let handler = visibility.withLock { visibility in
+        defer { visibility.isVisible = newValue }
+        return newValue && !visibility.isVisible ? visibility.needsDisplay : nil
+      }
+      handler?()
+    }
+  }
+
+  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
+    visibility.withLock { $0.needsDisplay = handler }
   }
 
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
@@ -34,13 +71,13 @@ public final class OffscreenRenderer: VideoRenderer {
 
   /// A copy of the picture that is shown; nil when none is.
   public func image() -> BGRAImage? {
-    state.withLock { $0.hasImage ? BGRAImage(size: size, bytes: $0.copy()) : nil }
+    state.withLock { $0.hasImage ? BGRAImage(size: $0.size, bytes: $0.copy()) : nil }
   }
 }
 
 /// The pixels and what is needed to draw on them. Owned by one renderer, used behind its lock.
 private struct Canvas: ~Copyable {
-  private let size: PictureSize
+  let size: PictureSize
   private let pixels: UnsafeMutableBufferPointer<UInt8>
   private var canvas: FrameCanvas
   /// Where the last picture lies; around it everything is black.

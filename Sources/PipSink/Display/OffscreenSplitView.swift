@@ -1,0 +1,52 @@
+/// A picture in memory with the own stream over its whole width, or in one half with the other side's in the other.
+///
+/// A display layer is attached to each of the two surfaces. ``showsRemote`` changes while frames flow: both surfaces
+/// get their new size, and ask their layers for the newest frame.
+public final class OffscreenSplitView: Sendable {
+  public let size: PictureSize
+  public let local: OffscreenRenderer
+  public let remote: OffscreenRenderer
+  private let isRemoteShown = Locked(false)
+
+  /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
+  public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
+    guard size.isValid, size.width >= 2 else { throw .invalidSize(width: size.width, height: size.height) }
+    self.size = size
+    local = try OffscreenRenderer(size: size, scalingFilter: scalingFilter)
+    let half = SplitLayout.frames(in: size, showsRemote: true).remote?.size ?? size
+    remote = try OffscreenRenderer(size: half, scalingFilter: scalingFilter)
+    remote.isVisible = false
+  }
+
+  /// Whether the remote picture is shown; at first it is not.
+  public var showsRemote: Bool {
+    get { isRemoteShown.withLock { $0 } }
+    set {
+      isRemoteShown.withLock { isShown in
+        guard newValue != isShown else { return }
+        isShown = newValue
+        // Both halves are valid sizes, since the whole is at least two pixels wide.
+        try? local.resize(to: SplitLayout.frames(in: size, showsRemote: newValue).local.size)
+        remote.isVisible = newValue
+      }
+    }
+  }
+
+  /// A copy of what is shown; black where a stream has no picture.
+  public func image() -> BGRAImage {
+    let showsRemote = showsRemote
+    let frames = SplitLayout.frames(in: size, showsRemote: showsRemote)
+    var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
+    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
+    let parts = [(local, frames.local)] + (frames.remote.map { [(remote, $0)] } ?? [])
+    for (renderer, frame) in parts {
+      guard let image = renderer.image(), image.size == frame.size else { continue }
+      for row in 0..<frame.height {
+        let start = (row * size.width + frame.x) * 4
+        bytes.replaceSubrange(
+          start..<start + frame.width * 4, with: image.bytes[row * frame.width * 4..<(row + 1) * frame.width * 4])
+      }
+    }
+    return BGRAImage(size: size, bytes: bytes)
+  }
+}

@@ -1,0 +1,28 @@
+import CGTK
+import PipSink
+
+/// Any number of streams in rows and columns, as many of each as show them largest.
+@MainActor
+public final class GridVideoView: GTKWidgetOwner {
+  public private(set) var views: [RemoteVideoView] = []
+  public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(tiles.widget) }
+
+  private let tiles = TiledView { count, size in GridLayout.frames(count: count, in: size) }
+
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  public init() throws(PipSinkError) {
+    try GTKDisplay.open()
+  }
+
+  /// Adds a stream's view behind those that are there.
+  public func add(_ view: RemoteVideoView) {
+    views.append(view)
+    tiles.add(view.overlay)
+  }
+
+  public func remove(_ view: RemoteVideoView) {
+    guard let index = views.firstIndex(where: { $0 === view }) else { return }
+    views.remove(at: index)
+    tiles.remove(view.overlay)
+  }
+}

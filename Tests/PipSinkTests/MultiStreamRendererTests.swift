@@ -1,0 +1,89 @@
+import Testing
+
+@testable import PipSink
+
+/// Several streams' renderers together, and the local picture beside a remote one.
+@Suite struct MultiStreamRendererTests {
+  private func frame(_ pattern: String) throws -> SampleBuffer {
+    try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 36, pattern: pattern))
+  }
+
+  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+
+  @Test func everyStreamIsShownByItsOwnRenderer() async throws {
+    let streams = MultiStreamRenderer()
+    let renderers = [MultiStreamRenderer.localStreamID: TestRenderer(), "remote": TestRenderer()]
+    for (id, renderer) in renderers { streams.attach(renderer, toStream: id) }
+    #expect(streams.streamIDs == ["local", "remote"])
+    let picture = try frame("white").pixelBuffer
+    streams.consumer(for: "local").consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: 1))
+    #expect(streams.render(SampleBuffer(pixelBuffer: picture, sequenceNumber: 2), streamID: "remote"))
+    #expect(await eventually { renderers["local"]?.shown == [1] && renderers["remote"]?.shown == [2] })
+  }
+
+  @Test func aFrameOfAStreamWithoutARendererIsRefused() throws {
+    let streams = MultiStreamRenderer()
+    #expect(!streams.render(try frame("white"), streamID: "nobody"))
+    #expect(streams.streamIDs.isEmpty)
+  }
+
+  @Test func aRendererThatComesLateBeginsWithTheNewestFrame() async throws {
+    let streams = MultiStreamRenderer()
+    let consumer = streams.consumer(for: "remote")
+    let picture = try frame("white").pixelBuffer
+    for number in 1...3 as ClosedRange<UInt64> {
+      consumer.consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: number))
+    }
+    let renderer = TestRenderer()
+    streams.attach(renderer, toStream: "remote")
+    #expect(await eventually { renderer.shown == [3] })
+    streams.removeStream("remote")
+    #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
+    #expect(streams.streamIDs.isEmpty)
+  }
+
+  @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
+  func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {
+    let split = try OffscreenSplitView(size: size)
+    let layers = [split.local, split.remote].map {
+      SampleBufferDisplayLayer(name: "split", renderer: $0, videoGravity: .resize)
+    }
+    layers[0].enqueue(try frame("white"))
+    layers[1].enqueue(try frame("red"))
+    let whiteThenRed = { (column: Int) -> Bool in
+      let image = split.image()
+      return image.size == size
+        && (0..<size.width).allSatisfy { x in
+          let pixel = image.pixel(x, size.height / 2)
+          return x < column ? pixel[0] > 240 && pixel[1] > 240 : pixel[0] < 30 && pixel[2] > 200
+        }
+    }
+    for showsRemote in [false, true, false, true, true] {
+      split.showsRemote = showsRemote
+      for layer in layers { #expect(layer.waitUntilPresented(by: soon)) }
+      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "remote shown: \(showsRemote)")
+    }
+    // What nobody sees was not made: the remote picture, before it was shown the first time.
+    #expect(layers[1].statistics.hidden == 1)
+  }
+
+  @Test func aSplitNeedsTwoColumns() {
+    #expect(throws: PipSinkError.invalidSize(width: 1, height: 5)) {
+      try OffscreenSplitView(size: .init(width: 1, height: 5))
+    }
+  }
+
+  @Test func anOffscreenSurfaceTakesAnotherSizeAndAsksForItsPicture() throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 8, height: 8))
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer, videoGravity: .resize)
+    layer.enqueue(try frame("white"))
+    #expect(layer.waitUntilPresented(by: soon))
+    try renderer.resize(to: .init(width: 20, height: 10))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.image()?.size == PictureSize(width: 20, height: 10))
+    #expect(throws: PipSinkError.invalidSize(width: 0, height: 10)) {
+      try renderer.resize(to: .init(width: 0, height: 10))
+    }
+    #expect(layer.bounds == PictureSize(width: 20, height: 10))
+  }
+}
