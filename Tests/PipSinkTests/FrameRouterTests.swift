@@ -79,6 +79,69 @@ import Testing
     #expect(router.changes.map(\.streamID) == ["a", "b"])
   }
 
+  @Test func severalPictureInPictureSurfacesShowAStreamEach() throws {
+    let surfaces = [RecordingDestination(), RecordingDestination()]
+    let router = FrameRouter(pictureInPicture: surfaces[0])
+    let second = router.addPictureInPictureSurface(surfaces[1])
+    let (a, b) = (router.addStream("a"), router.addStream("b"))
+    try router.enterPictureInPicture("a")
+    try router.enterPictureInPicture("b", on: second)
+    a.consume(frame("a", 1))
+    b.consume(frame("b", 1))
+    // They change places, and no surface ever has both.
+    try router.switchTo(
+      router.table.clearing().clearing(second).showing("b").showing("a", on: second))
+    a.consume(frame("a", 2))
+    b.consume(frame("b", 2))
+    #expect(surfaces[0].sequences(of: sizes["a"]!) == [1])
+    #expect(surfaces[0].sequences(of: sizes["b"]!) == [2])
+    #expect(surfaces[1].sequences(of: sizes["b"]!) == [1])
+    #expect(surfaces[1].sequences(of: sizes["a"]!) == [2])
+    // A stream that enters another surface leaves the one it was in.
+    try router.enterPictureInPicture("b", on: second)
+    #expect(router.table.entries == RoutingTable().showing("b", on: second).entries)
+    router.removePictureInPictureSurface(second)
+    #expect(router.table.entries.isEmpty)
+  }
+
+  @Test func aMirroredStreamIsShownInBothPlaces() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a", isMirrored: true)
+    consumer.consume(frame("a", 2))
+    router.leavePictureInPicture()
+    consumer.consume(frame("a", 3))
+    #expect(inApp.sequences(of: sizes["a"]!) == [1, 2, 3])
+    #expect(pip.sequences(of: sizes["a"]!) == [2])
+    let statistics = try #require(router.statistics(of: "a"))
+    #expect(statistics.received == 3)
+    #expect(router.changes.map(\.framesLost) == [0, 0])
+  }
+
+  @Test func theInAppSurfaceIsClearedWhereThatIsConfigured() throws {
+    let inApp = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: RecordingDestination())
+    router.keepsInAppPictures = false
+    router.addStream("a", inApp: inApp).consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    #expect(inApp.events.last == .relinquish(removingImage: true))
+  }
+
+  @Test func aSwitchIsAnnouncedWhenItsFirstPictureIsShown() async throws {
+    let layer = SampleBufferDisplayLayer(name: "pip", renderer: TestRenderer())
+    let router = FrameRouter(pictureInPicture: layer)
+    router.addStream("a").consume(frame("a", 1))
+    let changes = router.presentedChanges()
+    try router.enterPictureInPicture("a")
+    for await change in changes {
+      #expect(change.streamID == "a" && change.to == .pictureInPicture)
+      #expect(change.firstFrameLatency != nil)
+      break
+    }
+  }
+
   @Test func aStreamWithoutAFrameYetLeavesNobodyElsesPictureThere() throws {
     let pip = RecordingDestination()
     let router = FrameRouter(

@@ -1,31 +1,47 @@
-/// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID.
+/// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID; to two
+/// only where that is asked for (`isMirrored`).
 ///
 /// A switch publishes a new ``RoutingTable`` whole. Frames never wait for a switch of another stream, and at no moment
-/// do two streams reach the picture-in-picture surface. All calls are allowed from every thread, except from within a
+/// do two streams reach one picture-in-picture surface. All calls are allowed from every thread, except from within a
 /// destination.
 public final class FrameRouter: Sendable {
-  private let pictureInPicture: (any SampleBufferDestination)?
   /// Serialises switches; no frame takes this lock.
   private let control: Locked<Control>
+  private let broadcast = Broadcast<SurfaceChange>()
 
   private struct Control {
     var table: RoutingTable
     var routes: [StreamRoute] = []
+    var surfaces: [PictureInPictureSurfaceID: any SampleBufferDestination]
+    var lastSurfaceNumber = 0
+    var keepsInAppPictures = true
 
     func route(_ id: StreamID?) -> StreamRoute? {
       routes.first { $0.streamID == id }
+    }
+
+    func destination(of placement: RoutingTable.Placement) -> (any SampleBufferDestination)? {
+      placement.surface.flatMap { surfaces[$0] }
     }
   }
 
   /// - Parameters:
   ///   - table: the routing at the start.
-  ///   - pictureInPicture: the surface of picture-in-picture; nil to count its frames only.
+  ///   - pictureInPicture: the primary surface of picture-in-picture; nil to count its frames only.
   public init(table: RoutingTable = RoutingTable(), pictureInPicture: (any SampleBufferDestination)? = nil) {
-    self.pictureInPicture = pictureInPicture
-    control = Locked(Control(table: table))
+    control = Locked(Control(table: table, surfaces: [.primary: pictureInPicture].compactMapValues(\.self)))
   }
 
   public var table: RoutingTable { control.withLock { $0.table } }
+
+  /// Whether an in-app surface keeps its last picture when its stream goes to picture-in-picture; otherwise it is
+  /// cleared.
+  public var keepsInAppPictures: Bool {
+    get { control.withLock { $0.keepsInAppPictures } }
+    set { control.withLock { $0.keepsInAppPictures = newValue } }
+  }
+
+  // MARK: - Streams and surfaces
 
   /// Adds a stream.
   ///
@@ -40,9 +56,10 @@ public final class FrameRouter: Sendable {
         route.beginRun()
         return route
       }
+      let placement = control.table.placement(of: streamID)
       let route = StreamRoute(
-        streamID: streamID, surface: control.table.surface(for: streamID), inApp: inApp,
-        pictureInPicture: pictureInPicture)
+        streamID: streamID, placement: placement, inApp: inApp,
+        pictureInPicture: control.destination(of: placement), broadcast: broadcast)
       control.routes.append(route)
       return route
     }
@@ -53,42 +70,92 @@ public final class FrameRouter: Sendable {
     addStream(streamID)
   }
 
-  /// Picture-in-picture for this stream; whichever was there before goes back to the app.
-  ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and then nothing has changed.
-  public func enterPictureInPicture(_ streamID: StreamID) throws(PipSinkError) {
-    try switchTo(RoutingTable(mode: .pictureInPicture, pictureInPictureStreamID: streamID))
+  /// Adds a picture-in-picture surface beside the primary one.
+  public func addPictureInPictureSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
+    control.withLock { control in
+      control.lastSurfaceNumber += 1
+      let id = PictureInPictureSurfaceID(number: control.lastSurfaceNumber)
+      control.surfaces[id] = destination
+      return id
+    }
   }
 
-  /// Every stream in the app. The picture-in-picture stream stays chosen.
-  public func leavePictureInPicture() {
+  /// The surface's stream goes back to the app, and the surface is forgotten.
+  public func removePictureInPictureSurface(_ surface: PictureInPictureSurfaceID) {
+    leavePictureInPicture(on: surface)
+    control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
+  }
+
+  // MARK: - Switches
+
+  /// Picture-in-picture for this stream; whichever was on that surface before goes back to the app.
+  ///
+  /// - Parameters:
+  ///   - isMirrored: whether its frames go to the in-app surface as well.
+  ///   - presented: called once, on the presenting thread, when the surface has presented its first picture of the
+  ///     stream; dropped without a call when it never does.
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and then nothing has changed.
+  public func enterPictureInPicture(
+    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, isMirrored: Bool = false,
+    presented: (@Sendable (MonotonicTime) -> Void)? = nil
+  ) throws(PipSinkError) {
+    try change(presented) { $0.showing(streamID, on: surface, isMirrored: isMirrored) }
+  }
+
+  /// The surface's stream goes back to the app. It stays chosen for the primary surface.
+  public func leavePictureInPicture(on surface: PictureInPictureSurfaceID = .primary) {
     let requestedAt = MonotonicTime.now
-    control.withLock { control in
-      let chosen = control.table.pictureInPictureStreamID
-      publish(RoutingTable(mode: .normal, pictureInPictureStreamID: chosen), in: &control, requestedAt: requestedAt)
-    }
+    control.withLock { control in publish(control.table.clearing(surface), in: &control, requestedAt, nil) }
   }
 
   /// Publishes a new table and moves the streams that it moves.
   ///
   /// - Throws: ``PipSinkError/unknownStream(_:known:)`` for a stream that was not added, and then nothing has changed.
   public func switchTo(_ table: RoutingTable) throws(PipSinkError) {
+    try change(nil) { _ in table }
+  }
+
+  private func change(
+    _ presented: (@Sendable (MonotonicTime) -> Void)?, _ body: (RoutingTable) -> RoutingTable
+  ) throws(PipSinkError) {
     let requestedAt = MonotonicTime.now
     try control.withLock { control throws(PipSinkError) in
-      if let id = table.pictureInPictureStreamID, control.route(id) == nil {
+      let table = body(control.table)
+      let named = table.entries.values.map(\.streamID) + [table.pictureInPictureStreamID].compactMap(\.self)
+      for id in named where control.route(id) == nil {
         throw .unknownStream(id, known: control.routes.map(\.streamID))
       }
-      publish(table, in: &control, requestedAt: requestedAt)
+      publish(table, in: &control, requestedAt, presented)
     }
   }
 
-  private func publish(_ table: RoutingTable, in control: inout Control, requestedAt: MonotonicTime) {
-    let leaving = control.routes.filter { table.surface(for: $0.streamID) == .inApp }
-    let entering = control.routes.filter { table.surface(for: $0.streamID) == .pictureInPicture }
+  private func publish(
+    _ table: RoutingTable, in control: inout Control, _ requestedAt: MonotonicTime,
+    _ presented: (@Sendable (MonotonicTime) -> Void)?
+  ) {
     control.table = table
-    // In this order no frame of the one that leaves can come to the surface after a frame of the one that enters.
-    for route in leaving { route.move(to: .inApp, requestedAt: requestedAt) }
-    for route in entering { route.move(to: .pictureInPicture, requestedAt: requestedAt) }
+    var moving = control.routes.filter { $0.placement != table.placement(of: $0.streamID) }
+    func move(_ route: StreamRoute, to placement: RoutingTable.Placement) {
+      let isEntering = placement.surface != nil && placement == table.placement(of: route.streamID)
+      route.move(
+        to: placement, control.destination(of: placement), keepsInAppPicture: control.keepsInAppPictures,
+        requestedAt: requestedAt, presented: isEntering ? presented : nil)
+    }
+    // Who leaves a surface leaves before another enters it: so no two streams ever reach it at once.
+    while !moving.isEmpty {
+      let occupied = Set(control.routes.compactMap(\.placement.surface))
+      let free = moving.firstIndex { route in
+        let surface = table.placement(of: route.streamID).surface
+        return surface == nil || surface == route.placement.surface || !occupied.contains(surface ?? .primary)
+      }
+      if let free {
+        let route = moving.remove(at: free)
+        move(route, to: table.placement(of: route.streamID))
+      } else {
+        // They go round in a circle: one makes room.
+        move(moving[0], to: RoutingTable.Placement())
+      }
+    }
   }
 
   // MARK: - What happened so far
@@ -102,11 +169,20 @@ public final class FrameRouter: Sendable {
     control.withLock { $0.route(streamID) }?.latest
   }
 
+  /// The streams, in the order that they were added.
+  public var streamIDs: [StreamID] { control.withLock { $0.routes.map(\.streamID) } }
+
   /// Every stream's moves between surfaces, in the order they happened: of those that one switch made, who left comes
-  /// first.
+  /// first. The last thousand of each stream are kept.
   public var changes: [SurfaceChange] {
     control.withLock { $0.routes }.flatMap(\.changes).sorted {
       ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)
     }
+  }
+
+  /// The moves from now on, each when the new surface has presented its first picture; frames lost or repeated are not
+  /// counted yet then (``changes`` has them). Each call gives a stream of its own.
+  public func presentedChanges() -> AsyncStream<SurfaceChange> {
+    broadcast.stream()
   }
 }

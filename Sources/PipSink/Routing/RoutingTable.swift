@@ -12,20 +12,71 @@ public enum SurfaceKind: String, Sendable {
   case pictureInPicture
 }
 
-/// Which surface each stream's frames go to. Immutable: a switch makes a new one.
-public struct RoutingTable: Equatable, Sendable {
-  public let mode: RoutingMode
-  /// The stream for the picture-in-picture surface. Has no effect in normal mode.
-  public let pictureInPictureStreamID: StreamID?
+/// One of a router's picture-in-picture surfaces.
+public struct PictureInPictureSurfaceID: Hashable, Sendable {
+  /// The one that a router is made with.
+  public static let primary = PictureInPictureSurfaceID(number: 0)
 
-  public init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
-    self.mode = mode
-    self.pictureInPictureStreamID = pictureInPictureStreamID
+  let number: Int
+}
+
+/// Which surface each stream's frames go to. Immutable: a switch makes a new one.
+///
+/// A stream is in one picture-in-picture surface at most, and a surface shows one stream.
+public struct RoutingTable: Equatable, Sendable {
+  /// What a picture-in-picture surface shows.
+  public struct Entry: Equatable, Sendable {
+    public let streamID: StreamID
+    /// Whether its frames go to the in-app surface as well.
+    public let isMirrored: Bool
   }
 
-  /// The picture-in-picture surface when the mode and the stream ID say so; the stream's own in-app surface in every
-  /// other case.
+  /// Where a stream's frames go: to its in-app surface where `surface` is nil.
+  struct Placement: Equatable {
+    var surface: PictureInPictureSurfaceID?
+    var isMirrored = false
+  }
+
+  /// What the picture-in-picture surfaces show that show something.
+  public let entries: [PictureInPictureSurfaceID: Entry]
+  /// The stream chosen for the primary surface, also while that shows nothing.
+  public let pictureInPictureStreamID: StreamID?
+
+  /// - Parameter pictureInPictureStreamID: for the primary surface. Has no effect in normal mode.
+  public init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
+    let entry = pictureInPictureStreamID.map { Entry(streamID: $0, isMirrored: false) }
+    self.init(entries: mode == .normal ? [:] : [.primary: entry].compactMapValues(\.self), pictureInPictureStreamID)
+  }
+
+  private init(entries: [PictureInPictureSurfaceID: Entry], _ chosen: StreamID?) {
+    self.entries = entries
+    pictureInPictureStreamID = entries[.primary]?.streamID ?? chosen
+  }
+
+  /// Of the primary surface.
+  public var mode: RoutingMode { entries[.primary] == nil ? .normal : .pictureInPicture }
+
+  /// A picture-in-picture surface when one shows the stream; the stream's own in-app surface in every other case.
   public func surface(for streamID: StreamID) -> SurfaceKind {
-    mode == .pictureInPicture && streamID == pictureInPictureStreamID ? .pictureInPicture : .inApp
+    placement(of: streamID).surface == nil ? .inApp : .pictureInPicture
+  }
+
+  /// The table in which `surface` shows the stream, which leaves any other.
+  public func showing(
+    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, isMirrored: Bool = false
+  ) -> RoutingTable {
+    var entries = entries.filter { $0.value.streamID != streamID }
+    entries[surface] = Entry(streamID: streamID, isMirrored: isMirrored)
+    return RoutingTable(entries: entries, pictureInPictureStreamID)
+  }
+
+  /// The table in which `surface` shows nothing.
+  public func clearing(_ surface: PictureInPictureSurfaceID = .primary) -> RoutingTable {
+    RoutingTable(entries: entries.filter { $0.key != surface }, pictureInPictureStreamID)
+  }
+
+  func placement(of streamID: StreamID) -> Placement {
+    guard let (surface, entry) = entries.first(where: { $0.value.streamID == streamID }) else { return Placement() }
+    return Placement(surface: surface, isMirrored: entry.isMirrored)
   }
 }

@@ -1,16 +1,17 @@
 /// One stream's way to its surface: the part of the router that the stream's streaming thread goes through.
 ///
 /// It has its own lock, held for a few instructions a frame, and knows its current surface, so that no frame takes a
-/// lock that other streams share. A switch goes through ``move(to:requestedAt:)`` under the same lock, between two
+/// lock that other streams share. A switch goes through ``move`` under the same lock, between two
 /// frames.
 final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
 
   fileprivate struct State {
-    var surface: SurfaceKind
+    var placement: RoutingTable.Placement
     let inApp: (any SampleBufferDestination)?
-    let pictureInPicture: (any SampleBufferDestination)?
+    /// The picture-in-picture surface that shows the stream.
+    var pictureInPicture: (any SampleBufferDestination)?
     var latest: SampleBuffer?
     var statistics = StreamStatistics()
     var lastSequenceNumber: UInt64 = 0
@@ -18,10 +19,11 @@ final class StreamRoute: SampleBufferConsumer {
     /// Whether the last change waits for the first frame that is routed to the new surface.
     var isChangeOpen = false
 
-    func destination(_ surface: SurfaceKind) -> (any SampleBufferDestination)? {
-      surface == .inApp ? inApp : pictureInPicture
-    }
+    var surface: SurfaceKind { placement.surface == nil ? .inApp : .pictureInPicture }
+    var destination: (any SampleBufferDestination)? { placement.surface == nil ? inApp : pictureInPicture }
   }
+
+  private static let changeLimit = 1000
 
   /// A move, and the moment that the new surface's presenting thread reports. The moment is an object of its own, which
   /// the surface may keep: a reference to the route would be a circle, and a weak one makes every use of it slower.
@@ -30,12 +32,15 @@ final class StreamRoute: SampleBufferConsumer {
     let presentedAt = Locked<MonotonicTime?>(nil)
   }
 
+  private let broadcast: Broadcast<SurfaceChange>
+
   init(
-    streamID: StreamID, surface: SurfaceKind, inApp: (any SampleBufferDestination)?,
-    pictureInPicture: (any SampleBufferDestination)?
+    streamID: StreamID, placement: RoutingTable.Placement, inApp: (any SampleBufferDestination)?,
+    pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>
   ) {
     self.streamID = streamID
-    state = Locked(State(surface: surface, inApp: inApp, pictureInPicture: pictureInPicture))
+    self.broadcast = broadcast
+    state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
   }
 
   func consume(_ sampleBuffer: SampleBuffer) {
@@ -43,7 +48,8 @@ final class StreamRoute: SampleBufferConsumer {
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
     let previous = state.withLock { state -> SampleBuffer? in
-      let replaced = state.destination(state.surface)?.enqueue(sampleBuffer) ?? false
+      let replaced = state.destination?.enqueue(sampleBuffer) ?? false
+      if state.placement.isMirrored { state.inApp?.enqueue(sampleBuffer) }
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
@@ -55,26 +61,59 @@ final class StreamRoute: SampleBufferConsumer {
     _ = previous
   }
 
-  /// Sends the stream to `surface` from its next frame on, and shows its latest one there at once.
-  func move(to surface: SurfaceKind, requestedAt: MonotonicTime) {
+  /// Sends the stream elsewhere from its next frame on, and shows its latest one there at once.
+  func move(
+    to placement: RoutingTable.Placement, _ pictureInPicture: (any SampleBufferDestination)?, keepsInAppPicture: Bool,
+    requestedAt: MonotonicTime, presented: (@Sendable (MonotonicTime) -> Void)?
+  ) {
     state.withLock { state in
-      guard surface != state.surface else { return }
-      let old = state.surface
-      let change = Change(
-        change: SurfaceChange(streamID: streamID, from: old, to: surface, requestedAt: requestedAt))
-      state.changes.append(change)
-      state.isChangeOpen = true
-      state.surface = surface
-      // The in-app surface keeps its last picture; the picture-in-picture surface must not go on showing somebody who
-      // left it.
-      let waiting = state.destination(old)?.relinquish(removingImage: old == .pictureInPicture)
-      let presentedAt = change.presentedAt
-      state.destination(surface)?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) { moment in
-        presentedAt.withLock { $0 = moment }
+      let old = state.placement
+      guard placement != old else { return }
+      defer {
+        state.placement = placement
+        state.pictureInPicture = pictureInPicture
       }
-      if waiting != nil, state.destination(surface) == nil { state.statistics.replaced += 1 }
+      guard placement.surface != old.surface else {
+        state.mirror(placement.isMirrored, keepsInAppPicture)
+        return
+      }
+      let change = Change(
+        change: SurfaceChange(
+          streamID: streamID, from: state.surface, to: placement.surface == nil ? .inApp : .pictureInPicture,
+          requestedAt: requestedAt))
+      state.changes.append(change)
+      if state.changes.count > Self.changeLimit { state.changes.removeFirst() }
+      state.isChangeOpen = true
+      if placement.surface == nil, old.isMirrored {
+        // The app has had every frame already.
+        _ = state.pictureInPicture?.relinquish(removingImage: true)
+        change.presentedAt.withLock { $0 = .now }
+        return
+      }
+      // The picture-in-picture surface must not go on showing somebody who left it.
+      let clears = old.surface != nil || !(keepsInAppPicture || placement.isMirrored)
+      let waiting = state.destination?.relinquish(removingImage: clears)
+      if placement.isMirrored, old.surface == nil {
+        state.inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
+      }
+      if placement.surface != nil, old.surface != nil, placement.isMirrored != old.isMirrored {
+        state.mirror(placement.isMirrored, keepsInAppPicture)
+      }
+      let destination = placement.surface == nil ? state.inApp : pictureInPicture
+      let (presentedAt, broadcast) = (change.presentedAt, broadcast)
+      let sent = change.change
+      destination?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) { moment in
+        presentedAt.withLock { $0 = moment }
+        var change = sent
+        change.firstPresentedAt = moment
+        broadcast.send(change)
+        presented?(moment)
+      }
+      if waiting != nil, destination == nil { state.statistics.replaced += 1 }
     }
   }
+
+  var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 
   /// The next run of the engine counts its frames from 1 again.
   func beginRun() {
@@ -99,6 +138,15 @@ final class StreamRoute: SampleBufferConsumer {
 }
 
 extension StreamRoute.State {
+  /// The in-app surface begins or ends to show what the picture-in-picture surface shows.
+  fileprivate func mirror(_ isMirrored: Bool, _ keepsPicture: Bool) {
+    if isMirrored {
+      inApp?.begin(with: latest, isFresh: false, presented: nil)
+    } else {
+      _ = inApp?.relinquish(removingImage: !keepsPicture)
+    }
+  }
+
   fileprivate mutating func measureChange(firstFrame: UInt64) {
     isChangeOpen = false
     // The first frame of a run has none before it.
