@@ -45,6 +45,18 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case outOfMemory(byteCount: Int)
   /// No window can be shown.
   case displayUnavailable(reason: String)
+  /// Picture-in-picture cannot go that way from where it stands.
+  case illegalTransition(state: PictureInPictureState, trigger: PictureInPictureTrigger)
+  /// Picture-in-picture cannot be had here at all.
+  case pictureInPictureUnsupported(reason: String)
+  /// Picture-in-picture cannot start now.
+  case pictureInPictureNotPossible(reason: String)
+  /// The stream has shown no frame yet, so that picture-in-picture would be black.
+  case sourceNotReady(StreamID)
+  /// Picture-in-picture was stopped before it showed anything.
+  case pictureInPictureCancelled
+  /// The picture-in-picture window died.
+  case pictureInPictureWindowLost(reason: String)
   /// A size that cannot be a picture's, in pixels.
   case invalidSize(width: Int, height: Int)
   /// A plane index that the format does not have.
@@ -101,6 +113,18 @@ extension PipSinkError: CustomStringConvertible {
       "there is no memory for a frame of \(byteCount) bytes"
     case .displayUnavailable(let reason):
       "no window can be shown: \(reason); set DISPLAY or WAYLAND_DISPLAY, or show the streams offscreen"
+    case .illegalTransition(let state, let trigger):
+      "picture-in-picture is \(state.rawValue), from where \"\(trigger.rawValue)\" leads nowhere"
+    case .pictureInPictureUnsupported(let reason):
+      "picture-in-picture is not supported here: \(reason)"
+    case .pictureInPictureNotPossible(let reason):
+      "picture-in-picture cannot start now: \(reason)"
+    case .sourceNotReady(let id):
+      "stream \"\(id)\" has no picture to show yet; try again when its first frame is there"
+    case .pictureInPictureCancelled:
+      "picture-in-picture was stopped before it had started"
+    case .pictureInPictureWindowLost(let reason):
+      "the picture-in-picture window is gone: \(reason); everything is shown in the app"
     case .invalidSize(let width, let height):
       "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
     case .noSuchPlane(let index, let count):

@@ -18,13 +18,16 @@ enum ExitStatus: Int32 {
   init(_ error: PipSinkError) {
     self =
       switch error {
-      case .missingElements, .gstreamerUnavailable, .displayUnavailable: .unavailable
+      case .missingElements, .gstreamerUnavailable, .displayUnavailable, .pictureInPictureUnsupported,
+        .pictureInPictureWindowLost:
+        .unavailable
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
         .unlinkedStream, .unsupportedCaps:
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .poolExhausted, .outOfMemory, .pictureNotWritten:
+        .noSuchPlane, .poolExhausted, .illegalTransition, .pictureInPictureNotPossible, .sourceNotReady,
+        .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:
         .failed
       }
   }

@@ -1,5 +1,6 @@
 import CGStreamer
 import CLibYUV
+import Foundation
 import Glibc
 import Testing
 
@@ -276,13 +277,24 @@ func rendered(_ sampleBuffer: SampleBuffer, size: PictureSize, gravity: VideoGra
 /// Yields until `condition` holds.
 ///
 /// - Returns: false when it does not within `seconds`.
-func eventually(within seconds: Double = 60, _ condition: () -> Bool) async -> Bool {
+func eventually(
+  within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
+) async -> Bool {
   let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
   while !condition() {
     if MonotonicTime.now > deadline { return false }
     try? await Task.sleep(for: .milliseconds(1))
   }
   return true
+}
+
+/// The names of the process's threads.
+func threadNames() -> [String] {
+  let folder = "/proc/self/task"
+  let ids = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  return ids.compactMap { id in
+    (try? String(contentsOfFile: "\(folder)/\(id)/comm", encoding: .utf8))?.trimmingCharacters(in: .newlines)
+  }
 }
 
 /// A destination that keeps a record and shows nothing.

@@ -16,6 +16,8 @@ struct DisplayMailbox {
     let streamCount: Int
     /// Shown before, and shown again because the surface asked for it.
     let isRepeated: Bool
+    /// To be told the frame's size, which is another than before.
+    let sizeObserver: (@Sendable (SampleBuffer) -> Void)?
   }
 
   enum Work {
@@ -66,6 +68,12 @@ struct DisplayMailbox {
   /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
   /// already does not count: it may be another stream's.
   var presented: (@Sendable (MonotonicTime) -> Void)?
+  /// Called with frames of another size or orientation than the one before.
+  var sizeObserver: (@Sendable (SampleBuffer) -> Void)? {
+    didSet { observedFormat = nil }
+  }
+  private var observedFormat: VideoFormatDescription?
+  private var observedOrientation = VideoOrientation.upright
   /// Counts the streams that have begun and left.
   var streamCount = 0
 
@@ -199,9 +207,17 @@ struct DisplayMailbox {
     needsDisplay = false
     if request != nil { isRequestDue = true }
     defer { presented = nil }
+    var observer: (@Sendable (SampleBuffer) -> Void)?
+    if let sizeObserver,
+      observedFormat !== sampleBuffer.formatDescription || observedOrientation != sampleBuffer.orientation
+    {
+      observedFormat = sampleBuffer.formatDescription
+      observedOrientation = sampleBuffer.orientation
+      observer = sizeObserver
+    }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
-      streamCount: streamCount, isRepeated: isRepeated)
+      streamCount: streamCount, isRepeated: isRepeated, sizeObserver: observer)
   }
 
   /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.

@@ -45,6 +45,7 @@ struct LayerPresenter {
   }
 
   private func present(_ job: DisplayMailbox.Job) {
+    job.sizeObserver?(job.sampleBuffer)
     guard job.renderer.isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)

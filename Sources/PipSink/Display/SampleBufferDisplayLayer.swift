@@ -99,6 +99,23 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     mailbox.wakeAll()
   }
 
+  /// What it is attached to.
+  package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.renderer } }
+
+  /// Whether there is a frame to show on the next surface.
+  package var hasFrame: Bool { mailbox.withLock { $0.latest != nil || $0.waiting != nil } }
+
+  /// Calls `handler` once, on the presenting thread, when the next picture has been presented.
+  package func whenNextPresented(_ handler: @escaping @Sendable (MonotonicTime) -> Void) {
+    mailbox.withLock { $0.presented = handler }
+  }
+
+  /// Calls `observer` on the presenting thread before it presents a frame of another size or orientation than the
+  /// one before.
+  package func observeSizes(_ observer: (@Sendable (SampleBuffer) -> Void)?) {
+    mailbox.withLock { $0.sizeObserver = observer }
+  }
+
   /// The surface's size in pixels; nil without a surface, or while it has none.
   public var bounds: PictureSize? { mailbox.withLock { $0.renderer }?.renderSize }
 

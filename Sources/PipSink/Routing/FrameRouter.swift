@@ -8,6 +8,7 @@ public final class FrameRouter: Sendable {
   /// Serialises switches; no frame takes this lock.
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
+  private let firstFrameBroadcast = Broadcast<StreamID>()
 
   private struct Control {
     var table: RoutingTable
@@ -59,7 +60,8 @@ public final class FrameRouter: Sendable {
       let placement = control.table.placement(of: streamID)
       let route = StreamRoute(
         streamID: streamID, placement: placement, inApp: inApp,
-        pictureInPicture: control.destination(of: placement), broadcast: broadcast)
+        pictureInPicture: control.destination(of: placement), broadcast: broadcast,
+        firstFrames: firstFrameBroadcast)
       control.routes.append(route)
       return route
     }
@@ -70,11 +72,14 @@ public final class FrameRouter: Sendable {
     addStream(streamID)
   }
 
-  /// Adds a picture-in-picture surface beside the primary one.
+  /// Adds a picture-in-picture surface: the primary one where there is none, another otherwise.
   public func addPictureInPictureSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
     control.withLock { control in
-      control.lastSurfaceNumber += 1
-      let id = PictureInPictureSurfaceID(number: control.lastSurfaceNumber)
+      var id = PictureInPictureSurfaceID.primary
+      if control.surfaces[id] != nil || control.table.entries[id] != nil {
+        control.lastSurfaceNumber += 1
+        id = PictureInPictureSurfaceID(number: control.lastSurfaceNumber)
+      }
       control.surfaces[id] = destination
       return id
     }
@@ -184,5 +189,10 @@ public final class FrameRouter: Sendable {
   /// counted yet then (``changes`` has them). Each call gives a stream of its own.
   public func presentedChanges() -> AsyncStream<SurfaceChange> {
     broadcast.stream()
+  }
+
+  /// The streams whose first frame comes from now on. Each call gives a stream of its own.
+  public func firstFrames() -> AsyncStream<StreamID> {
+    firstFrameBroadcast.stream()
   }
 }

@@ -33,13 +33,16 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   private let broadcast: Broadcast<SurfaceChange>
+  private let firstFrames: Broadcast<StreamID>
 
   init(
     streamID: StreamID, placement: RoutingTable.Placement, inApp: (any SampleBufferDestination)?,
-    pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>
+    pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>,
+    firstFrames: Broadcast<StreamID>
   ) {
     self.streamID = streamID
     self.broadcast = broadcast
+    self.firstFrames = firstFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
   }
 
@@ -58,7 +61,7 @@ final class StreamRoute: SampleBufferConsumer {
       state.latest = sampleBuffer
       return previous
     }
-    _ = previous
+    if previous == nil { firstFrames.send(streamID) }
   }
 
   /// Sends the stream elsewhere from its next frame on, and shows its latest one there at once.

@@ -1,0 +1,76 @@
+/// What a picture-in-picture window shows.
+public enum PictureInPictureContent: Equatable, Sendable {
+  /// The stream's frames.
+  case video
+  /// The stream has no picture; `name` says whose it is.
+  case cameraOff(name: String)
+  /// The stream's frames have stopped coming and are being waited for.
+  case reconnecting
+  /// The stream's frames, which are somebody's screen.
+  case screenShare
+  /// Nothing.
+  case inactive
+
+  /// Whether frames are shown.
+  public var showsFrames: Bool { self == .video || self == .screenShare }
+}
+
+/// What the user can do in a picture-in-picture window.
+public enum PictureInPictureAction: String, CaseIterable, Sendable {
+  case playPause
+  case backToApp
+  case close
+  case mute
+  case previousStream
+  case nextStream
+  case skipBackward
+  case skipForward
+}
+
+/// All that a picture-in-picture window is to show, besides frames.
+public struct PictureInPicturePresentation: Equatable, Sendable {
+  /// For the title.
+  public var streamID: StreamID
+  public var content: PictureInPictureContent
+  /// Width divided by height; nil leaves the window's shape free.
+  public var aspectRatio: Double?
+  /// The controls that make sense now.
+  public var actions: Set<PictureInPictureAction>
+  public var isPaused: Bool
+  public var isMuted: Bool
+}
+
+/// What happens to a picture-in-picture window.
+public enum PictureInPictureWindowEvent: Sendable {
+  case action(PictureInPictureAction)
+  /// The window has gone without having been closed.
+  case lost(PipSinkError)
+  /// In pixels.
+  case renderSizeChanged(PictureSize)
+  /// Whether the user can see it.
+  case visibilityChanged(Bool)
+}
+
+/// A window for picture-in-picture: PipSinkGTK's, one in memory, or the app's own.
+@MainActor
+public protocol PictureInPictureWindowing: AnyObject {
+  /// Where frames are shown; the same for the whole life of the window, also while it is closed.
+  var renderer: any VideoRenderer { get }
+
+  /// Why windows of this kind cannot be shown here; nil where they can.
+  var unsupportedReason: String? { get }
+
+  /// What the controller wants to be told. It does not keep the window.
+  var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)? { get set }
+
+  /// Shows the window; it may have been open before.
+  ///
+  /// - Throws: ``PipSinkError`` when it cannot be made.
+  func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError)
+
+  /// Follows a change while it is open.
+  func update(_ presentation: PictureInPicturePresentation)
+
+  /// Takes the window away, without an event.
+  func close()
+}

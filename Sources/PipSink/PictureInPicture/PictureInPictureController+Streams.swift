@@ -1,0 +1,117 @@
+/// Which stream is shown, and what the window's controls do.
+extension PictureInPictureController {
+  /// The stream that is shown, or will be.
+  public var currentStreamID: StreamID { streamID }
+
+  /// Shows another stream, in the same window and between two frames while it is open.
+  ///
+  /// - Throws: ``PipSinkError/sourceNotReady(_:)`` while the window is open and the stream has no picture yet,
+  ///   ``PipSinkError/unknownStream(_:known:)``, ``PipSinkError/pictureInPictureNotPossible(reason:)`` for a source that
+  ///   is a display layer. Then nothing has changed.
+  public func setSource(streamID new: StreamID) throws(PipSinkError) {
+    guard let router = handover.router else {
+      throw .pictureInPictureNotPossible(reason: "its source is a display layer, not a stream")
+    }
+    guard router.streamIDs.contains(new) else { throw .unknownStream(new, known: router.streamIDs) }
+    guard new != streamID else { return }
+    let isOpen =
+      switch phase {
+      case .starting, .active: true
+      case .idle, .stopping: false
+      }
+    if isOpen {
+      guard handover.isReady(new) else { throw .sourceNotReady(new) }
+      try handover.change(to: new)
+    }
+    let old = streamID
+    streamID = new
+    awaitedStreamID = nil
+    forgetAspectRatio()
+    updatePresentation()
+    streamSelector.select(new)
+    emit(.sourceChanged(from: old, to: new))
+  }
+
+  func followSelector() {
+    guard !streamSelector.streams.isEmpty else { return }
+    updatePresentation()
+    guard let wanted = streamSelector.selected else {
+      awaitedStreamID = nil
+      let name = streamSelector.streams.contains { $0.id == streamID } ? streamID : nil
+      showPlaceholder(name.map { .cameraOff(name: $0) } ?? .inactive)
+      return
+    }
+    if case .cameraOff = content { content = .video }
+    if content == .inactive { content = .video }
+    guard wanted != streamID else { return }
+    do throws(PipSinkError) {
+      try setSource(streamID: wanted)
+    } catch {
+      // It is shown as soon as it has a picture.
+      awaitedStreamID = wanted
+    }
+  }
+
+  private func showPlaceholder(_ placeholder: PictureInPictureContent) {
+    if content != placeholder { content = placeholder }
+  }
+
+  func streamDidBecomeReady(_ id: StreamID) {
+    if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
+    if id == streamID { settle() }
+  }
+
+  // MARK: - Controls
+
+  var isPlaybackPaused: Bool {
+    source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
+  }
+
+  /// The controls that make sense now.
+  var actions: Set<PictureInPictureAction> {
+    var actions: Set<PictureInPictureAction> = [.playPause, .backToApp, .close]
+    if let delegate = source.playbackDelegate {
+      let range = delegate.pictureInPictureControllerTimeRange(self)
+      if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
+    } else {
+      actions.insert(.mute)
+      if streamSelector.neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
+    }
+    return actions
+  }
+
+  /// Does what a control of the window does. One that makes no sense now does nothing.
+  public func perform(_ action: PictureInPictureAction) {
+    guard phase != .idle, actions.contains(action) else { return }
+    switch action {
+    case .backToApp: end(.backToApp)
+    case .close: end(.closed)
+    case .playPause:
+      if let delegate = source.playbackDelegate {
+        delegate.pictureInPictureController(self, setPlaying: isPlaybackPaused)
+        updatePresentation()
+      } else {
+        emit(.action(action))
+      }
+    case .mute: emit(.action(action))
+    case .previousStream, .nextStream:
+      guard let id = streamSelector.neighbour(forward: action == .nextStream) else { return }
+      try? setSource(streamID: id)
+    case .skipBackward, .skipForward:
+      guard let delegate = source.playbackDelegate else { return }
+      let seconds = configuration.skipSeconds * (action == .skipForward ? 1 : -1)
+      Task {
+        await delegate.pictureInPictureController(self, skipBy: MediaTime(seconds: seconds))
+        self.updatePresentation()
+      }
+    }
+  }
+}
+
+extension SampleBuffer {
+  /// Width divided by height of the picture as it is to be shown.
+  public var displayAspectRatio: Double {
+    let display = formatDescription.displaySize
+    return orientation.swapsSides ? display.height / display.width : display.width / display.height
+  }
+}

@@ -1,0 +1,387 @@
+import Logging
+
+/// Shows a source in a picture-in-picture window and brings it back, with AVPictureInPictureController's meaning.
+///
+/// It lives on the main actor and does nothing by itself but what is said here: it starts when it is asked to or, where
+/// that is allowed, when the app goes to the background; it stops when it is asked to, when the user leaves or closes
+/// the window, when the window dies, and, if it had started by itself, when the app comes back. Frames are never lost
+/// or repeated by that. Dropping it takes its window away.
+@MainActor
+public final class PictureInPictureController {
+  public struct Configuration: Sendable {
+    /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
+    public var preferredContentSize: PictureSize?
+    public var videoGravity = VideoGravity.resizeAspect
+    /// What is done about a window that cannot be made or that dies; nil leaves it at that.
+    public var retryPolicy: RetryPolicy?
+    /// How far the skip buttons go, in seconds.
+    public var skipSeconds = 15.0
+    /// Seconds for which a change between background and foreground has to hold before anything follows from it.
+    public var backgroundDelay = 0.05
+    /// Seconds to wait for the first picture; without it `didStart` is reported all the same.
+    public var firstPictureTimeout = 2.0
+    /// Seconds that the app has to restore its user interface.
+    public var restoreTimeout = 5.0
+
+    public init() {}
+  }
+
+  enum Phase: Equatable {
+    case idle
+    /// The window is open and waits for its first picture.
+    case starting(run: Int, since: MonotonicTime)
+    case active(run: Int)
+    case stopping(PictureInPictureStopReason)
+  }
+
+  public weak var delegate: (any PictureInPictureControllerDelegate)?
+  /// Sees to it that nobody can skip: an advertisement.
+  public var requiresLinearPlayback = false {
+    didSet { updatePresentation() }
+  }
+  public var configuration: Configuration {
+    didSet {
+      handover.gravity = configuration.videoGravity
+      updatePresentation()
+    }
+  }
+
+  let window: any PictureInPictureWindowing
+  let source: ContentSource
+  let handover: PictureInPictureHandover
+  var machine = PictureInPictureStateMachine()
+  var phase = Phase.idle
+  var streamID: StreamID
+  /// Whether it started by the app's going to the background.
+  var isAutomatic = false
+  var isInBackground = false
+  var isBackgroundEnabled = false
+  var isSettling = false
+  /// Whether what the app is in now has been dealt with.
+  var settledBackground = false
+  /// The stream that the selector wants and that has no picture yet.
+  var awaitedStreamID: StreamID?
+  private let broadcast = Broadcast<PictureInPictureEvent>()
+  private var runCount = 0
+  private var attempt = 0
+  private var retry: Task<Void, Never>?
+  private var firstFrames: Task<Void, Never>?
+  private var streamAspectRatio: Double?
+  private var isInvalidated = false
+
+  /// - Parameters:
+  ///   - contentSource: what is shown.
+  ///   - window: where; one controller has it for itself.
+  public init(
+    contentSource: ContentSource, window: any PictureInPictureWindowing, configuration: Configuration = .init()
+  ) {
+    source = contentSource
+    self.window = window
+    self.configuration = configuration
+    handover = PictureInPictureHandover(contentSource)
+    handover.gravity = configuration.videoGravity
+    if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
+    window.eventHandler = { [weak self] event in self?.handle(event) }
+    handover.observeSizes { [weak self] sampleBuffer in
+      let ratio = sampleBuffer.displayAspectRatio
+      Task { @MainActor in self?.streamDidChange(aspectRatio: ratio) }
+    }
+    if let router = handover.router {
+      let ids = router.firstFrames()
+      firstFrames = Task { [weak self] in
+        for await id in ids { self?.streamDidBecomeReady(id) }
+      }
+    }
+    initialize()
+  }
+
+  isolated deinit {
+    retry?.cancel()
+    firstFrames?.cancel()
+    window.eventHandler = nil
+    handover.leave()
+    window.close()
+  }
+
+  // MARK: - What it is
+
+  /// The events from now on; each call gives a stream of its own. It ends when the controller goes away.
+  public func events() -> AsyncStream<PictureInPictureEvent> { broadcast.stream() }
+
+  public var state: PictureInPictureState { machine.state }
+
+  /// Whether picture-in-picture can be had here at all.
+  public var isSupported: Bool { unsupportedReason == nil }
+  /// Why not; nil when it can.
+  public var unsupportedReason: String? { window.unsupportedReason }
+
+  /// Whether ``start()`` would be taken now.
+  public var isPossible: Bool { impossibility == nil }
+
+  /// Whether the window shows a picture, from `didStart` to `willStop`.
+  public var isActive: Bool { if case .active = phase { true } else { false } }
+
+  /// Whether it is active and the user cannot see the window.
+  public private(set) var isSuspended = false
+
+  /// Why ``start()`` would be refused now; nil when it would not be.
+  public var impossibility: PipSinkError? {
+    if isInvalidated { return .pictureInPictureNotPossible(reason: "the controller has been invalidated") }
+    if let reason = unsupportedReason { return .pictureInPictureUnsupported(reason: reason) }
+    if case .stopping = phase { return .pictureInPictureNotPossible(reason: "it is being stopped") }
+    if !handover.isReady(streamID) { return .sourceNotReady(streamID) }
+    return nil
+  }
+
+  /// What the window shows.
+  public var content = PictureInPictureContent.video {
+    didSet { updatePresentation() }
+  }
+  /// What the window's mute button shows; the app mutes.
+  public var isMuted = false {
+    didSet { updatePresentation() }
+  }
+  /// What the window's play button shows, of a source without a playback delegate.
+  public var isPaused = false {
+    didSet { updatePresentation() }
+  }
+  /// Which stream is shown when the one that is shown ends or goes dark. The app tells it of streams; the controller
+  /// follows its choice.
+  public var streamSelector = PictureInPictureStreamSelector() {
+    didSet { followSelector() }
+  }
+
+  /// Asks the playback delegate again whether it is paused and what its time range is.
+  public func invalidatePlaybackState() { updatePresentation() }
+
+  // MARK: - Start and stop
+
+  /// Opens the window and sends the frames there. What becomes of it is reported by events. Does nothing while it is
+  /// starting or active.
+  ///
+  /// - Throws: ``impossibility``, and then nothing has changed.
+  public func start() throws(PipSinkError) {
+    attempt = 0
+    try begin(isAutomatic: false)
+  }
+
+  /// Brings the frames back to the app and takes the window away.
+  public func stop() { end(.requested) }
+
+  /// - Throws: as ``start()``.
+  public func toggle() throws(PipSinkError) {
+    if phase == .idle { try start() } else { stop() }
+  }
+
+  /// Ends everything; nothing starts any more.
+  public func invalidate() {
+    guard !isInvalidated else { return }
+    isBackgroundEnabled = false
+    end(.invalidated)
+    isInvalidated = true
+  }
+
+  /// After an error of set-up, tries again.
+  ///
+  /// - Throws: ``PipSinkError/illegalTransition(state:trigger:)`` where there was none.
+  public func retrySetUp() throws(PipSinkError) {
+    try advance(.retry)
+    initialize()
+  }
+
+  private func initialize() {
+    go(.initialize)
+    go(unsupportedReason == nil ? .initSuccess : .initFailed)
+  }
+
+  func begin(isAutomatic: Bool) throws(PipSinkError) {
+    switch phase {
+    case .starting, .active:
+      // What the user asked for does not end by itself.
+      if !isAutomatic { self.isAutomatic = false }
+      return
+    case .idle, .stopping:
+      break
+    }
+    if let impossibility { throw impossibility }
+    if machine.state == .error { throw .illegalTransition(state: .error, trigger: .userTriggers) }
+    retry?.cancel()
+    runCount += 1
+    let run = runCount
+    let requestedAt = MonotonicTime.now
+    self.isAutomatic = isAutomatic
+    phase = .starting(run: run, since: requestedAt)
+    streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio ?? streamAspectRatio
+    emit(.willStart)
+    // Whoever was told may have stopped it.
+    guard isCurrent(run) else { return }
+    do throws(PipSinkError) {
+      try window.open(presentation)
+      try handover.enter(window.renderer, streamID) { [weak self] moment in
+        Task { @MainActor in self?.didPresent(run: run, latency: moment.nanoseconds(since: requestedAt)) }
+      }
+    } catch {
+      fail(error)
+      return
+    }
+    let timeout = configuration.firstPictureTimeout
+    Task { [weak self] in
+      try? await Task.sleep(for: .seconds(timeout))
+      self?.didPresent(run: run, latency: nil)
+    }
+    goActive()
+  }
+
+  private func isCurrent(_ run: Int) -> Bool {
+    if case .starting(run, _) = phase { true } else { false }
+  }
+
+  private func didPresent(run: Int, latency: UInt64?) {
+    guard isCurrent(run) else { return }
+    attempt = 0
+    phase = .active(run: run)
+    emit(.didStart(latency: latency))
+    settle()
+  }
+
+  /// The window could not be made, or died before it showed anything.
+  private func fail(_ error: PipSinkError) {
+    leave()
+    phase = .idle
+    goInactive(.failed(error))
+    emit(.failedToStart(error))
+    scheduleRetry()
+  }
+
+  func end(_ reason: PictureInPictureStopReason) {
+    retry?.cancel()
+    switch phase {
+    case .idle, .stopping:
+      return
+    case .starting:
+      if case .failed(let error) = reason { return fail(error) }
+      leave()
+      phase = .idle
+      goInactive(reason)
+      emit(.failedToStart(.pictureInPictureCancelled))
+    case .active:
+      phase = .stopping(reason)
+      emit(.willStop(reason))
+      if reason == .backToApp { restoreUserInterface() } else { finishStopping() }
+    }
+    settle()
+  }
+
+  private func restoreUserInterface() {
+    emit(.restoreUserInterface)
+    guard let delegate else { return finishStopping() }
+    let run = runCount
+    Task { [weak self] in
+      if let self { _ = await delegate.pictureInPictureControllerRestoreUserInterface(self) }
+      self?.finishStopping(run: run)
+    }
+    let timeout = configuration.restoreTimeout
+    Task { [weak self] in
+      try? await Task.sleep(for: .seconds(timeout))
+      self?.finishStopping(run: run)
+    }
+  }
+
+  private func finishStopping(run: Int? = nil) {
+    guard case .stopping(let reason) = phase, run ?? runCount == runCount else { return }
+    leave()
+    goInactive(reason)
+    phase = .idle
+    isAutomatic = false
+    emit(.didStop(reason))
+    if case .failed = reason { scheduleRetry() }
+    settle()
+  }
+
+  private func leave() {
+    handover.leave()
+    window.close()
+    isSuspended = false
+  }
+
+  private func scheduleRetry() {
+    attempt += 1
+    guard let pause = configuration.retryPolicy?.pause(before: attempt), !isInvalidated else { return }
+    let isAutomatic = isAutomatic
+    retry = Task { [weak self] in
+      guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
+      // What started by the background is not started again when the app has come back.
+      guard let self, !isAutomatic || isInBackground else { return }
+      do throws(PipSinkError) {
+        try begin(isAutomatic: isAutomatic)
+      } catch {
+        scheduleRetry()
+      }
+    }
+  }
+
+  // MARK: - Window
+
+  private func handle(_ event: PictureInPictureWindowEvent) {
+    switch event {
+    case .action(let action): perform(action)
+    case .lost(let error): lose(error)
+    case .renderSizeChanged(let size):
+      emit(.renderSizeChanged(size))
+      source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
+    case .visibilityChanged(let isVisible):
+      guard phase != .idle, isSuspended == isVisible else { return }
+      isSuspended = !isVisible
+      emit(.suspendedChanged(isSuspended))
+    }
+  }
+
+  private func lose(_ error: PipSinkError) {
+    if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
+  }
+
+  private func streamDidChange(aspectRatio: Double) {
+    streamAspectRatio = aspectRatio
+    updatePresentation()
+  }
+
+  /// The window's shape: width divided by height.
+  public var aspectRatio: Double? {
+    if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
+    return streamAspectRatio
+  }
+
+  func forgetAspectRatio() {
+    streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio
+  }
+
+  func updatePresentation() {
+    guard phase != .idle else { return }
+    window.update(presentation)
+  }
+
+  var presentation: PictureInPicturePresentation {
+    PictureInPicturePresentation(
+      streamID: streamID, content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused,
+      isMuted: isMuted)
+  }
+
+  // MARK: - Events
+
+  func emit(_ event: PictureInPictureEvent) {
+    broadcast.send(event)
+    switch event {
+    case .willStart: delegate?.pictureInPictureControllerWillStart(self)
+    case .didStart: delegate?.pictureInPictureControllerDidStart(self)
+    case .failedToStart(let error): delegate?.pictureInPictureController(self, failedToStartWith: error)
+    case .willStop: delegate?.pictureInPictureControllerWillStop(self)
+    case .didStop(let reason): delegate?.pictureInPictureController(self, didStopBecause: reason)
+    case .renderSizeChanged(let size):
+      delegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
+    case .sourceChanged(let old, let new):
+      delegate?.pictureInPictureController(self, didChangeSourceFrom: old, to: new)
+    case .action(let action): delegate?.pictureInPictureController(self, didReceive: action)
+    case .restoreUserInterface, .stateChanged, .suspendedChanged: break
+    }
+  }
+}

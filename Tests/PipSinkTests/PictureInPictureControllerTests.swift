@@ -1,0 +1,465 @@
+import Testing
+
+@testable import PipSink
+
+/// The controller with a window in memory and frames that the test sends.
+@MainActor @Suite struct PictureInPictureControllerTests {
+  /// A call with streams "a" and "b", whose frames are 16x16 and 32x16.
+  @MainActor
+  final class Call {
+    let router = FrameRouter()
+    let inApp: [StreamID: RecordingDestination] = ["a": .init(), "b": .init()]
+    let frames: [StreamID: PixelBuffer]
+    let window: OffscreenPictureInPictureWindow
+    var controller: PictureInPictureController?
+    private(set) var consumers: [StreamID: any SampleBufferConsumer] = [:]
+    private var sequences: [StreamID: UInt64] = [:]
+
+    init(ready: [StreamID] = ["a", "b"], _ configuration: PictureInPictureController.Configuration = .init()) throws {
+      frames = [
+        "a": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16)),
+        "b": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 32, 16)),
+      ]
+      window = try OffscreenPictureInPictureWindow(size: .init(width: 32, height: 18))
+      for id in ["a", "b"] { consumers[id] = router.addStream(id, inApp: inApp[id]) }
+      controller = PictureInPictureController(
+        contentSource: ContentSource(router: router, streamID: "a"), window: window, configuration: configuration)
+      for id in ready { send(id) }
+    }
+
+    func send(_ id: StreamID) {
+      guard let frame = frames[id] else { return }
+      sequences[id, default: 0] += 1
+      consumers[id]?.consume(SampleBuffer(pixelBuffer: frame, sequenceNumber: sequences[id] ?? 0))
+    }
+  }
+
+  /// What a controller reported, `stateChanged` and `renderSizeChanged` left out.
+  @MainActor
+  final class Log {
+    private(set) var events: [PictureInPictureEvent] = []
+    private var task: Task<Void, Never>?
+
+    init(_ controller: PictureInPictureController?) {
+      guard let stream = controller?.events() else { return }
+      task = Task { [weak self] in
+        for await event in stream { self?.note(event) }
+      }
+    }
+
+    private func note(_ event: PictureInPictureEvent) {
+      switch event {
+      case .stateChanged, .renderSizeChanged: break
+      case .didStart: events.append(.didStart(latency: nil))
+      default: events.append(event)
+      }
+    }
+  }
+
+  private func started(_ call: Call) async throws -> PictureInPictureController {
+    let controller = try #require(call.controller)
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    return controller
+  }
+
+  @Test func itStartsShowsTheStreamAndStops() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    let log = Log(controller)
+    #expect(controller.isSupported && controller.isPossible && !controller.isActive)
+    #expect(controller.state == .initialized)
+    try controller.start()
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(controller.state == .active)
+    #expect(call.window.surface.hasImage)
+    #expect(call.window.presentation?.aspectRatio == 1)
+    call.send("a")
+    controller.stop()
+    controller.stop()
+    #expect(!call.window.isOpen && !controller.isActive)
+    #expect(controller.state == .enabled)
+    call.send("a")
+    #expect(await eventually { log.events.count == 4 })
+    #expect(log.events == [.willStart, .didStart(latency: nil), .willStop(.requested), .didStop(.requested)])
+    let statistics = try #require(call.router.statistics(of: "a"))
+    #expect((statistics.inApp, statistics.pictureInPicture) == (2, 1))
+    #expect(call.router.changes.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+
+  @Test func aSourceWithoutAPictureIsRefused() async throws {
+    let call = try Call(ready: [])
+    let controller = try #require(call.controller)
+    #expect(throws: PipSinkError.sourceNotReady("a")) { try controller.start() }
+    #expect(!controller.isPossible)
+    call.send("a")
+    _ = try await started(call)
+  }
+
+  @Test func whereWindowsCannotBeShownTheReasonIsSaid() async throws {
+    let window = try OffscreenPictureInPictureWindow()
+    window.unsupportedReason = "there is no display"
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(router: FrameRouter(), streamID: "a"), window: window)
+    #expect(!controller.isSupported)
+    #expect(controller.state == .error)
+    #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "there is no display")) {
+      try controller.start()
+    }
+    #expect(throws: PipSinkError.self) { try controller.enableWhenBackground() }
+    window.unsupportedReason = nil
+    try controller.retrySetUp()
+    #expect(controller.state == .initialized)
+  }
+
+  @Test func anotherSourceTakesTheWindowOver() async throws {
+    let call = try Call(ready: ["a"])
+    let controller = try await started(call)
+    let log = Log(controller)
+    #expect(throws: PipSinkError.sourceNotReady("b")) { try controller.setSource(streamID: "b") }
+    #expect(throws: PipSinkError.unknownStream("c", known: ["a", "b"])) { try controller.setSource(streamID: "c") }
+    #expect(controller.currentStreamID == "a")
+    call.send("b")
+    try controller.setSource(streamID: "b")
+    call.send("b")
+    call.send("a")
+    #expect(call.window.presentation?.streamID == "b")
+    #expect(call.window.presentation?.aspectRatio == 2)
+    #expect(call.router.table.entries[.primary]?.streamID == "b")
+    #expect(await eventually { log.events == [.sourceChanged(from: "a", to: "b")] })
+    #expect(controller.isActive)
+  }
+
+  @Test func theWindowFollowsTheStreamsShapeUnlessOneIsPreferred() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    #expect(call.window.presentation?.aspectRatio == 1)
+    var turned = SampleBuffer(pixelBuffer: try #require(call.frames["b"]), sequenceNumber: 9)
+    turned.orientation = VideoOrientation(rotation: .quarter, isMirrored: false)
+    call.consumers["a"]?.consume(turned)
+    #expect(await eventually { call.window.presentation?.aspectRatio == 0.5 })
+    controller.configuration.preferredContentSize = PictureSize(width: 120, height: 90)
+    #expect(call.window.presentation?.aspectRatio == 120.0 / 90)
+  }
+
+  @Test func aWindowThatCannotBeMadeLeavesEverythingInTheApp() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    let log = Log(controller)
+    call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    try controller.start()
+    #expect(!controller.isActive && controller.state == .initialized)
+    #expect(call.router.table.entries.isEmpty)
+    #expect(
+      await eventually { log.events == [.willStart, .failedToStart(.displayUnavailable(reason: "told to"))] })
+    _ = try await started(call)
+  }
+
+  @Test func aWindowThatFailsIsTriedAgainAsOftenAsIsConfigured() async throws {
+    var configuration = PictureInPictureController.Configuration()
+    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.01)
+    let call = try Call(configuration)
+    let log = Log(call.controller)
+    call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 2)
+    _ = try await started(call)
+    #expect(log.events.filter { $0 == .willStart }.count == 3)
+    call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 9)
+    call.window.die()
+    // Three tries after the death, and no more.
+    #expect(await eventually { call.window.openFailures.count == 6 })
+    #expect(call.controller?.isActive == false)
+  }
+
+  @Test func aWindowThatDiesEndsPictureInPictureAndNothingElse() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let log = Log(controller)
+    call.window.die()
+    let error = PipSinkError.pictureInPictureWindowLost(reason: "it was ended from outside")
+    #expect(await eventually { log.events == [.willStop(.failed(error)), .didStop(.failed(error))] })
+    call.send("a")
+    #expect(call.router.statistics(of: "a")?.inApp == 2)
+    #expect(controller.state == .enabled)
+  }
+
+  @Test func stoppingBeforeTheFirstPictureIsAStartThatFailed() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    let log = Log(controller)
+    try controller.start()
+    controller.stop()
+    #expect(await eventually { log.events == [.willStart, .failedToStart(.pictureInPictureCancelled)] })
+    #expect(controller.state == .enabled)
+    _ = try await started(call)
+  }
+
+  // MARK: Controls
+
+  private final class Answering: PictureInPictureControllerDelegate {
+    var log: [String] = []
+    var mayAnswer = false
+
+    func pictureInPictureControllerWillStop(_ controller: PictureInPictureController) { log.append("willStop") }
+    func pictureInPictureController(
+      _ controller: PictureInPictureController, didStopBecause reason: PictureInPictureStopReason
+    ) { log.append("didStop") }
+    func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
+      log.append("restore")
+      while !mayAnswer { await Task.yield() }
+      log.append("restored")
+      return true
+    }
+    func pictureInPictureController(
+      _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
+    ) { log.append(action.rawValue) }
+  }
+
+  @Test func backToTheAppWaitsForTheAppToShowItself() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let delegate = Answering()
+    controller.delegate = delegate
+    call.window.perform(.mute)
+    call.window.perform(.backToApp)
+    #expect(await eventually { delegate.log.contains("restore") })
+    #expect(call.window.isOpen, "until the app is there")
+    #expect(throws: PipSinkError.pictureInPictureNotPossible(reason: "it is being stopped")) {
+      try controller.start()
+    }
+    delegate.mayAnswer = true
+    #expect(await eventually { delegate.log.last == "didStop" })
+    #expect(delegate.log == ["mute", "willStop", "restore", "restored", "didStop"])
+    #expect(!call.window.isOpen)
+  }
+
+  @Test func anAppThatNeverAnswersDoesNotHoldTheWindowForEver() async throws {
+    var configuration = PictureInPictureController.Configuration()
+    configuration.restoreTimeout = 0.05
+    let call = try Call(configuration)
+    let controller = try await started(call)
+    let delegate = Answering()
+    controller.delegate = delegate
+    call.window.perform(.backToApp)
+    #expect(await eventually { delegate.log == ["willStop", "restore", "didStop"] })
+    delegate.mayAnswer = true
+  }
+
+  @Test func theControlsThatMakeSenseAreOffered() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    #expect(call.window.presentation?.actions == [.playPause, .backToApp, .close, .mute])
+    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    #expect(call.window.presentation?.actions.isSuperset(of: [.previousStream, .nextStream]) == true)
+    call.window.perform(.nextStream)
+    #expect(controller.currentStreamID == "b")
+    call.window.perform(.skipForward)
+    call.window.perform(.close)
+    #expect(!call.window.isOpen)
+  }
+
+  private final class Player: PictureInPicturePlaybackDelegate {
+    var isPaused = false
+    var range = MediaTimeRange(start: .zero, duration: MediaTime(seconds: 100))
+    var skips: [Double] = []
+    var sizes: [PictureSize] = []
+
+    func pictureInPictureController(_ controller: PictureInPictureController, setPlaying isPlaying: Bool) {
+      isPaused = !isPlaying
+    }
+    func pictureInPictureControllerIsPlaybackPaused(_ controller: PictureInPictureController) -> Bool { isPaused }
+    func pictureInPictureControllerTimeRange(_ controller: PictureInPictureController) -> MediaTimeRange { range }
+    func pictureInPictureController(_ controller: PictureInPictureController, skipBy interval: MediaTime) async {
+      skips.append(interval.seconds)
+    }
+    func pictureInPictureController(
+      _ controller: PictureInPictureController, didTransitionToRenderSize size: PictureSize
+    ) { sizes.append(size) }
+  }
+
+  @Test func aDisplayLayerGoesToTheWindowAndBackWithItsPlayer() async throws {
+    let home = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "player", renderer: home)
+    let frame = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
+    let window = try OffscreenPictureInPictureWindow()
+    let player = Player()
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(displayLayer: layer, playbackDelegate: player), window: window)
+    #expect(!controller.isPossible)
+    layer.enqueue(SampleBuffer(pixelBuffer: frame, sequenceNumber: 1))
+    #expect(await eventually { home.shown == [1] })
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(window.surface.hasImage)
+    #expect(player.sizes == [PictureSize(width: 320, height: 180)])
+    #expect(window.presentation?.actions == [.playPause, .backToApp, .close, .skipBackward, .skipForward])
+    window.perform(.playPause)
+    #expect(player.isPaused && window.presentation?.isPaused == true)
+    window.perform(.skipBackward)
+    #expect(await eventually { player.skips == [-15] })
+    controller.requiresLinearPlayback = true
+    #expect(window.presentation?.actions == [.playPause, .backToApp, .close])
+    controller.requiresLinearPlayback = false
+    player.range = .live
+    controller.invalidatePlaybackState()
+    #expect(window.presentation?.actions == [.playPause, .backToApp, .close])
+    layer.enqueue(SampleBuffer(pixelBuffer: frame, sequenceNumber: 2))
+    #expect(await eventually { layer.waitUntilPresented(by: .now) })
+    controller.stop()
+    #expect(await eventually { home.shown == [1, 2] })
+    #expect(throws: PipSinkError.self) { try controller.setSource(streamID: "a") }
+  }
+
+  // MARK: Background
+
+  @Test func itStartsInTheBackgroundAndStopsInTheForeground() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    #expect(controller.state == .background)
+    for _ in 0..<3 {
+      controller.applicationDidEnterBackground()
+      #expect(await eventually { controller.isActive && controller.state == .appMinimized })
+      controller.applicationWillEnterForeground()
+      #expect(await eventually { !controller.isActive && controller.state == .enabled })
+      #expect(!call.window.isOpen)
+    }
+    controller.cancelBackground()
+    controller.applicationDidEnterBackground()
+    try await Task.sleep(for: .milliseconds(120))
+    #expect(!call.window.isOpen)
+  }
+
+  @Test func ofQuickChangesTheLastCountsAndNothingFlaps() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    controller.canStartPictureInPictureAutomaticallyFromInline = true
+    let log = Log(controller)
+    for _ in 0..<20 {
+      controller.applicationDidEnterBackground()
+      controller.applicationWillEnterForeground()
+    }
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { controller.isActive })
+    for _ in 0..<20 {
+      controller.applicationWillEnterForeground()
+      controller.applicationDidEnterBackground()
+    }
+    try await Task.sleep(for: .milliseconds(120))
+    #expect(controller.isActive)
+    #expect(log.events == [.willStart, .didStart(latency: nil)])
+    // While it starts the app comes back: it stops as soon as it has started.
+    controller.stop()
+    controller.applicationWillEnterForeground()
+    try await Task.sleep(for: .milliseconds(120))
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { call.window.isOpen })
+    controller.applicationWillEnterForeground()
+    #expect(await eventually { !call.window.isOpen })
+  }
+
+  @Test func whatTheUserStartedStaysWhenTheAppComesBack() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    _ = try await started(call)
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { controller.state == .appMinimized })
+    controller.applicationWillEnterForeground()
+    #expect(await eventually { controller.state == .active })
+    #expect(controller.isActive)
+  }
+
+  @Test func whatTheUserClosedInTheBackgroundStaysClosedUntilTheNextTime() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { controller.isActive })
+    call.window.perform(.close)
+    #expect(controller.state == .background)
+    try await Task.sleep(for: .milliseconds(120))
+    #expect(!call.window.isOpen)
+    controller.applicationWillEnterForeground()
+    try await Task.sleep(for: .milliseconds(120))
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { controller.isActive })
+  }
+
+  @Test func inTheBackgroundItStartsWithTheFirstPicture() async throws {
+    let call = try Call(ready: [])
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    controller.applicationDidEnterBackground()
+    try await Task.sleep(for: .milliseconds(120))
+    #expect(!call.window.isOpen)
+    call.send("a")
+    #expect(await eventually { controller.isActive })
+  }
+
+  // MARK: Streams that come and go
+
+  @Test func theNextStreamIsShownWhenOneEndsAndAPlaceholderWhenNoneIsLeft() async throws {
+    let call = try Call(ready: ["a"])
+    let controller = try #require(call.controller)
+    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    _ = try await started(call)
+    controller.streamSelector.setEnabled("a", false)
+    // "b" has no picture yet; it is taken when it has.
+    #expect(controller.currentStreamID == "a")
+    call.send("b")
+    #expect(await eventually { controller.currentStreamID == "b" })
+    controller.streamSelector.setEnabled("b", false)
+    #expect(call.window.presentation?.content == .cameraOff(name: "b"))
+    controller.streamSelector.setEnabled("b", true)
+    #expect(call.window.presentation?.content == .video)
+    controller.streamSelector.remove("b")
+    controller.streamSelector.remove("a")
+    #expect(controller.isActive)
+  }
+
+  // MARK: Life
+
+  @Test func aControllerThatIsDroppedTakesItsWindowItsLayerAndItsThreadsAway() async throws {
+    let before = threadCount()
+    let call = try Call()
+    _ = try await started(call)
+    #expect(threadCount() > before)
+    weak let controller = call.controller
+    call.controller = nil
+    #expect(await eventually { controller == nil })
+    #expect(!call.window.isOpen)
+    #expect(call.router.table.entries.isEmpty)
+    #expect(await eventually { self.threadCount() == before })
+    call.send("a")
+    #expect(call.router.statistics(of: "a")?.inApp == 2)
+  }
+
+  /// Of presenting threads.
+  private func threadCount() -> Int { threadNames().filter { $0 == "pip-pip" }.count }
+
+  @Test func severalControllersShowAStreamEachOrTheSameInTheAppToo() async throws {
+    let call = try Call()
+    let first = try await started(call)
+    let window = try OffscreenPictureInPictureWindow()
+    let second = PictureInPictureController(
+      contentSource: ContentSource(router: call.router, streamID: "b", isMirrored: true), window: window)
+    try second.start()
+    #expect(await eventually { second.isActive })
+    call.send("b")
+    #expect(call.router.table.entries.count == 2)
+    #expect(call.inApp["b"]?.sequences(of: .init(width: 32, height: 16)).count == 2)
+    first.stop()
+    #expect(second.isActive)
+    #expect(call.router.table.entries.values.map(\.streamID) == ["b"])
+  }
+
+  @Test func anInvalidatedControllerStaysStopped() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let log = Log(controller)
+    controller.invalidate()
+    #expect(await eventually { log.events == [.willStop(.invalidated), .didStop(.invalidated)] })
+    #expect(throws: PipSinkError.self) { try controller.start() }
+  }
+}
