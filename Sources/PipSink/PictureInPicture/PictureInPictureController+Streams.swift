@@ -30,6 +30,8 @@ extension PictureInPictureController {
     updatePresentation()
     streamSelector.select(new)
     emit(.sourceChanged(from: old, to: new))
+    // In the background it may have waited for a stream with a picture.
+    settle()
   }
 
   func followSelector() {
