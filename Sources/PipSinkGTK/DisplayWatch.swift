@@ -18,7 +18,7 @@ enum DisplayWatch {
       // It must not return: Xlib would end the program.
       XSetIOErrorHandler { display in
         // Those of our own connections have a way to go on.
-        if X11Connection.isOwn(display) { return 0 }
+        if X11Connection.isOwn(display) || PictureInPictureDisplay.isOwn(display) { return 0 }
         MainActor.assumeIsolated { () -> Void in DisplayWatch.lose() }
         return 0
       }

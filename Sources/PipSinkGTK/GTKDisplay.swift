@@ -10,6 +10,8 @@ public enum GTKDisplay {
   }
 
   private static var opened: Kind?
+  /// nil before ``open()``.
+  public static var kind: Kind? { opened }
   /// Puts pictures into X11 windows past GTK; nil where that cannot be.
   private(set) static var presenter: X11Presenter?
 
@@ -25,6 +27,7 @@ public enum GTKDisplay {
       throw .displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached")
     }
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
+    if kind == .x11 { PictureInPictureDisplay.open() }
     DisplayWatch.begin(display)
     if kind == .x11 { presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display)) }
     opened = kind

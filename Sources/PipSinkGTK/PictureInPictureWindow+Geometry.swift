@@ -5,7 +5,7 @@ import PipSink
 extension PictureInPictureWindow {
   /// The part of the window's monitor that panels leave free.
   var workArea: PictureRect {
-    guard let display = gdk_display_get_default() else { return PictureRect(x: 0, y: 0, width: 1, height: 1) }
+    guard let display = gtk_widget_get_display(window) else { return PictureRect(x: 0, y: 0, width: 1, height: 1) }
     let own = gtk_widget_get_window(window).flatMap { gdk_display_get_monitor_at_window(display, $0) }
     var area = GdkRectangle()
     if let monitor = own ?? gdk_display_get_primary_monitor(display) ?? gdk_display_get_monitor(display, 0) {
@@ -29,6 +29,7 @@ extension PictureInPictureWindow {
   func snap(to corner: WindowCorner) {
     guard !GTKDisplay.isLost else { return }
     placement.corner = corner
+    notePlace()
     if isLayer {
       let window = window.asWindow
       for edge in [
@@ -42,11 +43,13 @@ extension PictureInPictureWindow {
           default: !corner.isTop
           }
         gtk_layer_set_anchor(window, edge, isNear ? 1 : 0)
-        gtk_layer_set_margin(window, edge, gint(Self.margin))
+        let isVertical = edge == GTK_LAYER_SHELL_EDGE_TOP || edge == GTK_LAYER_SHELL_EDGE_BOTTOM
+        gtk_layer_set_margin(window, edge, gint(Self.margin + (isVertical ? stackOffset : 0)))
       }
     } else {
       let origin = corner.origin(of: size, in: workArea, margin: Self.margin)
-      gtk_window_move(window.asWindow, gint(origin.x), gint(origin.y))
+      let offset = corner.isTop ? stackOffset : -stackOffset
+      gtk_window_move(window.asWindow, gint(origin.x), gint(origin.y + offset))
     }
   }
 

@@ -5,11 +5,12 @@ import PipSink
 /// A small window above all others that shows one stream.
 ///
 /// It has no border, is on all workspaces, in no taskbar or pager, and takes no focus when it appears. It is moved by
-/// dragging it anywhere and then goes to the nearest corner of the screen, is resized at its edges, and keeps the shape
-/// of its picture. On X11 that is asked of the window manager (EWMH); on Wayland it is a surface on layer-shell's
-/// overlay layer, or, where the compositor has none, an ordinary window with one warning.
+/// dragging it anywhere and then goes to the nearest corner of the screen, is resized at its corners and by the scroll
+/// wheel, and keeps the shape of its picture. Controls come with the pointer; a double click goes back to the app. On
+/// X11 all that is asked of the window manager (EWMH); on Wayland it is a surface on layer-shell's overlay layer, or,
+/// where the compositor has none, an ordinary window with one warning.
 @MainActor
-public final class PictureInPictureWindow {
+public final class PictureInPictureWindow: PictureInPictureWindowing {
   /// The role (X11) and namespace (layer-shell) by which window managers know these windows.
   public static let role = "picture-in-picture"
   /// Distance from the edges of the screen, in GTK's pixels.
@@ -17,35 +18,37 @@ public final class PictureInPictureWindow {
   static let minimumWidth = 96
 
   public let view: GTKVideoView
-  /// The user closed the window by the window manager.
-  public var didRequestClose: (() -> Void)?
-  /// A key was pressed in it; says whether it meant something.
+  public var renderer: any VideoRenderer { view.renderer }
+  public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
+  /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m, the
+  /// arrows, Escape.
   public var keyPressed: ((_ keyval: UInt32) -> Bool)?
 
-  let window: GtkWidgetPointer
+  private(set) var window: GtkWidgetPointer
   let isLayer: Bool
   var placement: WindowPlacement
+  private(set) var isOpen = false
+  var presentation: PictureInPicturePresentation?
+  var controls: PictureInPictureControls
+  let signals = SignalConnections()
+  lazy var pointer = WindowPointer(self)
+  private var cover: GtkWidgetPointer
   private let placementPath: String?
-  private let signals = SignalConnections()
-  private lazy var pointer = WindowPointer(self)
   private static var hasWarned = false
 
-  /// Makes the window; ``show()`` shows it.
+  /// Makes the window; ``open(_:)`` shows it.
   ///
   /// - Parameters:
   ///   - placement: where it is when nothing was remembered.
   ///   - placementPath: the file to remember its place in; nil to forget it.
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   public init(
-    streamID: StreamID, placement: WindowPlacement = WindowPlacement(),
-    placementPath: String? = WindowPlacement.defaultPath
+    placement: WindowPlacement = WindowPlacement(), placementPath: String? = WindowPlacement.defaultPath
   ) throws(PipSinkError) {
     let kind = try GTKDisplay.open()
     view = try GTKVideoView()
     self.placementPath = placementPath
     self.placement = placementPath.flatMap { WindowPlacement.load(from: $0) } ?? placement
-    window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
-    g_object_ref(window)
     isLayer = GTKDisplay.hasLayerShell
     if kind == .wayland, !isLayer, !Self.hasWarned {
       Self.hasWarned = true
@@ -55,9 +58,12 @@ public final class PictureInPictureWindow {
         ordinary window
         """)
     }
+    (window, cover, controls) = Self.makeWidgets(around: view)
     setUp()
-    self.streamID = streamID
-    setTitle()
+    view.renderSizeDidChange = { [weak self] size in
+      guard let self, isOpen else { return }
+      eventHandler?(.renderSizeChanged(size))
+    }
   }
 
   isolated deinit {
@@ -68,40 +74,90 @@ public final class PictureInPictureWindow {
     }
   }
 
-  /// The stream it shows, for its title.
-  public var streamID: StreamID = "" {
-    didSet { setTitle() }
-  }
+  // MARK: - PictureInPictureWindowing
 
-  /// Width divided by height of the picture; the window takes its shape. nil leaves it free.
-  public var aspectRatio: Double? {
-    didSet {
-      guard aspectRatio != oldValue else { return }
-      resize(toWidth: placement.width)
-    }
-  }
+  public var unsupportedReason: String? { GTKDisplay.isLost ? "the display server has gone" : nil }
 
-  public var isVisible: Bool { !GTKDisplay.isLost && gtk_widget_get_visible(window) != 0 }
-
-  public func show() {
-    guard !GTKDisplay.isLost else { return }
+  public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
+    guard !GTKDisplay.isLost else { throw .displayUnavailable(reason: "the display server has gone") }
+    isOpen = true
+    update(presentation)
+    chooseFreeCorner()
     snap(to: placement.corner)
     if !isLayer {
       // Window managers forget these when a window is hidden.
       gtk_window_set_keep_above(window.asWindow, 1)
       gtk_window_stick(window.asWindow)
     }
-    gtk_widget_show_all(window)
+    gtk_widget_show(window)
     // Some window managers place a window when it is mapped.
     snap(to: placement.corner)
+    PictureInPictureDisplay.register(self)
   }
 
-  public func hide() {
+  public func close() {
+    guard isOpen else { return }
+    isOpen = false
+    Self.order.removeAll { $0 == ObjectIdentifier(self) }
     guard !GTKDisplay.isLost else { return }
+    controls.hide()
     gtk_widget_hide(window)
   }
 
+  public func update(_ presentation: PictureInPicturePresentation) {
+    guard !GTKDisplay.isLost, isOpen else { return }
+    let old = self.presentation
+    self.presentation = presentation
+    controls.update(presentation)
+    if old?.streamID != presentation.streamID {
+      gtk_window_set_title(window.asWindow, "Picture in Picture: \(presentation.streamID)")
+    }
+    if old?.content != presentation.content { showCover(presentation.content) }
+    if old?.aspectRatio != presentation.aspectRatio { resize(toWidth: placement.width) }
+  }
+
+  /// Width divided by height of the picture; the window takes its shape. nil leaves it free.
+  var aspectRatio: Double? { presentation?.aspectRatio }
+
+  private func showCover(_ content: PictureInPictureContent) {
+    let text =
+      switch content {
+      case .video, .screenShare: ""
+      case .cameraOff(let name): "\(name)\nCamera is off"
+      case .reconnecting: "Reconnecting"
+      case .inactive: "No video"
+      }
+    gtk_label_set_text(cover.cast(), text)
+    gtk_widget_set_visible(cover, text.isEmpty ? 0 : 1)
+  }
+
   // MARK: - Set-up
+
+  /// The window with its view, what covers the view when there is no picture, and the controls.
+  private static func makeWidgets(
+    around view: GTKVideoView
+  ) -> (window: GtkWidgetPointer, cover: GtkWidgetPointer, controls: PictureInPictureControls) {
+    let window: GtkWidgetPointer = gtk_window_new(GTK_WINDOW_TOPLEVEL)
+    g_object_ref(window)
+    if let screen = PictureInPictureDisplay.screen { gtk_window_set_screen(window.asWindow, screen) }
+    Style.install(for: gtk_widget_get_screen(window))
+    gtk_style_context_add_class(gtk_widget_get_style_context(window), "pipsink")
+    let overlay: GtkWidgetPointer = gtk_overlay_new()
+    gtk_container_add(window.asContainer, overlay)
+    gtk_container_add(overlay.asContainer, view.widget)
+    let cover: GtkWidgetPointer = gtk_label_new(nil)
+    let style = gtk_widget_get_style_context(cover)
+    gtk_style_context_add_class(style, "pipsink-cover")
+    gtk_style_context_add_class(style, X11WindowArea.opaqueClass)
+    gtk_label_set_justify(cover.cast(), GTK_JUSTIFY_CENTER)
+    gtk_widget_set_no_show_all(cover, 1)
+    gtk_overlay_add_overlay(overlay.cast(), cover)
+    gtk_overlay_set_overlay_pass_through(overlay.cast(), cover, 1)
+    let controls = PictureInPictureControls(in: overlay)
+    gtk_widget_show(view.widget)
+    gtk_widget_show(overlay)
+    return (window, cover, controls)
+  }
 
   private func setUp() {
     let window = window.asWindow
@@ -121,89 +177,61 @@ public final class PictureInPictureWindow {
       gtk_window_set_skip_taskbar_hint(window, 1)
       gtk_window_set_skip_pager_hint(window, 1)
     }
-    gtk_container_add(self.window.asContainer, view.widget)
+    controls.perform = { [weak self] action in self?.eventHandler?(.action(action)) }
     connectSignals()
   }
 
-  private func setTitle() {
-    guard !GTKDisplay.isLost else { return }
-    gtk_window_set_title(window.asWindow, "Picture in Picture: \(streamID)")
+  /// The window's connection has been ended from outside: another one is made on the app's.
+  func displayDied() {
+    let wasOpen = isOpen
+    close()
+    signals.disconnectAll()
+    if let parent = gtk_widget_get_parent(view.widget) { gtk_container_remove(parent.asContainer, view.widget) }
+    gtk_widget_destroy(window)
+    g_object_unref(window)
+    presentation = nil
+    (window, cover, controls) = Self.makeWidgets(around: view)
+    setUp()
+    if wasOpen { lose("it was killed") }
   }
 
-  private typealias ScreenHandler = @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void
-
-  private func connectSignals() {
-    let mask = GDK_BUTTON_PRESS_MASK.rawValue | GDK_BUTTON_RELEASE_MASK.rawValue | GDK_BUTTON1_MOTION_MASK.rawValue
-    gtk_widget_add_events(window, gint(mask))
-    // A new value of a C structure's pointee may not leave the handler, so what is needed of it is taken out here.
-    let pressed: GdkEventButtonHandler = { _, event, window in
-      guard let event = event?.pointee, event.button == 1, event.type == GDK_BUTTON_PRESS else { return 0 }
-      MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.pointer.press(
-          .init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
-      }
-      return 1
-    }
-    signals.connect(window, "button-press-event", to: self, pressed)
-    let moved: GdkEventMotionHandler = { _, event, window in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.pointer.move(
-          .init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
-      }
-      return 1
-    }
-    signals.connect(window, "motion-notify-event", to: self, moved)
-    let released: GdkEventButtonHandler = { _, event, window in
-      guard event?.pointee.button == 1 else { return 0 }
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.pointer.release() }
-      return 1
-    }
-    signals.connect(window, "button-release-event", to: self, released)
-    let configured: GdkEventConfigureHandler = { _, event, window in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.didConfigure(
-          width: Int(event.width), height: Int(event.height))
-      }
-      return 0
-    }
-    signals.connect(window, "configure-event", to: self, configured)
-    let deleted: GdkEventAnyHandler = { _, _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.didRequestClose?() }
-      return 1
-    }
-    signals.connect(window, "delete-event", to: self, deleted)
-    let key: GdkEventKeyHandler = { _, event, window in
-      guard let keyval = event?.pointee.keyval else { return 0 }
-      return MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.keyPressed?(keyval) == true ? 1 : 0
-      }
-    }
-    signals.connect(window, "key-press-event", to: self, key)
-    guard let screen = gdk_screen_get_default() else { return }
-    let changed: ScreenHandler = { _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.monitorsDidChange() }
-    }
-    signals.connect(UnsafeMutableRawPointer(screen), "monitors-changed", to: self, changed)
-    signals.connect(UnsafeMutableRawPointer(screen), "size-changed", to: self, changed)
-  }
-
-  /// The window may be on a monitor that is not there any more, or where the work area was.
-  private func monitorsDidChange() {
-    if isVisible { snap(to: placement.corner) }
-  }
-
-  private func didConfigure(width: Int, height: Int) {
-    // Before it is shown, and while it has an older size, what was asked for counts.
-    guard isVisible, width > 1, height > 1, !pointer.isActive else { return }
-    guard (width, height) != (placement.width, placement.height) else { return }
-    placement.width = width
-    placement.height = height
-    remember()
+  /// It has gone without having been closed.
+  func lose(_ reason: String) {
+    close()
+    eventHandler?(.lost(.pictureInPictureWindowLost(reason: reason)))
   }
 
   func remember() {
     if let placementPath { placement.save(to: placementPath) }
+  }
+
+  // MARK: - Several windows
+
+  /// Those that are open, in the order that they were opened.
+  private static var order: [ObjectIdentifier] = []
+  private static var places: [ObjectIdentifier: WindowPlacement] = [:]
+
+  /// How far from the corner's edge it has to be to leave room for those that were there before.
+  var stackOffset: Int { stackOffset(in: placement.corner) }
+
+  private func stackOffset(in corner: WindowCorner) -> Int {
+    let own = ObjectIdentifier(self)
+    let before = Self.order.prefix { $0 != own }
+    return before.compactMap { Self.places[$0] }.filter { $0.corner == corner }
+      .reduce(0) { $0 + $1.height + Self.margin / 2 }
+  }
+
+  /// Where its corner is full it takes another.
+  private func chooseFreeCorner() {
+    let own = ObjectIdentifier(self)
+    if !Self.order.contains(own) { Self.order.append(own) }
+    let height = workArea.height - 2 * Self.margin
+    let fits = { (corner: WindowCorner) in self.stackOffset(in: corner) + self.placement.height <= height }
+    if !fits(placement.corner), let free = WindowCorner.allCases.first(where: fits) { placement.corner = free }
+    notePlace()
+  }
+
+  func notePlace() {
+    if isOpen { Self.places[ObjectIdentifier(self)] = placement }
   }
 }

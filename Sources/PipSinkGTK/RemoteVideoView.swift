@@ -93,17 +93,21 @@ public final class RemoteVideoView: GTKWidgetOwner {
 /// How the labels look.
 @MainActor
 enum Style {
-  private static var isInstalled = false
+  private static var installed: Set<OpaquePointer> = []
 
-  static func install() {
-    guard !isInstalled, let screen = gdk_screen_get_default() else { return }
-    isInstalled = true
+  /// - Parameter screen: of the windows; the default one where it is nil.
+  static func install(for screen: OpaquePointer? = nil) {
+    guard let screen = screen ?? gdk_screen_get_default(), installed.insert(screen).inserted else { return }
     let provider = gtk_css_provider_new()
     let css = """
       .pipsink-name { color: white; background-color: #1c1c1c; padding: 2px 8px; font-size: 12px; }
       .pipsink-placeholder { color: #dddddd; background-color: #1c1c1c; padding: 8px 16px; font-size: 15px; }
       .pipsink-help { color: white; background-color: rgba(0,0,0,0.8); padding: 16px; font-family: monospace; }
       window.pipsink { background-color: black; }
+      .pipsink-controls { background-color: rgba(0,0,0,0.6); border-radius: 6px; margin: 6px; }
+      button.pipsink-control { padding: 6px; min-width: 16px; min-height: 16px; background: none; border: none; box-shadow: none; }
+      button.pipsink-control:hover { background-color: rgba(255,255,255,0.25); }
+      .pipsink-cover { color: #dddddd; background-color: #1c1c1c; font-size: 15px; }
       """
     gtk_css_provider_load_from_data(provider, css, gssize(css.utf8.count), nil)
     gtk_style_context_add_provider_for_screen(

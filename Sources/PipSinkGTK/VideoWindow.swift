@@ -61,6 +61,13 @@ public final class VideoWindow {
     gtk_widget_show(window)
   }
 
+  /// Shows it again where it was minimised, covered, or on another workspace.
+  public func present() {
+    guard !GTKDisplay.isLost else { return }
+    gtk_window_deiconify(window.asWindow)
+    gtk_window_present(window.asWindow)
+  }
+
   public func toggleFullscreen() {
     guard !GTKDisplay.isLost else { return }
     isFullscreen.toggle()

@@ -33,6 +33,9 @@ final class WindowPointer {
     if case .none = action { false } else { true }
   }
 
+  /// Nothing comes of what was begun.
+  func cancel() { action = .none }
+
   func press(_ location: Location) {
     let frame = window.frame
     let isLeft = location.x < Self.edge

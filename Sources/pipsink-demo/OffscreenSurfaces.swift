@@ -9,7 +9,7 @@ final class OffscreenSurfaces: Surfaces {
 
   let kind = "offscreen"
   private var inApp: [StreamID: Surface] = [:]
-  private let pictureInPicture: Surface
+  private let pictureInPicture: OffscreenPictureInPictureWindow
   private let inAppSize: PictureSize
   /// In the split layout: the picture of the first two streams.
   private let split: OffscreenSplitView?
@@ -24,12 +24,10 @@ final class OffscreenSurfaces: Surfaces {
     split = isSplit ? try OffscreenSplitView(size: inAppSize) : nil
     self.inAppSize = inAppSize
     self.gravity = gravity
-    let renderer = try OffscreenRenderer(size: pictureInPictureSize)
-    pictureInPicture = Surface(
-      renderer: renderer, layer: SampleBufferDisplayLayer(name: "pip", renderer: renderer, videoGravity: gravity))
+    pictureInPicture = try OffscreenPictureInPictureWindow(size: pictureInPictureSize)
   }
 
-  var pictureInPictureLayer: SampleBufferDisplayLayer? { pictureInPicture.layer }
+  var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
 
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer? {
     if let surface = inApp[id] { return surface.layer }
@@ -55,7 +53,7 @@ final class OffscreenSurfaces: Surfaces {
     split?.showsRemote = splitStreams[1] != pictureInPictureStreamID && !ended.contains(splitStreams[1])
   }
 
-  func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?) {
+  func pictureInPictureDidChange(to id: StreamID?) {
     pictureInPictureStreamID = id
     showOrHideRemote()
   }
@@ -66,15 +64,11 @@ final class OffscreenSurfaces: Surfaces {
   }
 
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] {
-    let tiles = inApp.keys.sorted().filter { !splitStreams.contains($0) }
-    let shown =
-      tiles.compactMap { id in inApp[id].map { ("inApp-\(id)", $0) } }
-      + [("pip-\(pipStream ?? "none")", pictureInPicture)]
-    for id in splitStreams { _ = inApp[id]?.layer.waitUntilPresented(by: .now.advanced(bySeconds: 2)) }
-    return (split.map { [("inApp", $0.image())] } ?? [])
-      + shown.compactMap { name, surface in
-        _ = surface.layer.waitUntilPresented(by: .now.advanced(bySeconds: 2))
-        return surface.renderer.image().map { (name, $0) }
-      }
+    for surface in inApp.values { _ = surface.layer.waitUntilPresented(by: .now.advanced(bySeconds: 2)) }
+    let tiles = inApp.keys.sorted().filter { !splitStreams.contains($0) }.compactMap { id in
+      inApp[id]?.renderer.image().map { ("inApp-\(id)", $0) }
+    }
+    let pip = pictureInPicture.surface.image().map { [("pip-\(pipStream ?? "none")", $0)] } ?? []
+    return (split.map { [("inApp", $0.image())] } ?? []) + tiles + pip
   }
 }

@@ -47,6 +47,9 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(help: "What to show streams on. \"none\" counts frames only.")
   var surface: Surface = .auto
 
+  @Flag(help: "Picture-in-picture starts by itself when the app's window can be seen no more, and stops when it can.")
+  var autoPip = false
+
   @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
   var duration: Double?
 
@@ -62,7 +65,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start: pip:ID, normal, snapshot or quit. Repeatable.",
+      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, pause, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -110,7 +113,10 @@ struct PlayCommand: AsyncParsableCommand {
   var wantedStreams: [StreamID] {
     [pipStream].compactMap(\.self) + processors.map(\.streamID)
       + actions.compactMap { timed in
-        if case .pictureInPicture(let id) = timed.action { id } else { nil }
+        switch timed.action {
+        case .pictureInPicture(let id), .source(let id): id
+        default: nil
+        }
       }
   }
 

@@ -6,6 +6,8 @@ import PipSink
 final class PlaySession {
   private enum Input: Sendable {
     case engine(EngineEvent)
+    case pictureInPicture(PictureInPictureEvent, MonotonicTime)
+    case background(Bool)
     case action(TimedAction.Action)
     case key(Character)
     case displayLost
@@ -14,17 +16,20 @@ final class PlaySession {
     case tick
   }
 
-  private let command: PlayCommand
-  private let engine: VideoEngine
-  private let router: FrameRouter
-  private let surfaces: any Surfaces
+  let command: PlayCommand
+  let engine: VideoEngine
+  let router: FrameRouter
+  let surfaces: any Surfaces
+  let controller: PictureInPictureController
+  private let delegate: PictureInPictureDelegate
+  var pictureInPictureEvents: [Report.PictureInPictureEventRecord] = []
   private let snapshots: SnapshotFolder?
   private let inputs: AsyncStream<Input>
   private let continuation: AsyncStream<Input>.Continuation
   /// Of the streams that have processors.
   private let chains: [StreamID: ProcessorChain]
-  private let statusLine = StatusLine()
-  private var start = MonotonicTime.now
+  let statusLine = StatusLine()
+  var start = MonotonicTime.now
   private var outcome: Report.Outcome?
   private var ended: Set<StreamID> = []
   private var failed: [StreamID: PipSinkError] = [:]
@@ -45,15 +50,24 @@ final class PlaySession {
       switch wish {
       case .key(let key): continuation.yield(.key(key))
       case .quit: continuation.yield(.action(.quit))
-      case .leavePictureInPicture: continuation.yield(.action(.normal))
+      case .background(let isInBackground): continuation.yield(.background(isInBackground))
       case .displayLost: continuation.yield(.displayLost)
       }
     }
+    let chosen = command.pipStream ?? engine.streamIDs[0]
+    // From the first frame on.
     router = FrameRouter(
       table: RoutingTable(
-        mode: command.mode == .pip ? .pictureInPicture : .normal,
-        pictureInPictureStreamID: command.pipStream ?? engine.streamIDs.first),
-      pictureInPicture: surfaces.pictureInPictureLayer)
+        mode: command.mode == .pip ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
+    controller = PictureInPictureController(
+      contentSource: ContentSource(router: router, streamID: chosen), window: surfaces.pictureInPictureWindow)
+    controller.configuration.videoGravity = command.gravity
+    var selector = PictureInPictureStreamSelector()
+    for id in engine.streamIDs { selector.add(id) }
+    selector.select(chosen)
+    controller.streamSelector = selector
+    delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
+    controller.delegate = delegate
     for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
     var processors: [StreamID: [any FrameProcessor]] = [:]
     for option in command.processors {
@@ -101,9 +115,10 @@ final class PlaySession {
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
     let keys = TerminalKeys { continuation.yield(.key($0)) }
+    let pictureInPicture = controller.events()
     start = .now
-    showPictureInPicture()
     (surfaces as? WindowSurfaces)?.show()
+    startPictureInPicture()
     do throws(PipSinkError) {
       try engine.start { chains[$0] ?? router.consumer(for: $0) }
     } catch {
@@ -111,7 +126,11 @@ final class PlaySession {
       report(DemoError(error))
       continuation.finish()
     }
-    let tasks = [Task { for await event in events { continuation.yield(.engine(event)) } }] + timers(continuation)
+    let tasks =
+      [
+        Task { for await event in events { continuation.yield(.engine(event)) } },
+        Task { for await event in pictureInPicture { continuation.yield(.pictureInPicture(event, .now)) } },
+      ] + timers(continuation)
     for await input in inputs {
       handle(input)
       if outcome != nil { break }
@@ -156,6 +175,8 @@ final class PlaySession {
   private func handle(_ input: Input) {
     switch input {
     case .engine(let event): handle(event)
+    case .pictureInPicture(let event, let time): handle(event, at: time)
+    case .background(let isInBackground): setBackground(isInBackground)
     case .action(let action): perform(action)
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
@@ -175,13 +196,14 @@ final class PlaySession {
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
       surfaces.streamDidChange(id, to: .playing)
-      if pictureInPictureStreamID == id { showPictureInPicture() }
     case .streamEnded(let id):
       ended.insert(id)
       surfaces.streamDidChange(id, to: .ended)
+      leave(id)
     case .streamFailed(let id, let error):
       failed[id] = error
       surfaces.streamDidChange(id, to: .failed(error.description))
+      leave(id)
       report(DemoError(error), about: "stream \"\(id)\" failed: ")
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
@@ -195,17 +217,17 @@ final class PlaySession {
     do throws(PipSinkError) {
       switch action {
       case .pictureInPicture(let id): try enterPictureInPicture(id)
-      case .normal:
-        router.leavePictureInPicture()
-        showPictureInPicture()
+      case .source(let id): try controller.setSource(streamID: id)
+      case .normal: controller.stop()
+      case .close: controller.perform(.close)
+      case .background: setBackground(true)
+      case .foreground: setBackground(false)
       case .toggle:
-        if pictureInPictureStreamID != nil {
-          perform(.normal)
-        } else if let id = router.table.pictureInPictureStreamID ?? engine.streamIDs.first {
-          try enterPictureInPicture(id)
-        }
+        if isInPictureInPicture { controller.stop() } else { try controller.startWhenReady() }
       case .next: try enterPictureInPicture(nextStreamID)
-      case .pause: engine.isPaused.toggle()
+      case .pause:
+        engine.isPaused.toggle()
+        controller.isPaused = engine.isPaused
       case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
       case .help: showHelp()
       case .snapshot: try writeSnapshots()
@@ -214,35 +236,6 @@ final class PlaySession {
     } catch {
       report(DemoError(error))
     }
-  }
-
-  /// The window comes first, so that it is there when the stream's newest frame is handed over to it.
-  private func enterPictureInPicture(_ id: StreamID) throws(PipSinkError) {
-    surfaces.pictureInPictureWillShow(id, aspectRatio: aspectRatio(of: id))
-    try router.enterPictureInPicture(id)
-  }
-
-  /// Makes the picture-in-picture window what the routing says.
-  private func showPictureInPicture() {
-    let id = pictureInPictureStreamID
-    surfaces.pictureInPictureWillShow(id, aspectRatio: id.flatMap(aspectRatio))
-  }
-
-  private var pictureInPictureStreamID: StreamID? {
-    let table = router.table
-    return table.mode == .pictureInPicture ? table.pictureInPictureStreamID : nil
-  }
-
-  private var nextStreamID: StreamID {
-    let ids = engine.streamIDs
-    guard let current = pictureInPictureStreamID, let index = ids.firstIndex(of: current) else { return ids[0] }
-    return ids[(index + 1) % ids.count]
-  }
-
-  private func aspectRatio(of id: StreamID) -> Double? {
-    guard let sampleBuffer = router.latestSampleBuffer(of: id) else { return nil }
-    let display = sampleBuffer.formatDescription.displaySize
-    return sampleBuffer.orientation.swapsSides ? display.height / display.width : display.width / display.height
   }
 
   private func showHelp() {
@@ -254,10 +247,11 @@ final class PlaySession {
   }
 
   private func writeSnapshots() throws(PipSinkError) {
+    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: isInPictureInPicture ? 2 : 0))
     try snapshots?.write(surfaces.images(pipStream: pictureInPictureStreamID), at: seconds)
   }
 
-  private func report(_ error: DemoError, about prefix: String = "") {
+  func report(_ error: DemoError, about prefix: String = "") {
     errors.append(error)
     statusLine.say("pipsink-demo: \(prefix)\(error.message)")
   }
@@ -317,6 +311,7 @@ final class PlaySession {
       surface: surfaces.kind,
       streams: Dictionary(uniqueKeysWithValues: streams),
       modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
+      pictureInPictureEvents: pictureInPictureEvents,
       process: .init(cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes),
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }

@@ -47,6 +47,15 @@ struct Report: Codable {
     var framesRepeated: UInt64
   }
 
+  /// What the picture-in-picture controller reported, but its changes of state.
+  struct PictureInPictureEventRecord: Codable {
+    var time: Double
+    /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface", "sourceChanged",
+    /// "renderSizeChanged", "suspendedChanged" or "action".
+    var event: String
+    var detail: String?
+  }
+
   struct ProcessUsage: Codable {
     var cpuSeconds: Double
     var peakRssBytes: Int
@@ -58,6 +67,7 @@ struct Report: Codable {
   var surface: String
   var streams: [String: Stream]
   var modeChanges: [ModeChange]
+  var pictureInPictureEvents: [PictureInPictureEventRecord]
   var process: ProcessUsage
   var snapshots: [String]
   var errors: [String]
@@ -95,6 +105,42 @@ extension Report.ModeChange {
     firstFrameLatencyMs = change.firstFrameLatency.map { Double($0) / 1e6 }
     framesLost = change.framesLost
     framesRepeated = change.framesRepeated
+  }
+}
+
+extension Report.PictureInPictureEventRecord {
+  /// - Returns: nil for a change of state.
+  init?(_ event: PictureInPictureEvent, time: Double) {
+    self.time = time
+    switch event {
+    case .stateChanged: return nil
+    case .willStart: self.event = "willStart"
+    case .didStart(let latency):
+      self.event = "didStart"
+      detail = latency.map { "\(Double($0) / 1e6) ms" }
+    case .failedToStart(let error):
+      self.event = "failedToStart"
+      detail = error.description
+    case .willStop(let reason):
+      self.event = "willStop"
+      detail = "\(reason)"
+    case .didStop(let reason):
+      self.event = "didStop"
+      detail = "\(reason)"
+    case .restoreUserInterface: self.event = "restoreUserInterface"
+    case .renderSizeChanged(let size):
+      self.event = "renderSizeChanged"
+      detail = "\(size)"
+    case .sourceChanged(let old, let new):
+      self.event = "sourceChanged"
+      detail = "\(old) to \(new)"
+    case .suspendedChanged(let isSuspended):
+      self.event = "suspendedChanged"
+      detail = "\(isSuspended)"
+    case .action(let action):
+      self.event = "action"
+      detail = action.rawValue
+    }
   }
 }
 

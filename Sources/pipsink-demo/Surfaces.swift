@@ -5,14 +5,13 @@ import PipSink
 protocol Surfaces: AnyObject {
   /// For the report: "offscreen", "x11", "wayland" or "none".
   var kind: String { get }
-  var pictureInPictureLayer: SampleBufferDisplayLayer? { get }
+  var pictureInPictureWindow: any PictureInPictureWindowing { get }
 
   /// A stream's layer in the app, made at the first call.
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer?
 
-  /// Called before the first frame goes to picture-in-picture, when another stream takes its place, and after the last
-  /// (with nil).
-  func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?)
+  /// Which stream is in picture-in-picture now, for what its place in the app shows; nil for none.
+  func pictureInPictureDidChange(to id: StreamID?)
 
   /// What a stream does, for what its place shows when it has no picture.
   func streamDidChange(_ id: StreamID, to state: StreamState)
@@ -39,10 +38,26 @@ enum StreamState: Equatable {
 /// Frames are counted, and shown nowhere.
 final class NoSurfaces: Surfaces {
   let kind = "none"
-  let pictureInPictureLayer: SampleBufferDisplayLayer? = nil
+  let pictureInPictureWindow: any PictureInPictureWindowing = Window()
 
   func inAppLayer(for id: StreamID) -> SampleBufferDisplayLayer? { nil }
-  func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?) {}
+  func pictureInPictureDidChange(to id: StreamID?) {}
   func streamDidChange(_ id: StreamID, to state: StreamState) {}
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] { [] }
+
+  /// A window that is not there.
+  private final class Window: PictureInPictureWindowing {
+    let renderer: any VideoRenderer = Renderer()
+    let unsupportedReason: String? = nil
+    var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
+
+    func open(_ presentation: PictureInPicturePresentation) {}
+    func update(_ presentation: PictureInPicturePresentation) {}
+    func close() {}
+  }
+
+  private final class Renderer: VideoRenderer {
+    func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) {}
+    func removeImage() {}
+  }
 }

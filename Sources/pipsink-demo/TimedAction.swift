@@ -6,6 +6,12 @@ struct TimedAction: ExpressibleByArgument {
   enum Action: Equatable {
     case pictureInPicture(StreamID)
     case normal
+    /// Another stream for picture-in-picture, open or not.
+    case source(StreamID)
+    /// As the window's close button does it.
+    case close
+    /// As if the app had gone to the background, or come back.
+    case background, foreground
     case snapshot
     /// By a key: on or off.
     case toggle
@@ -27,9 +33,15 @@ struct TimedAction: ExpressibleByArgument {
     switch parts[1] {
     case "normal": action = .normal
     case "snapshot": action = .snapshot
+    case "close": action = .close
+    case "background": action = .background
+    case "foreground": action = .foreground
+    case "pause": action = .pause
     case "quit": action = .quit
     case let text where text.hasPrefix("pip:") && text.count > "pip:".count:
       action = .pictureInPicture(String(text.dropFirst("pip:".count)))
+    case let text where text.hasPrefix("source:") && text.count > "source:".count:
+      action = .source(String(text.dropFirst("source:".count)))
     default: return nil
     }
   }

@@ -7,7 +7,8 @@ final class WindowSurfaces: Surfaces {
   enum Wish: Sendable {
     case key(Character)
     case quit
-    case leavePictureInPicture
+    /// The app's window can be seen no more, or again.
+    case background(Bool)
     /// The display server has gone.
     case displayLost
   }
@@ -22,7 +23,7 @@ final class WindowSurfaces: Surfaces {
   private let window: VideoWindow
   private let content: Content
   private let pictureInPicture: PictureInPictureWindow
-  private let pictureInPictureDisplayLayer: SampleBufferDisplayLayer
+  private let background: BackgroundMonitor
   private let gravity: VideoGravity
   private var views: [StreamID: RemoteVideoView] = [:]
   private var states: [StreamID: StreamState] = [:]
@@ -52,12 +53,10 @@ final class WindowSurfaces: Surfaces {
       window = try VideoWindow(content: split, size: size)
     }
     if let placement { placement.save(to: WindowPlacement.defaultPath) }
-    pictureInPicture = try PictureInPictureWindow(streamID: "")
-    pictureInPictureDisplayLayer = SampleBufferDisplayLayer(
-      name: "pip", renderer: pictureInPicture.view.renderer, videoGravity: gravity)
+    pictureInPicture = try PictureInPictureWindow()
+    background = BackgroundMonitor(window) { wish(.background($0)) }
     GTKDisplay.onLoss { wish(.displayLost) }
     window.didRequestClose = { wish(.quit) }
-    pictureInPicture.didRequestClose = { wish(.leavePictureInPicture) }
     let key = { (keyval: UInt32) in
       // A keyval below 128 is its ASCII character.
       guard keyval < 128, let scalar = Unicode.Scalar(keyval) else { return false }
@@ -68,7 +67,7 @@ final class WindowSurfaces: Surfaces {
     pictureInPicture.keyPressed = key
   }
 
-  var pictureInPictureLayer: SampleBufferDisplayLayer? { pictureInPictureDisplayLayer }
+  var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
 
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer? {
     if let view = views[id] { return view.layer }
@@ -89,20 +88,16 @@ final class WindowSurfaces: Surfaces {
     window.show()
   }
 
+  /// Brings the app's window back.
+  func present() { window.present() }
+
   func toggleFullscreen() { window.toggleFullscreen() }
   func toggleHelp() { window.toggleHelp(help) }
 
-  func pictureInPictureWillShow(_ id: StreamID?, aspectRatio: Double?) {
+  func pictureInPictureDidChange(to id: StreamID?) {
     pictureInPictureStreamID = id
     for streamID in views.keys { showPlaceholder(of: streamID) }
     showOrHideRemote()
-    guard let id else {
-      pictureInPicture.hide()
-      return
-    }
-    pictureInPicture.streamID = id
-    if let aspectRatio { pictureInPicture.aspectRatio = aspectRatio }
-    if !pictureInPicture.isVisible { pictureInPicture.show() }
   }
 
   func streamDidChange(_ id: StreamID, to state: StreamState) {

@@ -60,7 +60,12 @@ extension PictureInPictureController {
 
   func streamDidBecomeReady(_ id: StreamID) {
     if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
-    if id == streamID { settle() }
+    guard id == streamID else { return }
+    if isWaitingForPicture {
+      isWaitingForPicture = false
+      try? start()
+    }
+    settle()
   }
 
   // MARK: - Controls

@@ -59,14 +59,16 @@ public final class PictureInPictureController {
   var isSettling = false
   /// Whether what the app is in now has been dealt with.
   var settledBackground = false
+  /// Whether it is to start with the first picture.
+  var isWaitingForPicture = false
   /// The stream that the selector wants and that has no picture yet.
   var awaitedStreamID: StreamID?
-  private let broadcast = Broadcast<PictureInPictureEvent>()
+  let broadcast = Broadcast<PictureInPictureEvent>()
   private var runCount = 0
   private var attempt = 0
   private var retry: Task<Void, Never>?
   private var firstFrames: Task<Void, Never>?
-  private var streamAspectRatio: Double?
+  var streamAspectRatio: Double?
   private var isInvalidated = false
 
   /// - Parameters:
@@ -108,6 +110,9 @@ public final class PictureInPictureController {
   /// The events from now on; each call gives a stream of its own. It ends when the controller goes away.
   public func events() -> AsyncStream<PictureInPictureEvent> { broadcast.stream() }
 
+  /// The layer that shows frames in the window: its status and statistics. Frames are not to be given to it.
+  public var displayLayer: SampleBufferDisplayLayer { handover.layer }
+
   public var state: PictureInPictureState { machine.state }
 
   /// Whether picture-in-picture can be had here at all.
@@ -122,7 +127,7 @@ public final class PictureInPictureController {
   public var isActive: Bool { if case .active = phase { true } else { false } }
 
   /// Whether it is active and the user cannot see the window.
-  public private(set) var isSuspended = false
+  public internal(set) var isSuspended = false
 
   /// Why ``start()`` would be refused now; nil when it would not be.
   public var impossibility: PipSinkError? {
@@ -165,8 +170,19 @@ public final class PictureInPictureController {
     try begin(isAutomatic: false)
   }
 
+  /// ``start()`` now, or as soon as the source has a picture.
+  ///
+  /// - Throws: ``impossibility``, if it is another than that there is no picture yet.
+  public func startWhenReady() throws(PipSinkError) {
+    if case .sourceNotReady = impossibility { isWaitingForPicture = true } else { try start() }
+  }
+
   /// Brings the frames back to the app and takes the window away.
-  public func stop() { end(.requested) }
+  public func stop() {
+    isWaitingForPicture = false
+    if phase == .idle { handover.forgetRouting() }
+    end(.requested)
+  }
 
   /// - Throws: as ``start()``.
   public func toggle() throws(PipSinkError) {
@@ -287,7 +303,7 @@ public final class PictureInPictureController {
     }
   }
 
-  private func finishStopping(run: Int? = nil) {
+  func finishStopping(run: Int? = nil) {
     guard case .stopping(let reason) = phase, run ?? runCount == runCount else { return }
     leave()
     goInactive(reason)
@@ -317,71 +333,6 @@ public final class PictureInPictureController {
       } catch {
         scheduleRetry()
       }
-    }
-  }
-
-  // MARK: - Window
-
-  private func handle(_ event: PictureInPictureWindowEvent) {
-    switch event {
-    case .action(let action): perform(action)
-    case .lost(let error): lose(error)
-    case .renderSizeChanged(let size):
-      emit(.renderSizeChanged(size))
-      source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
-    case .visibilityChanged(let isVisible):
-      guard phase != .idle, isSuspended == isVisible else { return }
-      isSuspended = !isVisible
-      emit(.suspendedChanged(isSuspended))
-    }
-  }
-
-  private func lose(_ error: PipSinkError) {
-    if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
-  }
-
-  private func streamDidChange(aspectRatio: Double) {
-    streamAspectRatio = aspectRatio
-    updatePresentation()
-  }
-
-  /// The window's shape: width divided by height.
-  public var aspectRatio: Double? {
-    if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
-    return streamAspectRatio
-  }
-
-  func forgetAspectRatio() {
-    streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio
-  }
-
-  func updatePresentation() {
-    guard phase != .idle else { return }
-    window.update(presentation)
-  }
-
-  var presentation: PictureInPicturePresentation {
-    PictureInPicturePresentation(
-      streamID: streamID, content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused,
-      isMuted: isMuted)
-  }
-
-  // MARK: - Events
-
-  func emit(_ event: PictureInPictureEvent) {
-    broadcast.send(event)
-    switch event {
-    case .willStart: delegate?.pictureInPictureControllerWillStart(self)
-    case .didStart: delegate?.pictureInPictureControllerDidStart(self)
-    case .failedToStart(let error): delegate?.pictureInPictureController(self, failedToStartWith: error)
-    case .willStop: delegate?.pictureInPictureControllerWillStop(self)
-    case .didStop(let reason): delegate?.pictureInPictureController(self, didStopBecause: reason)
-    case .renderSizeChanged(let size):
-      delegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
-    case .sourceChanged(let old, let new):
-      delegate?.pictureInPictureController(self, didChangeSourceFrom: old, to: new)
-    case .action(let action): delegate?.pictureInPictureController(self, didReceive: action)
-    case .restoreUserInterface, .stateChanged, .suspendedChanged: break
     }
   }
 }

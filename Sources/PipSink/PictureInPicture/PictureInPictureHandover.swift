@@ -2,7 +2,7 @@
 @MainActor
 final class PictureInPictureHandover {
   private let kind: ContentSource.Kind
-  private let layer: SampleBufferDisplayLayer
+  let layer: SampleBufferDisplayLayer
   /// The router's name for the layer.
   private let surface: PictureInPictureSurfaceID?
   /// Of an app's layer: where it goes back to.
@@ -56,6 +56,8 @@ final class PictureInPictureHandover {
   ) throws(PipSinkError) {
     switch kind {
     case .stream(let router, _, let isMirrored):
+      let isThere = router.table.placement(of: streamID).surface == surface
+      if isThere { layer.whenNextPresented(presented) }
       layer.attach(to: renderer)
       do throws(PipSinkError) {
         try router.enterPictureInPicture(
@@ -76,6 +78,11 @@ final class PictureInPictureHandover {
   func change(to streamID: StreamID) throws(PipSinkError) {
     guard case .stream(let router, _, let isMirrored) = kind, isInside else { return }
     try router.enterPictureInPicture(streamID, on: surface ?? .primary, isMirrored: isMirrored)
+  }
+
+  /// Takes back that the stream was sent to the window before that was open.
+  func forgetRouting() {
+    if !isInside, let surface { router?.leavePictureInPicture(on: surface) }
   }
 
   func leave() {

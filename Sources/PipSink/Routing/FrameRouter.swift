@@ -76,11 +76,13 @@ public final class FrameRouter: Sendable {
   public func addPictureInPictureSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
     control.withLock { control in
       var id = PictureInPictureSurfaceID.primary
-      if control.surfaces[id] != nil || control.table.entries[id] != nil {
+      if control.surfaces[id] != nil {
         control.lastSurfaceNumber += 1
         id = PictureInPictureSurfaceID(number: control.lastSurfaceNumber)
       }
       control.surfaces[id] = destination
+      // A stream may have been sent there before there was a surface.
+      for route in control.routes where route.placement.surface == id { route.show(on: destination) }
       return id
     }
   }

@@ -116,6 +116,14 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
+  /// The picture-in-picture surface that the stream is sent to is there now.
+  func show(on pictureInPicture: any SampleBufferDestination) {
+    state.withLock { state in
+      state.pictureInPicture = pictureInPicture
+      pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
+    }
+  }
+
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 
   /// The next run of the engine counts its frames from 1 again.

@@ -1,0 +1,94 @@
+import CGTK
+import PipSink
+
+/// The pictures on a picture-in-picture window's buttons. They are drawn here, since icon themes may be missing.
+enum ControlIcon: Equatable {
+  case play, pause, backToApp, close, sound, muted, previous, next, back, forward
+
+  init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
+    self =
+      switch action {
+      case .playPause: isPaused ? .play : .pause
+      case .backToApp: .backToApp
+      case .close: .close
+      case .mute: isMuted ? .muted : .sound
+      case .previousStream: .previous
+      case .nextStream: .next
+      case .skipBackward: .back
+      case .skipForward: .forward
+      }
+  }
+
+  /// What it says to those who do not see it, and as a tooltip.
+  var label: String {
+    switch self {
+    case .play: "Play"
+    case .pause: "Pause"
+    case .backToApp: "Back to the app"
+    case .close: "Close"
+    case .sound: "Mute"
+    case .muted: "Unmute"
+    case .previous: "Previous stream"
+    case .next: "Next stream"
+    case .back: "Skip backward"
+    case .forward: "Skip forward"
+    }
+  }
+
+  /// Draws it in white into a square of 16 by 16 whose corner is at the origin.
+  func draw(_ context: OpaquePointer) {
+    cairo_set_source_rgb(context, 1, 1, 1)
+    cairo_set_line_width(context, 2)
+    cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
+    switch self {
+    case .play: fill(context, [(4, 2), (14, 8), (4, 14)])
+    case .pause:
+      fill(context, [(3, 2), (7, 2), (7, 14), (3, 14)])
+      fill(context, [(9, 2), (13, 2), (13, 14), (9, 14)])
+    case .close:
+      stroke(context, [(3, 3), (13, 13)])
+      stroke(context, [(13, 3), (3, 13)])
+    case .backToApp:
+      stroke(context, [(8, 14), (2, 14), (2, 2), (14, 2), (14, 8)])
+      fill(context, [(8, 8), (15, 9), (9, 15)])
+      stroke(context, [(6, 6), (11, 11)])
+    case .sound, .muted:
+      fill(context, [(1, 6), (4, 6), (8, 2), (8, 14), (4, 10), (1, 10)])
+      if self == .muted {
+        stroke(context, [(11, 6), (15, 10)])
+        stroke(context, [(15, 6), (11, 10)])
+      } else {
+        stroke(context, [(11, 5), (12, 8), (11, 11)])
+        stroke(context, [(14, 3), (15, 8), (14, 13)])
+      }
+    case .previous:
+      fill(context, [(14, 2), (5, 8), (14, 14)])
+      stroke(context, [(3, 3), (3, 13)])
+    case .next:
+      fill(context, [(2, 2), (11, 8), (2, 14)])
+      stroke(context, [(13, 3), (13, 13)])
+    case .back:
+      fill(context, [(8, 3), (1, 8), (8, 13)])
+      fill(context, [(15, 3), (8, 8), (15, 13)])
+    case .forward:
+      fill(context, [(1, 3), (8, 8), (1, 13)])
+      fill(context, [(8, 3), (15, 8), (8, 13)])
+    }
+  }
+
+  private func path(_ context: OpaquePointer, _ points: [(Double, Double)]) {
+    cairo_new_path(context)
+    for point in points { cairo_line_to(context, point.0, point.1) }
+  }
+
+  private func fill(_ context: OpaquePointer, _ points: [(Double, Double)]) {
+    path(context, points)
+    cairo_close_path(context)
+    cairo_fill(context)
+  }
+
+  private func stroke(_ context: OpaquePointer, _ points: [(Double, Double)]) {
+    path(context, points)
+    cairo_stroke(context)
+  }
+}
