@@ -167,7 +167,8 @@ extension PictureInPictureWindow {
     guard (width, height) != (placement.width, placement.height) else { return }
     placement.width = width
     placement.height = height
-    notePlace()
+    // The window manager may have taken a pixel for the shape's sake; the window stays in its corner.
+    snap(to: placement.corner)
     remember()
   }
 }

@@ -14,7 +14,7 @@ final class XServer {
 
   /// Whether the programs are there; where they are not, tests say that they are skipped.
   static var isInstalled: Bool {
-    ["Xvfb", "Xephyr", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock", "xrandr"].allSatisfy {
+    ["Xvfb", "Xephyr", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock", "xrandr", "xkill"].allSatisfy {
       FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
     }
   }

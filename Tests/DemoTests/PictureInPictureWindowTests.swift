@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// Picture-in-picture as a user meets it: by minimising the app, by the window's controls, by killing the window.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct PictureInPictureWindowTests {
+  private static let streams =
+    "videotestsrc pattern=white ! video/x-raw,width=640,height=360,framerate=60/1 ! appsink name=remote-1 "
+    + "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=60/1 ! appsink name=remote-2"
+  private static let title = "Picture in Picture: remote-1"
+
+  private func play(_ server: XServer, _ arguments: [String] = []) throws -> RunningProgram {
+    try Demo.start(
+      ["play", Self.streams, "--surface", "window", "--report", "-"] + arguments, environment: server.environment)
+  }
+
+  private func hasPictureInPicture(_ server: XServer) async throws -> Bool {
+    try await server.windows().contains { $0.title.hasPrefix("Picture in Picture") }
+  }
+
+  /// Ends the run by its key, and what it reported.
+  private func events(_ server: XServer, _ demo: RunningProgram) async throws -> [String] {
+    let app = try await server.window("PipSink")
+    try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "q")
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+    return report.pictureInPictureEvents.map(\.event).filter { $0 != "renderSizeChanged" && $0 != "suspendedChanged" }
+  }
+
+  /// A click on a control, which comes with the pointer.
+  private func click(_ server: XServer, _ window: XServer.Window, x: Int, y: Int) async throws {
+    try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 4)")
+    try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)")
+    // The controls have to be there; they fade in.
+    _ = try await eventually {
+      let image = try await server.screenshot().cropped(x: window.x, y: window.y, width: 40, height: 40)
+      return (10..<30).contains { image.pixel($0, 10)[0] < 200 }
+    }
+    try await server.tool("xdotool", "click", "1")
+  }
+
+  @Test func minimisingTheAppStartsItAndGoingBackStopsIt() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--auto-pip"])
+    let app = try await server.window("PipSink")
+    #expect(await demo.wait(forText: "remote-1\": "))
+    try await server.tool("xdotool", "windowminimize", app.id)
+    let window = try await server.window(Self.title)
+    // It shows the stream, not black.
+    #expect(
+      try await eventually {
+        try await server.screenshot().pixel(window.x + window.width / 2, window.y + window.height / 2)[0] > 240
+      })
+    try await click(server, window, x: window.width - 20, y: 20)
+    #expect(try await eventually { try await !hasPictureInPicture(server) })
+    #expect(try await eventually { try await !server.properties(app, "WM_STATE").contains("Iconic") })
+    #expect(
+      try await events(server, demo) == ["willStart", "didStart", "willStop", "restoreUserInterface", "didStop"])
+  }
+
+  @Test func itStopsByItselfWhenTheAppComesBack() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--auto-pip"])
+    let app = try await server.window("PipSink")
+    #expect(await demo.wait(forText: "remote-1\": "))
+    // By another workspace this time.
+    try await server.tool("wmctrl", "-s", "1")
+    _ = try await server.window(Self.title)
+    try await server.tool("wmctrl", "-s", "0")
+    #expect(try await eventually { try await !hasPictureInPicture(server) })
+    try await server.tool("xdotool", "windowminimize", app.id)
+    _ = try await server.window(Self.title)
+    try await server.tool("wmctrl", "-i", "-a", app.id)
+    #expect(try await eventually { try await !hasPictureInPicture(server) })
+    #expect(
+      try await events(server, demo) == [
+        "willStart", "didStart", "willStop", "didStop", "willStart", "didStart", "willStop", "didStop",
+      ])
+  }
+
+  @Test func theCloseButtonLeavesTheVideoInTheApp() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    try await click(server, window, x: 20, y: 20)
+    #expect(try await eventually { try await !hasPictureInPicture(server) })
+    let app = try await server.window("PipSink")
+    #expect(
+      try await eventually { try await server.screenshot(of: app.id).pixel(app.width / 4, app.height / 3)[0] > 240 })
+    #expect(try await events(server, demo) == ["willStart", "didStart", "willStop", "didStop"])
+  }
+
+  @Test func aDoubleClickGoesBackAndTheWheelResizes() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    let middle = (x: window.x + window.width - 100, y: window.y + window.height - 80)
+    try await server.tool("xdotool", "mousemove", "\(middle.x)", "\(middle.y)", "click", "4", "click", "4")
+    #expect(
+      try await eventually {
+        let found = try await server.window(Self.title)
+        return found.width > window.width + 40 && abs(found.height - found.width * 9 / 16) <= 1
+          && found.x + found.width == window.x + window.width
+      })
+    try await server.tool(
+      "xdotool", "mousemove", "\(middle.x)", "\(middle.y)", "click", "--repeat", "2", "--delay", "50", "1")
+    #expect(try await eventually { try await !hasPictureInPicture(server) })
+    #expect(
+      try await events(server, demo) == ["willStart", "didStart", "willStop", "restoreUserInterface", "didStop"])
+  }
+
+  @Test func aKilledWindowLeavesNormalModeAndCanBeOpenedAgain() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip"])
+    let window = try await server.window(Self.title)
+    try await server.tool("xkill", "-id", window.id)
+    #expect(await demo.wait(forText: "the picture-in-picture window is gone"))
+    let app = try await server.window("PipSink")
+    try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
+    let again = try await server.window(Self.title)
+    #expect(
+      try await eventually {
+        try await server.screenshot().pixel(again.x + 100, again.y + 60)[0] > 240
+      })
+    #expect(
+      try await events(server, demo) == ["willStart", "didStart", "willStop", "didStop", "willStart", "didStart"])
+  }
+
+  @Test func theNextStreamTakesTheWindowWhenOneEnds() async throws {
+    let server = try await XServer()
+    let demo = try Demo.start(
+      [
+        "play",
+        "videotestsrc num-buffers=30 pattern=white ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=a "
+          + "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=b", "--surface",
+        "window", "--mode", "pip", "--report", "-",
+      ], environment: server.environment)
+    _ = try await server.window("Picture in Picture: a")
+    let window = try await server.window("Picture in Picture: b")
+    #expect(
+      try await eventually {
+        let pixel = try await server.screenshot().pixel(window.x + 100, window.y + 60)
+        return pixel[2] > 200 && pixel[0] < 40
+      })
+    #expect(try await events(server, demo) == ["willStart", "didStart", "sourceChanged"])
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayItStartsWhenTheAppsWorkspaceIsHidden() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try Demo.start(
+      [
+        "play", Self.streams, "--surface", "window", "--auto-pip", "--report", "-",
+      ], environment: server.environment)
+    #expect(await demo.wait(forText: "remote-1\": "))
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
+    // In the corner: 1024x768 less 320x180 and the margin of 16.
+    let corner = (x: 1024 - 16 - 160, y: 768 - 16 - 90)
+    let isWhite = { (x: Int, y: Int) in
+      try await eventually { try await server.screenshot().pixel(x, y)[0..<3].allSatisfy { $0 > 240 } }
+    }
+    let isDark = { (x: Int, y: Int) in
+      try await eventually { try await server.screenshot().pixel(x, y)[1] < 100 }
+    }
+    try await server.swaymsg("workspace", "2")
+    #expect(try await isWhite(corner.x, corner.y))
+    try await server.swaymsg("workspace", "1")
+    #expect(try await isDark(corner.x, corner.y))
+    try await server.swaymsg("[app_id=\"pipsink-demo\"]", "move", "scratchpad")
+    #expect(try await isWhite(corner.x, corner.y))
+    demo.interrupt()
+    let result = try await demo.result(seconds: 30)
+    let events = try result.report().pictureInPictureEvents.map(\.event).filter { $0.hasPrefix("did") }
+    #expect(events == ["didStart", "didStop", "didStart"])
+  }
+}
