@@ -1,7 +1,7 @@
 # PipSink's commands. Each sets up what it needs by itself.
 
 SWIFT ?= swift
-SWIFT_SOURCES = Package.swift Sources Tests
+SWIFT_SOURCES = Package.swift Sources Tests examples
 DEMO_OUTPUT ?= demo-output
 
 # One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.

@@ -56,6 +56,12 @@ let package = Package(
       ],
       swiftSettings: warnings
     ),
+    .executableTarget(
+      name: "gtk-call",
+      dependencies: ["PipSink", "PipSinkGTK", "CGTK"],
+      path: "examples/gtk-call",
+      swiftSettings: warnings
+    ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "PipSinkTests",
@@ -64,7 +70,7 @@ let package = Package(
     ),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo"],
+      dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
       exclude: ["rtsp-server.py"],
       swiftSettings: warnings
     ),

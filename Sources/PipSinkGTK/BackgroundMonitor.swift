@@ -32,12 +32,21 @@ public final class BackgroundMonitor {
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
 
   /// Wayland: how often a frame is asked for, and after how many without one the window counts as hidden.
-  private static let tickMilliseconds = 35
-  private static let patience = 3
+  private static let tickMilliseconds = 30
+  private static let patience = 2
 
   /// - Parameter changed: called on the main actor with whether it is in the background, after each change.
-  public init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {
-    self.window = window.window
+  public convenience init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {
+    self.init(gtkWindow: UnsafeMutableRawPointer(window.window), options: options, changed: changed)
+  }
+
+  /// - Parameters:
+  ///   - gtkWindow: the app's GtkWindow; it has to live as long as this.
+  ///   - changed: called on the main actor with whether it is in the background, after each change.
+  public init(
+    gtkWindow: UnsafeMutableRawPointer, options: Options = Options(), changed: @escaping (Bool) -> Void
+  ) {
+    window = gtkWindow.assumingMemoryBound(to: GtkWidget.self)
     self.options = options
     self.changed = changed
     connectSignals()

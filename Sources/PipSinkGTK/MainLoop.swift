@@ -1,4 +1,5 @@
 import CGTK
+import Dispatch
 import Glibc
 
 /// GLib's main loop and Swift's main actor on one thread.

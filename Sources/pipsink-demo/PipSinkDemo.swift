@@ -8,7 +8,7 @@ struct PipSinkDemo: AsyncParsableCommand {
     commandName: "pipsink-demo",
     abstract: "Shows GStreamer video streams in an app surface or in picture-in-picture.",
     version: "pipsink-demo \(PipSink.version), \(PipSink.gstreamerVersion)",
-    subcommands: [PlayCommand.self, ProcessorsCommand.self, BenchCommand.self]
+    subcommands: [PlayCommand.self, DoctorCommand.self, ProcessorsCommand.self, BenchCommand.self]
   )
 }
 

@@ -1,0 +1,68 @@
+import ArgumentParser
+import Foundation
+import PipSink
+import PipSinkGTK
+
+/// Says what this machine can do.
+struct DoctorCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Shows what this machine can do, and why picture-in-picture is or is not possible.",
+    discussion: "Ends with 0 when picture-in-picture windows can be shown here, and with 69 otherwise.")
+
+  private enum Level: String {
+    case good = "ok"
+    case limited = "limited"
+    case missing = "missing"
+  }
+
+  /// Elements that the demo's pipelines and conversions are made of, and what for.
+  private static let elements = [
+    ("appsink", "every stream"), ("videotestsrc", "test pictures"), ("decodebin", "files and network streams"),
+    ("rtspsrc", "RTSP cameras"), ("rtpjitterbuffer", "RTP"), ("webrtcbin", "WebRTC"), ("v4l2src", "cameras"),
+    ("avdec_h264", "H.264"), ("vp8dec", "VP8"), ("pngenc", "pictures in files"),
+  ]
+
+  func run() async throws {
+    do throws(PipSinkError) {
+      try PipSink.initialize()
+    } catch {
+      say(.missing, "GStreamer", "\(error)")
+      throw ExitStatus.unavailable.exitCode
+    }
+    say(.good, "GStreamer", PipSink.gstreamerVersion)
+    for (name, purpose) in Self.elements {
+      let isThere = ElementInspection.exists(name)
+      say(isThere ? .good : .missing, "element \(name)", purpose)
+    }
+    let decoders = ElementInspection.hardwareVideoDecoders
+    say(
+      decoders.isEmpty ? .limited : .good, "hardware decoders",
+      decoders.isEmpty ? "none; streams are decoded by the processor" : decoders.joined(separator: ", "))
+    guard await display() else { throw ExitStatus.unavailable.exitCode }
+  }
+
+  /// - Returns: whether picture-in-picture windows can be shown.
+  @MainActor
+  private func display() -> Bool {
+    do throws(PipSinkError) {
+      let kind = try GTKDisplay.open()
+      say(.good, "display", kind == .x11 ? "X11" : "Wayland")
+    } catch {
+      say(.missing, "display", "\(error)")
+      say(.missing, "picture-in-picture", "not possible: there is no display")
+      return false
+    }
+    let support = DisplaySupport.current
+    say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
+    say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
+    say(
+      support.staysAbove ? .good : .limited, "picture-in-picture",
+      support.staysAbove ? "possible" : "possible, but other windows can cover it")
+    return true
+  }
+
+  private func say(_ level: Level, _ name: String, _ text: String) {
+    print("\(level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)) \(name): \(text)")
+  }
+}
