@@ -195,4 +195,50 @@ struct PictureInPictureWindowTests {
     let events = try result.report().pictureInPictureEvents.map(\.event).filter { $0.hasPrefix("did") }
     #expect(events == ["didStart", "didStop", "didStart"])
   }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayTheControlsCloseItAndGoBackToTheApp() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try Demo.start(
+      ["play", Self.streams, "--surface", "window", "--auto-pip", "--report", "-"], environment: server.environment)
+    #expect(await demo.wait(forText: "remote-1\": "))
+    let (left, top) = (1024 - 16 - 320, 768 - 16 - 180)
+    let isWhite = { (isWhite: Bool) in
+      try await eventually {
+        let pixel = try await server.screenshot().pixel(left + 160, top + 90)
+        return pixel[0..<3].allSatisfy { $0 > 240 } == isWhite
+      }
+    }
+    let click = { (x: Int, y: Int) in
+      try await server.outer.tool("xdotool", "mousemove", "\(left + x)", "\(top + y + 4)")
+      try await server.outer.tool("xdotool", "mousemove", "\(left + x)", "\(top + y)")
+      // The control is darker than the picture.
+      #expect(try await eventually { try await server.screenshot().pixel(left + x, top + y - 12)[1] < 200 })
+      try await server.outer.tool("xdotool", "click", "1")
+    }
+    try await server.swaymsg("workspace", "2")
+    #expect(try await isWhite(true))
+    try await click(20, 20)
+    #expect(try await isWhite(false))
+    try await server.swaymsg("workspace", "1")
+    try await Task.sleep(for: .milliseconds(400))
+    try await server.swaymsg("workspace", "2")
+    #expect(try await isWhite(true))
+    try await click(300, 20)
+    // The app has asked to be shown, and sway, told to, shows it.
+    #expect(
+      try await eventually {
+        struct Workspace: Decodable {
+          let name: String
+          let focused: Bool
+        }
+        let text = try await server.swaymsg("-t", "get_workspaces", "-r")
+        let workspaces = try JSONDecoder().decode([Workspace].self, from: Data(text.utf8))
+        return workspaces.first { $0.focused }?.name == "1"
+      })
+    #expect(try await isWhite(false))
+    demo.interrupt()
+    let events = try await demo.result(seconds: 30).report().pictureInPictureEvents.map(\.event)
+    #expect(events.contains("restoreUserInterface"))
+  }
 }

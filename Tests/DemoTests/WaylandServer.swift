@@ -39,8 +39,9 @@ final class WaylandServer {
     case .sway:
       try await Self.makeUser(owning: path)
       let config = folder.path("config")
-      try "output * bg #204060 solid_color\nxwayland disable\ndefault_border none\n".write(
-        toFile: config, atomically: true, encoding: .utf8)
+      try "output * bg #204060 solid_color\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
+        .write(
+          toFile: config, atomically: true, encoding: .utf8)
       program = try RunningProgram(
         "/usr/bin/setpriv",
         ["--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", "sway", "-c", config],
