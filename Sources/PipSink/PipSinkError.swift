@@ -31,6 +31,10 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case stateChangeFailed(pipeline: String)
   /// `start()` while the engine runs already.
   case alreadyRunning
+  /// A stream has delivered no frame for so many seconds.
+  case streamStalled(StreamID, seconds: Double)
+  /// A stream's own description has to have one appsink; it has these.
+  case notOneStream([StreamID])
   /// A frame's memory cannot be read: it cannot be mapped, or is smaller than its format needs.
   case unreadableFrame(reason: String)
   /// An operation that cannot be done with frames of this format.
@@ -99,6 +103,10 @@ extension PipSinkError: CustomStringConvertible {
       "\"\(pipeline)\" refused to start and no element said why; GST_DEBUG=3 shows more"
     case .alreadyRunning:
       "the engine runs already; stop it first"
+    case .streamStalled(let id, let seconds):
+      "stream \"\(id)\" has delivered no frame for \(seconds) s; is its source still there?"
+    case .notOneStream(let ids):
+      "a stream of its own needs a pipeline with one appsink, not with \(ids.count): \(ids.joined(separator: ", "))"
     case .unreadableFrame(let reason):
       "a frame cannot be read: \(reason)"
     case .unsupportedPixelFormat(let format, let operation):

@@ -22,11 +22,11 @@ enum ExitStatus: Int32 {
         .pictureInPictureWindowLost:
         .unavailable
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
-        .unlinkedStream, .unsupportedCaps:
+        .unlinkedStream, .unsupportedCaps, .notOneStream:
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .poolExhausted, .illegalTransition, .pictureInPictureNotPossible, .sourceNotReady,
+        .noSuchPlane, .streamStalled, .poolExhausted, .illegalTransition, .pictureInPictureNotPossible, .sourceNotReady,
         .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:
         .failed
       }

@@ -192,7 +192,7 @@ final class PlaySession {
 
   private func handle(_ event: EngineEvent) {
     switch event {
-    case .stateChanged: break
+    case .stateChanged, .streamStateChanged: break
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
       surfaces.streamDidChange(id, to: .playing)

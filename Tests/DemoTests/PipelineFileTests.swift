@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import PipSink
 @testable import pipsink_demo
 
 /// Every file in `pipelines/` that can run here runs.
@@ -75,6 +76,36 @@ import Testing
     let stream = try #require(try result.report().streams["remote-1"])
     #expect(stream.received > 20)
     #expect(stream.format?.contains("320x240") == true)
+  }
+
+  @Test func aStreamComesBackByItselfAfterItsServerWasKilledAndStartedAgain() async throws {
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/rtsp-server.py").path
+    var server = try RunningProgram("/usr/bin/python3", [script])
+    let url = try #require(await server.firstLine())
+    let port = try #require(URLComponents(string: url)?.port)
+    var configuration = StreamPlayer.Configuration()
+    (configuration.stallTimeout, configuration.restartTimeout) = (1, 0.5)
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 0.5, jitter: 0.25)
+    configuration.restartsAtEnd = true
+    let router = FrameRouter()
+    let player = try StreamPlayer(
+      streamID: "camera",
+      from: .text("rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! appsink name=camera"),
+      configuration: configuration
+    ) { router.consumer(for: $0) }
+    player.start()
+    #expect(try await eventually(seconds: 60) { player.state == .playing })
+    server.stop()
+    #expect(
+      try await eventually(seconds: 60) {
+        if case .reconnecting = player.state { true } else { false }
+      })
+    let received = try #require(router.statistics(of: "camera")).received
+    server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
+    #expect(try await eventually(seconds: 60) { player.state == .playing })
+    #expect(try await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
+    player.stop()
+    server.stop()
   }
 
   @Test func rtspWithoutAServerNamesTheElement() async throws {

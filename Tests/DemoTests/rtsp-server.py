@@ -1,4 +1,6 @@
-"""An RTSP server with one H.264 test stream, on a free port of the loopback interface. Prints its URL."""
+"""An RTSP server with one H.264 test stream, on a port of the loopback interface: the argument's, or a free one. Prints its URL."""
+
+import sys
 
 import gi
 
@@ -9,7 +11,7 @@ from gi.repository import GLib, Gst, GstRtspServer
 Gst.init(None)
 server = GstRtspServer.RTSPServer()
 server.set_address("127.0.0.1")
-server.set_service("0")
+server.set_service(sys.argv[1] if len(sys.argv) > 1 else "0")
 factory = GstRtspServer.RTSPMediaFactory()
 factory.set_launch(
     "( videotestsrc is-live=true ! video/x-raw,format=I420,width=320,height=240,framerate=30/1"

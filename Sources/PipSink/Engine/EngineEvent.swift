@@ -15,6 +15,8 @@ public enum EngineEvent: Sendable {
   case stateChanged(EngineState)
   /// A stream's frames have this format from now on. Comes before the first frame in it is shown.
   case formatChanged(StreamID, VideoFormatDescription)
+  /// A stream of ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)`` is in another state.
+  case streamStateChanged(StreamID, StreamPlayState)
   /// A stream came to its end. The others go on.
   case streamEnded(StreamID)
   /// A stream failed and delivers nothing more. The others go on.

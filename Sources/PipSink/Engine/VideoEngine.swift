@@ -14,8 +14,10 @@ public final class VideoEngine: Sendable {
   /// The streams, in the order of the description.
   public let streamIDs: [StreamID]
 
-  private let description: PipelineDescription
-  private let broadcast = Broadcast<EngineEvent>()
+  private let description: PipelineDescription?
+  let broadcast = Broadcast<EngineEvent>()
+  /// Streams with a pipeline of their own.
+  let players = Locked<[StreamID: StreamPlayer]>([:])
   private let logger = Logger(label: "pipsink.engine")
 
   /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
@@ -53,6 +55,14 @@ public final class VideoEngine: Sendable {
     control.withLock { $0.spare = pipeline }
   }
 
+  /// An engine without a pipeline: streams are started one by one
+  /// (``startPlayingStream(_:from:configuration:deliveringTo:)``).
+  public init() throws(PipSinkError) {
+    try PipSink.initialize()
+    description = nil
+    streamIDs = []
+  }
+
   deinit {
     stop()
   }
@@ -88,6 +98,7 @@ public final class VideoEngine: Sendable {
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
     try control.withLock { control throws(PipSinkError) in
       guard control.pipeline == nil else { throw .alreadyRunning }
+      guard let description else { throw .emptyPipeline }
       let pipeline = if let spare = control.spare { spare } else { try Pipeline(description) }
       control.spare = nil
       let run = progress.withLock { progress in
@@ -114,9 +125,13 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// Stops the pipeline and waits until no frame is delivered any more and all its threads are gone. Does nothing when
+  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all its threads are gone. Does nothing when
   /// stopped.
   public func stop() {
+    for player in players.withLock({ players in
+      defer { players = [:] }
+      return Array(players.values)
+    }) { player.stop() }
     control.withLock { control in
       guard let pipeline = control.pipeline else { return }
       control.monitor?.stop()

@@ -3,6 +3,7 @@ final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var nextKey = 0
     var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
+    var observers: [Int: @Sendable (Element) -> Void] = [:]
   }
   private let state = Locked(State())
 
@@ -24,7 +25,17 @@ final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
+  /// Calls `observer` with everything that is sent from now on, on the thread that sends it.
+  func observe(_ observer: @escaping @Sendable (Element) -> Void) {
+    state.withLock { state in
+      state.nextKey += 1
+      state.observers[state.nextKey] = observer
+    }
+  }
+
   func send(_ element: Element) {
-    for continuation in state.withLock({ Array($0.continuations.values) }) { continuation.yield(element) }
+    let (continuations, observers) = state.withLock { (Array($0.continuations.values), Array($0.observers.values)) }
+    for continuation in continuations { continuation.yield(element) }
+    for observer in observers { observer(element) }
   }
 }

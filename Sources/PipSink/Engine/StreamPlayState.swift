@@ -1,0 +1,16 @@
+/// What a stream with a pipeline of its own is doing.
+public enum StreamPlayState: Equatable, Sendable {
+  /// It has not been started, or was stopped.
+  case stopped
+  /// Its pipeline is being brought up; no frame has come yet.
+  case requesting
+  case playing
+  /// No frame has come for longer than is normal; it may go on by itself.
+  case stalled
+  /// It failed, and is started again after `pause` seconds.
+  case reconnecting(attempt: Int, pause: Double, after: PipSinkError)
+  /// It came to its end.
+  case ended
+  /// It failed, and is not started again.
+  case failed(PipSinkError)
+}
