@@ -11,6 +11,8 @@ final class SharedMemoryImage: @unchecked Sendable {
   private let connection: X11Connection
   private let segment: UnsafeMutablePointer<XShmSegmentInfo>
 
+  /// To be called within ``X11Connection/use(_:)``.
+  ///
   /// - Returns: nil when the server has no shared memory, or none with this program, or the system no more of it.
   init?(_ connection: X11Connection, visual: UnsafeMutablePointer<Visual>, depth: Int32, size: PictureSize) {
     guard size.isValid, XShmQueryExtension(connection.display) != 0 else { return nil }
@@ -54,7 +56,7 @@ final class SharedMemoryImage: @unchecked Sendable {
   }
 
   deinit {
-    if !connection.isBroken {
+    connection.use {
       XShmDetach(connection.display, segment)
       XSync(connection.display, 0)
     }

@@ -6,8 +6,9 @@ import PipSink
 /// Xlib's error handlers are the whole program's. Ours look whose connection it is, note errors of these, and hand
 /// others on to whoever was there before.
 ///
-/// `@unchecked Sendable`: libX11 locks the display for itself (from 1.8 on by default; XInitThreads is called besides),
-/// and the rest is behind a lock.
+/// `@unchecked Sendable`: Xlib is called within ``use(_:)`` alone, and the rest is behind a lock. Xlib's own locking is
+/// not enough: when the server goes away in the middle of one thread's call, another thread that calls meanwhile waits
+/// for ever (libX11 1.8.4).
 final class X11Connection: @unchecked Sendable {
   /// What Xlib has reported about a connection.
   struct Failure {
@@ -17,6 +18,8 @@ final class X11Connection: @unchecked Sendable {
   }
 
   let display: OpaquePointer
+  /// Recursive: memory that the server shares is let go wherever its last user is.
+  private let mutex = UnsafeMutablePointer<GRecMutex>.allocate(capacity: 1)
 
   private struct Registry {
     var failures: [OpaquePointer: Failure] = [:]
@@ -32,6 +35,8 @@ final class X11Connection: @unchecked Sendable {
     XInitThreads()
     guard let display = XOpenDisplay(name) else { return nil }
     self.display = display
+    mutex.initialize(to: GRecMutex())
+    g_rec_mutex_init(mutex)
     Self.registry.withLock { registry in
       registry.failures[display] = Failure()
       guard !registry.isInstalled else { return }
@@ -47,6 +52,17 @@ final class X11Connection: @unchecked Sendable {
     let isBroken = Self.registry.withLock { $0.failures.removeValue(forKey: display) }?.isBroken ?? false
     // Closing a broken connection would speak to the server once more.
     if !isBroken { XCloseDisplay(display) }
+    g_rec_mutex_clear(mutex)
+    mutex.deallocate()
+  }
+
+  /// Calls Xlib, one thread at a time.
+  ///
+  /// - Returns: nil, without a call, when the server has gone.
+  func use<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+    g_rec_mutex_lock(mutex)
+    defer { g_rec_mutex_unlock(mutex) }
+    return isBroken ? nil : try body()
   }
 
   /// Whether a connection is one of these.

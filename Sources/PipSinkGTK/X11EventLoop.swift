@@ -61,10 +61,13 @@ final class X11EventLoop: @unchecked Sendable {
     while true {
       // Whether there was an event, and what it means.
       let next = draining.withLock { _ -> (Bool, Event?) in
-        guard !connection.isBroken, XPending(connection.display) > 0 else { return (false, nil) }
         var event = XEvent()
-        XNextEvent(connection.display, &event)
-        return (true, meaning(of: event))
+        let isThere = connection.use {
+          guard XPending(connection.display) > 0 else { return false }
+          XNextEvent(connection.display, &event)
+          return true
+        }
+        return isThere == true ? (true, meaning(of: event)) : (false, nil)
       }
       guard next.0 else { break }
       if let event = next.1 {

@@ -21,26 +21,32 @@ final class X11Presenter: Sendable {
   /// - Returns: nil when the server cannot be reached or has no shared memory with this program.
   init?(display: OpaquePointer) {
     guard let connection = X11Connection(String(cString: XDisplayString(display))),
-      XShmQueryExtension(connection.display) != 0
+      let event = connection.use({ () -> Int32? in
+        XShmQueryExtension(connection.display) == 0 ? nil : XShmGetEventBase(connection.display) + ShmCompletion
+      }), let event
     else { return nil }
     self.connection = connection
-    completionEvent = XShmGetEventBase(connection.display) + ShmCompletion
+    completionEvent = event
     state = Locked(State())
   }
 
   func makeImage(visual: UnsafeMutablePointer<Visual>, depth: Int32, size: PictureSize) -> SharedMemoryImage? {
     // The lock keeps others' errors apart from those of attaching the memory.
-    state.withLock { _ in SharedMemoryImage(connection, visual: visual, depth: depth, size: size) }
+    state.withLock { _ in
+      connection.use { SharedMemoryImage(connection, visual: visual, depth: depth, size: size) } ?? nil
+    }
   }
 
   /// Waits until the server has read `image`, if it has not yet, so that it can be drawn on.
   func reclaim(_ image: SharedMemoryImage) {
     state.withLock { state in
       guard state.pending.contains(image.segmentID) else { return }
-      collect(&state)
-      guard state.pending.contains(image.segmentID), !connection.isBroken else { return }
-      XSync(connection.display, 0)
-      collect(&state)
+      connection.use {
+        collect(&state)
+        guard state.pending.contains(image.segmentID) else { return }
+        XSync(connection.display, 0)
+        collect(&state)
+      }
       state.pending.remove(image.segmentID)
     }
   }
@@ -52,20 +58,22 @@ final class X11Presenter: Sendable {
     _ image: SharedMemoryImage, into window: UInt, at origin: (x: Int, y: Int), rectangles: [PictureRect]
   ) {
     state.withLock { state in
-      guard !connection.isBroken, let last = rectangles.indices.last else { return }
-      collect(&state)
-      // A window that has gone meanwhile is no fault of anybody's.
-      _ = connection.takeFailure()
-      let depth = image.image.pointee.depth
-      guard let context = state.contexts[depth] ?? XCreateGC(connection.display, window, 0, nil) else { return }
-      state.contexts[depth] = context
-      for (index, part) in rectangles.enumerated() {
-        XShmPutImage(
-          connection.display, window, context, image.image, Int32(part.x), Int32(part.y), Int32(origin.x + part.x),
-          Int32(origin.y + part.y), UInt32(part.width), UInt32(part.height), index == last ? 1 : 0)
+      guard let last = rectangles.indices.last else { return }
+      connection.use {
+        collect(&state)
+        // A window that has gone meanwhile is no fault of anybody's.
+        _ = connection.takeFailure()
+        let depth = image.image.pointee.depth
+        guard let context = state.contexts[depth] ?? XCreateGC(connection.display, window, 0, nil) else { return }
+        state.contexts[depth] = context
+        for (index, part) in rectangles.enumerated() {
+          XShmPutImage(
+            connection.display, window, context, image.image, Int32(part.x), Int32(part.y), Int32(origin.x + part.x),
+            Int32(origin.y + part.y), UInt32(part.width), UInt32(part.height), index == last ? 1 : 0)
+        }
+        state.pending.insert(image.segmentID)
+        XFlush(connection.display)
       }
-      state.pending.insert(image.segmentID)
-      XFlush(connection.display)
     }
   }
 

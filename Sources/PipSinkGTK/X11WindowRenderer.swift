@@ -41,11 +41,13 @@ public final class X11WindowRenderer: VideoRenderer {
     self.connection = connection
     let state = Locked(State())
     self.state = state
-    XSelectInput(connection.display, windowID, StructureNotifyMask | ExposureMask | VisibilityChangeMask)
     var attributes = XWindowAttributes()
-    guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0,
-      connection.takeFailure().errorCode == 0
-    else {
+    let isThere = connection.use {
+      XSelectInput(connection.display, windowID, StructureNotifyMask | ExposureMask | VisibilityChangeMask)
+      return XGetWindowAttributes(connection.display, windowID, &attributes) != 0
+        && connection.takeFailure().errorCode == 0
+    }
+    guard isThere == true else {
       throw .displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")
     }
     guard attributes.depth == 24 || attributes.depth == 32 else {
@@ -55,7 +57,7 @@ public final class X11WindowRenderer: VideoRenderer {
     state.withLock { state in
       state.size = size.isValid ? size : nil
       state.isMapped = attributes.map_state == IsViewable
-      state.context = XCreateGC(connection.display, windowID, 0, nil)
+      state.context = connection.use { XCreateGC(connection.display, windowID, 0, nil) } ?? nil
     }
     let events = X11EventLoop(connection: connection, windowID: windowID) { Self.handle($0, state) }
     self.events = events
@@ -67,7 +69,7 @@ public final class X11WindowRenderer: VideoRenderer {
     thread?.join()
     state.withLock { state in
       state.image = nil
-      if let context = state.context, !connection.isBroken { XFreeGC(connection.display, context) }
+      if let context = state.context { connection.use { _ = XFreeGC(connection.display, context) } }
     }
   }
 
@@ -115,13 +117,16 @@ public final class X11WindowRenderer: VideoRenderer {
 
   public func removeImage() {
     state.withLock { state in
-      guard !state.isLost, !connection.isBroken, let context = state.context else { return }
+      guard !state.isLost, let context = state.context else { return }
       state.target = nil
-      XSetForeground(connection.display, context, 0)
-      if let size = state.size {
-        XFillRectangle(connection.display, windowID, context, 0, 0, UInt32(size.width), UInt32(size.height))
+      let size = state.size
+      connection.use {
+        XSetForeground(connection.display, context, 0)
+        if let size {
+          XFillRectangle(connection.display, windowID, context, 0, 0, UInt32(size.width), UInt32(size.height))
+        }
+        XFlush(connection.display)
       }
-      XFlush(connection.display)
     }
   }
 
@@ -141,23 +146,28 @@ public final class X11WindowRenderer: VideoRenderer {
     if let image = state.image, image.size == size { return image }
     state.image = nil
     state.target = nil
-    var attributes = XWindowAttributes()
-    guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0, let visual = attributes.visual else {
-      return nil
+    let made = connection.use { () -> SharedMemoryImage?? in
+      var attributes = XWindowAttributes()
+      guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0, let visual = attributes.visual else {
+        return nil
+      }
+      return .some(SharedMemoryImage(connection, visual: visual, depth: attributes.depth, size: size))
     }
-    guard let image = SharedMemoryImage(connection, visual: visual, depth: attributes.depth, size: size) else {
-      throw .outOfMemory(byteCount: size.width * size.height * 4)
-    }
+    // The window has gone; the events say so, too.
+    guard let answered = made ?? nil else { return nil }
+    guard let image = answered else { throw .outOfMemory(byteCount: size.width * size.height * 4) }
     state.image = image
     return image
   }
 
   private func put(_ image: SharedMemoryImage, _ context: GC?) {
-    XShmPutImage(
-      connection.display, windowID, context, image.image, 0, 0, 0, 0, UInt32(image.size.width),
-      UInt32(image.size.height), 0)
-    // The server has read the picture when it answers; the next one is drawn on the same memory.
-    XSync(connection.display, 0)
+    connection.use {
+      XShmPutImage(
+        connection.display, windowID, context, image.image, 0, 0, 0, 0, UInt32(image.size.width),
+        UInt32(image.size.height), 0)
+      // The server has read the picture when it answers; the next one is drawn on the same memory.
+      XSync(connection.display, 0)
+    }
   }
 
   private func checkConnection() throws(RenderingError) {
