@@ -42,6 +42,19 @@ import Testing
     #expect(streams.streamIDs.isEmpty)
   }
 
+  @Test func aStreamMovesToAnotherViewWithAnotherGravity() async throws {
+    let streams = MultiStreamRenderer()
+    let (first, second) = (TestRenderer(), TestRenderer())
+    streams.attach(first, toStream: "remote")
+    let consumer = streams.consumer(for: "remote")
+    consumer.consume(SampleBuffer(pixelBuffer: try frame("white").pixelBuffer, sequenceNumber: 1))
+    #expect(await eventually { first.shown == [1] })
+    streams.updateView(second, for: "remote", gravity: .resizeAspectFill)
+    #expect(await eventually { second.shown == [1] })
+    #expect(second.state.withLock { $0.gravities } == [.resizeAspectFill])
+    #expect(await eventually { first.state.withLock { $0.log.last } == "remove" })
+  }
+
   @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
   func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {
     let split = try OffscreenSplitView(size: size)

@@ -18,6 +18,14 @@ public final class MultiStreamRenderer: Sendable {
     layer(for: streamID).attach(to: renderer)
   }
 
+  /// Shows a stream on another renderer, fitted in another way, while its frames flow: the old one shows nothing any
+  /// more, the new one begins with the newest frame.
+  public func updateView(_ renderer: any VideoRenderer, for streamID: StreamID, gravity: VideoGravity) {
+    let layer = layer(for: streamID)
+    layer.videoGravity = gravity
+    layer.attach(to: renderer)
+  }
+
   /// The stream's renderer shows nothing any more, and the stream is forgotten; consumers that were given out go on to
   /// take its frames.
   public func removeStream(_ streamID: StreamID) {
