@@ -201,7 +201,11 @@ struct PictureInPictureWindowTests {
     let server = try await WaylandServer(.sway)
     let demo = try Demo.start(
       ["play", Self.streams, "--surface", "window", "--auto-pip", "--report", "-"], environment: server.environment)
-    #expect(await demo.wait(forText: "remote-1\": "))
+    // The app's own picture: two tiles side by side, the first one white.
+    let showsTheApp = {
+      try await eventually { try await server.screenshot().pixel(256, 320)[0..<3].allSatisfy { $0 > 240 } }
+    }
+    #expect(try await showsTheApp())
     let (left, top) = (1024 - 16 - 320, 768 - 16 - 180)
     let isWhite = { (isWhite: Bool) in
       try await eventually {
@@ -221,7 +225,7 @@ struct PictureInPictureWindowTests {
     try await click(20, 20)
     #expect(try await isWhite(false))
     try await server.swaymsg("workspace", "1")
-    try await Task.sleep(for: .milliseconds(400))
+    #expect(try await showsTheApp())
     try await server.swaymsg("workspace", "2")
     #expect(try await isWhite(true))
     try await click(300, 20)
