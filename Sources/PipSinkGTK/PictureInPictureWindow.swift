@@ -68,6 +68,8 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
 
   isolated deinit {
     signals.disconnectAll()
+    Self.order.removeAll { $0 == ObjectIdentifier(self) }
+    Self.places[ObjectIdentifier(self)] = nil
     if !GTKDisplay.isLost {
       gtk_widget_destroy(window)
       g_object_unref(window)

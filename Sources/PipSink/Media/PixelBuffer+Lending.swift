@@ -1,0 +1,80 @@
+import CGStreamer
+
+/// One plane of a frame in an app's own memory.
+public struct UnsafeLentPlane {
+  /// Of the first row's first sample.
+  public var address: UnsafeRawPointer
+  public var bytesPerRow: Int
+
+  public init(address: UnsafeRawPointer, bytesPerRow: Int) {
+    self.address = address
+    self.bytesPerRow = bytesPerRow
+  }
+}
+
+extension PixelBuffer {
+  /// A frame in memory that the app lends: nothing is copied.
+  ///
+  /// - Parameters:
+  ///   - planes: as many as the format has, without padding before the first sample. The memory must stay as it is until
+  ///     `release` is called.
+  ///   - release: called once, on any thread, when nobody uses the frame any more; also when this throws.
+  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)`` for a wrong number of planes,
+  ///   ``PipSinkError/unreadableFrame(reason:)`` for rows that are too short, ``PipSinkError/outOfMemory(byteCount:)``.
+  public convenience init(
+    unsafeLending planes: [UnsafeLentPlane], _ format: VideoFormatDescription, release: @escaping @Sendable () -> Void
+  ) throws(PipSinkError) {
+    let loan = Loan(release)
+    guard planes.count == format.planeCount else { throw .noSuchPlane(index: planes.count, count: format.planeCount) }
+    guard let buffer = gst_buffer_new() else { throw .outOfMemory(byteCount: 0) }
+    defer { gst_buffer_unref(buffer) }
+    var (offsets, strides): ([gsize], [gint]) = ([], [])
+    var end = 0
+    for (index, plane) in planes.enumerated() {
+      let (width, height) = format.pixelFormat.planeSize(index, of: format.size)
+      let rowByteCount = format.pixelFormat.rowByteCount(index, width: Int(width))
+      guard plane.bytesPerRow >= rowByteCount, let stride = gint(exactly: plane.bytesPerRow) else {
+        throw .unreadableFrame(
+          reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, and needs \(rowByteCount)")
+      }
+      // Whole rows, as GStreamer counts them; of the last one the padding is not touched.
+      let byteCount = (Int(height) - 1) * plane.bytesPerRow + rowByteCount
+      let memory = gst_memory_new_wrapped(
+        GST_MEMORY_FLAG_READONLY, UnsafeMutableRawPointer(mutating: plane.address), gsize(byteCount), 0,
+        gsize(byteCount), Unmanaged.passRetained(loan).toOpaque(),
+        { loan in if let loan { Unmanaged<Loan>.fromOpaque(loan).release() } })
+      gst_buffer_append_memory(buffer, memory)
+      offsets.append(gsize(end))
+      strides.append(stride)
+      end += byteCount
+    }
+    gst_buffer_add_video_meta_full(
+      buffer, GST_VIDEO_FRAME_FLAG_NONE, format.pixelFormat.gstFormat, guint(format.size.width),
+      guint(format.size.height), guint(planes.count), &offsets, &strides)
+    guard let sample = gst_sample_new(buffer, format.caps, nil, nil) else { throw .outOfMemory(byteCount: end) }
+    try self.init(owning: sample, formatDescription: format)
+  }
+
+  /// A frame of an app's own GStreamer pipeline.
+  ///
+  /// - Parameter sample: a GstSample with raw video; it is borrowed, and a reference taken.
+  /// - Throws: ``PipSinkError/invalidCaps(_:)``, ``PipSinkError/unreadableFrame(reason:)``.
+  public convenience init(unsafeGstSample sample: OpaquePointer) throws(PipSinkError) {
+    guard let caps = gst_sample_get_caps(sample) else { throw .invalidCaps("none") }
+    let format = try VideoFormatDescription.shared(for: caps)
+    try self.init(owning: gst_sample_ref(sample), formatDescription: format)
+  }
+
+  /// Lives as long as a plane is used.
+  private final class Loan: Sendable {
+    private let release: @Sendable () -> Void
+
+    init(_ release: @escaping @Sendable () -> Void) {
+      self.release = release
+    }
+
+    deinit {
+      release()
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// Frames that an app pushes itself.
+@Suite struct StreamInputTests {
+  private final class Collector: SampleBufferConsumer {
+    private let all = Locked<[SampleBuffer]>([])
+    var frames: [SampleBuffer] { all.withLock { $0 } }
+    func consume(_ sampleBuffer: SampleBuffer) { all.withLock { $0.append(sampleBuffer) } }
+    func drop() { all.withLock { $0 = [] } }
+  }
+
+  private let size = PictureSize(width: 35, height: 21)
+
+  @Test(arguments: PixelFormat.allCases)
+  func lentPlanesAreShownWithoutACopyAndGivenBackOnce(format: PixelFormat) throws {
+    let original = try TestFrame.pixelBuffer(TestFrame.testSource(format, 36, 22))
+    let bytes = try (0..<original.planeCount).map { index in
+      try original.withPlane(index) { span, layout in
+        (span.withUnsafeBytes { Array($0) }, layout.bytesPerRow)
+      }
+    }
+    let blocks = bytes.map { plane in
+      let block = UnsafeMutableRawBufferPointer.allocate(byteCount: plane.0.count, alignment: 16)
+      block.copyBytes(from: plane.0)
+      return block
+    }
+    defer { for block in blocks { block.deallocate() } }
+    let releases = Locked(0)
+    let collector = Collector()
+    let input = StreamInput(streamID: "a", deliveringTo: collector)
+    let description = try VideoFormatDescription.make(format, size: original.size, frameRate: (30, 1))
+    do {
+      let planes = try zip(blocks, bytes).map { block, plane in
+        UnsafeLentPlane(address: try #require(UnsafeRawPointer(block.baseAddress)), bytesPerRow: plane.1)
+      }
+      input.push(
+        try PixelBuffer(unsafeLending: planes, description) { releases.withLock { $0 += 1 } },
+        timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: 1)))
+    }
+    let frame = try #require(collector.frames.first)
+    #expect(frame.sequenceNumber == 1)
+    #expect(frame.timing.presentationTimeStamp.seconds == 1)
+    #expect(try Oracle.planes(frame.pixelBuffer) == Oracle.planes(original))
+    for (index, block) in blocks.enumerated() {
+      let address = try frame.pixelBuffer.withPlane(index) { span, _ in span.withUnsafeBytes { $0.baseAddress } }
+      #expect(address == UnsafeRawPointer(block.baseAddress), "no copy")
+    }
+    #expect(releases.withLock { $0 } == 0)
+    collector.drop()
+    #expect(releases.withLock { $0 } == 0, "the test still has it")
+    withExtendedLifetime(frame) {}
+  }
+
+  @Test func aLoanEndsWithTheLastFrameThatUsesIt() throws {
+    let releases = Locked(0)
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 16 * 4, alignment: 16)
+    defer { block.deallocate() }
+    let description = try VideoFormatDescription.make(.bgra, size: .init(width: 64, height: 16))
+    let plane = UnsafeLentPlane(address: try #require(UnsafeRawPointer(block.baseAddress)), bytesPerRow: 256)
+    let layer = SampleBufferDisplayLayer(name: "test")
+    do {
+      let input = StreamInput(
+        streamID: "a", deliveringTo: MultiStreamRenderer().consumer(for: "a"))
+      let frame = try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
+      layer.enqueue(SampleBuffer(pixelBuffer: frame))
+      input.push(frame)
+    }
+    #expect(releases.withLock { $0 } == 0)
+    layer.flush()
+    #expect(releases.withLock { $0 } == 1)
+  }
+
+  @Test func planesThatCannotBeAreRefusedAndGivenBack() throws {
+    let releases = Locked(0)
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    defer { block.deallocate() }
+    let address = try #require(UnsafeRawPointer(block.baseAddress))
+    let description = try VideoFormatDescription.make(.i420, size: size)
+    let plane = UnsafeLentPlane(address: address, bytesPerRow: 36)
+    #expect(throws: PipSinkError.noSuchPlane(index: 1, count: 3)) {
+      try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
+    }
+    let short = UnsafeLentPlane(address: address, bytesPerRow: 34)
+    #expect(throws: PipSinkError.unreadableFrame(reason: "plane 0 has rows of 34 bytes, and needs 35")) {
+      try PixelBuffer(unsafeLending: [short, plane, plane], description) { releases.withLock { $0 += 1 } }
+    }
+    #expect(releases.withLock { $0 } == 2)
+    #expect(throws: PipSinkError.invalidSize(width: 0, height: 5)) {
+      try VideoFormatDescription.make(.i420, size: .init(width: 0, height: 5))
+    }
+    #expect(throws: PipSinkError.invalidCaps("colorimetry purple")) {
+      try VideoFormatDescription.make(.i420, size: size, colorimetry: "purple")
+    }
+  }
+
+  @Test func framesThatAreCopiedComeFromThePoolInTheirOrder() throws {
+    let collector = Collector()
+    let pool = PixelBufferPool()
+    let input = StreamInput(streamID: "a", deliveringTo: collector, pool: pool)
+    let description = try VideoFormatDescription.make(.gray8, size: size, frameRate: (25, 1))
+    for value in 1...3 as ClosedRange<UInt8> {
+      try input.push(description, orientation: .init(rotation: .half)) { frame throws(PipSinkError) in
+        try frame.withMutablePlane(0) { span, _ in
+          for index in 0..<span.byteCount { span.storeBytes(of: value, toByteOffset: index, as: UInt8.self) }
+        }
+      }
+    }
+    #expect(collector.frames.map(\.sequenceNumber) == [1, 2, 3])
+    #expect(collector.frames.allSatisfy { $0.orientation.rotation == .half && $0.attachments.displayImmediately })
+    #expect(collector.frames.allSatisfy { $0.formatDescription === description })
+    for (index, frame) in collector.frames.enumerated() {
+      #expect(try Oracle.tightBytes(frame.pixelBuffer).allSatisfy { $0 == UInt8(index + 1) })
+    }
+    collector.drop()
+    #expect(pool.statistics.inUse == 0)
+  }
+
+  @Test func aSampleOfAnAppsOwnPipelineIsTakenAsItIs() throws {
+    let sample = try TestFrame.sample(TestFrame.testSource(.nv12, 64, 36))
+    let pixelBuffer = try PixelBuffer(unsafeGstSample: sample)
+    gst_sample_unref(sample)
+    #expect(pixelBuffer.pixelFormat == .nv12)
+    #expect(pixelBuffer.size == PictureSize(width: 64, height: 36))
+    #expect(try Oracle.tightBytes(pixelBuffer).count == 64 * 36)
+  }
+}
