@@ -10,6 +10,8 @@ public final class RemoteVideoView: GTKWidgetOwner {
   public enum Placeholder: Hashable, Sendable {
     case waiting
     case cameraOff
+    /// Its frames stay away, and are expected to come back.
+    case reconnecting
     /// It is shown in picture-in-picture instead.
     case inPictureInPicture
     case ended
@@ -19,6 +21,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
       switch self {
       case .waiting: "Waiting for video"
       case .cameraOff: "Camera is off"
+      case .reconnecting: "Reconnecting"
       case .inPictureInPicture: "In picture-in-picture"
       case .ended: "The stream has ended"
       case .failed(let reason): "The stream has failed\n\(reason)"

@@ -38,6 +38,13 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(name: .customLong("pipeline"), help: ArgumentHelp("Take the pipeline from this file.", valueName: "file"))
   var pipelineFile: String?
 
+  @Option(
+    name: .customLong("stream"),
+    help: ArgumentHelp(
+      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts. It is started again when it fails. Repeatable.",
+      valueName: "id=pipeline"))
+  var streams: [StreamOption] = []
+
   @Option(help: "Where streams are shown at the start: in the app, or one of them in picture-in-picture.")
   var mode: Mode = .normal
 
@@ -65,7 +72,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, pause, snapshot or quit. Repeatable.",
+      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -115,6 +122,8 @@ struct PlayCommand: AsyncParsableCommand {
       + actions.compactMap { timed in
         switch timed.action {
         case .pictureInPicture(let id), .source(let id): id
+        // Those have to be among the streams of --stream.
+        case .startStream(let id), .stopStream(let id): id
         default: nil
         }
       }

@@ -31,16 +31,17 @@ final class PlaySession {
   let statusLine = StatusLine()
   var start = MonotonicTime.now
   private var outcome: Report.Outcome?
-  private var ended: Set<StreamID> = []
-  private var failed: [StreamID: PipSinkError] = [:]
+  var ended: Set<StreamID> = []
+  var failed: [StreamID: PipSinkError] = [:]
   private var errors: [DemoError] = []
 
   /// Checks all that can be checked before anything runs.
   init(_ command: PlayCommand, description: PipelineDescription) throws {
     self.command = command
     engine = try VideoEngine(description)
-    for id in command.wantedStreams where !engine.streamIDs.contains(id) {
-      throw PipSinkError.unknownStream(id, known: engine.streamIDs)
+    let known = engine.streamIDs + command.streams.map(\.streamID)
+    for id in command.wantedStreams where !known.contains(id) {
+      throw PipSinkError.unknownStream(id, known: known)
     }
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
     let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
@@ -192,7 +193,8 @@ final class PlaySession {
 
   private func handle(_ event: EngineEvent) {
     switch event {
-    case .stateChanged, .streamStateChanged: break
+    case .stateChanged: break
+    case .streamStateChanged(let id, let state): follow(id, state)
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
       surfaces.streamDidChange(id, to: .playing)
@@ -220,6 +222,8 @@ final class PlaySession {
       case .source(let id): try controller.setSource(streamID: id)
       case .normal: controller.stop()
       case .close: controller.perform(.close)
+      case .startStream(let id): try startStream(id)
+      case .stopStream(let id): try stopStream(id)
       case .background: setBackground(true)
       case .foreground: setBackground(false)
       case .toggle:
@@ -259,7 +263,7 @@ final class PlaySession {
   private var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
 
   private var statistics: [(id: StreamID, statistics: StreamStatistics)] {
-    engine.streamIDs.compactMap { id in router.statistics(of: id).map { (id, $0) } }
+    router.streamIDs.compactMap { id in router.statistics(of: id).map { (id, $0) } }
   }
 
   // MARK: - The end
@@ -323,7 +327,7 @@ final class PlaySession {
       return
     }
     if let path = command.report { try json.write(to: URL(fileURLWithPath: path)) }
-    print(ReportTable(report: report, streamIDs: engine.streamIDs).text)
+    print(ReportTable(report: report, streamIDs: router.streamIDs).text)
     if let folder = command.snapshots { print("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
     if let path = command.report { print("Report: \(path)") }
   }

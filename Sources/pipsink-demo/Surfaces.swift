@@ -31,6 +31,8 @@ extension Surfaces {
 enum StreamState: Equatable {
   case waiting
   case playing
+  /// Its frames stay away, and are expected to come back.
+  case reconnecting
   case ended
   case failed(String)
 }

@@ -8,6 +8,9 @@ struct TimedAction: ExpressibleByArgument {
     case normal
     /// Another stream for picture-in-picture, open or not.
     case source(StreamID)
+    /// A stream of `--stream`.
+    case startStream(StreamID)
+    case stopStream(StreamID)
     /// As the window's close button does it.
     case close
     /// As if the app had gone to the background, or come back.
@@ -38,11 +41,23 @@ struct TimedAction: ExpressibleByArgument {
     case "foreground": action = .foreground
     case "pause": action = .pause
     case "quit": action = .quit
-    case let text where text.hasPrefix("pip:") && text.count > "pip:".count:
-      action = .pictureInPicture(String(text.dropFirst("pip:".count)))
-    case let text where text.hasPrefix("source:") && text.count > "source:".count:
-      action = .source(String(text.dropFirst("source:".count)))
-    default: return nil
+    default:
+      guard let action = Self.action(ofStream: parts[1]) else { return nil }
+      self.action = action
+    }
+  }
+
+  /// `WORD:ID`.
+  private static func action(ofStream text: Substring) -> Action? {
+    let parts = text.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    let id = String(parts[1])
+    return switch parts[0] {
+    case "pip": .pictureInPicture(id)
+    case "source": .source(id)
+    case "start": .startStream(id)
+    case "stop": .stopStream(id)
+    default: nil
     }
   }
 }

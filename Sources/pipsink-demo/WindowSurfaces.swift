@@ -117,6 +117,7 @@ final class WindowSurfaces: Surfaces {
       switch states[id] ?? .waiting {
       case .waiting: .waiting
       case .playing: id == pictureInPictureStreamID ? .inPictureInPicture : nil
+      case .reconnecting: .reconnecting
       case .ended: .ended
       case .failed(let reason): .failed(reason)
       }

@@ -169,6 +169,26 @@ import Testing
     #expect(try result.report().surface == "offscreen")
   }
 
+  @Test func streamsOfTheirOwnComeAndGoDuringARun() async throws {
+    let result = try await Demo.play([
+      "videotestsrc is-live=true ! video/x-raw,framerate=30/1 ! appsink name=a", "--stream",
+      "b=videotestsrc is-live=true ! video/x-raw,framerate=30/1 ! appsink name=x", "--stream",
+      "c=videotestsrc is-live=true ! identity error-after=5 ! appsink name=x", "--at", "0.3=start:b", "--at",
+      "0.3=start:c", "--at", "1.2=pip:b", "--at", "1.8=stop:b", "--duration", "2.5", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.streams["a"]?.state == "playing")
+    #expect(report.streams["b"]?.state == "ended")
+    #expect((report.streams["b"]?.pip ?? 0) > 5)
+    // It failed, and came back, more than once.
+    #expect((report.streams["c"]?.received ?? 0) >= 8)
+    #expect(result.errors.contains("stream \"c\": element \"identity"))
+    #expect(report.modeChanges.filter { $0.stream == "b" }.map(\.to) == ["pip", "inApp"])
+    let unknown = try await Demo.play(["videotestsrc ! appsink name=a", "--at", "1=start:nobody"])
+    #expect(unknown.status == 64)
+  }
+
   @Test func theSplitLayoutIsOnePictureOffscreen() async throws {
     let folder = try TemporaryFolder()
     let result = try await Demo.play([

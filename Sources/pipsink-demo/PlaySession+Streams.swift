@@ -1,0 +1,48 @@
+import PipSink
+
+/// Streams that come and go during a run.
+extension PlaySession {
+  func startStream(_ id: StreamID) throws(PipSinkError) {
+    guard let option = command.streams.first(where: { $0.streamID == id }) else {
+      throw .unknownStream(id, known: command.streams.map(\.streamID))
+    }
+    router.addStream(id, inApp: try surfaces.inAppLayer(for: id))
+    try engine.startPlayingStream(id, from: option.description) { [router] in router.consumer(for: $0) }
+    ended.remove(id)
+    controller.streamSelector.add(id)
+  }
+
+  func stopStream(_ id: StreamID) throws(PipSinkError) {
+    try engine.stopPlayingStream(id)
+    noteEnd(of: id)
+  }
+
+  /// What such a stream does is what its place in the app and, where it is there, the picture-in-picture window show.
+  func follow(_ id: StreamID, _ state: StreamPlayState) {
+    let isInPictureInPicture = id == controller.currentStreamID
+    switch state {
+    case .requesting: break
+    case .playing:
+      surfaces.streamDidChange(id, to: .playing)
+      if isInPictureInPicture { controller.content = .video }
+    case .stalled, .reconnecting:
+      surfaces.streamDidChange(id, to: .reconnecting)
+      if isInPictureInPicture { controller.content = .reconnecting }
+      if case .reconnecting(let attempt, let pause, let error) = state {
+        statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause * 10).rounded() / 10) s")
+      }
+    case .ended, .stopped: noteEnd(of: id)
+    case .failed(let error):
+      failed[id] = error
+      surfaces.streamDidChange(id, to: .failed(error.description))
+      report(DemoError(error), about: "stream \"\(id)\" failed: ")
+      controller.streamSelector.remove(id)
+    }
+  }
+
+  private func noteEnd(of id: StreamID) {
+    ended.insert(id)
+    surfaces.streamDidChange(id, to: .ended)
+    controller.streamSelector.remove(id)
+  }
+}
