@@ -104,6 +104,9 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(help: "How the app's window shows its streams: all, or the first beside the second.")
   var layout: Layout = .grid
 
+  @Option(help: "Whether decoders that work in hardware are taken before others, or not at all.")
+  var hardwareDecoders: HardwareDecoders.Preference = .automatic
+
   @Option(help: "How a picture is fitted to its surface.")
   var gravity: VideoGravity = .resizeAspect
 
@@ -139,6 +142,7 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
+    HardwareDecoders.preference = hardwareDecoders
     do {
       let session = try await PlaySession(self, description: pipelineDescription())
       try await session.run()
@@ -164,3 +168,4 @@ struct PlayCommand: AsyncParsableCommand {
 }
 
 extension WindowCorner: ExpressibleByArgument {}
+extension HardwareDecoders.Preference: ExpressibleByArgument {}
