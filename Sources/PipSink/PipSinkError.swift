@@ -31,6 +31,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case stateChangeFailed(pipeline: String)
   /// `start()` while the engine runs already.
   case alreadyRunning
+  /// Custom rendering was switched while the engine ran (code 1011003). It is switched when the engine has stopped.
+  case customVideoRenderInUse
   /// A stream has delivered no frame for so many seconds.
   case streamStalled(StreamID, seconds: Double)
   /// A stream's own description has to have one appsink; it has these.
@@ -103,6 +105,8 @@ extension PipSinkError: CustomStringConvertible {
       "\"\(pipeline)\" refused to start and no element said why; GST_DEBUG=3 shows more"
     case .alreadyRunning:
       "the engine runs already; stop it first"
+    case .customVideoRenderInUse:
+      "custom rendering cannot be switched while the engine runs (1011003); it is switched when the engine has stopped"
     case .streamStalled(let id, let seconds):
       "stream \"\(id)\" has delivered no frame for \(seconds) s; is its source still there?"
     case .notOneStream(let ids):
@@ -141,4 +145,9 @@ extension PipSinkError: CustomStringConvertible {
       "the picture \"\(path)\" cannot be written: \(reason)"
     }
   }
+}
+
+extension PipSinkError {
+  /// The code by which apps of other engines know the error; nil where there is none.
+  public var code: Int? { self == .customVideoRenderInUse ? 1_011_003 : nil }
 }

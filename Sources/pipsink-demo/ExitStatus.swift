@@ -26,7 +26,8 @@ enum ExitStatus: Int32 {
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .streamStalled, .poolExhausted, .illegalTransition, .pictureInPictureNotPossible, .sourceNotReady,
+        .noSuchPlane, .streamStalled, .customVideoRenderInUse, .poolExhausted, .illegalTransition,
+        .pictureInPictureNotPossible, .sourceNotReady,
         .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:
         .failed
       }

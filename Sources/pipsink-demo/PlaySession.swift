@@ -193,7 +193,7 @@ final class PlaySession {
 
   private func handle(_ event: EngineEvent) {
     switch event {
-    case .stateChanged: break
+    case .stateChanged, .customVideoRenderChanged: break
     case .streamStateChanged(let id, let state): follow(id, state)
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")

@@ -49,6 +49,72 @@ private final class RecordingObserver: VideoFrameObserver {
     return (observer.records, observation)
   }
 
+  // MARK: Custom rendering
+
+  @Test func customRenderingIsSwitchedWhileTheEngineStandsStill() async throws {
+    let observer = RecordingObserver()
+    let engine = try VideoEngine(.text("\(source) ! appsink name=a sync=false"))
+    try engine.enableCustomVideoRender(true, configuration: .init(formatSeries: .rgb), observer: observer)
+    #expect(engine.isCustomVideoRenderEnabled)
+    let router = FrameRouter()
+    _ = try await engine.runToEnd { router.consumer(for: $0) }
+    #expect(observer.records.count == 3)
+    #expect(observer.records.allSatisfy { $0.parameters.pixelFormat.isRGB && $0.streamID == "a" })
+    #expect(router.statistics(of: "a")?.received == 3, "the surfaces get them, too")
+    try engine.enableCustomVideoRender(false, observer: nil)
+    _ = try await engine.runToEnd { router.consumer(for: $0) }
+    #expect(observer.records.count == 3)
+  }
+
+  @Test func whileTheEngineRunsItFailsWithItsCodeAndIsDoneAfterTheStop() async throws {
+    let observer = RecordingObserver()
+    let router = FrameRouter()
+    let engine = try VideoEngine("videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! appsink name=a")
+    let events = engine.events()
+    let isRunning = { router.statistics(of: "a").map { $0.received > 3 } ?? false }
+    try engine.start { router.consumer(for: $0) }
+    #expect(await eventually { isRunning() })
+    // Twice at once, and from several threads: the last one counts, and here all ask for the same.
+    await withTaskGroup(of: Int?.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          do throws(PipSinkError) {
+            try engine.enableCustomVideoRender(true, observer: observer)
+            return nil
+          } catch {
+            return error.code
+          }
+        }
+      }
+      for await code in group { #expect(code == 1_011_003) }
+    }
+    #expect(observer.records.isEmpty && !engine.isCustomVideoRenderEnabled)
+    engine.stop()
+    #expect(engine.isCustomVideoRenderEnabled)
+    for await event in events {
+      if case .customVideoRenderChanged(let isEnabled) = event {
+        #expect(isEnabled)
+        break
+      }
+    }
+    try engine.start { router.consumer(for: $0) }
+    #expect(await eventually { observer.records.count > 3 })
+    // On and off again while it runs: off.
+    #expect(throws: PipSinkError.customVideoRenderInUse) {
+      try engine.enableCustomVideoRender(true, observer: observer)
+    }
+    #expect(throws: PipSinkError.customVideoRenderInUse) { try engine.enableCustomVideoRender(false, observer: nil) }
+    engine.stop()
+    #expect(!engine.isCustomVideoRenderEnabled)
+  }
+
+  @Test func aStartThatFailsLeavesItFreeToBeSwitched() throws {
+    let engine = try VideoEngine("filesrc location=/nonexistent ! decodebin ! appsink name=a")
+    #expect(throws: PipSinkError.self) { try engine.start { _ in FrameRouter().consumer(for: "a") } }
+    try engine.enableCustomVideoRender(true, observer: RecordingObserver())
+    #expect(engine.isCustomVideoRenderEnabled)
+  }
+
   private let source = "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=66,height=34,framerate=30/1"
 
   @Test func framesComeWithTheirParametersAndStreamID() async throws {

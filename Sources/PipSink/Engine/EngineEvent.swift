@@ -17,6 +17,8 @@ public enum EngineEvent: Sendable {
   case formatChanged(StreamID, VideoFormatDescription)
   /// A stream of ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)`` is in another state.
   case streamStateChanged(StreamID, StreamPlayState)
+  /// Custom rendering is on or off for the next start, also where that had to wait for the engine's stop.
+  case customVideoRenderChanged(isEnabled: Bool)
   /// A stream came to its end. The others go on.
   case streamEnded(StreamID)
   /// A stream failed and delivers nothing more. The others go on.

@@ -18,6 +18,7 @@ public final class VideoEngine: Sendable {
   let broadcast = Broadcast<EngineEvent>()
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
+  let customVideoRender = Locked(CustomVideoRender())
   private let logger = Logger(label: "pipsink.engine")
 
   /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
@@ -108,12 +109,17 @@ public final class VideoEngine: Sendable {
         progress.skipped = [:]
         return progress.run
       }
-      for stream in pipeline.streams { install(stream, consumer: consumers(stream.id), run: run) }
+      let tap = beginCustomVideoRender()
+      for stream in pipeline.streams {
+        let consumer = consumers(stream.id)
+        install(stream, consumer: tap?(stream.id, consumer) ?? consumer, run: run)
+      }
       setState(.starting)
       do throws(PipSinkError) {
         try bringUp(pipeline, run: run)
       } catch {
         setState(.stopped)
+        endCustomVideoRender()
         throw error
       }
       control.pipeline = pipeline
@@ -141,6 +147,7 @@ public final class VideoEngine: Sendable {
       VideoFormatDescription.forgetUnused()
       progress.withLock { $0.run += 1 }
       setState(.stopped)
+      endCustomVideoRender()
     }
   }
 
