@@ -1,11 +1,12 @@
 import CGTK
 import Glibc
+import PipSink
 
 /// Sees that the display server has gone before GTK does.
 ///
 /// GDK ends the program when its connection breaks, wherever it notices. This looks at the connection after every wait
-/// of ``MainLoop/run()``, and at Xlib's errors; then GTK is left alone, the main actor goes on, and the program can end
-/// in its own way.
+/// of ``MainLoop/run()``, at Xlib's errors, and at what GDK has to say before it ends the program; then GTK is left
+/// alone, the main actor goes on, and the program can end in its own way.
 @MainActor
 enum DisplayWatch {
   private static var descriptor: Int32 = -1
@@ -23,6 +24,32 @@ enum DisplayWatch {
         return 0
       }
     }
+  }
+
+  /// On Wayland GDK says "Error flushing display", or reading from it, and calls `_exit` in the next line. To be called
+  /// once, by ``MainLoop/run()``: GLib takes one writer in a program's life.
+  nonisolated static func watchMessages() {
+    mainThread.withLock { $0 = pthread_self() }
+    g_log_set_writer_func(
+      { level, fields, count, data in
+        if level.rawValue & G_LOG_LEVEL_MESSAGE.rawValue != 0, DisplayWatch.isMainThread() {
+          MainActor.assumeIsolated { DisplayWatch.loseIfBroken() }
+        }
+        return g_log_writer_default(level, fields, count, data)
+      }, nil, nil)
+  }
+
+  private nonisolated static let mainThread = Locked<pthread_t?>(nil)
+
+  private nonisolated static func isMainThread() -> Bool {
+    mainThread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+  }
+
+  private static func loseIfBroken() {
+    guard descriptor >= 0, !handlers.isEmpty else { return }
+    var poll = pollfd(fd: descriptor, events: 0, revents: 0)
+    _ = Glibc.poll(&poll, 1, 0)
+    if Int32(poll.revents) & (POLLHUP | POLLERR) != 0 { lose() }
   }
 
   /// Calls `handler` when the display has gone. GTK must not be used from then on.

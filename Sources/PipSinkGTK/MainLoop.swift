@@ -29,6 +29,7 @@ public enum MainLoop {
   /// the program ends by `exit`. For programs that have no main loop of their own.
   public static func run() -> Never {
     attachMainActor()
+    DisplayWatch.watchMessages()
     g_main_context_set_poll_func(nil) { descriptors, count, timeout in
       let result = g_poll(descriptors, count, timeout)
       MainActor.assumeIsolated { DisplayWatch.look(at: descriptors, count: Int(count)) }
