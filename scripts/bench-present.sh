@@ -13,6 +13,7 @@ state=$(mktemp -d)
 exec 3<>"$state/display"
 Xvfb -displayfd 3 -screen 0 1920x1200x24 -nolisten tcp -noreset 3>"$state/display" 2>/dev/null &
 server=$!
+disown $server
 program=
 trap 'kill -9 $program $server 2>/dev/null; rm -rf "$state"' EXIT
 until [ -s "$state/display" ]; do kill -0 $server; sleep 0.05; done
