@@ -70,7 +70,7 @@ public final class BackgroundMonitor {
       let state = event?.pointee.new_window_state.rawValue ?? 0
       MainActor.assumeIsolated {
         guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.isMinimized = state & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0
+        monitor.isMinimized = PipSinkGTK.isMinimized(state)
         monitor.isFocused = state & GDK_WINDOW_STATE_FOCUSED.rawValue != 0
         monitor.update()
       }
@@ -133,7 +133,7 @@ public final class BackgroundMonitor {
       return false
     }
     let desktop = gdk_x11_window_get_desktop(own)
-    // All ones is every desktop, and 0 also what one gets without a window manager.
+    // All ones is every desktop.
     return desktop != 0xFFFF_FFFF && desktop != gdk_x11_screen_get_current_desktop(screen)
   }
 

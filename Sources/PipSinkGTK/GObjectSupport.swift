@@ -43,6 +43,11 @@ typealias GdkEventVisibilityHandler =
     GtkWidgetPointer?, UnsafeMutablePointer<GdkEventVisibility>?, UnsafeMutableRawPointer?
   ) -> gboolean
 
+/// Whether a window's state (GdkWindowState) is one in which nobody sees it.
+func isMinimized(_ state: UInt32) -> Bool {
+  state & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0
+}
+
 /// Signal handlers of one Swift object. They do not keep it; they are disconnected when this goes away, so it belongs
 /// to that object.
 @MainActor

@@ -122,7 +122,7 @@ public final class GTKVideoView: GTKWidgetOwner {
       let state = event?.pointee.new_window_state.rawValue ?? 0
       MainActor.assumeIsolated {
         guard let view = object(view, as: GTKVideoView.self) else { return }
-        view.isMinimized = state & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0
+        view.isMinimized = PipSinkGTK.isMinimized(state)
         view.update()
       }
       return 0

@@ -13,7 +13,6 @@ final class PictureInPictureControls {
   private var buttons: [PictureInPictureAction: Button] = [:]
   private let signals = SignalConnections()
   private var hiding: Task<Void, Never>?
-  private var isHovered = false
   /// Milliseconds.
   private static let fading: guint = 150
   private static let restingSeconds = 2.5

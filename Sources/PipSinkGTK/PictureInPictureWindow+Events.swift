@@ -48,10 +48,9 @@ extension PictureInPictureWindow {
     signals.connect(window, "key-press-event", to: self, key)
     let state: GdkEventWindowStateHandler = { _, event, window in
       let state = event?.pointee.new_window_state.rawValue ?? 0
-      let isVisible = state & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) == 0
       MainActor.assumeIsolated {
         guard let window = object(window, as: PictureInPictureWindow.self), window.isOpen else { return }
-        window.eventHandler?(.visibilityChanged(isVisible))
+        window.eventHandler?(.visibilityChanged(!isMinimized(state)))
       }
       return 0
     }

@@ -23,7 +23,6 @@ final class X11EventLoop: @unchecked Sendable {
   private let windowID: UInt
   private let handler: @Sendable (Event) -> Void
   private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-  private let draining = Locked(())
   private let mustEnd = Locked(false)
 
   init(connection: X11Connection, windowID: UInt, handler: @escaping @Sendable (Event) -> Void) {
@@ -59,18 +58,14 @@ final class X11EventLoop: @unchecked Sendable {
   @discardableResult
   func drain() -> Bool {
     while true {
-      // Whether there was an event, and what it means.
-      let next = draining.withLock { _ -> (Bool, Event?) in
-        var event = XEvent()
-        let isThere = connection.use {
-          guard XPending(connection.display) > 0 else { return false }
-          XNextEvent(connection.display, &event)
-          return true
-        }
-        return isThere == true ? (true, meaning(of: event)) : (false, nil)
+      var next = XEvent()
+      let isThere = connection.use {
+        guard XPending(connection.display) > 0 else { return false }
+        XNextEvent(connection.display, &next)
+        return true
       }
-      guard next.0 else { break }
-      if let event = next.1 {
+      guard isThere == true else { break }
+      if let event = meaning(of: next) {
         handler(event)
         if case .lost = event { return false }
       }

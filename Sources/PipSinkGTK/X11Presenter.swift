@@ -61,8 +61,6 @@ final class X11Presenter: Sendable {
       guard let last = rectangles.indices.last else { return }
       connection.use {
         collect(&state)
-        // A window that has gone meanwhile is no fault of anybody's.
-        _ = connection.takeFailure()
         let depth = image.image.pointee.depth
         guard let context = state.contexts[depth] ?? XCreateGC(connection.display, window, 0, nil) else { return }
         state.contexts[depth] = context

@@ -88,7 +88,8 @@ final class PlaySession {
     func windows() throws(PipSinkError) -> any Surfaces {
       try WindowSurfaces(
         size: command.windowSize ?? PictureSize(width: 960, height: 540), layout: command.layout,
-        placement: command.pipPlacement, gravity: command.gravity, help: Keys.help, wish: wish)
+        placement: command.pipPlacement, gravity: command.gravity, watchesBackground: command.autoPip,
+        help: Keys.help, wish: wish)
     }
     func offscreen() throws(PipSinkError) -> any Surfaces {
       try OffscreenSurfaces(

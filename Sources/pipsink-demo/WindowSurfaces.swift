@@ -23,7 +23,8 @@ final class WindowSurfaces: Surfaces {
   private let window: VideoWindow
   private let content: Content
   private let pictureInPicture: PictureInPictureWindow
-  private let background: BackgroundMonitor
+  /// Only where it is wanted: on Wayland watching costs wake-ups.
+  private let background: BackgroundMonitor?
   private let gravity: VideoGravity
   private var views: [StreamID: RemoteVideoView] = [:]
   private var states: [StreamID: StreamState] = [:]
@@ -36,8 +37,8 @@ final class WindowSurfaces: Surfaces {
   ///   - wish: called on the main actor.
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   init(
-    size: PictureSize, layout: PlayCommand.Layout, placement: WindowPlacement?, gravity: VideoGravity, help: String,
-    wish: @escaping @MainActor (Wish) -> Void
+    size: PictureSize, layout: PlayCommand.Layout, placement: WindowPlacement?, gravity: VideoGravity,
+    watchesBackground: Bool, help: String, wish: @escaping @MainActor (Wish) -> Void
   ) throws(PipSinkError) {
     kind = try GTKDisplay.open().rawValue
     self.gravity = gravity
@@ -54,7 +55,7 @@ final class WindowSurfaces: Surfaces {
     }
     if let placement { placement.save(to: WindowPlacement.defaultPath) }
     pictureInPicture = try PictureInPictureWindow()
-    background = BackgroundMonitor(window) { wish(.background($0)) }
+    background = watchesBackground ? BackgroundMonitor(window) { wish(.background($0)) } : nil
     GTKDisplay.onLoss { wish(.displayLost) }
     window.didRequestClose = { wish(.quit) }
     let key = { (keyval: UInt32) in

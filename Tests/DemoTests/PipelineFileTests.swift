@@ -78,6 +78,20 @@ import Testing
     #expect(stream.format?.contains("320x240") == true)
   }
 
+  @Test func aStreamIsPlayedFromAURIWithItsSoundLeftOut() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.gstLaunch(
+      "videotestsrc num-buffers=20 ! video/x-raw,width=320,height=240,framerate=30/1 ! x264enc speed-preset=ultrafast ! "
+        + "h264parse ! matroskamux name=mux ! filesink location=\(path) audiotestsrc num-buffers=30 ! vorbisenc ! mux.")
+    let router = FrameRouter()
+    let engine = try VideoEngine()
+    try engine.startPlayingStream("film", uri: "file://\(path)") { router.consumer(for: $0) }
+    #expect(try await eventually { engine.playState(of: "film") == .ended })
+    #expect(router.statistics(of: "film")?.received == 20)
+    engine.stop()
+  }
+
   @Test func aStreamComesBackByItselfAfterItsServerWasKilledAndStartedAgain() async throws {
     let script = Demo.root.appendingPathComponent("Tests/DemoTests/rtsp-server.py").path
     var server = try RunningProgram("/usr/bin/python3", [script])

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ConversionFuzzTests {
   @Test func tenThousandRandomConversionsStayInTheirMemory() throws {
     try PipSink.initialize()
-    var random = SplitMix(state: 20_261_121)
+    var random = SeededGenerator(seed: 20_261_121)
     let (from, to) = (GuardedMemory(byteCount: 32 << 20), GuardedMemory(byteCount: 32 << 20))
     var converter = PictureConverter()
     for number in 0..<10_000 {
@@ -46,7 +46,7 @@ import Testing
     let target: Layout
     let output: PixelConverter.Output
 
-    init(_ random: inout SplitMix) {
+    init(_ random: inout SeededGenerator) {
       let format = PixelFormat.allCases.randomElement(using: &random)!
       let size = PictureSize(width: Self.side(&random), height: Self.side(&random))
       var crop: PictureRect?
@@ -75,7 +75,7 @@ import Testing
         scalingFilter: ScalingFilter.allCases.randomElement(using: &random)!)
     }
 
-    private static func side(_ random: inout SplitMix) -> Int {
+    private static func side(_ random: inout SeededGenerator) -> Int {
       switch Int.random(in: 0..<20, using: &random) {
       case 0: Int.random(in: 300...1300, using: &random)
       case 1...5: Int.random(in: 64...300, using: &random)
@@ -83,7 +83,7 @@ import Testing
       }
     }
 
-    private static func padding(_ random: inout SplitMix) -> Int {
+    private static func padding(_ random: inout SeededGenerator) -> Int {
       Bool.random(using: &random) ? 0 : Int.random(in: 1...70, using: &random)
     }
 
@@ -91,7 +91,7 @@ import Testing
   }
 
   /// A frame whose last plane's last row ends with the memory.
-  private func frame(_ layout: Layout, in memory: GuardedMemory, random: inout SplitMix) throws -> PixelBuffer {
+  private func frame(_ layout: Layout, in memory: GuardedMemory, random: inout SeededGenerator) throws -> PixelBuffer {
     let mode = layout.isInterlaced ? ",interlace-mode=interleaved" : ""
     let caps = try #require(
       gst_caps_from_string(
@@ -172,18 +172,5 @@ private final class GuardedMemory {
     used = wanted
     base = mapping + pageSize + byteCount - wanted
     return base
-  }
-}
-
-/// The same numbers in every run (SplitMix64, by Sebastiano Vigna).
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

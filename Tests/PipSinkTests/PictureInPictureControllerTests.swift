@@ -279,7 +279,7 @@ import Testing
 
   @Test func aDisplayLayerGoesToTheWindowAndBackWithItsPlayer() async throws {
     let home = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "player", renderer: home)
+    let layer = SampleBufferDisplayLayer(name: "player", renderer: home, videoGravity: .resizeAspectFill)
     let frame = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
     let window = try OffscreenPictureInPictureWindow()
     let player = Player()
@@ -291,6 +291,7 @@ import Testing
     try controller.start()
     #expect(await eventually { controller.isActive })
     #expect(window.surface.hasImage)
+    #expect(layer.videoGravity == .resizeAspectFill, "it is the app's")
     #expect(player.sizes == [PictureSize(width: 320, height: 180)])
     #expect(window.presentation?.actions == [.playPause, .backToApp, .close, .skipBackward, .skipForward])
     window.perform(.playPause)

@@ -5,8 +5,7 @@ struct LayerPresenter {
   let name: String
   let mailbox: Locked<DisplayMailbox>
 
-  private static let shortestPause = 0.05
-  private static let longestPause = 2.0
+  private static let retryPolicy = RetryPolicy(limit: .max, firstPause: 0.05, longestPause: 2)
 
   func run() {
     while true {
@@ -149,9 +148,8 @@ struct LayerPresenter {
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = false
       if mailbox.presented == nil { mailbox.presented = job.presented }
-      guard mailbox.failureCount > 0 else { return }
-      let pause = Self.shortestPause * Double(1 << min(mailbox.failureCount - 1, 10))
-      mailbox.retryAt = .now.advanced(bySeconds: min(pause, Self.longestPause))
+      guard let pause = Self.retryPolicy.pause(before: mailbox.failureCount) else { return }
+      mailbox.retryAt = .now.advanced(bySeconds: pause)
       mailbox.needsDisplay = true
     }
   }

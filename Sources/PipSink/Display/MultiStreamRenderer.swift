@@ -47,7 +47,7 @@ public final class MultiStreamRenderer: Sendable {
 
   /// What an engine gives a stream's frames to. It knows its layer, so that no frame waits for another stream.
   public func consumer(for streamID: StreamID) -> any SampleBufferConsumer {
-    LayerConsumer(layer: layer(for: streamID))
+    layer(for: streamID)
   }
 
   /// Shows a frame of an engine that calls back with stream IDs.
@@ -58,18 +58,5 @@ public final class MultiStreamRenderer: Sendable {
     guard let layer = layers.withLock({ $0[streamID] }) else { return false }
     layer.enqueue(sampleBuffer)
     return true
-  }
-}
-
-/// Hands an engine's frames to a layer.
-private final class LayerConsumer: SampleBufferConsumer {
-  private let layer: SampleBufferDisplayLayer
-
-  init(layer: SampleBufferDisplayLayer) {
-    self.layer = layer
-  }
-
-  func consume(_ sampleBuffer: SampleBuffer) {
-    layer.enqueue(sampleBuffer)
   }
 }

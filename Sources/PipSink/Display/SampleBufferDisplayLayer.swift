@@ -7,7 +7,7 @@
 ///
 /// A surface that fails is repaired as its ``RenderingError/code-swift.property`` asks for, and the same frame tried
 /// again; when that does not help twice, the surface is left alone for a while, longer each time.
-public final class SampleBufferDisplayLayer: SampleBufferDestination {
+public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBufferConsumer {
   /// What the layer has done so far, in frames.
   public struct Statistics: Equatable, Sendable {
     public internal(set) var presented: UInt64 = 0
@@ -151,6 +151,9 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     if mustWake { mailbox.wakeAll() }
     return replaced?.isFresh ?? false
   }
+
+  /// Takes a frame straight from an engine, where no router is needed.
+  public func consume(_ sampleBuffer: SampleBuffer) { enqueue(sampleBuffer) }
 
   /// Whether a frame that is enqueued now replaces none.
   public var isReadyForMoreMediaData: Bool { mailbox.withLock { $0.isReadyForMoreMediaData } }

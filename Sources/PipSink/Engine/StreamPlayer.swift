@@ -37,7 +37,7 @@ public final class StreamPlayer: Sendable {
     self.streamID = streamID
     let engine = try VideoEngine(description)
     guard engine.streamIDs.count == 1 else { throw .notOneStream(engine.streamIDs) }
-    core = Core(streamID, description, configuration, consumer)
+    core = Core(streamID, engine, configuration, consumer)
   }
 
   deinit {
@@ -85,19 +85,18 @@ public final class StreamPlayer: Sendable {
 
   /// Calls `body` with an element of the pipeline that runs now. For tests.
   func withElement(named name: String, _ body: (GstElementPointer) throws -> Void) rethrows {
-    try core.state.withLock { $0.engine }?.withElement(named: name, body)
+    try core.engine.withElement(named: name, body)
   }
 
   /// Whether it stands still. Standing still is no stall.
   public var isPaused: Bool {
     get { core.state.withLock { $0.isPaused } }
     set {
-      let engine = core.state.withLock { state in
+      core.state.withLock { state in
         state.isPaused = newValue
         state.lastFrame = .now
-        return state.engine
       }
-      engine?.isPaused = newValue
+      core.engine.isPaused = newValue
       core.state.wakeAll()
     }
   }
@@ -112,7 +111,6 @@ extension StreamPlayer {
       var isPaused = false
       var isResetting = false
       var phase = StreamPlayState.stopped
-      var engine: VideoEngine?
       /// How the pipeline ended.
       var outcome: Outcome?
       var lastFrame = MonotonicTime.now
@@ -134,18 +132,20 @@ extension StreamPlayer {
     let state = Locked(State())
     let broadcast = Broadcast<StreamPlayState>()
     private let streamID: StreamID
-    private let description: PipelineDescription
+    /// Parses its description anew for every start but the first.
+    let engine: VideoEngine
     private let configuration: Configuration
     private let consumer: @Sendable (StreamID) -> any SampleBufferConsumer
 
     init(
-      _ streamID: StreamID, _ description: PipelineDescription, _ configuration: Configuration,
+      _ streamID: StreamID, _ engine: VideoEngine, _ configuration: Configuration,
       _ consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
     ) {
       self.streamID = streamID
-      self.description = description
+      self.engine = engine
       self.configuration = configuration
       self.consumer = consumer
+      engine.broadcast.observe { [state] event in Self.note(event, in: state) }
     }
 
     private func setPhase(_ phase: StreamPlayState) {
@@ -193,22 +193,14 @@ extension StreamPlayer {
         state.lastFrame = .now
       }
       setPhase(.requesting)
-      let engine: VideoEngine
       do throws(PipSinkError) {
-        engine = try VideoEngine(description)
-        engine.isPaused = state.withLock { $0.isPaused }
-        engine.broadcast.observe { [state] event in Self.note(event, in: state) }
         let watch = FrameWatch(next: consumer(streamID), state: state)
         try engine.start { _ in watch }
       } catch {
         return .failed(error)
       }
-      state.withLock { $0.engine = engine }
+      defer { engine.stop() }
       let startedAt = MonotonicTime.now
-      defer {
-        state.withLock { $0.engine = nil }
-        engine.stop()
-      }
       while true {
         switch state.waitStepwise({ nextChange(&$0, startedAt) }) {
         case .outcome(let outcome): return outcome

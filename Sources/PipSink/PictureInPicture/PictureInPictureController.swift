@@ -11,6 +11,7 @@ public final class PictureInPictureController {
   public struct Configuration: Sendable {
     /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
     public var preferredContentSize: PictureSize?
+    /// How a stream's pictures are fitted to the window; a display layer has its own.
     public var videoGravity = VideoGravity.resizeAspect
     /// What is done about a window that cannot be made or that dies; nil leaves it at that.
     public var retryPolicy: RetryPolicy?
@@ -41,7 +42,7 @@ public final class PictureInPictureController {
   }
   public var configuration: Configuration {
     didSet {
-      handover.gravity = configuration.videoGravity
+      handover.setGravity(configuration.videoGravity)
       updatePresentation()
     }
   }
@@ -81,7 +82,7 @@ public final class PictureInPictureController {
     self.window = window
     self.configuration = configuration
     handover = PictureInPictureHandover(contentSource)
-    handover.gravity = configuration.videoGravity
+    handover.setGravity(configuration.videoGravity)
     if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
     window.eventHandler = { [weak self] event in self?.handle(event) }
     handover.observeSizes { [weak self] sampleBuffer in

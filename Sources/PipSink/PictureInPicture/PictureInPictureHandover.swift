@@ -31,9 +31,9 @@ final class PictureInPictureHandover {
     if case .stream(let router, _, _) = kind { router } else { nil }
   }
 
-  var gravity: VideoGravity {
-    get { layer.videoGravity }
-    set { layer.videoGravity = newValue }
+  /// Fits pictures to the window. An app's own layer keeps what the app gave it.
+  func setGravity(_ gravity: VideoGravity) {
+    if router != nil { layer.videoGravity = gravity }
   }
 
   /// The newest frame that there is to begin with.
