@@ -76,7 +76,7 @@ struct FramesBenchCommand: AsyncParsableCommand {
     try engine.start(deliveringTo: consumers)
     var failure: PipSinkError?
     for await event in events {
-      if case .streamFailed(_, let error) = event { failure = error }
+      if case .streamStateChanged(_, .failed(let error)) = event { failure = error }
       if case .finished = event { break }
     }
     let end = MonotonicTime.now

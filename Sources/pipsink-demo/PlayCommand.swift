@@ -57,6 +57,16 @@ struct PlayCommand: AsyncParsableCommand {
   @Flag(help: "Picture-in-picture starts by itself when the app's window can be seen no more, and stops when it can.")
   var autoPip = false
 
+  @Flag(
+    help: "Streams are decoded also while the app's window and picture-in-picture show nothing of them to the user.")
+  var backgroundDecoding = false
+
+  @Option(
+    name: .customLong("local"),
+    help: ArgumentHelp(
+      "A stream that is the user's own picture: picture-in-picture prefers the others. Repeatable.", valueName: "id"))
+  var localStreams: [StreamID] = []
+
   @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
   var duration: Double?
 
@@ -121,7 +131,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
-    [pipStream].compactMap(\.self) + processors.map(\.streamID)
+    [pipStream].compactMap(\.self) + processors.map(\.streamID) + localStreams
       + actions.compactMap { timed in
         switch timed.action {
         case .pictureInPicture(let id), .source(let id): id
@@ -130,6 +140,11 @@ struct PlayCommand: AsyncParsableCommand {
         default: nil
         }
       }
+  }
+
+  /// The first that is not the user's own.
+  func preferredStream(of streams: [StreamID]) -> StreamID {
+    streams.first { !localStreams.contains($0) } ?? streams[0]
   }
 
   func validate() throws {

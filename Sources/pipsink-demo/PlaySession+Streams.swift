@@ -9,15 +9,16 @@ extension PlaySession {
     router.addStream(id, inApp: try surfaces.inAppLayer(for: id))
     try engine.startPlayingStream(id, from: option.description) { [router] in router.consumer(for: $0) }
     ended.remove(id)
-    controller.streamSelector.add(id)
+    controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
   }
 
   func stopStream(_ id: StreamID) throws(PipSinkError) {
     try engine.stopPlayingStream(id)
     noteEnd(of: id)
+    controller.streamSelector.remove(id)
   }
 
-  /// What such a stream does is what its place in the app and, where it is there, the picture-in-picture window show.
+  /// What a stream does is what its place in the app and, where it is there, the picture-in-picture window show.
   func follow(_ id: StreamID, _ state: StreamPlayState) {
     let isInPictureInPicture = id == controller.currentStreamID
     switch state {
@@ -25,24 +26,28 @@ extension PlaySession {
     case .playing:
       surfaces.streamDidChange(id, to: .playing)
       if isInPictureInPicture { controller.content = .video }
+    // Whether more comes of the pipeline that all share nobody knows; its last picture stays.
+    case .stalled where engine.streamIDs.contains(id): break
     case .stalled, .reconnecting:
       surfaces.streamDidChange(id, to: .reconnecting)
       if isInPictureInPicture { controller.content = .reconnecting }
       if case .reconnecting(let attempt, let pause, let error) = state {
         statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause * 10).rounded() / 10) s")
       }
-    case .ended, .stopped: noteEnd(of: id)
+    case .ended:
+      noteEnd(of: id)
+      leave(id)
+    case .stopped: break
     case .failed(let error):
       failed[id] = error
       surfaces.streamDidChange(id, to: .failed(error.description))
       report(DemoError(error), about: "stream \"\(id)\" failed: ")
-      controller.streamSelector.remove(id)
+      leave(id)
     }
   }
 
   private func noteEnd(of id: StreamID) {
     ended.insert(id)
     surfaces.streamDidChange(id, to: .ended)
-    controller.streamSelector.remove(id)
   }
 }

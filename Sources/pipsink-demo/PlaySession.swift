@@ -39,6 +39,8 @@ final class PlaySession {
   init(_ command: PlayCommand, description: PipelineDescription) throws {
     self.command = command
     engine = try VideoEngine(description)
+    engine.localStreamIDs = Set(command.localStreams)
+    engine.isBackgroundDecodingEnabled = command.backgroundDecoding
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.unknownStream(id, known: known)
@@ -55,7 +57,7 @@ final class PlaySession {
       case .displayLost: continuation.yield(.displayLost)
       }
     }
-    let chosen = command.pipStream ?? engine.streamIDs[0]
+    let chosen = command.pipStream ?? command.preferredStream(of: engine.streamIDs)
     // From the first frame on.
     router = FrameRouter(
       table: RoutingTable(
@@ -64,11 +66,12 @@ final class PlaySession {
       contentSource: ContentSource(router: router, streamID: chosen), window: surfaces.pictureInPictureWindow)
     controller.configuration.videoGravity = command.gravity
     var selector = PictureInPictureStreamSelector()
-    for id in engine.streamIDs { selector.add(id) }
+    for id in engine.streamIDs { selector.add(id, isLocal: engine.localStreamIDs.contains(id)) }
     selector.select(chosen)
     controller.streamSelector = selector
     delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
     controller.delegate = delegate
+    controller.engine = engine
     for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
     var processors: [StreamID: [any FrameProcessor]] = [:]
     for option in command.processors {
@@ -88,7 +91,8 @@ final class PlaySession {
     func windows() throws(PipSinkError) -> any Surfaces {
       try WindowSurfaces(
         size: command.windowSize ?? PictureSize(width: 960, height: 540), layout: command.layout,
-        placement: command.pipPlacement, gravity: command.gravity, watchesBackground: command.autoPip,
+        placement: command.pipPlacement, gravity: command.gravity,
+        watchesBackground: command.autoPip || !command.backgroundDecoding,
         help: Keys.help, wish: wish)
     }
     func offscreen() throws(PipSinkError) -> any Surfaces {
@@ -194,20 +198,13 @@ final class PlaySession {
 
   private func handle(_ event: EngineEvent) {
     switch event {
-    case .stateChanged, .customVideoRenderChanged: break
+    case .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged, .decodingSuspended,
+      .buffering:
+      break
     case .streamStateChanged(let id, let state): follow(id, state)
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
       surfaces.streamDidChange(id, to: .playing)
-    case .streamEnded(let id):
-      ended.insert(id)
-      surfaces.streamDidChange(id, to: .ended)
-      leave(id)
-    case .streamFailed(let id, let error):
-      failed[id] = error
-      surfaces.streamDidChange(id, to: .failed(error.description))
-      leave(id)
-      report(DemoError(error), about: "stream \"\(id)\" failed: ")
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
     case .framesSkipped(let id, let caps):
@@ -271,6 +268,7 @@ final class PlaySession {
 
   private func finish() throws {
     let duration = seconds
+    let skipped = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0.skippedFrameCount) })
     engine.stop()
     statusLine.end()
     do throws(PipSinkError) {
@@ -279,7 +277,7 @@ final class PlaySession {
       report(DemoError(error))
     }
     warnAboutSilentStreams()
-    let report = makeReport(duration: duration)
+    let report = makeReport(duration: duration, skipped: skipped)
     do {
       try write(report)
     } catch {
@@ -300,14 +298,13 @@ final class PlaySession {
     }
   }
 
-  private func makeReport(duration: Double) -> Report {
+  private func makeReport(duration: Double, skipped: [StreamID: UInt64]) -> Report {
     let usage = ResourceUsage.current
     let streams = statistics.map { id, statistics in
       let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
       var stream = Report.Stream(
         statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
-      let skipped = engine.skippedFrameCount(of: id)
-      if skipped > 0 { stream.skipped = skipped }
+      if let count = skipped[id], count > 0 { stream.skipped = count }
       stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
       return (id, stream)
     }

@@ -41,7 +41,7 @@ import Testing
       try Data(broken).write(to: URL(fileURLWithPath: path))
       let result = try await Demo.start([
         "play", "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=a sync=false", "--surface",
-        "offscreen", "--duration", "20", "--report", "-",
+        "offscreen", "--duration", "10", "--report", "-",
       ]).result(seconds: 60)
       #expect(!result.wasKilled, "\(number): \(result.errors)")
       // What is too broken to be a stream is said, and nothing else happens.
@@ -49,8 +49,10 @@ import Testing
       // A flipped bit in the codec's name makes it one that nobody can decode.
       #expect(result.status != 69 || result.errors.contains("missing element"), "\(number): \(result.errors)")
       let report = try result.report()
-      #expect([.finished, .failed].contains(report.outcome), "\(number): \(report.outcome)")
-      #expect(report.outcome == .finished || !report.errors.isEmpty)
+      // GStreamer's decodebin swallows, rarely, the error of an element that it is just linking; then nothing comes, and
+      // the run says so at its end.
+      let saysNothingCame = report.outcome == .duration && result.errors.contains("delivered no frame")
+      #expect(report.outcome == .finished || !report.errors.isEmpty || saysNothingCame, "\(number): \(report.outcome)")
       delivered += report.streams["a"]?.received ?? 0
     }
     #expect(delivered > 0)

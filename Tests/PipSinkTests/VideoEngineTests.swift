@@ -85,7 +85,7 @@ import Testing
     let hasEnded = Locked(false)
     let long = WaitingConsumer(until: hasEnded)
     let watcher = Task { [events = engine.events()] in
-      for await case .streamEnded("short") in events {
+      for await case .streamStateChanged("short", .ended) in events {
         hasEnded.withLock { $0 = true }
         hasEnded.wakeAll()
       }
@@ -258,7 +258,7 @@ import Testing
     try engine.start { _ in CountingConsumer() }
     for await event in events {
       if case .warning("other", _, _) = event { break }
-      if case .streamFailed = event {
+      if case .streamStateChanged(_, .failed) = event {
         Issue.record("stream a has nothing to do with it")
         break
       }
@@ -283,11 +283,11 @@ import Testing
 
 extension [EngineEvent] {
   var endedStreams: [StreamID] {
-    compactMap { if case .streamEnded(let id) = $0 { id } else { nil } }
+    compactMap { if case .streamStateChanged(let id, .ended) = $0 { id } else { nil } }
   }
 
   var failedStreams: [StreamID] {
-    compactMap { if case .streamFailed(let id, _) = $0 { id } else { nil } }
+    compactMap { if case .streamStateChanged(let id, .failed) = $0 { id } else { nil } }
   }
 }
 

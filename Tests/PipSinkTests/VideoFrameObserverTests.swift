@@ -212,10 +212,10 @@ private final class RecordingObserver: VideoFrameObserver {
     var skipped: [String] = []
     for await event in events {
       if case .framesSkipped("a", let caps) = event { skipped.append(caps) }
-      if case .streamFailed(_, let error) = event { Issue.record("\(error)") }
+      if case .streamStateChanged(_, .failed(let error)) = event { Issue.record("\(error)") }
       if case .finished = event { break }
     }
-    #expect(engine.skippedFrameCount(of: "a") == 4)
+    #expect(engine.info(of: "a")?.skippedFrameCount == 4)
     engine.stop()
     #expect(consumer.sampleBuffers.isEmpty)
     #expect(feeder.received == 4)

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// A thread that waits on a pipeline's bus and calls a handler for every message.
+/// A thread that waits on a pipeline's bus, calls a handler for every message, and looks after things now and then.
 final class BusMonitor: Sendable {
   private let thread: WorkerThread
   private let wake: @Sendable () -> Void
@@ -8,9 +8,15 @@ final class BusMonitor: Sendable {
 
   private static let stopName = "pipsink-stop-bus-monitor"
 
-  /// - Parameter handler: called on the monitor's thread, one message at a time; the message is borrowed.
+  /// - Parameters:
+  ///   - interval: seconds from one tick to the next.
+  ///   - tick: called on the monitor's thread.
+  ///   - handler: called on the monitor's thread, one message at a time; the message is borrowed.
   /// - Returns: nil when the system refuses a thread.
-  init?(pipeline: Pipeline, handler: @escaping @Sendable (UnsafeMutablePointer<GstMessage>) -> Void) {
+  init?(
+    pipeline: Pipeline, interval: Double, tick: @escaping @Sendable () -> Void,
+    handler: @escaping @Sendable (UnsafeMutablePointer<GstMessage>) -> Void
+  ) {
     let bus = Bus(of: pipeline)
     let isStopping = Locked(false)
     self.isStopping = isStopping
@@ -18,7 +24,14 @@ final class BusMonitor: Sendable {
       gst_bus_post(bus.pointer, gst_message_new_application(nil, gst_structure_new_empty(Self.stopName)))
     }
     let thread = WorkerThread(name: "pipsink-bus") {
-      while let message = gst_bus_timed_pop(bus.pointer, PIPSINK_CLOCK_TIME_NONE) {
+      var nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+      while true {
+        let message = gst_bus_timed_pop(bus.pointer, GstClockTime(nextTick.nanoseconds(since: .now)))
+        if MonotonicTime.now >= nextTick {
+          tick()
+          nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+        }
+        guard let message else { continue }
         defer { gst_message_unref(message) }
         if gst_message_has_name(message, Self.stopName) != 0 { return }
         handler(message)

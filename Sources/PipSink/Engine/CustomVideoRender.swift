@@ -27,6 +27,6 @@ extension VideoEngine {
       render.awaited = nil
       return awaited != nil
     }
-    if let changed { broadcast.send(.customVideoRenderChanged(isEnabled: changed)) }
+    if let changed { status.broadcast.send(.customVideoRenderChanged(isEnabled: changed)) }
   }
 }

@@ -15,16 +15,20 @@ public enum EngineEvent: Sendable {
   case stateChanged(EngineState)
   /// A stream's frames have this format from now on. Comes before the first frame in it is shown.
   case formatChanged(StreamID, VideoFormatDescription)
-  /// A stream of ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)`` is in another state.
+  /// A stream is in another state: its first frame is there (`playing`), it has ended, it failed. The others go on.
   case streamStateChanged(StreamID, StreamPlayState)
+  /// Its camera is on or off, as the app said or as the flow of frames tells.
+  case cameraStateChanged(StreamID, DeviceState)
+  /// Its microphone is on or off.
+  case microphoneStateChanged(StreamID, DeviceState)
+  /// Its decoder stands still because nobody sees the stream, or goes on.
+  case decodingSuspended(StreamID, Bool)
+  /// A source is read ahead: at 100 there is enough of it to play.
+  case buffering(percent: Int)
   /// Custom rendering is on or off for the next start, also where that had to wait for the engine's stop.
   case customVideoRenderChanged(isEnabled: Bool)
-  /// A stream came to its end. The others go on.
-  case streamEnded(StreamID)
-  /// A stream failed and delivers nothing more. The others go on.
-  case streamFailed(StreamID, PipSinkError)
   /// Frames of a stream lie in memory that cannot be read (a GPU's), and are left out; `caps` says which. Sent at the
-  /// first one; ``VideoEngine/skippedFrameCount(of:)`` counts them.
+  /// first one; ``StreamInfo/skippedFrameCount`` counts them.
   case framesSkipped(StreamID, caps: String)
   /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)

@@ -1,4 +1,4 @@
-/// What a stream with a pipeline of its own is doing.
+/// What a stream is doing.
 public enum StreamPlayState: Equatable, Sendable {
   /// It has not been started, or was stopped.
   case stopped
@@ -7,7 +7,7 @@ public enum StreamPlayState: Equatable, Sendable {
   case playing
   /// No frame has come for longer than is normal; it may go on by itself.
   case stalled
-  /// It failed, and is started again after `pause` seconds.
+  /// It failed, and is started again after `pause` seconds. Only of a stream with a pipeline of its own.
   case reconnecting(attempt: Int, pause: Double, after: PipSinkError)
   /// It came to its end.
   case ended

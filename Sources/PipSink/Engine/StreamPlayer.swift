@@ -5,10 +5,9 @@
 /// goes away.
 public final class StreamPlayer: Sendable {
   public struct Configuration: Sendable {
-    /// Seconds without a frame after which a stream that was playing counts as stalled, and seconds for which a stream
-    /// may take to deliver its first.
+    /// Seconds without a frame after which a stream that was playing counts as stalled.
     public var stallTimeout = 3.0
-    /// Seconds of stalling after which it is started again.
+    /// Seconds of stalling after which it is started again. For its first frame it may take both together.
     public var restartTimeout = 5.0
     /// What follows a failure; nil leaves it failed.
     public var retryPolicy: RetryPolicy? = RetryPolicy(limit: .max, firstPause: 0.5, longestPause: 30, jitter: 0.25)
@@ -49,7 +48,25 @@ public final class StreamPlayer: Sendable {
   /// The states from now on; each call gives a stream of its own.
   public func states() -> AsyncStream<StreamPlayState> { core.broadcast.stream() }
 
-  func observe(_ observer: @escaping @Sendable (StreamPlayState) -> Void) { core.broadcast.observe(observer) }
+  /// Calls `observer` with the player's states, and with whatever else happens to its stream. The stream's ID in those
+  /// events is not to be relied on.
+  func observe(_ observer: @escaping @Sendable (EngineEvent) -> Void) {
+    let streamID = streamID
+    core.broadcast.observe { observer(.streamStateChanged(streamID, $0)) }
+    core.engine.status.broadcast.observe { event in
+      if case .streamStateChanged = event { return }
+      observer(event)
+    }
+  }
+
+  /// What is known of the stream in its pipeline.
+  var info: StreamInfo? { core.engine.info(of: core.engine.streamIDs[0]) }
+
+  /// Whether its decoder stands still.
+  var isDecodingSuspended: Bool {
+    get { core.engine.visibleStreamIDs != nil }
+    set { core.engine.visibleStreamIDs = newValue ? [] : nil }
+  }
 
   /// Starts it. Does nothing when it has been started and not stopped.
   public func start() {
@@ -94,7 +111,7 @@ public final class StreamPlayer: Sendable {
     set {
       core.state.withLock { state in
         state.isPaused = newValue
-        state.lastFrame = .now
+        state.since = .now
       }
       core.engine.isPaused = newValue
       core.state.wakeAll()
@@ -113,8 +130,8 @@ extension StreamPlayer {
       var phase = StreamPlayState.stopped
       /// How the pipeline ended.
       var outcome: Outcome?
-      var lastFrame = MonotonicTime.now
-      var isFlowing = false
+      /// Since when it is as it is: waits for its first frame, plays, is stalled.
+      var since = MonotonicTime.now
       var attempt = 0
     }
 
@@ -122,11 +139,6 @@ extension StreamPlayer {
       case ended
       case failed(PipSinkError)
       case cancelled
-    }
-
-    private enum Change {
-      case outcome(Outcome)
-      case phase(StreamPlayState)
     }
 
     let state = Locked(State())
@@ -145,7 +157,9 @@ extension StreamPlayer {
       self.engine = engine
       self.configuration = configuration
       self.consumer = consumer
-      engine.broadcast.observe { [state] event in Self.note(event, in: state) }
+      engine.stallTimeout = configuration.stallTimeout
+      // Weak: the engine is the core's own.
+      engine.status.broadcast.observe { [weak self] event in self?.note(event) }
     }
 
     private func setPhase(_ phase: StreamPlayState) {
@@ -189,79 +203,56 @@ extension StreamPlayer {
         if state.isResetting { state.attempt = 0 }
         state.isResetting = false
         state.outcome = nil
-        state.isFlowing = false
-        state.lastFrame = .now
+        state.since = .now
       }
       setPhase(.requesting)
       do throws(PipSinkError) {
-        let watch = FrameWatch(next: consumer(streamID), state: state)
-        try engine.start { _ in watch }
+        try engine.start { _ in consumer(streamID) }
       } catch {
         return .failed(error)
       }
       defer { engine.stop() }
-      let startedAt = MonotonicTime.now
-      while true {
-        switch state.waitStepwise({ nextChange(&$0, startedAt) }) {
-        case .outcome(let outcome): return outcome
-        case .phase(let phase): setPhase(phase)
-        }
-      }
+      return state.waitStepwise(nextStep)
     }
 
-    private static func note(_ event: EngineEvent, in state: Locked<State>) {
+    /// On the threads of the engine.
+    private func note(_ event: EngineEvent) {
       switch event {
-      case .streamEnded: state.withLock { $0.outcome = .ended }
-      case .streamFailed(_, let error): state.withLock { $0.outcome = .failed(error) }
+      case .streamStateChanged(_, .playing): flow(.playing)
+      case .streamStateChanged(_, .stalled): flow(.stalled)
+      case .streamStateChanged(_, .ended): state.withLock { $0.outcome = .ended }
+      case .streamStateChanged(_, .failed(let error)): state.withLock { $0.outcome = .failed(error) }
+      case .buffering: state.withLock { $0.since = .now }
       default: return
       }
       state.wakeAll()
     }
 
-    private func nextChange(_ state: inout State, _ startedAt: MonotonicTime) -> Locked<State>.Step<Change> {
-      if !state.isWanted || state.isResetting { return .done(.outcome(.cancelled)) }
-      if let outcome = state.outcome { return .done(.outcome(outcome)) }
-      let now = MonotonicTime.now
-      if now >= startedAt.advanced(bySeconds: configuration.settledAfter), state.isFlowing { state.attempt = 0 }
+    private func flow(_ phase: StreamPlayState) {
+      state.withLock { $0.since = .now }
+      setPhase(phase)
+    }
+
+    private func nextStep(_ state: inout State) -> Locked<State>.Step<Outcome> {
+      if !state.isWanted || state.isResetting { return .done(.cancelled) }
+      if let outcome = state.outcome { return .done(outcome) }
       if state.isPaused { return .whenWoken }
-      let stall = state.lastFrame.advanced(bySeconds: configuration.stallTimeout)
-      if now < stall {
-        if state.isFlowing, state.phase != .playing { return .done(.phase(.playing)) }
-        return .at(stall)
+      let now = MonotonicTime.now
+      let whole = configuration.stallTimeout + configuration.restartTimeout
+      switch state.phase {
+      case .playing:
+        let settled = state.since.advanced(bySeconds: configuration.settledAfter)
+        guard state.attempt > 0 else { return .whenWoken }
+        guard now >= settled else { return .at(settled) }
+        state.attempt = 0
+        return .whenWoken
+      case .stalled, .requesting:
+        let patience = state.phase == .stalled ? configuration.restartTimeout : whole
+        let end = state.since.advanced(bySeconds: patience)
+        return now < end ? .at(end) : .done(.failed(.streamStalled(streamID, seconds: whole)))
+      default:
+        return .whenWoken
       }
-      let end = stall.advanced(bySeconds: configuration.restartTimeout)
-      if now >= end {
-        let seconds = configuration.stallTimeout + configuration.restartTimeout
-        return .done(.outcome(.failed(.streamStalled(streamID, seconds: seconds))))
-      }
-      if state.phase == .playing {
-        state.isFlowing = false
-        return .done(.phase(.stalled))
-      }
-      return .at(end)
-    }
-  }
-
-  /// Notes when a frame comes, and hands it on.
-  fileprivate final class FrameWatch: SampleBufferConsumer {
-    private let next: any SampleBufferConsumer
-    private let state: Locked<Core.State>
-
-    init(next: any SampleBufferConsumer, state: Locked<Core.State>) {
-      self.next = next
-      self.state = state
-    }
-
-    var formatSeries: FrameFormatSeries { next.formatSeries }
-
-    func consume(_ sampleBuffer: SampleBuffer) {
-      let mustWake = state.withLock { state in
-        state.lastFrame = .now
-        defer { state.isFlowing = true }
-        return !state.isFlowing
-      }
-      if mustWake { state.wakeAll() }
-      next.consume(sampleBuffer)
     }
   }
 }

@@ -1,16 +1,19 @@
 import CGStreamer
+import Synchronization
 
 /// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
 /// on.
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `format`, `formatCaps`, `taggedOrientation` and `sequenceNumber` belong to the streaming
+/// `@unchecked Sendable`: `format`, `formatCaps`, `taggedOrientation`, `sequenceNumber` and `leftOverCount` belong to the streaming
 /// thread, of which a pad has one at a time (its stream lock); everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
     var formatChanged: @Sendable (VideoFormatDescription) -> Void
+    /// The first frame of a run has been delivered, or the first after a stall.
+    var flowing: @Sendable () -> Void
     var failed: @Sendable (PipSinkError) -> Void
     /// A frame cannot be read and was left out; the caps say what memory it is in.
     var skipped: @Sendable (_ caps: String) -> Void
@@ -18,6 +21,7 @@ final class StreamSink: @unchecked Sendable {
 
   private let consumer: any SampleBufferConsumer
   private let handlers: Handlers
+  private let flow: StreamFlow
   private let caps: StreamCaps
   private var format: VideoFormatDescription?
   /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
@@ -25,9 +29,12 @@ final class StreamSink: @unchecked Sendable {
   /// From the stream's `image-orientation` tag.
   private var taggedOrientation = VideoOrientation.upright
   private var sequenceNumber: UInt64 = 0
+  /// Frames left out since the decoder went on.
+  private var leftOverCount = 0
 
-  private init(consumer: any SampleBufferConsumer, handlers: Handlers, caps: StreamCaps) {
+  private init(consumer: any SampleBufferConsumer, flow: StreamFlow, handlers: Handlers, caps: StreamCaps) {
     self.consumer = consumer
+    self.flow = flow
     self.handlers = handlers
     self.caps = caps
   }
@@ -38,10 +45,11 @@ final class StreamSink: @unchecked Sendable {
 
   /// Makes `appsink` deliver to `consumer`. Called once, before the pipeline starts.
   static func install(
-    on appsink: UnsafeMutablePointer<GstElement>, consumer: any SampleBufferConsumer, handlers: Handlers
+    on appsink: UnsafeMutablePointer<GstElement>, consumer: any SampleBufferConsumer, flow: StreamFlow,
+    handlers: Handlers
   ) {
     let sink = StreamSink(
-      consumer: consumer, handlers: handlers, caps: StreamCaps(of: appsink, series: consumer.formatSeries))
+      consumer: consumer, flow: flow, handlers: handlers, caps: StreamCaps(of: appsink, series: consumer.formatSeries))
     var callbacks = GstAppSinkCallbacks()
     callbacks.new_sample = { appsink, context in
       guard let appsink, let context else { return GST_FLOW_ERROR }
@@ -73,6 +81,8 @@ final class StreamSink: @unchecked Sendable {
         return GST_FLOW_OK
       }
       let buffer = try PixelBuffer(owning: sample, formatDescription: format)
+      let resumedAt = flow.resumedAt.load(ordering: .relaxed)
+      guard resumedAt == 0 || !isLeftOver(buffer, from: resumedAt) else { return GST_FLOW_OK }
       sequenceNumber += 1
       var sampleBuffer = SampleBuffer(
         pixelBuffer: buffer,
@@ -87,6 +97,11 @@ final class StreamSink: @unchecked Sendable {
       sampleBuffer.orientation =
         VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: taggedOrientation) ?? taggedOrientation
       consumer.consume(sampleBuffer)
+      flow.delivered.store(sequenceNumber, ordering: .relaxed)
+      if !flow.isFlowing.load(ordering: .relaxed) {
+        flow.isFlowing.store(true, ordering: .relaxed)
+        handlers.flowing()
+      }
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
@@ -97,6 +112,19 @@ final class StreamSink: @unchecked Sendable {
       handlers.failed(error)
       return GST_FLOW_ERROR
     }
+  }
+
+  /// Whether a decoder that stood still had this frame in hand from before. It has a few at most: a stream that jumps
+  /// back just then goes on, too.
+  private func isLeftOver(_ buffer: PixelBuffer, from resumedAt: UInt64) -> Bool {
+    let time = UInt64(buffer.buffer.pointee.pts)
+    if time < resumedAt, leftOverCount < 32 {
+      leftOverCount += 1
+      return true
+    }
+    leftOverCount = 0
+    flow.resumedAt.store(0, ordering: .relaxed)
+    return false
   }
 
   /// Whether a frame in a GPU's memory can be mapped all the same, as some can.

@@ -13,14 +13,19 @@ extension VideoEngine {
     configuration: StreamPlayer.Configuration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    let player = try StreamPlayer(
-      streamID: streamID, from: description, configuration: configuration, deliveringTo: consumer)
-    let broadcast = broadcast
-    player.observe { broadcast.send(.streamStateChanged(streamID, $0)) }
+    let player = try StreamPlayer(streamID: streamID, from: description, configuration: configuration) {
+      [customVideoRender] id in
+      let consumer = consumer(id)
+      return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
+    }
+    player.isPaused = isPaused
     try players.withLock { players throws(PipSinkError) in
       guard players[streamID] == nil, !streamIDs.contains(streamID) else { throw .duplicateStreamID(streamID) }
       players[streamID] = player
+      status.add([streamID])
     }
+    player.isDecodingSuspended = status.state.withLock { $0.isSuspended(streamID) }
+    player.observe { [status] event in status.take(event, ofPlayer: streamID) }
     player.start()
   }
 
@@ -43,13 +48,49 @@ extension VideoEngine {
     let player = players.withLock { $0.removeValue(forKey: streamID) }
     guard let player else { throw .unknownStream(streamID, known: playingStreamIDs) }
     player.stop()
+    status.remove(streamID)
   }
 
   /// The streams that were started so, sorted.
   public var playingStreamIDs: [StreamID] { players.withLock { $0.keys.sorted() } }
 
-  /// What such a stream does; `stopped` of one that there is not.
-  public func playState(of streamID: StreamID) -> StreamPlayState {
-    players.withLock { $0[streamID] }?.state ?? .stopped
+  /// Every stream that there is, sorted by its ID.
+  public var streams: [StreamInfo] {
+    status.state.withLock { $0.streams.keys.sorted() }.compactMap(info)
+  }
+
+  /// What is known of a stream; nil of one that there is not.
+  public func info(of streamID: StreamID) -> StreamInfo? {
+    guard var info = status.info(of: streamID) else { return nil }
+    if let inner = players.withLock({ $0[streamID] })?.info {
+      info.skippedFrameCount = inner.skippedFrameCount
+      info.lateFrameCount = inner.lateFrameCount
+    }
+    return info
+  }
+
+  /// What a stream does; `stopped` of one that there is not.
+  public func playState(of streamID: StreamID) -> StreamPlayState { info(of: streamID)?.state ?? .stopped }
+
+  /// The streams that are the app's own picture rather than somebody else's. May name streams that are still to come.
+  public var localStreamIDs: Set<StreamID> {
+    get { status.state.withLock { $0.localStreamIDs } }
+    set {
+      status.state.withLock { state in
+        state.localStreamIDs = newValue
+        for id in state.streams.keys { state.streams[id]?.isLocal = newValue.contains(id) }
+      }
+    }
+  }
+
+  /// What the app knows of the camera behind a stream, from its signalling for instance. It holds, whatever the frames
+  /// tell, until the app says `unknown`.
+  public func setCameraState(_ state: DeviceState, of streamID: StreamID) {
+    status.say(StreamDevice(streamID, .camera), state)
+  }
+
+  /// The same for the microphone.
+  public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) {
+    status.say(StreamDevice(streamID, .microphone), state)
   }
 }

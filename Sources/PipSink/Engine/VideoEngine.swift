@@ -1,5 +1,4 @@
 import CGStreamer
-import Logging
 
 /// Runs a GStreamer pipeline and hands each stream's frames to its consumer.
 ///
@@ -15,34 +14,18 @@ public final class VideoEngine: Sendable {
   public let streamIDs: [StreamID]
 
   private let description: PipelineDescription?
-  let broadcast = Broadcast<EngineEvent>()
+  let status = EngineStatus()
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
-  private let logger = Logger(label: "pipsink.engine")
 
   /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
   private let control = Locked(Control())
-  /// What streaming threads and the bus thread report. Held for a few instructions.
-  private let progress = Locked(Progress())
 
   private struct Control {
     /// Parsed by `init` to find mistakes early; the first start takes it.
     var spare: Pipeline?
-    var pipeline: Pipeline?
-    var monitor: BusMonitor?
-  }
-
-  private struct Progress {
-    var state = EngineState.stopped
-    /// Counts starts, so that a late report of a stopped pipeline is not taken for the new one's.
-    var run = 0
-    var open: Set<StreamID> = []
-    /// What decodebins said they have no plugin for, by the streams that need it.
-    var missingPlugins: [StreamID: [String]] = [:]
-    /// Frames that could not be read, since the last start.
-    var skipped: [StreamID: UInt64] = [:]
-    var isPaused = false
+    var run: PipelineRun?
   }
 
   /// Parses the description; nothing runs yet.
@@ -54,6 +37,7 @@ public final class VideoEngine: Sendable {
     self.description = description
     streamIDs = pipeline.streams.map(\.id)
     control.withLock { $0.spare = pipeline }
+    status.add(streamIDs)
   }
 
   /// An engine without a pipeline: streams are started one by one
@@ -70,26 +54,28 @@ public final class VideoEngine: Sendable {
 
   /// The events from now on; each call gives a stream of its own. It ends when the engine goes away.
   public func events() -> AsyncStream<EngineEvent> {
-    broadcast.stream()
+    status.broadcast.stream()
   }
 
-  public var state: EngineState { progress.withLock { $0.state } }
+  public var state: EngineState { status.state.withLock { $0.engine } }
 
-  /// Whether the pipeline stands still. May be set while it runs and before it starts; waits for neither.
+  /// Whether everything stands still, streams with a pipeline of their own included. May be set while it runs and before it starts; waits for neither.
   public var isPaused: Bool {
-    get { progress.withLock { $0.isPaused } }
+    get { status.state.withLock { $0.isPaused } }
     set {
       control.withLock { control in
-        progress.withLock { $0.isPaused = newValue }
-        if let pipeline = control.pipeline { gst_element_set_state(pipeline.element, wantedState) }
+        status.state.withLock { $0.isPaused = newValue }
+        control.run?.updatePause()
       }
+      for player in players.withLock({ Array($0.values) }) { player.isPaused = newValue }
     }
   }
 
-  private var wantedState: GstState { isPaused ? GST_STATE_PAUSED : GST_STATE_PLAYING }
-
-  /// How many frames of a stream were left out since the last start, because they lie in memory that cannot be read.
-  public func skippedFrameCount(of id: StreamID) -> UInt64 { progress.withLock { $0.skipped[id] ?? 0 } }
+  /// Seconds without a frame after which a stream of the engine's pipeline counts as stalled; taken at the next start.
+  public var stallTimeout: Double {
+    get { status.state.withLock { $0.stallTimeout } }
+    set { status.state.withLock { $0.stallTimeout = max(0.01, newValue) } }
+  }
 
   /// Starts the pipeline. Returns when it is on its way; ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
@@ -98,221 +84,51 @@ public final class VideoEngine: Sendable {
   ///   without it (a stream that is left goes on, and the others' failures arrive as events).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
     try control.withLock { control throws(PipSinkError) in
-      guard control.pipeline == nil else { throw .alreadyRunning }
+      guard control.run == nil else { throw .alreadyRunning }
       guard let description else { throw .emptyPipeline }
       let pipeline = if let spare = control.spare { spare } else { try Pipeline(description) }
       control.spare = nil
-      let run = progress.withLock { progress in
-        progress.run += 1
-        progress.open = Set(streamIDs)
-        progress.missingPlugins = [:]
-        progress.skipped = [:]
-        return progress.run
-      }
       let tap = beginCustomVideoRender()
-      for stream in pipeline.streams {
-        let consumer = consumers(stream.id)
-        install(stream, consumer: tap?(stream.id, consumer) ?? consumer, run: run)
-      }
-      setState(.starting)
+      let run = PipelineRun(pipeline, status: status)
       do throws(PipSinkError) {
-        try bringUp(pipeline, run: run)
+        try run.start { id in
+          let consumer = consumers(id)
+          return tap?(id, consumer) ?? consumer
+        }
       } catch {
-        setState(.stopped)
         endCustomVideoRender()
         throw error
       }
-      control.pipeline = pipeline
-      // The monitor gets the pipeline weakly, since the pipeline is to go away with `stop()` alone.
-      control.monitor = BusMonitor(pipeline: pipeline) { [weak self, weak pipeline] message in
-        guard let self, let pipeline else { return }
-        handle(message, of: pipeline, run: run)
-      }
+      control.run = run
     }
   }
 
-  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all its threads are gone. Does nothing when
-  /// stopped.
+  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all
+  /// its threads are gone. Does nothing when stopped.
   public func stop() {
-    for player in players.withLock({ players in
-      defer { players = [:] }
-      return Array(players.values)
-    }) { player.stop() }
+    for id in playingStreamIDs { try? stopPlayingStream(id) }
     control.withLock { control in
-      guard let pipeline = control.pipeline else { return }
-      control.monitor?.stop()
-      control.monitor = nil
-      gst_element_set_state(pipeline.element, GST_STATE_NULL)
-      control.pipeline = nil
-      VideoFormatDescription.forgetUnused()
-      progress.withLock { $0.run += 1 }
-      setState(.stopped)
+      guard let run = control.run else { return }
+      run.stop()
+      control.run = nil
       endCustomVideoRender()
+    }
+  }
+
+  /// Has the decoders stand still or go on, as it is wanted now.
+  func updateDecoding() {
+    control.withLock { $0.run }?.updateDecoding()
+    for (id, player) in players.withLock({ $0 }) {
+      player.isDecodingSuspended = status.state.withLock { $0.isSuspended(id) }
     }
   }
 
   /// Calls `body` with a running pipeline's element. For tests that feed an appsrc.
   func withElement(named name: String, _ body: (GstElementPointer) throws -> Void) rethrows {
-    guard let pipeline = control.withLock({ $0.pipeline }),
-      let element = gst_bin_get_by_name(pipeline.element.asBin, name)
+    guard let run = control.withLock({ $0.run }),
+      let element = gst_bin_get_by_name(run.pipeline.element.asBin, name)
     else { return }
     defer { gst_object_unref(element) }
     try body(element)
-  }
-
-  // MARK: - Starting
-
-  private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer, run: Int) {
-    let id = stream.id
-    // Weak: the appsink, and so the pipeline, must not keep the engine.
-    StreamSink.install(
-      on: stream.appsink, consumer: consumer,
-      handlers: .init(
-        formatChanged: { [weak self] in self?.broadcast.send(.formatChanged(id, $0)) },
-        failed: { [weak self] error in self?.close([id], run: run) { .streamFailed($0, error) } },
-        skipped: { [weak self] caps in self?.countSkipped(id, caps: caps) }
-      ))
-  }
-
-  private func countSkipped(_ id: StreamID, caps: String) {
-    let count = progress.withLock { progress in
-      progress.skipped[id, default: 0] += 1
-      return progress.skipped[id]
-    }
-    if count == 1 { broadcast.send(.framesSkipped(id, caps: caps)) }
-  }
-
-  /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.
-  private func bringUp(_ pipeline: Pipeline, run: Int) throws(PipSinkError) {
-    while gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
-      let (error, source) = firstError(on: pipeline)
-      defer { if let source { gst_object_unref(source) } }
-      let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
-      let left = progress.withLock { $0.open.subtracting(affected.map(\.id)) }
-      // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
-      guard !left.isEmpty, left.count < progress.withLock({ $0.open.count }) else {
-        gst_element_set_state(pipeline.element, GST_STATE_NULL)
-        throw error
-      }
-      gst_element_set_state(pipeline.element, GST_STATE_NULL)
-      pipeline.isolate(affected)
-      close(affected.map(\.id), run: run) { .streamFailed($0, error) }
-    }
-  }
-
-  /// The error that made a state change fail, with a reference to its element.
-  private func firstError(on pipeline: Pipeline) -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
-    let bus = gst_element_get_bus(pipeline.element)
-    defer { gst_object_unref(bus) }
-    guard let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR) else {
-      return (.stateChangeFailed(pipeline: pipeline.element.elementName), nil)
-    }
-    defer { gst_message_unref(message) }
-    let source = message.pointee.src
-    if let source { gst_object_ref(source) }
-    return (BusMessage.error(in: message), source)
-  }
-
-  // MARK: - Messages, on the bus thread
-
-  private func handle(_ message: UnsafeMutablePointer<GstMessage>, of pipeline: Pipeline, run: Int) {
-    switch message.pointee.type {
-    case GST_MESSAGE_ERROR:
-      handleError(message, of: pipeline, run: run)
-    case GST_MESSAGE_WARNING:
-      broadcast.send(BusMessage.warning(in: message))
-    case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
-      var new = GST_STATE_NULL
-      gst_message_parse_state_changed(message, nil, &new, nil)
-      let isPaused = progress.withLock { $0.isPaused }
-      setState(new == GST_STATE_PLAYING ? .running : isPaused ? .paused : .starting)
-    case GST_MESSAGE_LATENCY:
-      gst_bin_recalculate_latency(pipeline.element.asBin)
-    case GST_MESSAGE_CLOCK_LOST:
-      // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
-      gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
-      gst_element_set_state(pipeline.element, wantedState)
-    case GST_MESSAGE_APPLICATION:
-      if let id = BusMessage.endedStream(in: message) { close([id], run: run, event: EngineEvent.streamEnded) }
-    case GST_MESSAGE_ELEMENT:
-      if let missing = BusMessage.missingPlugin(in: message) {
-        let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []
-        progress.withLock { progress in
-          for stream in needy { progress.missingPlugins[stream.id, default: []].append(missing) }
-        }
-      }
-    default:
-      break
-    }
-  }
-
-  private func handleError(_ message: UnsafeMutablePointer<GstMessage>, of pipeline: Pipeline, run: Int) {
-    guard let source = message.pointee.src else { return }
-    let posted = BusMessage.error(in: message)
-    // What was isolated may still have something to say.
-    guard pipeline.contains(source) else {
-      logger.debug("error behind a stream's end: \(posted)")
-      return
-    }
-    let dependent = pipeline.streams(dependingOn: source)
-    guard !dependent.isEmpty else {
-      // A recording or an audio branch, for instance: no stream has failed.
-      if case .elementFailed(let element, let text, let detail) = posted {
-        broadcast.send(.warning(element: element, message: text, detail: detail))
-      }
-      return
-    }
-    let open = progress.withLock { $0.open }
-    let affected = dependent.filter { open.contains($0.id) }
-    guard !affected.isEmpty else { return }
-    let error = cause(of: posted, affected: affected)
-    let failsAll = affected.count == open.count
-    close(affected.map(\.id), run: run) { .streamFailed($0, error) }
-    guard !failsAll else { return }
-    // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
-    // own way up, which is asked for again.
-    pipeline.isolate(affected)
-    gst_element_set_state(pipeline.element, wantedState)
-  }
-
-  /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
-  /// what is wrong.
-  private func cause(of posted: PipSinkError, affected: [Pipeline.Stream]) -> PipSinkError {
-    let missing = progress.withLock { progress in affected.flatMap { progress.missingPlugins[$0.id] ?? [] } }
-    if !missing.isEmpty { return .missingElements(missing) }
-    guard case .elementFailed(_, _, let detail?) = posted, detail.contains("not-negotiated") else { return posted }
-    for stream in affected {
-      guard let pad = gst_element_get_static_pad(stream.appsink, "sink") else { continue }
-      defer { gst_object_unref(pad) }
-      guard let offered = gst_pad_peer_query_caps(pad, nil) else { continue }
-      defer { gst_caps_unref(offered) }
-      guard let allowed = gst_pad_query_caps(pad, nil) else { continue }
-      defer { gst_caps_unref(allowed) }
-      if gst_caps_can_intersect(offered, allowed) == 0 {
-        return .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
-      }
-    }
-    return posted
-  }
-
-  // MARK: - Reports, from every thread
-
-  private func setState(_ state: EngineState) {
-    let isNew = progress.withLock { progress in
-      defer { progress.state = state }
-      return progress.state != state
-    }
-    if isNew { broadcast.send(.stateChanged(state)) }
-  }
-
-  /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.
-  private func close(_ ids: [StreamID], run: Int, event: (StreamID) -> EngineEvent) {
-    let (closed, isLast) = progress.withLock { progress -> ([StreamID], Bool) in
-      guard progress.run == run else { return ([], false) }
-      let closed = ids.filter { progress.open.remove($0) != nil }
-      return (closed, !closed.isEmpty && progress.open.isEmpty)
-    }
-    for id in closed { broadcast.send(event(id)) }
-    if isLast { broadcast.send(.finished) }
   }
 }

@@ -86,6 +86,7 @@ extension PictureInPictureController {
     guard isInBackground != self.isInBackground else { return }
     self.isInBackground = isInBackground
     settledBackground = false
+    if !isInBackground { updateVisibility() }
     settle()
   }
 
@@ -103,6 +104,7 @@ extension PictureInPictureController {
   }
 
   private func settleNow() {
+    defer { updateVisibility() }
     switch phase {
     // What is under way comes to its end first, and calls again.
     case .starting, .stopping: return
@@ -125,5 +127,18 @@ extension PictureInPictureController {
         go(.userClicks)
       }
     }
+  }
+
+  /// Tells the engine which streams somebody can see.
+  func updateVisibility() {
+    guard let engine, let router = handover.router else { return }
+    var visible = Set(router.table.entries.values.map(\.streamID))
+    let isAlone = configuration.decodesOnlyPictureInPictureStream && !visible.isEmpty
+    guard isInBackground || isAlone else {
+      engine.visibleStreamIDs = nil
+      return
+    }
+    if isSuspended { visible.remove(streamID) }
+    engine.visibleStreamIDs = visible
   }
 }

@@ -30,6 +30,7 @@ extension PictureInPictureController {
     updatePresentation()
     streamSelector.select(new)
     emit(.sourceChanged(from: old, to: new))
+    updateVisibility()
     // In the background it may have waited for a stream with a picture.
     settle()
   }

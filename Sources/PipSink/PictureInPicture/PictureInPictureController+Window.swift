@@ -10,6 +10,7 @@ extension PictureInPictureController {
     case .visibilityChanged(let isVisible):
       guard phase != .idle, isSuspended == isVisible else { return }
       isSuspended = !isVisible
+      updateVisibility()
       emit(.suspendedChanged(isSuspended))
     }
   }

@@ -8,25 +8,6 @@ import Logging
 /// or repeated by that. Dropping it takes its window away.
 @MainActor
 public final class PictureInPictureController {
-  public struct Configuration: Sendable {
-    /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
-    public var preferredContentSize: PictureSize?
-    /// How a stream's pictures are fitted to the window; a display layer has its own.
-    public var videoGravity = VideoGravity.resizeAspect
-    /// What is done about a window that cannot be made or that dies; nil leaves it at that.
-    public var retryPolicy: RetryPolicy?
-    /// How far the skip buttons go, in seconds.
-    public var skipSeconds = 15.0
-    /// Seconds for which a change between background and foreground has to hold before anything follows from it.
-    public var backgroundDelay = 0.05
-    /// Seconds to wait for the first picture; without it `didStart` is reported all the same.
-    public var firstPictureTimeout = 2.0
-    /// Seconds that the app has to restore its user interface.
-    public var restoreTimeout = 5.0
-
-    public init() {}
-  }
-
   enum Phase: Equatable {
     case idle
     /// The window is open and waits for its first picture.
@@ -44,7 +25,13 @@ public final class PictureInPictureController {
     didSet {
       handover.setGravity(configuration.videoGravity)
       updatePresentation()
+      updateVisibility()
     }
+  }
+  /// Whose decoders stand still while nobody sees their streams (``VideoEngine/isBackgroundDecodingEnabled``): the
+  /// controller tells it what can be seen.
+  public weak var engine: VideoEngine? {
+    didSet { updateVisibility() }
   }
 
   let window: any PictureInPictureWindowing
@@ -104,6 +91,7 @@ public final class PictureInPictureController {
     window.eventHandler = nil
     handover.leave()
     window.close()
+    engine?.visibleStreamIDs = nil
   }
 
   // MARK: - What it is
@@ -247,6 +235,7 @@ public final class PictureInPictureController {
       self?.didPresent(run: run, latency: nil)
     }
     goActive()
+    updateVisibility()
   }
 
   private func isCurrent(_ run: Int) -> Bool {
@@ -319,6 +308,7 @@ public final class PictureInPictureController {
     handover.leave()
     window.close()
     isSuspended = false
+    updateVisibility()
   }
 
   private func scheduleRetry() {

@@ -27,7 +27,7 @@ extension VideoEngine {
       return false
     }
     guard isApplied else { throw .customVideoRenderInUse }
-    broadcast.send(.customVideoRenderChanged(isEnabled: tap != nil))
+    status.broadcast.send(.customVideoRenderChanged(isEnabled: tap != nil))
   }
 
   /// Whether frames of the next start go to an app's renderer, or of this one while the engine runs.

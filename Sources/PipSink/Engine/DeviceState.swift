@@ -1,0 +1,7 @@
+/// What is known of the camera or the microphone behind a stream.
+public enum DeviceState: String, Sendable {
+  /// Nothing has come of it yet, and nobody has said anything.
+  case unknown
+  case on
+  case off
+}

@@ -1,0 +1,137 @@
+/// What an engine and its runs share: what is wanted, how things are, and who is told.
+///
+/// Its lock is held for a few instructions, and taken by streaming threads and the bus thread.
+final class EngineStatus: Sendable {
+  struct State {
+    var engine = EngineState.stopped
+    var isPaused = false
+    var stallTimeout = 3.0
+    var streams: [StreamID: StreamInfo] = [:]
+    var localStreamIDs: Set<StreamID> = []
+    var saidDevices: Set<StreamDevice> = []
+    var isBackgroundDecodingEnabled = false
+    var visibleStreamIDs: Set<StreamID>?
+
+    func isSuspended(_ id: StreamID) -> Bool {
+      guard !isBackgroundDecodingEnabled, let visibleStreamIDs else { return false }
+      return !visibleStreamIDs.contains(id)
+    }
+  }
+
+  let broadcast = Broadcast<EngineEvent>()
+  let state = Locked(State())
+
+  func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
+
+  func add(_ ids: [StreamID]) {
+    state.withLock { state in
+      for id in ids where state.streams[id] == nil {
+        state.streams[id] = StreamInfo(id: id, isLocal: state.localStreamIDs.contains(id))
+      }
+    }
+  }
+
+  func remove(_ id: StreamID) {
+    state.withLock { state in
+      state.streams[id] = nil
+      state.saidDevices = state.saidDevices.filter { $0.stream != id }
+    }
+  }
+
+  func setEngine(_ new: EngineState) {
+    let isNew = state.withLock { state in
+      defer { state.engine = new }
+      return state.engine != new
+    }
+    if isNew { broadcast.send(.stateChanged(new)) }
+  }
+
+  /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on.
+  func setStream(_ id: StreamID, to new: StreamPlayState) {
+    let isNew = state.withLock { state in
+      guard let old = state.streams[id]?.state else { return false }
+      state.streams[id]?.state = new
+      if new == .requesting { state.streams[id]?.beginRun() }
+      return old != new
+    }
+    guard isNew else { return }
+    broadcast.send(.streamStateChanged(id, new))
+    switch new {
+    case .playing: observe(StreamDevice(id, .camera), .on)
+    case .requesting, .reconnecting: break
+    case .stalled, .ended, .failed, .stopped: observe(StreamDevice(id, .camera), .off)
+    }
+  }
+
+  /// What follows from the flow of frames and audio; what the app has said goes before it.
+  func observe(_ device: StreamDevice, _ new: DeviceState) {
+    set(device, new) { state in
+      !state.saidDevices.contains(device) && !(new == .off && state.streams[device.stream]?[device.kind] == .unknown)
+    }
+  }
+
+  /// What the app says; with `unknown` it takes back what it said.
+  func say(_ device: StreamDevice, _ new: DeviceState) {
+    set(device, new) { state in
+      if new == .unknown { state.saidDevices.remove(device) } else { state.saidDevices.insert(device) }
+      return true
+    }
+  }
+
+  private func set(_ device: StreamDevice, _ new: DeviceState, where isAllowed: (inout State) -> Bool) {
+    let isNew = state.withLock { state in
+      guard let old = state.streams[device.stream]?[device.kind], isAllowed(&state) else { return false }
+      state.streams[device.stream]?[device.kind] = new
+      return old != new
+    }
+    guard isNew else { return }
+    switch device.kind {
+    case .camera: broadcast.send(.cameraStateChanged(device.stream, new))
+    case .microphone: broadcast.send(.microphoneStateChanged(device.stream, new))
+    }
+  }
+
+  func setDecodingSuspended(_ isSuspended: Bool, of id: StreamID) {
+    let isNew = state.withLock { state in
+      guard let old = state.streams[id]?.isDecodingSuspended else { return false }
+      state.streams[id]?.isDecodingSuspended = isSuspended
+      return old != isSuspended
+    }
+    if isNew { broadcast.send(.decodingSuspended(id, isSuspended)) }
+  }
+
+  func update(_ id: StreamID, _ change: (inout StreamInfo) -> Void) {
+    state.withLock { state in
+      if var info = state.streams[id] {
+        change(&info)
+        state.streams[id] = info
+      }
+    }
+  }
+}
+
+extension StreamInfo {
+  fileprivate mutating func beginRun() {
+    format = nil
+    skippedFrameCount = 0
+    lateFrameCount = 0
+  }
+}
+
+extension EngineStatus {
+  /// What happens to a stream with a pipeline of its own.
+  func take(_ event: EngineEvent, ofPlayer id: StreamID) {
+    switch event {
+    case .streamStateChanged(_, let state): setStream(id, to: state)
+    case .formatChanged(_, let format):
+      update(id) { $0.format = format }
+      broadcast.send(.formatChanged(id, format))
+    case .framesSkipped(_, let caps): broadcast.send(.framesSkipped(id, caps: caps))
+    case .decodingSuspended(_, let isSuspended): setDecodingSuspended(isSuspended, of: id)
+    case .microphoneStateChanged(_, let state): observe(StreamDevice(id, .microphone), state)
+    case .warning, .buffering: broadcast.send(event)
+    // The first follows from the stream's state; the others are about the whole of an engine.
+    case .cameraStateChanged, .stateChanged, .customVideoRenderChanged, .finished: break
+    }
+  }
+}

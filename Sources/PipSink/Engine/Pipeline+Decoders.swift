@@ -1,0 +1,57 @@
+import CGStreamer
+
+/// Which video decoders feed which streams.
+extension Pipeline {
+  /// The sink pads of the video decoders nearest to a stream's appsink, each with a reference that the caller gives back.
+  func decoderPads(of stream: Stream) -> [UnsafeMutablePointer<GstPad>] {
+    var decoders: [UnsafeMutablePointer<GstPad>] = []
+    var seen: Set<UnsafeMutablePointer<GstPad>> = []
+    // References, until they are given back below.
+    var open = collectObjects(gst_element_iterate_sink_pads(stream.appsink), as: GstPad.self)
+    while let sinkPad = open.popLast() {
+      defer { gst_object_unref(sinkPad) }
+      guard seen.insert(sinkPad).inserted, let source = Self.elementPad(feeding: sinkPad) else { continue }
+      defer { gst_object_unref(source) }
+      guard let element = gst_pad_get_parent_element(source) else { continue }
+      defer { gst_object_unref(element) }
+      let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
+      if element.isVideoDecoder { decoders += inputs } else { open += inputs }
+    }
+    return decoders
+  }
+
+  /// The element's pad that a sink pad is linked to, across the borders of bins; with a reference.
+  private static func elementPad(
+    feeding sinkPad: UnsafeMutablePointer<GstPad>
+  ) -> UnsafeMutablePointer<GstPad>? {
+    var next = gst_pad_get_peer(sinkPad)
+    while let pad = next {
+      let pointer = UnsafeMutableRawPointer(pad)
+      if gobjectIsA(pointer, gst_ghost_pad_get_type()) {
+        // Into a bin: what stands for its inner pad.
+        next = gst_ghost_pad_get_target(pointer.assumingMemoryBound(to: GstGhostPad.self))
+      } else if gobjectIsA(pointer, gst_proxy_pad_get_type()) {
+        // Out of a bin: the inner side of the bin's own sink pad.
+        let outer = gst_proxy_pad_get_internal(pointer.assumingMemoryBound(to: GstProxyPad.self))
+        next = outer.flatMap {
+          gst_pad_get_peer(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstPad.self))
+        }
+        if let outer { gst_object_unref(outer) }
+      } else {
+        return pad
+      }
+      gst_object_unref(pad)
+    }
+    return nil
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == GstElement {
+  fileprivate var isVideoDecoder: Bool {
+    guard let factory = gst_element_get_factory(self),
+      let text = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS)
+    else { return false }
+    let words = String(cString: text).split(separator: "/")
+    return words.contains("Decoder") && (words.contains("Video") || words.contains("Image"))
+  }
+}

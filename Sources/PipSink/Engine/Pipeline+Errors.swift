@@ -1,0 +1,39 @@
+import CGStreamer
+
+/// What is wrong with a pipeline that failed.
+extension Pipeline {
+  /// The error that made a state change fail, with a reference to its element.
+  func takeFirstError() -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
+    let bus = gst_element_get_bus(element)
+    defer { gst_object_unref(bus) }
+    guard let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR) else {
+      return (.stateChangeFailed(pipeline: element.elementName), nil)
+    }
+    defer { gst_message_unref(message) }
+    let source = message.pointee.src
+    if let source { gst_object_ref(source) }
+    return (BusMessage.error(in: message), source)
+  }
+
+  /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
+  /// what is wrong.
+  func cause(
+    of posted: PipSinkError, affected: [Stream], missingPlugins: [StreamID: [String]]
+  ) -> PipSinkError {
+    let missing = affected.flatMap { missingPlugins[$0.id] ?? [] }
+    if !missing.isEmpty { return .missingElements(missing) }
+    guard case .elementFailed(_, _, let detail?) = posted, detail.contains("not-negotiated") else { return posted }
+    for stream in affected {
+      guard let pad = gst_element_get_static_pad(stream.appsink, "sink") else { continue }
+      defer { gst_object_unref(pad) }
+      guard let offered = gst_pad_peer_query_caps(pad, nil) else { continue }
+      defer { gst_caps_unref(offered) }
+      guard let allowed = gst_pad_query_caps(pad, nil) else { continue }
+      defer { gst_caps_unref(allowed) }
+      if gst_caps_can_intersect(offered, allowed) == 0 {
+        return .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
+      }
+    }
+    return posted
+  }
+}

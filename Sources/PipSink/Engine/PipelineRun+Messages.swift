@@ -1,0 +1,101 @@
+import CGStreamer
+
+/// What a run does about the messages on its bus. All on the bus thread.
+extension PipelineRun {
+  func handle(_ message: UnsafeMutablePointer<GstMessage>) {
+    switch message.pointee.type {
+    case GST_MESSAGE_ERROR:
+      handleError(message)
+    case GST_MESSAGE_WARNING:
+      status.broadcast.send(BusMessage.warning(in: message))
+    case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
+      var new = GST_STATE_NULL
+      gst_message_parse_state_changed(message, nil, &new, nil)
+      let isPaused = status.state.withLock { $0.isPaused }
+      status.setEngine(new == GST_STATE_PLAYING ? .running : isPaused ? .paused : .starting)
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency(pipeline.element.asBin)
+    case GST_MESSAGE_CLOCK_LOST:
+      // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
+      gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
+      gst_element_set_state(pipeline.element, wantedState)
+    case GST_MESSAGE_BUFFERING:
+      handleBuffering(message)
+    case GST_MESSAGE_QOS:
+      countLateFrames(message)
+    case GST_MESSAGE_APPLICATION:
+      if let id = BusMessage.endedStream(in: message) { close([id], .ended) }
+    case GST_MESSAGE_ELEMENT:
+      if let missing = BusMessage.missingPlugin(in: message) {
+        let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []
+        progress.withLock { progress in
+          for stream in needy { progress.missingPlugins[stream.id, default: []].append(missing) }
+        }
+      }
+    default:
+      break
+    }
+  }
+
+  /// A source that is read ahead of time (HTTP) stands still until enough is there. A live one is not to be stopped; it
+  /// sends no such messages, or has no effect on them.
+  private func handleBuffering(_ message: UnsafeMutablePointer<GstMessage>) {
+    var mode = GST_BUFFERING_STREAM
+    gst_message_parse_buffering_stats(message, &mode, nil, nil, nil)
+    guard mode != GST_BUFFERING_LIVE else { return }
+    var percent: gint = 0
+    gst_message_parse_buffering(message, &percent)
+    // That it fills is progress, too.
+    forgiveSilence()
+    let isNew = progress.withLock { progress in
+      defer { progress.isBuffering = percent < 100 }
+      return progress.isBuffering != (percent < 100)
+    }
+    status.broadcast.send(.buffering(percent: Int(percent)))
+    if isNew { gst_element_set_state(pipeline.element, wantedState) }
+  }
+
+  private func countLateFrames(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let source = message.pointee.src else { return }
+    var format = GST_FORMAT_UNDEFINED
+    var dropped: guint64 = 0
+    gst_message_parse_qos_stats(message, &format, nil, &dropped)
+    // Audio counts samples.
+    guard format == GST_FORMAT_BUFFERS || format == GST_FORMAT_DEFAULT, dropped != guint64.max else { return }
+    let more = progress.withLock { progress in
+      let old = progress.lateFrames.updateValue(UInt64(dropped), forKey: source) ?? 0
+      return UInt64(dropped) > old ? UInt64(dropped) - old : 0
+    }
+    guard more > 0 else { return }
+    for stream in pipeline.streams(dependingOn: source) { status.update(stream.id) { $0.lateFrameCount += more } }
+  }
+
+  private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let source = message.pointee.src else { return }
+    let posted = BusMessage.error(in: message)
+    // What was isolated may still have something to say.
+    guard pipeline.contains(source) else {
+      logger.debug("error behind a stream's end: \(posted)")
+      return
+    }
+    let dependent = pipeline.streams(dependingOn: source)
+    guard !dependent.isEmpty else {
+      // A recording or an audio branch, for instance: no stream has failed.
+      if case .elementFailed(let element, let text, let detail) = posted {
+        status.broadcast.send(.warning(element: element, message: text, detail: detail))
+      }
+      return
+    }
+    let (open, missing) = progress.withLock { ($0.open, $0.missingPlugins) }
+    let affected = dependent.filter { open.contains($0.id) }
+    guard !affected.isEmpty else { return }
+    let error = pipeline.cause(of: posted, affected: affected, missingPlugins: missing)
+    let failsAll = affected.count == open.count
+    close(affected.map(\.id), .failed(error))
+    guard !failsAll else { return }
+    // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
+    // own way up, which is asked for again.
+    pipeline.isolate(affected)
+    gst_element_set_state(pipeline.element, wantedState)
+  }
+}

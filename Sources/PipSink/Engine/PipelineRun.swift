@@ -1,0 +1,174 @@
+import CGStreamer
+import Logging
+
+/// One run of a pipeline, from its start to its stop: its streams, what becomes of them, and its bus.
+final class PipelineRun: Sendable {
+  let pipeline: Pipeline
+  let status: EngineStatus
+  let flows: [StreamID: StreamFlow]
+  let progress: Locked<Progress>
+  let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
+  private let monitor = Locked<BusMonitor?>(nil)
+  let logger = Logger(label: "pipsink.engine")
+
+  struct Progress {
+    var open: Set<StreamID>
+    /// What decodebins said they have no plugin for, by the streams that need it.
+    var missingPlugins: [StreamID: [String]] = [:]
+    /// By stream: how many frames had come, and when that was seen first.
+    var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
+    /// By element: how many frames it has dropped.
+    var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
+    var isBuffering = false
+  }
+
+  init(_ pipeline: Pipeline, status: EngineStatus) {
+    self.pipeline = pipeline
+    self.status = status
+    flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
+    progress = Locked(Progress(open: Set(flows.keys)))
+  }
+
+  var wantedState: GstState {
+    status.state.withLock { $0.isPaused } || progress.withLock { $0.isBuffering }
+      ? GST_STATE_PAUSED : GST_STATE_PLAYING
+  }
+
+  // MARK: - Start and stop
+
+  /// - Throws: the error of an element that refuses to start, when no stream is left without it.
+  func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
+    for stream in pipeline.streams { install(stream, consumer: consumers(stream.id)) }
+    status.setEngine(.starting)
+    for stream in pipeline.streams { status.setStream(stream.id, to: .requesting) }
+    do throws(PipSinkError) {
+      try bringUp()
+    } catch {
+      for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
+      status.setEngine(.stopped)
+      throw error
+    }
+    let interval = status.state.withLock { min(0.5, max(0.02, $0.stallTimeout / 4)) }
+    // The monitor gets the run weakly, since the pipeline is to go away with `stop()` alone.
+    monitor.withLock {
+      $0 = BusMonitor(
+        pipeline: pipeline, interval: interval, tick: { [weak self] in self?.watchFlows() },
+        handler: { [weak self] message in self?.handle(message) })
+    }
+  }
+
+  /// Waits until no frame is delivered any more.
+  func stop() {
+    monitor.withLock { $0 }?.stop()
+    gst_element_set_state(pipeline.element, GST_STATE_NULL)
+    progress.withLock { $0.open = [] }
+    VideoFormatDescription.forgetUnused()
+    for stream in pipeline.streams {
+      // How one ended is still worth knowing.
+      switch status.info(of: stream.id)?.state {
+      case .ended, .failed: break
+      default: status.setStream(stream.id, to: .stopped)
+      }
+    }
+    status.setEngine(.stopped)
+  }
+
+  /// Goes on or stands still, as the engine's `isPaused` says.
+  func updatePause() {
+    forgiveSilence()
+    gst_element_set_state(pipeline.element, wantedState)
+  }
+
+  private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
+    let id = stream.id
+    guard let flow = flows[id] else { return }
+    // Weak: the appsink, and so the pipeline, must not keep the run.
+    StreamSink.install(
+      on: stream.appsink, consumer: consumer, flow: flow,
+      handlers: .init(
+        formatChanged: { [weak self, status] format in
+          status.update(id) { $0.format = format }
+          status.broadcast.send(.formatChanged(id, format))
+          // Its decoder may be a new one.
+          self?.updateDecoding()
+        },
+        flowing: { [weak self] in self?.streamFlows(id) },
+        failed: { [weak self] error in self?.close([id], .failed(error)) },
+        skipped: { [status] caps in
+          var isFirst = false
+          status.update(id) {
+            $0.skippedFrameCount += 1
+            isFirst = $0.skippedFrameCount == 1
+          }
+          if isFirst { status.broadcast.send(.framesSkipped(id, caps: caps)) }
+        }
+      ))
+  }
+
+  /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.
+  private func bringUp() throws(PipSinkError) {
+    while gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
+      let (error, source) = pipeline.takeFirstError()
+      defer { if let source { gst_object_unref(source) } }
+      let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
+      let open = progress.withLock { $0.open }
+      let left = open.subtracting(affected.map(\.id))
+      gst_element_set_state(pipeline.element, GST_STATE_NULL)
+      // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
+      guard !left.isEmpty, left.count < open.count else { throw error }
+      pipeline.isolate(affected)
+      close(affected.map(\.id), .failed(error))
+    }
+  }
+
+  // MARK: - What streams do
+
+  /// On a streaming thread: the first frame of all, or after a stall.
+  private func streamFlows(_ id: StreamID) {
+    let isOpen = progress.withLock { progress in
+      progress.activity[id] = nil
+      return progress.open.contains(id)
+    }
+    guard isOpen else { return }
+    status.setStream(id, to: .playing)
+    updateDecoding()
+  }
+
+  /// On the bus thread, every now and then.
+  private func watchFlows() {
+    let (timeout, isPaused) = status.state.withLock { ($0.stallTimeout, $0.isPaused) }
+    guard !isPaused else { return }
+    let now = MonotonicTime.now
+    let stalled = progress.withLock { progress in
+      progress.open.filter { id in
+        guard let flow = flows[id], flow.isFlowing.load(ordering: .relaxed) else { return false }
+        let count = flow.activity
+        guard let seen = progress.activity[id], seen.count == count else {
+          progress.activity[id] = (count, now)
+          return false
+        }
+        return now >= seen.since.advanced(bySeconds: timeout)
+      }
+    }
+    for id in stalled {
+      status.setStream(id, to: .stalled)
+      // From here on the next frame counts as a first one.
+      flows[id]?.isFlowing.store(false, ordering: .relaxed)
+    }
+  }
+
+  /// What was silent for a reason starts to count anew.
+  func forgiveSilence() {
+    progress.withLock { $0.activity = [:] }
+  }
+
+  /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.
+  func close(_ ids: [StreamID], _ state: StreamPlayState) {
+    let (closed, isLast) = progress.withLock { progress -> ([StreamID], Bool) in
+      let closed = ids.filter { progress.open.remove($0) != nil }
+      return (closed, !closed.isEmpty && progress.open.isEmpty)
+    }
+    for id in closed { status.setStream(id, to: state) }
+    if isLast { status.broadcast.send(.finished) }
+  }
+}

@@ -1,0 +1,22 @@
+extension PictureInPictureController {
+  public struct Configuration: Sendable {
+    /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
+    public var preferredContentSize: PictureSize?
+    /// How a stream's pictures are fitted to the window; a display layer has its own.
+    public var videoGravity = VideoGravity.resizeAspect
+    /// What is done about a window that cannot be made or that dies; nil leaves it at that.
+    public var retryPolicy: RetryPolicy?
+    /// How far the skip buttons go, in seconds.
+    public var skipSeconds = 15.0
+    /// Seconds for which a change between background and foreground has to hold before anything follows from it.
+    public var backgroundDelay = 0.05
+    /// Seconds to wait for the first picture; without it `didStart` is reported all the same.
+    public var firstPictureTimeout = 2.0
+    /// Whether the engine decodes nothing else while the window is open, also while the app is in the foreground.
+    public var decodesOnlyPictureInPictureStream = false
+    /// Seconds that the app has to restore its user interface.
+    public var restoreTimeout = 5.0
+
+    public init() {}
+  }
+}

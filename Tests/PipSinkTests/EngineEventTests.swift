@@ -1,0 +1,132 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// What an engine knows and tells of its streams besides their frames.
+@Suite struct EngineEventTests {
+  private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1"
+
+  /// What happens until `isLast`, as one word each.
+  private func log(
+    of events: AsyncStream<EngineEvent>, until isLast: (EngineEvent) -> Bool
+  ) async -> [String] {
+    var words: [String] = []
+    for await event in events {
+      switch event {
+      case .streamStateChanged(let id, let state): words.append("\(id) \(state)")
+      case .cameraStateChanged(let id, let state): words.append("\(id) camera \(state)")
+      case .microphoneStateChanged(let id, let state): words.append("\(id) microphone \(state)")
+      case .formatChanged(let id, let format): words.append("\(id) \(format.size)")
+      default: break
+      }
+      if isLast(event) { break }
+    }
+    return words
+  }
+
+  @Test func aStreamTellsOfItsFirstFrameItsSizeItsStallsAndItsEnd() async throws {
+    let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"))
+    engine.stallTimeout = 0.5
+    let events = engine.events()
+    try engine.start { _ in CountingConsumer() }
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    let set = { (element: String, property: String, value: String) in
+      engine.withElement(named: element) {
+        gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property, value)
+      }
+    }
+    set("valve", "drop", "true")
+    #expect(await eventually { engine.playState(of: "a") == .stalled })
+    #expect(engine.info(of: "a")?.camera == .off)
+    set("valve", "drop", "false")
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    // Standing still because it was asked to is no stall.
+    engine.isPaused = true
+    #expect(await eventually { engine.state == .paused })
+    try await Task.sleep(for: .milliseconds(900))
+    #expect(engine.playState(of: "a") == .playing)
+    engine.isPaused = false
+    engine.stop()
+    let words = await log(of: events) { if case .stateChanged(.stopped) = $0 { true } else { false } }
+    #expect(
+      words == [
+        "a requesting", "a 64x36", "a playing", "a camera on", "a stalled", "a camera off", "a playing", "a camera on",
+        "a stopped", "a camera off",
+      ])
+  }
+
+  @Test func aStreamOfItsOwnTellsTheSame() async throws {
+    let engine = try VideoEngine()
+    let events = engine.events()
+    try engine.startPlayingStream(
+      "late", from: "videotestsrc num-buffers=3 ! video/x-raw,width=32,height=32 ! appsink name=x"
+    ) {
+      _ in CountingConsumer()
+    }
+    let words = await log(of: events) { if case .cameraStateChanged(_, .off) = $0 { true } else { false } }
+    #expect(
+      words == ["late requesting", "late 32x32", "late playing", "late camera on", "late ended", "late camera off"])
+    #expect(engine.info(of: "late")?.format?.size == PictureSize(width: 32, height: 32))
+    engine.stop()
+    #expect(engine.streams.isEmpty)
+  }
+
+  @Test func whatTheAppSaysOfADeviceGoesBeforeWhatFramesTell() async throws {
+    let engine = try VideoEngine(.text("\(Self.live) ! appsink name=a"))
+    #expect(engine.info(of: "a")?.camera == .unknown)
+    let events = engine.events()
+    engine.setCameraState(.off, of: "a")
+    engine.setMicrophoneState(.on, of: "a")
+    engine.setCameraState(.off, of: "nobody")
+    try engine.start { _ in CountingConsumer() }
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    #expect(engine.info(of: "a")?.camera == .off)
+    #expect(engine.info(of: "a")?.microphone == .on)
+    engine.setCameraState(.on, of: "a")
+    engine.stop()
+    #expect(engine.info(of: "a")?.camera == .on, "it holds")
+    engine.setCameraState(.unknown, of: "a")
+    #expect(engine.info(of: "a")?.camera == .unknown)
+    let words = await log(of: events) { if case .cameraStateChanged(_, .unknown) = $0 { true } else { false } }
+    #expect(words.filter { $0.contains("camera") } == ["a camera off", "a camera on", "a camera unknown"])
+  }
+
+  @Test func localStreamsAreToldFromOthers() throws {
+    let engine = try VideoEngine("videotestsrc ! appsink name=me videotestsrc ! appsink name=you")
+    engine.localStreamIDs = ["me", "later"]
+    #expect(engine.streams.map(\.id) == ["me", "you"])
+    #expect(engine.streams.map(\.isLocal) == [true, false])
+    try engine.startPlayingStream("later", from: "videotestsrc ! appsink name=x") { _ in CountingConsumer() }
+    #expect(engine.info(of: "later")?.isLocal == true)
+    engine.localStreamIDs = []
+    #expect(engine.streams.allSatisfy { !$0.isLocal })
+    engine.stop()
+  }
+
+  @Test func framesThatElementsDropBecauseTheyAreLateAreCounted() async throws {
+    // A decoder that is told by its sink that frames come too late leaves some out.
+    let engine = try VideoEngine(
+      """
+      videotestsrc num-buffers=120 ! video/x-raw,format=I420,width=64,height=36,framerate=60/1
+        ! x264enc speed-preset=ultrafast tune=zerolatency key-int-max=1 ! avdec_h264 qos=true
+        ! identity sleep-time=40000 ! appsink name=a qos=true max-lateness=5000000
+      """)
+    _ = try await engine.runToEnd { _ in CountingConsumer() }
+    #expect(engine.info(of: "a")?.lateFrameCount ?? 0 > 0)
+  }
+
+  @Test func aSourceThatIsReadAheadStandsStillUntilThereIsEnough() async throws {
+    let engine = try VideoEngine(
+      """
+      videotestsrc num-buffers=60 ! video/x-raw,format=I420,width=64,height=36,framerate=30/1
+        ! identity sleep-time=5000 ! queue2 use-buffering=true max-size-time=500000000 max-size-buffers=0 max-size-bytes=0
+        ! appsink name=a
+      """)
+    let consumer = CountingConsumer()
+    let events = try await engine.runToEnd { _ in consumer }
+    let percentages = events.compactMap { if case .buffering(let percent) = $0 { percent } else { nil } }
+    #expect(percentages.contains { $0 < 100 } && percentages.contains(100))
+    #expect(consumer.sampleBuffers.count == 60)
+  }
+}
