@@ -35,6 +35,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case customVideoRenderInUse
   /// A stream has delivered no frame for so many seconds.
   case streamStalled(StreamID, seconds: Double)
+  /// Its source cannot go on from another place.
+  case notSeekable(reason: String)
   /// A stream's own description has to have one appsink; it has these.
   case notOneStream([StreamID])
   /// A frame's memory cannot be read: it cannot be mapped, or is smaller than its format needs.
@@ -109,6 +111,8 @@ extension PipSinkError: CustomStringConvertible {
       "custom rendering cannot be switched while the engine runs (1011003); it is switched when the engine has stopped"
     case .streamStalled(let id, let seconds):
       "stream \"\(id)\" has delivered no frame for \(seconds) s; is its source still there?"
+    case .notSeekable(let reason):
+      "it cannot go on from another place: \(reason)"
     case .notOneStream(let ids):
       "a stream of its own needs a pipeline with one appsink, not with \(ids.count): \(ids.joined(separator: ", "))"
     case .unreadableFrame(let reason):

@@ -92,6 +92,25 @@ import Testing
     engine.stop()
   }
 
+  @Test func hlsFromAWebServer() async throws {
+    let folder = try TemporaryFolder()
+    try await Tool.gstLaunch(
+      "videotestsrc num-buffers=90 ! video/x-raw,width=320,height=240,framerate=30/1 "
+        + "! x264enc speed-preset=ultrafast key-int-max=30 ! h264parse ! hlssink2 target-duration=1 playlist-length=0 "
+        + "location=\(folder.path("part%05d.ts")) playlist-location=\(folder.path("list.m3u8"))")
+    let server = try RunningProgram(
+      "/usr/bin/python3", ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.url.path])
+    let line = try #require(await server.firstLine(), "\(server.errors)")
+    let port = try #require(line.split(separator: " ").compactMap { Int($0) }.first, "\(line)")
+    let router = FrameRouter()
+    let engine = try VideoEngine()
+    try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.consumer(for: $0) }
+    #expect(try await eventually(seconds: 60) { engine.playState(of: "film") == .ended })
+    #expect(router.statistics(of: "film")?.received == 90)
+    engine.stop()
+    server.stop()
+  }
+
   @Test func aStreamComesBackByItselfAfterItsServerWasKilledAndStartedAgain() async throws {
     let script = Demo.root.appendingPathComponent("Tests/DemoTests/rtsp-server.py").path
     var server = try RunningProgram("/usr/bin/python3", [script])

@@ -32,7 +32,7 @@ import Testing
     try engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     let set = { (element: String, property: String, value: String) in
-      engine.withElement(named: element) {
+      engine.withUnsafeElement(named: element) {
         gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property, value)
       }
     }

@@ -79,6 +79,26 @@ import Testing
     #expect(router.changes.map(\.streamID) == ["a", "b"])
   }
 
+  @Test func aStreamThatIsRemovedLeavesItsSurfacesAndComesBackAsANewOne() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let old = router.addStream("a", inApp: inApp)
+    old.consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    router.removeStream("a")
+    router.removeStream("nobody")
+    #expect(pip.events.last == .relinquish(removingImage: true))
+    #expect(inApp.events.last == .relinquish(removingImage: true))
+    #expect(router.streamIDs.isEmpty && router.table == RoutingTable())
+    old.consume(frame("a", 2))
+    #expect(inApp.sequences(of: sizes["a"]!) == [1] && pip.sequences(of: sizes["a"]!).isEmpty)
+    router.addStream("b")
+    try router.enterPictureInPicture("b")
+    router.addStream("a", inApp: inApp).consume(frame("a", 3))
+    #expect(inApp.sequences(of: sizes["a"]!) == [1, 3])
+    #expect(router.statistics(of: "a")?.received == 1)
+  }
+
   @Test func severalPictureInPictureSurfacesShowAStreamEach() throws {
     let surfaces = [RecordingDestination(), RecordingDestination()]
     let router = FrameRouter(pictureInPicture: surfaces[0])

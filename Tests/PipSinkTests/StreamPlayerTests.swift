@@ -88,7 +88,7 @@ import Testing
     player.start()
     #expect(await eventually { player.state == .playing })
     let setDrop = { (value: String) in
-      player.withElement(named: "valve") {
+      player.withUnsafeElement(named: "valve") {
         gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", value)
       }
     }

@@ -261,7 +261,7 @@ private final class UnmappableFeeder: SampleBufferConsumer {
     let allocate = unsafeBitCast(try #require(dlsym(library, "gst_dmabuf_allocator_alloc")), to: Allocate.self)
     let allocator = makeAllocator()
     defer { gst_object_unref(allocator) }
-    try engine.withElement(named: "gpu") { element in
+    try engine.withUnsafeElement(named: "gpu") { element in
       let appsrc = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstAppSrc.self)
       for _ in 0..<count {
         var ends: [Int32] = [0, 0]

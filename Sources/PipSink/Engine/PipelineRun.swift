@@ -1,5 +1,6 @@
 import CGStreamer
 import Logging
+import Synchronization
 
 /// One run of a pipeline, from its start to its stop: its streams, what becomes of them, and its bus.
 final class PipelineRun: Sendable {
@@ -160,6 +161,16 @@ final class PipelineRun: Sendable {
   /// What was silent for a reason starts to count anew.
   func forgiveSilence() {
     progress.withLock { $0.activity = [:] }
+  }
+
+  /// After a jump, streams that had ended go on.
+  func reopenEnded() {
+    forgiveSilence()
+    for stream in pipeline.streams where status.info(of: stream.id)?.state == .ended {
+      progress.withLock { _ = $0.open.insert(stream.id) }
+      flows[stream.id]?.isFlowing.store(false, ordering: .relaxed)
+      status.setStream(stream.id, to: .requesting)
+    }
   }
 
   /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.

@@ -1,3 +1,5 @@
+import CGStreamer
+
 /// Plays one stream with a pipeline of its own, and starts it again when it fails.
 ///
 /// It is independent of all other streams. A thread of its own looks after it; frames go from GStreamer's streaming
@@ -100,9 +102,22 @@ public final class StreamPlayer: Sendable {
     start()
   }
 
-  /// Calls `body` with an element of the pipeline that runs now. For tests.
-  func withElement(named name: String, _ body: (GstElementPointer) throws -> Void) rethrows {
-    try core.engine.withElement(named: name, body)
+  /// As ``VideoEngine/withUnsafeElement(named:_:)``, of the pipeline that runs now. A restart makes another.
+  public func withUnsafeElement<Result>(
+    named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
+  ) rethrows -> Result? {
+    try core.engine.withUnsafeElement(named: name, body)
+  }
+
+  /// Where its pipeline is, from its start; nil while it does not say.
+  public var position: MediaTime? { core.engine.position }
+
+  /// How long its source is; nil for a live one.
+  public var duration: MediaTime? { core.engine.duration }
+
+  /// As ``VideoEngine/seek(to:isAccurate:)``, while its pipeline runs.
+  public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
+    try core.engine.seek(to: time, isAccurate: isAccurate)
   }
 
   /// Whether it stands still. Standing still is no stall.

@@ -117,18 +117,29 @@ public final class VideoEngine: Sendable {
 
   /// Has the decoders stand still or go on, as it is wanted now.
   func updateDecoding() {
-    control.withLock { $0.run }?.updateDecoding()
+    withRun { $0.updateDecoding() }
     for (id, player) in players.withLock({ $0 }) {
       player.isDecodingSuspended = status.state.withLock { $0.isSuspended(id) }
     }
   }
 
-  /// Calls `body` with a running pipeline's element. For tests that feed an appsrc.
-  func withElement(named name: String, _ body: (GstElementPointer) throws -> Void) rethrows {
-    guard let run = control.withLock({ $0.run }),
-      let element = gst_bin_get_by_name(run.pipeline.element.asBin, name)
-    else { return }
+  /// Calls `body` with an element of the running pipeline: to set its properties, or for what has no interface here,
+  /// such as webrtcbin's signalling. The element is borrowed; it may be kept with a reference of one's own, and outlives
+  /// the run then.
+  ///
+  /// - Returns: nil when nothing runs, or no element has this name.
+  public func withUnsafeElement<Result>(
+    named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
+  ) rethrows -> Result? {
+    guard let run = withRun({ $0 }), let element = gst_bin_get_by_name(run.pipeline.element.asBin, name) else {
+      return nil
+    }
     defer { gst_object_unref(element) }
-    try body(element)
+    return try body(element)
+  }
+
+  /// What runs now; nil when nothing does.
+  func withRun<Result>(_ body: (PipelineRun) -> Result) -> Result? {
+    control.withLock { $0.run }.map(body)
   }
 }

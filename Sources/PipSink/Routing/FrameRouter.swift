@@ -72,6 +72,18 @@ public final class FrameRouter: Sendable {
     addStream(streamID)
   }
 
+  /// Forgets a stream that is gone: its surfaces show nothing of it any more, and its consumer's frames go nowhere. One
+  /// that comes back under its ID is a new stream.
+  public func removeStream(_ streamID: StreamID) {
+    let requestedAt = MonotonicTime.now
+    control.withLock { control in
+      guard let route = control.route(streamID) else { return }
+      publish(control.table.forgetting(streamID), in: &control, requestedAt, nil)
+      control.routes.removeAll { $0 === route }
+      route.close()
+    }
+  }
+
   /// Adds a picture-in-picture surface: the primary one where there is none, another otherwise.
   public func addPictureInPictureSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
     control.withLock { control in

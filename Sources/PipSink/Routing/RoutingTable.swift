@@ -75,6 +75,13 @@ public struct RoutingTable: Equatable, Sendable {
     RoutingTable(entries: entries.filter { $0.key != surface }, pictureInPictureStreamID)
   }
 
+  /// The table that knows nothing of a stream.
+  func forgetting(_ streamID: StreamID) -> RoutingTable {
+    RoutingTable(
+      entries: entries.filter { $0.value.streamID != streamID },
+      pictureInPictureStreamID == streamID ? nil : pictureInPictureStreamID)
+  }
+
   func placement(of streamID: StreamID) -> Placement {
     guard let (surface, entry) = entries.first(where: { $0.value.streamID == streamID }) else { return Placement() }
     return Placement(surface: surface, isMirrored: entry.isMirrored)

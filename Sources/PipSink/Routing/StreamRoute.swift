@@ -9,7 +9,7 @@ final class StreamRoute: SampleBufferConsumer {
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
-    let inApp: (any SampleBufferDestination)?
+    var inApp: (any SampleBufferDestination)?
     /// The picture-in-picture surface that shows the stream.
     var pictureInPicture: (any SampleBufferDestination)?
     var latest: SampleBuffer?
@@ -122,6 +122,15 @@ final class StreamRoute: SampleBufferConsumer {
       state.pictureInPicture = pictureInPicture
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
+  }
+
+  /// The stream is gone: its in-app surface shows nothing of it any more. It has left picture-in-picture before.
+  func close() {
+    let last = state.withLock { state in
+      defer { (state.inApp, state.latest) = (nil, nil) }
+      return (state.inApp?.relinquish(removingImage: true), state.latest)
+    }
+    _ = last
   }
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// Time in films.
+@Suite struct SeekingTests {
+  /// Ten seconds, with a keyframe every second.
+  private func withFilm(_ body: (String) async throws -> Void) async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try TestFrame.run(
+      "videotestsrc num-buffers=300 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1"
+        + " ! x264enc speed-preset=ultrafast key-int-max=30 ! matroskamux ! filesink location=\(url.path)")
+    try await body(url.path)
+  }
+
+  private func seconds(_ router: FrameRouter) -> Double {
+    router.latestSampleBuffer(of: "film")?.timing.presentationTimeStamp.seconds ?? -1
+  }
+
+  @Test func aFilmGoesOnFromAnotherPlaceAndAgainAfterItsEnd() async throws {
+    try await withFilm { path in
+      let engine = try VideoEngine(.text("filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"))
+      #expect(throws: PipSinkError.notSeekable(reason: "nothing is playing")) { try engine.seek(to: .zero) }
+      #expect(engine.position == nil)
+      let router = FrameRouter()
+      try engine.start { router.consumer(for: $0) }
+      #expect(await eventually { seconds(router) >= 0 })
+      #expect(abs((engine.duration?.seconds ?? 0) - 10) < 0.1)
+      try engine.seek(to: MediaTime(seconds: 5.5))
+      #expect(await eventually { seconds(router) >= 5 }, "from the keyframe before it")
+      #expect(seconds(router) < 6.5)
+      try engine.seek(to: MediaTime(seconds: 2.5), isAccurate: true)
+      #expect(await eventually { (2.5..<4).contains(seconds(router)) })
+      #expect(await eventually { (2.4..<5).contains(engine.position?.seconds ?? 0) })
+      try engine.seek(to: MediaTime(seconds: 9.5), isAccurate: true)
+      #expect(await eventually { engine.playState(of: "film") == .ended })
+      try engine.seek(to: .zero)
+      #expect(await eventually { engine.playState(of: "film") == .playing && seconds(router) < 2 })
+      engine.stop()
+    }
+  }
+
+  @Test func aStreamOfItsOwnGoesOnFromAnotherPlace() async throws {
+    try await withFilm { path in
+      let engine = try VideoEngine()
+      let router = FrameRouter()
+      try engine.startPlayingStream("film", uri: "file://\(path)") { router.consumer(for: $0) }
+      #expect(await eventually { engine.playState(of: "film") == .playing })
+      try engine.seekStream("film", to: MediaTime(seconds: 7), isAccurate: true)
+      #expect(await eventually { seconds(router) >= 7 })
+      #expect(throws: PipSinkError.unknownStream("other", known: ["film"])) {
+        try engine.seekStream("other", to: .zero)
+      }
+      engine.stop()
+    }
+  }
+
+  @Test func aLiveSourceSaysThatItCannot() async throws {
+    let engine = try VideoEngine("videotestsrc is-live=true ! identity sync=true ! appsink name=a")
+    let consumer = CountingConsumer()
+    try engine.start { _ in consumer }
+    #expect(await eventually { !consumer.sampleBuffers.isEmpty })
+    #expect(engine.duration == nil)
+    engine.stop()
+    #expect(throws: PipSinkError.self) { try engine.seek(to: MediaTime(seconds: 1)) }
+  }
+}
