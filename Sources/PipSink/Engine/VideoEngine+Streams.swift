@@ -20,6 +20,7 @@ extension VideoEngine {
     try players.withLock { players throws(PipSinkError) in
       guard players[streamID] == nil, !streamIDs.contains(streamID) else { throw .duplicateStreamID(streamID) }
       players[streamID] = player
+      player.isPaused = isPaused
     }
     player.start()
   }

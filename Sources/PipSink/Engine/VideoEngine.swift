@@ -75,7 +75,8 @@ public final class VideoEngine: Sendable {
 
   public var state: EngineState { progress.withLock { $0.state } }
 
-  /// Whether the pipeline stands still. May be set while it runs and before it starts; waits for neither.
+  /// Whether the pipeline and all streams with one of their own stand still. May be set while they run and before they
+  /// start; waits for neither.
   public var isPaused: Bool {
     get { progress.withLock { $0.isPaused } }
     set {
@@ -83,6 +84,7 @@ public final class VideoEngine: Sendable {
         progress.withLock { $0.isPaused = newValue }
         if let pipeline = control.pipeline { gst_element_set_state(pipeline.element, wantedState) }
       }
+      for player in players.withLock({ Array($0.values) }) { player.isPaused = newValue }
     }
   }
 
