@@ -1,5 +1,6 @@
 import Foundation
 import PipSink
+import PipSinkDBus
 
 /// One run of a pipeline from start to report. Everything that happens comes to one loop, in order.
 @MainActor
@@ -29,6 +30,7 @@ final class PlaySession {
   /// Of the streams that have processors.
   private let chains: [StreamID: ProcessorChain]
   let statusLine = StatusLine()
+  var dbus: SessionService?
   var start = MonotonicTime.now
   private var outcome: Report.Outcome?
   var ended: Set<StreamID> = []
@@ -36,9 +38,11 @@ final class PlaySession {
   private var errors: [DemoError] = []
 
   /// Checks all that can be checked before anything runs.
-  init(_ command: PlayCommand, description: PipelineDescription) throws {
+  ///
+  /// - Parameter description: nil where all streams come later.
+  init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
-    engine = try VideoEngine(description)
+    engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.unknownStream(id, known: known)
@@ -55,17 +59,18 @@ final class PlaySession {
       case .displayLost: continuation.yield(.displayLost)
       }
     }
-    let chosen = command.pipStream ?? engine.streamIDs[0]
+    // None where all come later: then the first one is chosen when it comes.
+    let chosen = command.pipStream ?? engine.streamIDs.first
     // From the first frame on.
     router = FrameRouter(
       table: RoutingTable(
-        mode: command.mode == .pip ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
+        mode: command.mode == .pip && chosen != nil ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
     controller = PictureInPictureController(
-      contentSource: ContentSource(router: router, streamID: chosen), window: surfaces.pictureInPictureWindow)
+      contentSource: ContentSource(router: router, streamID: chosen ?? ""), window: surfaces.pictureInPictureWindow)
     controller.configuration.videoGravity = command.gravity
     var selector = PictureInPictureStreamSelector()
     for id in engine.streamIDs { selector.add(id) }
-    selector.select(chosen)
+    if let chosen { selector.select(chosen) }
     controller.streamSelector = selector
     delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
     controller.delegate = delegate
@@ -113,6 +118,7 @@ final class PlaySession {
 
   /// - Throws: the ExitCode of a run that failed, after everything has been reported.
   func run() async throws {
+    try startDBus()
     let continuation = continuation
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
@@ -122,7 +128,7 @@ final class PlaySession {
     (surfaces as? WindowSurfaces)?.show()
     startPictureInPicture()
     do throws(PipSinkError) {
-      try engine.start { chains[$0] ?? router.consumer(for: $0) }
+      if !engine.streamIDs.isEmpty { try engine.start { chains[$0] ?? router.consumer(for: $0) } }
     } catch {
       for id in engine.streamIDs { failed[id] = error }
       report(DemoError(error))
@@ -135,6 +141,7 @@ final class PlaySession {
       ] + timers(continuation)
     for await input in inputs {
       handle(input)
+      dbus?.sessionDidChange()
       if outcome != nil { break }
     }
     for task in tasks { task.cancel() }
@@ -216,6 +223,9 @@ final class PlaySession {
     }
   }
 
+  /// As by its key.
+  func quit() { continuation.yield(.action(.quit)) }
+
   private func perform(_ action: TimedAction.Action) {
     do throws(PipSinkError) {
       switch action {
@@ -230,9 +240,7 @@ final class PlaySession {
       case .toggle:
         if isInPictureInPicture { controller.stop() } else { try controller.startWhenReady() }
       case .next: try enterPictureInPicture(nextStreamID)
-      case .pause:
-        engine.isPaused.toggle()
-        controller.isPaused = engine.isPaused
+      case .pause: isPaused.toggle()
       case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
       case .help: showHelp()
       case .snapshot: try writeSnapshots()
@@ -271,6 +279,7 @@ final class PlaySession {
 
   private func finish() throws {
     let duration = seconds
+    dbus?.stop()
     engine.stop()
     statusLine.end()
     do throws(PipSinkError) {
