@@ -11,6 +11,7 @@ let package = Package(
   products: [
     .library(name: "PipSink", targets: ["PipSink"]),
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
+    .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
   ],
   dependencies: [
@@ -45,12 +46,19 @@ let package = Package(
       dependencies: ["PipSink", "CGTK", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
+    .systemLibrary(name: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .target(
+      name: "PipSinkDBus",
+      dependencies: ["PipSink", "CGIO", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: warnings
+    ),
     .executableTarget(
       name: "pipsink-demo",
       dependencies: [
         "CGStreamer",
         "PipSink",
         "PipSinkGTK",
+        "PipSinkDBus",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -71,7 +79,7 @@ let package = Package(
     .testTarget(
       name: "DemoTests",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
-      exclude: ["rtsp-server.py"],
+      exclude: ["rtsp-server.py", "dbus-flood.py"],
       swiftSettings: warnings
     ),
   ],

@@ -5,13 +5,13 @@ set -eu
 
 packages="
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config
-  libgtk-3-dev libgtk-layer-shell-dev
+  libgtk-3-dev libgtk-layer-shell-dev libglib2.0-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
 "
 test_packages="
   xvfb xserver-xephyr openbox x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
-  python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice
+  python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
 "
 
 case "${1:-}" in

@@ -65,6 +65,10 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case pictureInPictureCancelled
   /// The picture-in-picture window died.
   case pictureInPictureWindowLost(reason: String)
+  /// The session bus (D-Bus) cannot be reached.
+  case sessionBusUnavailable(reason: String)
+  /// Another process gave an argument that makes no sense.
+  case invalidArgument(String, reason: String)
   /// A size that cannot be a picture's, in pixels.
   case invalidSize(width: Int, height: Int)
   /// A plane index that the format does not have.
@@ -141,6 +145,10 @@ extension PipSinkError: CustomStringConvertible {
       "picture-in-picture was stopped before it had started"
     case .pictureInPictureWindowLost(let reason):
       "the picture-in-picture window is gone: \(reason); everything is shown in the app"
+    case .sessionBusUnavailable(let reason):
+      "the session bus cannot be reached: \(reason); set DBUS_SESSION_BUS_ADDRESS, or start the program by dbus-run-session"
+    case .invalidArgument(let name, let reason):
+      "the argument \"\(name)\" cannot be taken: \(reason)"
     case .invalidSize(let width, let height):
       "\(width)x\(height) is no picture size; width and height go from 1 to \(PictureSize.maximumDimension) pixels"
     case .noSuchPlane(let index, let count):

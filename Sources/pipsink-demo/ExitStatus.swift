@@ -19,12 +19,12 @@ enum ExitStatus: Int32 {
     self =
       switch error {
       case .missingElements, .gstreamerUnavailable, .displayUnavailable, .pictureInPictureUnsupported,
-        .pictureInPictureWindowLost:
+        .pictureInPictureWindowLost, .sessionBusUnavailable:
         .unavailable
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
         .unlinkedStream, .unsupportedCaps, .notOneStream:
         .pipeline
-      case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
+      case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
         .noSuchPlane, .streamStalled, .notSeekable, .customVideoRenderInUse, .poolExhausted, .illegalTransition,
         .pictureInPictureNotPossible, .sourceNotReady,

@@ -12,7 +12,8 @@ struct PlayCommand: AsyncParsableCommand {
 
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
 
-      Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element or a display is missing; \
+      Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
+      the session bus is missing; \
       74 a stream failed while running, or a file could not be written.
       """
   )
@@ -66,6 +67,13 @@ struct PlayCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "A stream that is the user's own picture: picture-in-picture prefers the others. Repeatable.", valueName: "id"))
   var localStreams: [StreamID] = []
+
+  @Flag(
+    name: .customLong("dbus"),
+    help:
+      "Let other processes control it on the session bus, as org.pipsink.Session1 and as a media player. It needs no pipeline then."
+  )
+  var dbus = false
 
   @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
   var duration: Double?
@@ -143,8 +151,8 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   /// The first that is not the user's own.
-  func preferredStream(of streams: [StreamID]) -> StreamID {
-    streams.first { !localStreams.contains($0) } ?? streams[0]
+  func preferredStream(of streams: [StreamID]) -> StreamID? {
+    streams.first { !localStreams.contains($0) } ?? streams.first
   }
 
   func validate() throws {
@@ -168,11 +176,12 @@ struct PlayCommand: AsyncParsableCommand {
     }
   }
 
-  private func pipelineDescription() throws -> PipelineDescription {
+  private func pipelineDescription() throws -> PipelineDescription? {
     if let pipelineFile {
       let environment = ProcessInfo.processInfo.environment
       return .text(try LaunchFile(path: pipelineFile, environment: environment).text)
     }
+    if dbus && pipeline.isEmpty { return nil }
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
   }
 

@@ -6,9 +6,20 @@ extension PlaySession {
     guard let option = command.streams.first(where: { $0.streamID == id }) else {
       throw .unknownStream(id, known: command.streams.map(\.streamID))
     }
-    router.addStream(id, inApp: try surfaces.inAppLayer(for: id))
-    try engine.startPlayingStream(id, from: option.description) { [router] in router.consumer(for: $0) }
+    try startPlayingStream(id, from: option.description)
+  }
+
+  /// A new stream, or one that was stopped.
+  func addStream(
+    _ id: StreamID,
+    _ start: (VideoEngine, @escaping @Sendable (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) -> Void
+  ) throws(PipSinkError) {
+    let layer = try surfaces.inAppLayer(for: id)
+    try start(engine) { [router] in router.addStream($0, inApp: layer) }
+    // It may be named before its pipeline is up.
+    router.addStream(id, inApp: layer)
     ended.remove(id)
+    failed[id] = nil
     controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
   }
 

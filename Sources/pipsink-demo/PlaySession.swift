@@ -1,5 +1,6 @@
 import Foundation
 import PipSink
+import PipSinkDBus
 
 /// One run of a pipeline from start to report. Everything that happens comes to one loop, in order.
 @MainActor
@@ -23,22 +24,25 @@ final class PlaySession {
   let controller: PictureInPictureController
   private let delegate: PictureInPictureDelegate
   var pictureInPictureEvents: [Report.PictureInPictureEventRecord] = []
-  private let snapshots: SnapshotFolder?
+  let snapshots: SnapshotFolder?
   private let inputs: AsyncStream<Input>
   private let continuation: AsyncStream<Input>.Continuation
   /// Of the streams that have processors.
-  private let chains: [StreamID: ProcessorChain]
+  let chains: [StreamID: ProcessorChain]
   let statusLine = StatusLine()
+  var dbus: SessionService?
   var start = MonotonicTime.now
-  private var outcome: Report.Outcome?
+  var outcome: Report.Outcome?
   var ended: Set<StreamID> = []
   var failed: [StreamID: PipSinkError] = [:]
-  private var errors: [DemoError] = []
+  var errors: [DemoError] = []
 
   /// Checks all that can be checked before anything runs.
-  init(_ command: PlayCommand, description: PipelineDescription) throws {
+  ///
+  /// - Parameter description: nil where all streams come later.
+  init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
-    engine = try VideoEngine(description)
+    engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     engine.localStreamIDs = Set(command.localStreams)
     engine.isBackgroundDecodingEnabled = command.backgroundDecoding
     let known = engine.streamIDs + command.streams.map(\.streamID)
@@ -57,17 +61,18 @@ final class PlaySession {
       case .displayLost: continuation.yield(.displayLost)
       }
     }
+    // None where all come later: then the first one is chosen when it comes.
     let chosen = command.pipStream ?? command.preferredStream(of: engine.streamIDs)
     // From the first frame on.
     router = FrameRouter(
       table: RoutingTable(
-        mode: command.mode == .pip ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
+        mode: command.mode == .pip && chosen != nil ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
     controller = PictureInPictureController(
-      contentSource: ContentSource(router: router, streamID: chosen), window: surfaces.pictureInPictureWindow)
+      contentSource: ContentSource(router: router, streamID: chosen ?? ""), window: surfaces.pictureInPictureWindow)
     controller.configuration.videoGravity = command.gravity
     var selector = PictureInPictureStreamSelector()
     for id in engine.streamIDs { selector.add(id, isLocal: engine.localStreamIDs.contains(id)) }
-    selector.select(chosen)
+    if let chosen { selector.select(chosen) }
     controller.streamSelector = selector
     delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
     controller.delegate = delegate
@@ -117,6 +122,7 @@ final class PlaySession {
 
   /// - Throws: the ExitCode of a run that failed, after everything has been reported.
   func run() async throws {
+    try startDBus()
     let continuation = continuation
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
@@ -126,7 +132,7 @@ final class PlaySession {
     (surfaces as? WindowSurfaces)?.show()
     startPictureInPicture()
     do throws(PipSinkError) {
-      try engine.start { chains[$0] ?? router.consumer(for: $0) }
+      if !engine.streamIDs.isEmpty { try engine.start { chains[$0] ?? router.consumer(for: $0) } }
     } catch {
       for id in engine.streamIDs { failed[id] = error }
       report(DemoError(error))
@@ -139,6 +145,7 @@ final class PlaySession {
       ] + timers(continuation)
     for await input in inputs {
       handle(input)
+      dbus?.sessionDidChange()
       if outcome != nil { break }
     }
     for task in tasks { task.cancel() }
@@ -213,6 +220,9 @@ final class PlaySession {
     }
   }
 
+  /// As by its key.
+  func quit() { continuation.yield(.action(.quit)) }
+
   private func perform(_ action: TimedAction.Action) {
     do throws(PipSinkError) {
       switch action {
@@ -227,9 +237,7 @@ final class PlaySession {
       case .toggle:
         if isInPictureInPicture { controller.stop() } else { try controller.startWhenReady() }
       case .next: try enterPictureInPicture(nextStreamID)
-      case .pause:
-        engine.isPaused.toggle()
-        controller.isPaused = engine.isPaused
+      case .pause: isPaused.toggle()
       case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
       case .help: showHelp()
       case .snapshot: try writeSnapshots()
@@ -248,7 +256,7 @@ final class PlaySession {
     }
   }
 
-  private func writeSnapshots() throws(PipSinkError) {
+  func writeSnapshots() throws(PipSinkError) {
     _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: isInPictureInPicture ? 2 : 0))
     try snapshots?.write(surfaces.images(pipStream: pictureInPictureStreamID), at: seconds)
   }
@@ -258,75 +266,9 @@ final class PlaySession {
     statusLine.say("pipsink-demo: \(prefix)\(error.message)")
   }
 
-  private var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
+  var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
 
-  private var statistics: [(id: StreamID, statistics: StreamStatistics)] {
+  var statistics: [(id: StreamID, statistics: StreamStatistics)] {
     router.streamIDs.compactMap { id in router.statistics(of: id).map { (id, $0) } }
-  }
-
-  // MARK: - The end
-
-  private func finish() throws {
-    let duration = seconds
-    let skipped = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0.skippedFrameCount) })
-    engine.stop()
-    statusLine.end()
-    do throws(PipSinkError) {
-      try writeSnapshots()
-    } catch {
-      report(DemoError(error))
-    }
-    warnAboutSilentStreams()
-    let report = makeReport(duration: duration, skipped: skipped)
-    do {
-      try write(report)
-    } catch {
-      self.report(
-        DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error.localizedDescription)"))
-    }
-    if let error = errors.first { throw error.status.exitCode }
-  }
-
-  /// A branch that never delivers is a mistake that no element reports.
-  private func warnAboutSilentStreams() {
-    for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil {
-      if let error = chains[id]?.error {
-        report(DemoError(error), about: "stream \"\(id)\": ")
-      } else {
-        statusLine.say("warning: stream \"\(id)\" delivered no frame")
-      }
-    }
-  }
-
-  private func makeReport(duration: Double, skipped: [StreamID: UInt64]) -> Report {
-    let usage = ResourceUsage.current
-    let streams = statistics.map { id, statistics in
-      let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
-      var stream = Report.Stream(
-        statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
-      if let count = skipped[id], count > 0 { stream.skipped = count }
-      stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
-      return (id, stream)
-    }
-    return Report(
-      outcome: failed.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
-      surface: surfaces.kind,
-      streams: Dictionary(uniqueKeysWithValues: streams),
-      modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
-      pictureInPictureEvents: pictureInPictureEvents,
-      process: .init(cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes),
-      snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
-  }
-
-  private func write(_ report: Report) throws {
-    let json = try report.json()
-    if command.report == "-" {
-      FileHandle.standardOutput.write(json)
-      return
-    }
-    if let path = command.report { try json.write(to: URL(fileURLWithPath: path)) }
-    print(ReportTable(report: report, streamIDs: router.streamIDs).text)
-    if let folder = command.snapshots { print("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
-    if let path = command.report { print("Report: \(path)") }
   }
 }

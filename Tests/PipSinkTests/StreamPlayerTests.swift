@@ -152,6 +152,28 @@ import Testing
     }
   }
 
+  @Test func anEngineThatIsPausedHasItsStreamsStandStillAndThoseThatComeThen() async throws {
+    let engine = try VideoEngine()
+    let counters = ["a": Counter(), "b": Counter()]
+    func start(_ id: StreamID) throws {
+      try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
+    }
+    try start("a")
+    #expect(await eventually { (counters["a"]?.value ?? 0) > 2 })
+    engine.isPaused = true
+    try start("b")
+    // A pipeline may deliver frames that were under way.
+    try await Task.sleep(for: .milliseconds(200))
+    let before = counters["a"]?.value ?? 0
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(counters["a"]?.value == before)
+    #expect(counters["b"]?.value == 0)
+    #expect(engine.playState(of: "a") == .playing && engine.playState(of: "b") == .requesting)
+    engine.isPaused = false
+    #expect(await eventually { counters.values.allSatisfy { $0.value > before } })
+    engine.stop()
+  }
+
   @Test func aDescriptionWithTwoStreamsOrNoneIsRefused() {
     #expect(throws: PipSinkError.notOneStream(["x", "y"])) {
       try StreamPlayer(streamID: "a", from: "videotestsrc ! appsink name=x videotestsrc ! appsink name=y") { _ in

@@ -59,7 +59,8 @@ public final class VideoEngine: Sendable {
 
   public var state: EngineState { status.state.withLock { $0.engine } }
 
-  /// Whether everything stands still, streams with a pipeline of their own included. May be set while it runs and before it starts; waits for neither.
+  /// Whether the pipeline and all streams with one of their own stand still. May be set while they run and before they
+  /// start; waits for neither.
   public var isPaused: Bool {
     get { status.state.withLock { $0.isPaused } }
     set {

@@ -1,0 +1,45 @@
+import CGIO
+import PipSink
+
+/// A method call that waits for its answer.
+///
+/// `@unchecked Sendable`: GDBus allows an answer from every thread, and one thread at a time has the call: the
+/// service's until it is in a ``CallQueue``, the main actor's from then on.
+final class BusCall: @unchecked Sendable {
+  let interface: String
+  let method: String
+  /// Those that are strings.
+  let arguments: [String]
+  /// nil when it has been answered.
+  private var invocation: OpaquePointer?
+
+  /// Takes the invocation over.
+  init(_ invocation: OpaquePointer, arguments parameters: OpaquePointer?) {
+    self.invocation = invocation
+    interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
+    method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
+    arguments = (0..<(parameters.map(g_variant_n_children) ?? 0)).compactMap { index in
+      let child = g_variant_get_child_value(parameters, index)
+      defer { g_variant_unref(child) }
+      return String(cString: g_variant_get_type_string(child)) == "s"
+        ? String(cString: g_variant_get_string(child, nil)) : nil
+    }
+  }
+
+  deinit {
+    if let invocation { g_object_unref(UnsafeMutableRawPointer(invocation)) }
+  }
+
+  func answer(_ results: [BusValue]) {
+    g_dbus_method_invocation_return_value(takeInvocation(), BusValue.makeTuple(results))
+  }
+
+  func refuse(_ error: String, _ message: String) {
+    g_dbus_method_invocation_return_dbus_error(takeInvocation(), error, message)
+  }
+
+  private func takeInvocation() -> OpaquePointer? {
+    defer { invocation = nil }
+    return invocation
+  }
+}

@@ -1,0 +1,169 @@
+import CGIO
+import Logging
+import PipSink
+
+/// A connection to the session bus of its own, with a thread on which method calls arrive.
+///
+/// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread.
+final class BusConnection: @unchecked Sendable {
+  private let connection: OpaquePointer
+  /// The thread's, so that calls arrive whether the app runs a GLib main loop or none.
+  private let context: OpaquePointer
+  private let handler: @Sendable (BusCall) -> Void
+  private let isStopping = Locked(false)
+  private let thread = Locked<WorkerThread?>(nil)
+  private static let logger = Logger(label: "pipsink.dbus")
+
+  /// Connects; nothing arrives before ``export(_:as:)``.
+  ///
+  /// - Parameter handler: called on the connection's thread for every method call.
+  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
+  init(handler: @escaping @Sendable (BusCall) -> Void) throws(PipSinkError) {
+    self.handler = handler
+    let context = g_main_context_new()
+    // What is made while it is the default calls back on it.
+    g_main_context_push_thread_default(context)
+    defer { g_main_context_pop_thread_default(context) }
+    do throws(PipSinkError) {
+      connection = try Self.connect()
+    } catch {
+      g_main_context_unref(context)
+      throw error
+    }
+    self.context = context!
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
+      GConnectFlags(rawValue: 0))
+  }
+
+  deinit {
+    g_object_unref(UnsafeMutableRawPointer(connection))
+    g_main_context_unref(context)
+  }
+
+  /// Not the process's shared connection, which ends the process when the bus goes away.
+  private static func connect() throws(PipSinkError) -> OpaquePointer {
+    try result { error in
+      guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, error) else { return nil }
+      defer { g_free(address) }
+      let flags =
+        G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
+        | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
+      return g_dbus_connection_new_for_address_sync(
+        address, GDBusConnectionFlags(rawValue: flags), nil, nil, error)
+    }
+  }
+
+  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)`` when `body` gives nothing, with the reason that it gives.
+  private static func result<Result>(
+    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result?
+  ) throws(PipSinkError) -> Result {
+    var error: UnsafeMutablePointer<GError>?
+    if let result = body(&error) { return result }
+    defer { g_clear_error(&error) }
+    throw .sessionBusUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+  }
+
+  // MARK: - What is exported
+
+  /// Exports the interfaces, takes the names, and lets calls come.
+  ///
+  /// - Returns: the names, each with a suffix where it is taken.
+  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
+  func export(_ interfaces: [any BusInterface], as names: [String]) throws(PipSinkError) -> [String] {
+    g_main_context_push_thread_default(context)
+    defer { g_main_context_pop_thread_default(context) }
+    for interface in interfaces { try register(interface) }
+    var owned: [String] = []
+    for name in names { owned.append(try own(name)) }
+    guard let worker = WorkerThread(name: "pip-dbus", body: { [self] in serve() }) else {
+      throw .sessionBusUnavailable(reason: "the system refuses another thread")
+    }
+    thread.withLock { $0 = worker }
+    return owned
+  }
+
+  private func register(_ interface: any BusInterface) throws(PipSinkError) {
+    var vtable = GDBusInterfaceVTable()
+    // Properties arrive as calls, too, since there is no function for them.
+    vtable.method_call = Self.methodCall
+    _ = try Self.result { error -> UInt32? in
+      guard let node = g_dbus_node_info_new_for_xml(interface.description, error) else { return nil }
+      defer { g_dbus_node_info_unref(node) }
+      let id = g_dbus_connection_register_object(
+        connection, interface.path, g_dbus_node_info_lookup_interface(node, interface.name), &vtable,
+        Unmanaged.passUnretained(self).toOpaque(), nil, error)
+      return id == 0 ? nil : id
+    }
+  }
+
+  private func own(_ name: String) throws(PipSinkError) -> String {
+    let instance = "\(name).instance\(getpid())"
+    var candidate = name
+    var number = 1
+    while try !request(candidate) {
+      candidate = number == 1 ? instance : "\(instance)_\(number)"
+      number += 1
+    }
+    return candidate
+  }
+
+  private func request(_ name: String) throws(PipSinkError) -> Bool {
+    let reply = try Self.result { error in
+      // 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE.
+      var arguments = [g_variant_new_string(name), g_variant_new_uint32(4)]
+      return g_dbus_connection_call_sync(
+        connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
+        g_variant_new_tuple(&arguments, 2), nil, G_DBUS_CALL_FLAGS_NONE, 10_000, nil, error)
+    }
+    defer { g_variant_unref(reply) }
+    let code = g_variant_get_child_value(reply, 0)
+    defer { g_variant_unref(code) }
+    // DBUS_REQUEST_NAME_REPLY_PRIMARY_OWNER.
+    return g_variant_get_uint32(code) == 1
+  }
+
+  /// May be called from every thread; does nothing after the bus has gone.
+  func emit(_ signal: String, _ arguments: [BusValue], of interface: String, at path: String) {
+    g_dbus_connection_emit_signal(
+      connection, nil, path, interface, signal, BusValue.makeTuple(arguments), nil)
+  }
+
+  // MARK: - The thread
+
+  private func serve() {
+    g_main_context_push_thread_default(context)
+    while !isStopping.withLock({ $0 }) { g_main_context_iteration(context, 1) }
+    g_main_context_pop_thread_default(context)
+  }
+
+  /// Sends what is to be sent, gives the names back, and ends the thread. Not to be called on that.
+  func stop() {
+    isStopping.withLock { $0 = true }
+    g_main_context_wakeup(context)
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+    g_dbus_connection_flush_sync(connection, nil, nil)
+    g_dbus_connection_close_sync(connection, nil, nil)
+    // Calls that came too late would keep the connection.
+    while g_main_context_iteration(context, 0) != 0 {}
+  }
+
+  private static let methodCall: GDBusInterfaceMethodCallFunc = {
+    _, _, _, _, _, parameters, invocation, context in
+    guard let invocation, let context else { return }
+    Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue().handler(
+      BusCall(invocation, arguments: parameters))
+  }
+
+  private static let closed:
+    @convention(c) (
+      UnsafeMutableRawPointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
+    ) -> Void = { _, vanished, error, _ in
+      guard vanished != 0 else { return }
+      let reason = error.map { String(cString: $0.pointee.message) } ?? "it has ended"
+      logger.warning("the session bus has gone, and with it all control from other processes: \(reason)")
+    }
+}

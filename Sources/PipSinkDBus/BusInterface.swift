@@ -1,0 +1,19 @@
+import PipSink
+
+/// An interface that is exported: how it is described, and what it does.
+@MainActor
+protocol BusInterface: AnyObject {
+  nonisolated var name: String { get }
+  nonisolated var path: String { get }
+  /// In D-Bus's introspection format.
+  nonisolated var description: String { get }
+
+  func properties(of session: any ControllableSession) -> [String: BusValue]
+
+  /// Carries out a method; `arguments` are those that are strings, as the description says.
+  ///
+  /// - Returns: its results.
+  func perform(
+    _ method: String, _ arguments: [String], on session: any ControllableSession
+  ) throws(PipSinkError) -> [BusValue]
+}

@@ -1,0 +1,49 @@
+import CGIO
+
+/// A value on the bus, of one of the types that the interfaces use.
+indirect enum BusValue: Equatable, Sendable {
+  case string(String)
+  case objectPath(String)
+  case bool(Bool)
+  case unsigned(UInt64)
+  case double(Double)
+  case strings([String])
+  /// With string keys, and values of the type with this signature.
+  case dictionary(of: String, [String: BusValue])
+  case variant(BusValue)
+
+  /// a{sv}.
+  static func variants(_ values: [String: BusValue]) -> BusValue {
+    .dictionary(of: "v", values.mapValues(BusValue.variant))
+  }
+
+  /// As a floating GVariant, which whoever takes it owns.
+  func makeVariant() -> OpaquePointer? {
+    switch self {
+    case .string(let text): g_variant_new_string(text)
+    case .objectPath(let path): g_variant_new_object_path(path)
+    case .bool(let value): g_variant_new_boolean(value ? 1 : 0)
+    case .unsigned(let value): g_variant_new_uint64(guint64(value))
+    case .double(let value): g_variant_new_double(value)
+    case .strings(let texts): Self.makeArray(of: "s", texts.map { g_variant_new_string($0) })
+    case .variant(let value): g_variant_new_variant(value.makeVariant())
+    case .dictionary(let type, let values):
+      Self.makeArray(
+        of: "{s\(type)}",
+        values.map { key, value in g_variant_new_dict_entry(g_variant_new_string(key), value.makeVariant()) })
+    }
+  }
+
+  /// The results of a method, or the arguments of a signal.
+  static func makeTuple(_ values: [BusValue]) -> OpaquePointer? {
+    var children = values.map { $0.makeVariant() }
+    return g_variant_new_tuple(&children, gsize(children.count))
+  }
+
+  private static func makeArray(of signature: String, _ elements: [OpaquePointer?]) -> OpaquePointer? {
+    let type = g_variant_type_new(signature)
+    defer { g_variant_type_free(type) }
+    var elements = elements
+    return g_variant_new_array(type, &elements, gsize(elements.count))
+  }
+}

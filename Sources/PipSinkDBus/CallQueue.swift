@@ -1,0 +1,49 @@
+import PipSink
+
+/// Calls on their way from the bus to the main actor: so many at most, so that nobody can fill the memory with them,
+/// and with pauses, so that the app's own events have their turn on its main thread.
+final class CallQueue: Sendable {
+  private struct State {
+    /// Those that wait or are being carried out.
+    var calls: [BusCall] = []
+    var isClosed = false
+  }
+
+  static let limit = 64
+  private static let pause = Duration.milliseconds(5)
+  private let state = Locked(State())
+
+  /// - Parameter perform: carries out one call; called in the order of the calls.
+  /// - Returns: false when as many wait as may.
+  func add(_ call: BusCall, perform: @escaping @MainActor @Sendable (BusCall) -> Void) -> Bool {
+    let (isTaken, isFirst) = state.withLock { state in
+      guard !state.isClosed, state.calls.count < Self.limit else { return (false, false) }
+      state.calls.append(call)
+      return (true, state.calls.count == 1)
+    }
+    if isFirst { Task { @MainActor in await self.drain(perform) } }
+    return isTaken
+  }
+
+  /// What waits is dropped; its callers see that the connection goes.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.calls = []
+    }
+  }
+
+  @MainActor
+  private func drain(_ perform: @MainActor (BusCall) -> Void) async {
+    while true {
+      let batch = state.withLock { $0.calls }
+      for call in batch { perform(call) }
+      try? await Task.sleep(for: Self.pause)
+      let isEmpty = state.withLock { state in
+        state.calls.removeFirst(min(batch.count, state.calls.count))
+        return state.calls.isEmpty
+      }
+      if isEmpty { return }
+    }
+  }
+}

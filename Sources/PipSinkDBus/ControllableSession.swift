@@ -1,0 +1,43 @@
+import PipSink
+
+/// A session that other processes may control: an app's streams and its picture-in-picture. ``SessionService`` exports
+/// it, and calls it on the main actor.
+@MainActor
+public protocol ControllableSession: AnyObject {
+  var controller: PictureInPictureController { get }
+  /// Where the frames of the streams are counted.
+  var router: FrameRouter { get }
+
+  /// What every stream that there is does.
+  var streamStates: [StreamID: StreamPlayState] { get }
+
+  /// Whether all streams stand still.
+  var isPaused: Bool { get set }
+
+  /// Plays a stream from a description with one appsink.
+  ///
+  /// - Throws: as ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)``.
+  func startPlayingStream(_ streamID: StreamID, from description: PipelineDescription) throws(PipSinkError)
+
+  /// Plays what is at a URI.
+  ///
+  /// - Throws: as above.
+  func startPlayingStream(_ streamID: StreamID, uri: String) throws(PipSinkError)
+
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)`` for a stream that was not started so.
+  func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError)
+
+  /// Whether the app has a window that ``raise()`` shows.
+  var canRaise: Bool { get }
+  func raise()
+
+  /// Ends the app. The answer to whoever asked for it is sent before ``SessionService/stop()`` returns.
+  func quit()
+}
+
+extension ControllableSession {
+  /// The stream that is in picture-in-picture now.
+  var pictureInPictureStreamID: StreamID? {
+    [.active, .appMinimized].contains(controller.state) ? controller.currentStreamID : nil
+  }
+}

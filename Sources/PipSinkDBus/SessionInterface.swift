@@ -1,0 +1,116 @@
+import PipSink
+
+/// `org.pipsink.Session1`.
+final class SessionInterface: BusInterface {
+  nonisolated let name = "org.pipsink.Session1"
+  nonisolated let path = "/org/pipsink/Session1"
+  nonisolated let description = """
+    <node>
+      <interface name="org.pipsink.Session1">
+        <method name="Init"/>
+        <method name="Enable"><arg name="stream" type="s" direction="in"/></method>
+        <method name="Stop"/>
+        <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
+        <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
+        <method name="EnableWhenBackground"/>
+        <method name="CancelBackground"/>
+        <method name="StartPlayingStream">
+          <arg name="stream" type="s" direction="in"/>
+          <arg name="source" type="s" direction="in"/>
+        </method>
+        <method name="StopPlayingStream"><arg name="stream" type="s" direction="in"/></method>
+        <method name="Statistics"><arg name="streams" type="a{sa{sv}}" direction="out"/></method>
+        <property name="State" type="s" access="read"/>
+        <property name="PictureInPictureState" type="s" access="read"/>
+        <property name="PictureInPictureStream" type="s" access="read"/>
+        <property name="Streams" type="a{ss}" access="read"/>
+        <signal name="StreamAdded"><arg name="stream" type="s"/></signal>
+        <signal name="StreamStateChanged">
+          <arg name="stream" type="s"/>
+          <arg name="state" type="s"/>
+          <arg name="error" type="s"/>
+        </signal>
+        <signal name="StreamRemoved"><arg name="stream" type="s"/></signal>
+        <signal name="StatisticsChanged"><arg name="streams" type="a{sa{sv}}"/></signal>
+      </interface>
+    </node>
+    """
+
+  /// In bytes.
+  private static let longestStreamID = 255
+  private static let longestSource = 65_536
+
+  func properties(of session: any ControllableSession) -> [String: BusValue] {
+    let streams = session.streamStates
+    return [
+      "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
+      "PictureInPictureState": .string(session.controller.state.rawValue),
+      "PictureInPictureStream": .string(session.pictureInPictureStreamID ?? ""),
+      "Streams": .dictionary(of: "s", streams.mapValues { .string($0.busName) }),
+    ]
+  }
+
+  func perform(
+    _ method: String, _ arguments: [String], on session: any ControllableSession
+  ) throws(PipSinkError) -> [BusValue] {
+    let controller = session.controller
+    switch method {
+    case "Init":
+      if controller.state == .error { try controller.retrySetUp() }
+      if let reason = controller.unsupportedReason { throw .pictureInPictureUnsupported(reason: reason) }
+    case "Enable":
+      try controller.setSource(streamID: Self.streamID(arguments))
+      if session.pictureInPictureStreamID == nil { try controller.startWhenReady() }
+    case "Stop": controller.stop()
+    case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
+    case "SetSource": try controller.setSource(streamID: Self.streamID(arguments))
+    case "EnableWhenBackground": try controller.enableWhenBackground()
+    case "CancelBackground": controller.cancelBackground()
+    case "StartPlayingStream":
+      let source = try Self.checked(arguments.last, name: "source", limit: Self.longestSource)
+      let id = try Self.streamID(arguments)
+      if Self.isURI(source) {
+        try session.startPlayingStream(id, uri: source)
+      } else {
+        try session.startPlayingStream(id, from: .text(source))
+      }
+    case "StopPlayingStream": try session.stopPlayingStream(Self.streamID(arguments))
+    case "Statistics": return [Self.statistics(of: session)]
+    // GDBus lets no other one come.
+    default: break
+    }
+    return []
+  }
+
+  static func statistics(of session: any ControllableSession) -> BusValue {
+    let streams = session.streamStates.keys.compactMap { id in
+      session.router.statistics(of: id).map { (id, BusValue.variants($0.busValues)) }
+    }
+    return .dictionary(of: "a{sv}", Dictionary(uniqueKeysWithValues: streams))
+  }
+
+  // MARK: - Arguments
+
+  private static func streamID(_ arguments: [String]) throws(PipSinkError) -> StreamID {
+    let id = try checked(arguments.first, name: "stream", limit: longestStreamID)
+    // IDs are written to terminals.
+    if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw .invalidArgument("stream", reason: "it has control characters in it")
+    }
+    return id
+  }
+
+  private static func checked(_ text: String?, name: String, limit: Int) throws(PipSinkError) -> String {
+    guard let text, !text.isEmpty else { throw .invalidArgument(name, reason: "it is empty") }
+    guard text.utf8.count <= limit else {
+      throw .invalidArgument(name, reason: "it has \(text.utf8.count) bytes, and \(limit) are allowed")
+    }
+    return text
+  }
+
+  /// Whether a text begins with a scheme and "://"; a description that has a URI in it begins with an element's name.
+  private static func isURI(_ text: String) -> Bool {
+    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    return !scheme.isEmpty && text.dropFirst(scheme.count).hasPrefix("://")
+  }
+}

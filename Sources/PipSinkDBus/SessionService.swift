@@ -1,0 +1,129 @@
+import PipSink
+
+/// Exports a session on the session bus: as `org.pipsink.Session1`, for programs, and as a media player
+/// (`org.mpris.MediaPlayer2`), for media keys and `playerctl`.
+///
+/// It lives on the main actor, which carries out the calls in their order; at most 64 wait for that, and more are
+/// refused with `org.freedesktop.DBus.Error.LimitsExceeded`. Frames have nothing to do with it. Dropping it stops it.
+@MainActor
+public final class SessionService {
+  /// Its names on the bus. Each has a suffix (`.instance` and the process's ID) where another process had it before.
+  public let busNames: [String]
+
+  private weak var session: (any ControllableSession)?
+  private let connection: BusConnection
+  private let queue: CallQueue
+  private let sessionInterface = SessionInterface()
+  private let interfaces: [any BusInterface]
+  /// What was said last, by interface.
+  private var properties: [String: [String: BusValue]] = [:]
+  private var streamStates: [StreamID: StreamPlayState] = [:]
+  private var statistics: BusValue?
+  private var clock: Task<Void, Never>?
+
+  /// - Parameters:
+  ///   - session: not kept.
+  ///   - identity: the app's name for its user.
+  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
+  public init(exporting session: any ControllableSession, identity: String = "PipSink") throws(PipSinkError) {
+    self.session = session
+    interfaces = [sessionInterface, MediaPlayerInterface(identity: identity), PlayerInterface()]
+    let queue = CallQueue()
+    let inbox = Inbox()
+    connection = try BusConnection { call in
+      let isTaken = queue.add(call) { inbox.service?.perform($0) }
+      if !isTaken {
+        call.refuse(
+          "org.freedesktop.DBus.Error.LimitsExceeded", "\(CallQueue.limit) calls wait already; wait for their answers")
+      }
+    }
+    self.queue = queue
+    busNames = try connection.export(interfaces, as: [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"])
+    inbox.service = self
+    sessionDidChange()
+    clock = Task { [weak self] in
+      while (try? await Task.sleep(for: .seconds(1))) != nil { self?.sayStatistics() }
+    }
+  }
+
+  isolated deinit {
+    stop()
+  }
+
+  /// Answers nobody any more, and gives the names back. What was answered before is sent.
+  public func stop() {
+    clock?.cancel()
+    queue.close()
+    connection.stop()
+  }
+
+  /// Says on the bus what has changed in the session. To be called after every change that may be seen there.
+  public func sessionDidChange() {
+    guard let session else { return }
+    for interface in interfaces {
+      let new = interface.properties(of: session)
+      let changed = new.filter { properties[interface.name]?[$0] != $1 }
+      guard !changed.isEmpty else { continue }
+      properties[interface.name] = new
+      connection.emit(
+        "PropertiesChanged", [.string(interface.name), .variants(changed), .strings([])],
+        of: "org.freedesktop.DBus.Properties", at: interface.path)
+    }
+    sayStreams(session.streamStates)
+  }
+
+  private func sayStreams(_ new: [StreamID: StreamPlayState]) {
+    let old = streamStates
+    streamStates = new
+    for id in old.keys.sorted() where new[id] == nil { emit("StreamRemoved", .string(id)) }
+    for (id, state) in new.sorted(by: { $0.key < $1.key }) where old[id] != state {
+      if old[id] == nil { emit("StreamAdded", .string(id)) }
+      emit("StreamStateChanged", .string(id), .string(state.busName), .string(state.failure))
+    }
+  }
+
+  private func sayStatistics() {
+    guard let session else { return }
+    sessionDidChange()
+    let new = SessionInterface.statistics(of: session)
+    guard new != statistics else { return }
+    statistics = new
+    emit("StatisticsChanged", new)
+  }
+
+  private func emit(_ signal: String, _ arguments: BusValue...) {
+    connection.emit(signal, arguments, of: sessionInterface.name, at: sessionInterface.path)
+  }
+
+  private func perform(_ call: BusCall) {
+    // A property's call names the interface first.
+    let isProperty = call.interface == "org.freedesktop.DBus.Properties"
+    let name = isProperty ? call.arguments.first : call.interface
+    guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
+      return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
+    }
+    guard !isProperty else { return answer(call, interface.properties(of: session)) }
+    do throws(PipSinkError) {
+      let results = try interface.perform(call.method, call.arguments, on: session)
+      sessionDidChange()
+      call.answer(results)
+    } catch {
+      sessionDidChange()
+      call.refuse(error.busName, error.description)
+    }
+  }
+
+  /// GDBus lets no call for a property come that the interface does not have.
+  private func answer(_ call: BusCall, _ properties: [String: BusValue]) {
+    if call.method == "Get", let name = call.arguments.last, let value = properties[name] {
+      call.answer([.variant(value)])
+    } else {
+      call.answer([.variants(properties)])
+    }
+  }
+
+  /// What the connection's thread knows of the service.
+  private final class Inbox: Sendable {
+    @MainActor weak var service: SessionService?
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import PipSink
+
+/// The end of a run: what it reports.
+extension PlaySession {
+  func finish() throws {
+    let duration = seconds
+    let skipped = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0.skippedFrameCount) })
+    dbus?.stop()
+    engine.stop()
+    statusLine.end()
+    do throws(PipSinkError) {
+      try writeSnapshots()
+    } catch {
+      report(DemoError(error))
+    }
+    warnAboutSilentStreams()
+    let report = makeReport(duration: duration, skipped: skipped)
+    do {
+      try write(report)
+    } catch {
+      self.report(
+        DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error.localizedDescription)"))
+    }
+    if let error = errors.first { throw error.status.exitCode }
+  }
+
+  /// A branch that never delivers is a mistake that no element reports.
+  private func warnAboutSilentStreams() {
+    for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil {
+      if let error = chains[id]?.error {
+        report(DemoError(error), about: "stream \"\(id)\": ")
+      } else {
+        statusLine.say("warning: stream \"\(id)\" delivered no frame")
+      }
+    }
+  }
+
+  private func makeReport(duration: Double, skipped: [StreamID: UInt64]) -> Report {
+    let usage = ResourceUsage.current
+    let streams = statistics.map { id, statistics in
+      let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
+      var stream = Report.Stream(
+        statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
+      if let count = skipped[id], count > 0 { stream.skipped = count }
+      stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
+      return (id, stream)
+    }
+    return Report(
+      outcome: failed.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
+      surface: surfaces.kind,
+      streams: Dictionary(uniqueKeysWithValues: streams),
+      modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
+      pictureInPictureEvents: pictureInPictureEvents,
+      process: .init(cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes),
+      snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
+  }
+
+  private func write(_ report: Report) throws {
+    let json = try report.json()
+    if command.report == "-" {
+      FileHandle.standardOutput.write(json)
+      return
+    }
+    if let path = command.report { try json.write(to: URL(fileURLWithPath: path)) }
+    print(ReportTable(report: report, streamIDs: router.streamIDs).text)
+    if let folder = command.snapshots { print("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
+    if let path = command.report { print("Report: \(path)") }
+  }
+}

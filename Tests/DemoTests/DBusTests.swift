@@ -1,0 +1,245 @@
+import Foundation
+import Testing
+
+@testable import pipsink_demo
+
+/// A run that other processes control.
+@Suite(.enabled(if: SessionBus.isInstalled, "dbus-daemon, gdbus, playerctl or python3 is not installed"))
+struct DBusTests {
+  static func source(_ pattern: String = "smpte") -> String {
+    "videotestsrc is-live=true pattern=\(pattern) ! video/x-raw,width=160,height=120,framerate=30/1 ! appsink name=video"
+  }
+
+  @Test func theInterfacesCanBeIntrospected() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    func introspect(_ path: String) async throws -> String {
+      try await bus.run("gdbus", ["introspect", "--session", "-d", "org.pipsink.Session1", "-o", path]).output
+    }
+    let session = try await introspect("/org/pipsink/Session1")
+    for member in [
+      "interface org.pipsink.Session1 {", "Init();", "Enable(in  s stream);", "Stop();",
+      "IsInPictureInPicture(out b result);", "SetSource(in  s stream);", "EnableWhenBackground();",
+      "CancelBackground();", "StartPlayingStream(in  s stream,", "StopPlayingStream(in  s stream);",
+      "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
+      "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
+      "readonly s PictureInPictureState = 'Initialized';", "readonly a{ss} Streams = {};",
+    ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
+    let player = try await introspect("/org/mpris/MediaPlayer2")
+    for member in [
+      "interface org.mpris.MediaPlayer2 {", "interface org.mpris.MediaPlayer2.Player {", "PlayPause();",
+      "readonly b CanRaise = false;", "readonly b CanPause = false;", "readonly s PlaybackStatus = 'Stopped';",
+    ] { #expect(player.contains(member), "\(member) is not in: \(player)") }
+    // A session of its own goes on without a stream until it is told to end.
+    #expect(demo.isRunning)
+    let result = try await bus.quit(demo)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().outcome == .quit)
+  }
+
+  @Test func thePythonExampleDrivesAWholeSession() async throws {
+    let script = Demo.root.appendingPathComponent("examples/dbus-session.py")
+    #expect(try String(contentsOf: script, encoding: .utf8).split(separator: "\n").count <= 30)
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    let example = try await bus.run("python3", [script.path])
+    #expect(example.status == 0, "\(example.errors)")
+    #expect(example.output.contains("in picture-in-picture: True"), "\(example.output)")
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .quit)
+    #expect(report.streams.keys.sorted() == ["ball", "bars"])
+    #expect(report.streams["ball"]?.state == "ended")
+    #expect(
+      report.modeChanges.map { "\($0.stream) \($0.to)" } == ["ball pip", "ball inApp", "bars pip", "bars inApp"])
+    #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+
+  @Test func playerctlPausesStreamsOfThePipelineAndOfTheirOwn() async throws {
+    let bus = try await SessionBus()
+    let pipeline = Self.source().replacingOccurrences(of: "name=video", with: "name=a")
+    let demo = try await bus.startSession([pipeline, "--stream", "b=\(Self.source("ball"))", "--at", "0=start:b"])
+    func counts() async throws -> [Int] {
+      [try await bus.receivedCount(of: "a"), try await bus.receivedCount(of: "b")]
+    }
+    func flow() async throws -> Bool {
+      let before = try await counts()
+      return try await eventually { zip(before, try await counts()).allSatisfy { $1 > $0 } }
+    }
+    #expect(try await flow())
+    #expect(try await bus.playerctl("status") == "Playing")
+    try await bus.playerctl("pause")
+    #expect(try await bus.playerctl("status") == "Paused")
+    #expect(try await bus.property("State") == "'paused'")
+    // Nothing for nine frames' time.
+    let standsStill = try await eventually {
+      let before = try await counts()
+      try await Task.sleep(for: .milliseconds(300))
+      return try await counts() == before
+    }
+    #expect(standsStill)
+    try await bus.playerctl("play-pause")
+    #expect(try await bus.playerctl("status") == "Playing")
+    #expect(try await flow())
+    try await bus.playerctl("stop")
+    #expect(try await bus.playerctl("status") == "Stopped")
+    // What comes while all stands still, stands still.
+    #expect(try await bus.call("StartPlayingStream", "c", Self.source()).status == 0)
+    try await bus.playerctl("play")
+    #expect(try await flow())
+    #expect(try await eventually { try await bus.receivedCount(of: "c") > 0 })
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func mediaKeysGoFromStreamToStreamInPictureInPicture() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    let ids = ["anna", "Björn \"👋\"/2"]
+    for id in ids { #expect(try await bus.call("StartPlayingStream", id, Self.source()).status == 0) }
+    #expect(
+      try await eventually {
+        try await bus.property("Streams").components(separatedBy: ": 'playing'").count == 3
+      })
+    let player = "org.mpris.MediaPlayer2.Player"
+    #expect(try await bus.property("CanGoNext", of: player) == "false")
+    #expect(try await bus.call("Enable", ids[0]).status == 0)
+    #expect(try await bus.call("IsInPictureInPicture").output == "(true,)\n")
+    #expect(try await bus.property("CanGoNext", of: player) == "true")
+    #expect(try await bus.playerctl("metadata", "xesam:title") == ids[0])
+    try await bus.playerctl("next")
+    #expect(try await bus.playerctl("metadata", "xesam:title") == ids[1])
+    try await bus.playerctl("previous")
+    #expect(try await bus.property("PictureInPictureStream") == "'anna'")
+    try await bus.playerctl("stop")
+    #expect(try await bus.call("IsInPictureInPicture").output == "(false,)\n")
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func raiseShowsAWindowThatIsMinimised() async throws {
+    let bus = try await SessionBus()
+    let server = try await XServer()
+    let demo = try await bus.startSession([Self.source()], on: server)
+    let window = try await server.window("PipSink")
+    #expect(try await bus.property("CanRaise", of: "org.mpris.MediaPlayer2") == "true")
+    try await server.tool("xdotool", "windowminimize", window.id)
+    func isMinimised() async throws -> Bool { try await server.properties(window, "WM_STATE").contains("Iconic") }
+    #expect(try await eventually { try await isMinimised() })
+    let raise = try await bus.call(
+      "org.mpris.MediaPlayer2.Raise", arguments: [], path: "/org/mpris/MediaPlayer2")
+    #expect(raise.status == 0, "\(raise.errors)")
+    #expect(try await eventually { try await !isMinimised() })
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func pictureInPictureStartsInTheBackgroundWhenThatIsAllowed() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession(["--at", "0=background"])
+    #expect(try await bus.call("StartPlayingStream", "a", Self.source()).status == 0)
+    #expect(try await bus.call("EnableWhenBackground").status == 0)
+    #expect(try await eventually { try await bus.property("PictureInPictureState") == "'AppMinimized'" })
+    #expect(try await bus.call("CancelBackground").status == 0)
+    #expect(try await bus.call("Stop").status == 0)
+    #expect(try await bus.property("PictureInPictureState") == "'Initialized'")
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func whatMakesNoSenseIsRefusedAndTheSessionGoesOn() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    #expect(try await bus.call("StartPlayingStream", "a", Self.source()).status == 0)
+    let cases: [(arguments: [String], error: String, mention: String)] = [
+      (["StartPlayingStream", "", "videotestsrc ! appsink name=v"], "InvalidArgument", "stream"),
+      (["StartPlayingStream", "tab\there", "videotestsrc ! appsink name=v"], "InvalidArgument", "control"),
+      (["StartPlayingStream", String(repeating: "é", count: 128), "x"], "InvalidArgument", "255"),
+      (["StartPlayingStream", "b", ""], "InvalidArgument", "source"),
+      (["StartPlayingStream", "b", String(repeating: "x", count: 65_537)], "InvalidArgument", "65536"),
+      (["StartPlayingStream", "b", "nosuch ! appsink name=v"], "MissingElements", "nosuch"),
+      (["StartPlayingStream", "b", "videotestsrc ! ("], "InvalidPipeline", "syntax"),
+      (["StartPlayingStream", "b", "videotestsrc ! fakesink"], "InvalidPipeline", "appsink"),
+      (["StartPlayingStream", "a", Self.source()], "DuplicateStream", "\"a\""),
+      (["StopPlayingStream", "nobody"], "UnknownStream", "nobody"),
+      (["SetSource", "nobody"], "UnknownStream", "nobody"),
+      (["Enable", "nobody"], "UnknownStream", "nobody"),
+    ]
+    for (arguments, error, mention) in cases {
+      let result = try await bus.call(arguments[0], arguments: Array(arguments.dropFirst()))
+      #expect(result.status != 0 && result.errors.contains("org.pipsink.Error.\(error)"), "\(result.errors)")
+      #expect(result.errors.contains(mention), "\(mention) is not in: \(result.errors)")
+    }
+    // A place that is not there is no mistake in the call: the stream tries again.
+    #expect(try await bus.call("StartPlayingStream", "c", "file:///nowhere/c.mkv").status == 0)
+    #expect(try await eventually { try await bus.property("Streams").contains("'c': 'reconnecting'") })
+    #expect(try await bus.call("StopPlayingStream", "c").status == 0)
+    #expect(try await bus.call("Enable").errors.contains("org.freedesktop.DBus.Error"))
+    #expect(try await bus.property("Streams").contains("'a': '"))
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func aFloodOfCallsIsBoundedAndNoFrameIsLost() async throws {
+    let bus = try await SessionBus()
+    let branches = ["a", "b"].map { id in
+      "videotestsrc is-live=true num-buffers=120 ! video/x-raw,format=I420,width=320,height=240,framerate=30/1 "
+        + "! appsink name=\(id)"
+    }
+    let demo = try await bus.startSession([branches.joined(separator: " ")])
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
+    let flood = try await bus.run(
+      "python3", [Demo.root.appendingPathComponent("Tests/DemoTests/dbus-flood.py").path, "10000"])
+    #expect(flood.status == 0, "\(flood.errors)")
+    // Every call was answered: some of them done, others refused for their arguments or because they were too many.
+    let answers = Dictionary(
+      uniqueKeysWithValues: flood.output.split(separator: "\n").compactMap { line -> (String, Int)? in
+        let words = line.split(separator: " ")
+        return words.count == 2 ? Int(words[1]).map { (String(words[0]), $0) } : nil
+      })
+    #expect(answers.values.reduce(0, +) == 10_000, "\(flood.output)")
+    for answer in ["done", "org.pipsink.Error.UnknownStream", "org.freedesktop.DBus.Error.LimitsExceeded"] {
+      #expect(answers[answer, default: 0] > 0, "\(flood.output)")
+    }
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .finished)
+    for stream in report.streams.values {
+      #expect(stream.received == 120)
+      #expect(stream.inApp + stream.pip == 120)
+    }
+    #expect(!report.modeChanges.isEmpty)
+    #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+
+  @Test func aSecondSessionHasNamesOfItsOwn() async throws {
+    let bus = try await SessionBus()
+    let first = try await bus.startSession()
+    let second = try await bus.startSession()
+    let suffix = ".instance\(second.processIdentifier)"
+    #expect(second.errors.contains("org.pipsink.Session1\(suffix)"), "\(second.errors)")
+    #expect(try await bus.playerctl("-l").contains("pipsink\(suffix)"))
+    let name = "org.pipsink.Session1\(suffix)"
+    #expect(try await bus.call("StartPlayingStream", arguments: ["a", Self.source()], to: name).status == 0)
+    #expect(try await bus.property("Streams") == "@a{ss} {}")
+    #expect(try await bus.quit(second, named: name).status == 0)
+    #expect(try await bus.quit(first).status == 0)
+  }
+
+  @Test func withoutASessionBusItSaysSo() async throws {
+    let result = try await Demo.play(
+      ["--dbus", "--surface", "none"], environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"])
+    #expect(result.status == 69 && !result.wasKilled)
+    #expect(result.errors.contains("the session bus cannot be reached"), "\(result.errors)")
+    #expect(result.errors.contains("DBUS_SESSION_BUS_ADDRESS"))
+  }
+
+  @Test func aBusThatDiesTakesOnlyTheControlWithIt() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession(["videotestsrc is-live=true num-buffers=90 ! appsink name=a"])
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
+    bus.stop()
+    #expect(await demo.wait(forText: "the session bus has gone"))
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    #expect(try result.report().streams["a"]?.received == 90)
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+/// A session bus of a test's own, and what a user has to look at what is on it.
+final class SessionBus {
+  private let daemon: RunningProgram
+  let environment: [String: String]
+
+  static var isInstalled: Bool {
+    ["dbus-daemon", "gdbus", "playerctl", "python3"].allSatisfy {
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
+    }
+  }
+
+  init() async throws {
+    daemon = try RunningProgram("/usr/bin/dbus-daemon", ["--session", "--nofork", "--print-address"])
+    environment = ["DBUS_SESSION_BUS_ADDRESS": try #require(await daemon.firstLine(), "the bus did not start")]
+  }
+
+  deinit {
+    stop()
+  }
+
+  func stop() {
+    daemon.stop()
+  }
+
+  /// A run that other processes can control.
+  ///
+  /// - Parameter display: where it shows windows; offscreen without one.
+  func startSession(_ arguments: [String] = [], on display: XServer? = nil) async throws -> RunningProgram {
+    let demo = try Demo.start(
+      ["play", "--dbus", "--surface", display == nil ? "offscreen" : "window", "--report", "-"] + arguments,
+      environment: environment.merging(display?.environment ?? [:]) { $1 })
+    let isThere = await demo.wait(forText: "On the session bus")
+    let errors = demo.errors
+    try #require(isThere, "\(errors)")
+    return demo
+  }
+
+  func run(_ tool: String, _ arguments: [String]) async throws -> ProgramResult {
+    try await RunningProgram("/usr/bin/\(tool)", arguments, environment: environment).result(seconds: 60)
+  }
+
+  /// What playerctl prints.
+  @discardableResult
+  func playerctl(_ arguments: String...) async throws -> String {
+    try await run("playerctl", arguments).output.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Calls a method of org.pipsink.Session1, or of another interface where the name has dots.
+  func call(
+    _ method: String, arguments: [String], path: String = "/org/pipsink/Session1",
+    to name: String = "org.pipsink.Session1"
+  ) async throws -> ProgramResult {
+    let method = method.contains(".") ? method : "org.pipsink.Session1.\(method)"
+    return try await run("gdbus", ["call", "--session", "-d", name, "-o", path, "-m", method, "--"] + arguments)
+  }
+
+  func call(_ method: String, _ arguments: String...) async throws -> ProgramResult {
+    try await call(method, arguments: arguments)
+  }
+
+  /// A property as GVariant prints it.
+  func property(_ name: String, of interface: String = "org.pipsink.Session1") async throws -> String {
+    let path = interface == "org.pipsink.Session1" ? "/org/pipsink/Session1" : "/org/mpris/MediaPlayer2"
+    let output = try await call(
+      "org.freedesktop.DBus.Properties.Get", arguments: [interface, name], path: path
+    ).output
+    return String(output.trimmingCharacters(in: .whitespacesAndNewlines).dropFirst(2).dropLast(3))
+  }
+
+  /// How many frames a stream has delivered.
+  func receivedCount(of id: String) async throws -> Int {
+    let statistics = try await call("Statistics").output
+    let ofStream = statistics.components(separatedBy: "'\(id)': {").last ?? ""
+    let count = ofStream.components(separatedBy: "'Received': <uint64 ").last ?? ""
+    return Int(count.prefix { $0.isNumber }) ?? 0
+  }
+
+  /// Ends a run by `Quit`.
+  func quit(_ demo: RunningProgram, named name: String = "org.pipsink.Session1") async throws -> ProgramResult {
+    _ = try await call("org.mpris.MediaPlayer2.Quit", arguments: [], path: "/org/mpris/MediaPlayer2", to: name)
+    return try await demo.result(seconds: 60)
+  }
+}
