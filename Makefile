@@ -3,6 +3,7 @@
 SWIFT ?= swift
 SWIFT_SOURCES = Package.swift Sources Tests examples
 DEMO_OUTPUT ?= demo-output
+SOAK_SECONDS ?= 300
 
 # One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.
 test_options = --no-parallel
@@ -14,7 +15,7 @@ sanitizer_environment = \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
-.PHONY: demo test lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies
+.PHONY: demo test soak lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
@@ -26,6 +27,10 @@ demo: dependencies
 test: test-dependencies lint
 	$(checked) $(SWIFT) test $(test_options)
 	$(checked) $(SWIFT) test $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter AllocationTests
+
+# Five minutes of a call in which fifty people come and go, with the times that those who stay see.
+soak: test-dependencies
+	PIPSINK_SOAK_SECONDS=$(SOAK_SECONDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter SoakTests
 
 test-tsan: test-dependencies
 	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=thread --scratch-path .build/tsan

@@ -12,6 +12,7 @@ import Testing
       setenv("GST_DEBUG", "GST_TRACER:7", 1)
       setenv("GST_DEBUG_NO_COLOR", "1", 1)
       try await startAndStop(cycles: 100)
+      try await stopUnseen()
       try useSurfaces()
       try provokeErrors()
       VideoFormatDescription.forgetUnused()
@@ -69,6 +70,23 @@ private func startAndStop(cycles: Int) async throws {
   }
 }
 
+/// Streams stop while their decoders stand still, and while they wait for a keyframe.
+private func stopUnseen() async throws {
+  let engine = try VideoEngine(
+    """
+    videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=60/1
+      ! x264enc speed-preset=ultrafast tune=zerolatency key-int-max=1000 ! avdec_h264 ! appsink name=a
+    """)
+  for cycle in 0..<4 {
+    try engine.start { _ in CountingConsumer() }
+    engine.visibleStreamIDs = []
+    if !(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }) { fatalError("decoded all the same") }
+    if cycle % 2 == 1 { engine.visibleStreamIDs = nil }
+    engine.stop()
+    engine.visibleStreamIDs = nil
+  }
+}
+
 private func useSurfaces() throws {
   for format in PixelFormat.allCases {
     let layer = SampleBufferDisplayLayer(name: "a", renderer: try OffscreenRenderer(size: .init(width: 32, height: 32)))
@@ -99,37 +117,4 @@ private func provokeErrors() throws {
       fatalError("started without its file")
     } catch {}
   }
-}
-
-/// What /proc says about this process.
-private struct ProcessCounts: CustomStringConvertible {
-  let threads: Int
-  let files: Int
-  let residentBytes: Int
-
-  init() {
-    threads = Self.entries(of: "/proc/self/task")
-    files = Self.entries(of: "/proc/self/fd")
-    var residentPages = 0
-    if let file = fopen("/proc/self/statm", "r") {
-      var line = [CChar](repeating: 0, count: 128)
-      if fgets(&line, 128, file) != nil {
-        let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
-          separator: " ")
-        residentPages = Int(words[1]) ?? 0
-      }
-      fclose(file)
-    }
-    residentBytes = residentPages * sysconf(Int32(_SC_PAGESIZE))
-  }
-
-  private static func entries(of path: String) -> Int {
-    guard let directory = opendir(path) else { return 0 }
-    defer { closedir(directory) }
-    var count = 0
-    while readdir(directory) != nil { count += 1 }
-    return count
-  }
-
-  var description: String { "\(threads) threads, \(files) files, \(residentBytes / 1024) KiB" }
 }

@@ -6,15 +6,14 @@ import Logging
 /// What comes is left out, and gaps of the same length go on in its place, so that the pipeline keeps its pace and its
 /// sink its clock. Once opened, it lets the stream go on from the next keyframe, and is gone.
 ///
-/// `@unchecked Sendable`: the pad is reference-counted by atomics, and what it has sent belongs to the pad's streaming
-/// thread.
+/// The pad owns it, and not the other way round. `@unchecked Sendable`: what it has sent belongs to the pad's streaming
+/// thread; everything else is constant or behind a lock.
 final class DecodingGate: @unchecked Sendable {
   private enum Phase {
     case closed
     case awaitingKeyframe(since: MonotonicTime)
   }
 
-  private let pad: UnsafeMutablePointer<GstPad>
   private let flows: [StreamFlow]
   private let phase = Locked(Phase.closed)
   /// Until when gaps have been sent, in the stream's own time, in nanoseconds.
@@ -29,36 +28,29 @@ final class DecodingGate: @unchecked Sendable {
   ///
   /// - Parameter flows: of the streams it feeds, whose frames are counted as withheld.
   init(on pad: UnsafeMutablePointer<GstPad>, flows: [StreamFlow]) {
-    self.pad = pad
     self.flows = flows
-    gst_object_ref(pad)
     let types = GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
     gst_pad_add_probe(
       pad, types,
-      { _, info, context in
-        guard let info, let context else { return GST_PAD_PROBE_OK }
-        return Unmanaged<DecodingGate>.fromOpaque(context).takeUnretainedValue().pass(info)
+      { pad, info, context in
+        guard let pad, let info, let context else { return GST_PAD_PROBE_OK }
+        return Unmanaged<DecodingGate>.fromOpaque(context).takeUnretainedValue().pass(info, on: pad)
       }, Unmanaged.passRetained(self).toOpaque(),
       { context in if let context { Unmanaged<DecodingGate>.fromOpaque(context).release() } })
   }
 
-  deinit {
-    gst_object_unref(pad)
-  }
-
   /// Lets the stream go on from its next keyframe, and asks the sender for one.
-  func open() {
-    let wasClosed = phase.withLock { phase in
-      guard case .closed = phase else { return false }
-      phase = .awaitingKeyframe(since: .now)
-      return true
-    }
-    guard wasClosed else { return }
+  ///
+  /// - Parameter pad: the one that it was made on.
+  func open(on pad: UnsafeMutablePointer<GstPad>) {
+    phase.withLock { $0 = .awaitingKeyframe(since: .now) }
     gst_pad_push_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
   }
 
   /// On the pad's streaming thread.
-  private func pass(_ info: UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn {
+  private func pass(
+    _ info: UnsafeMutablePointer<GstPadProbeInfo>, on pad: UnsafeMutablePointer<GstPad>
+  ) -> GstPadProbeReturn {
     guard let buffer = Self.firstBuffer(of: info) else { return GST_PAD_PROBE_OK }
     let isKeyframe = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0
     let isOver = phase.withLock { phase in
@@ -73,7 +65,7 @@ final class DecodingGate: @unchecked Sendable {
       return GST_PAD_PROBE_REMOVE
     }
     for flow in flows { flow.withheld.wrappingAdd(1, ordering: .relaxed) }
-    sendGap(for: buffer)
+    sendGap(for: buffer, on: pad)
     return GST_PAD_PROBE_DROP
   }
 
@@ -88,7 +80,7 @@ final class DecodingGate: @unchecked Sendable {
     return gst_buffer_list_length(list) > 0 ? gst_buffer_list_get(list, 0) : nil
   }
 
-  private func sendGap(for buffer: UnsafeMutablePointer<GstBuffer>) {
+  private func sendGap(for buffer: UnsafeMutablePointer<GstBuffer>, on pad: UnsafeMutablePointer<GstPad>) {
     let time = buffer.pointee.pts != PIPSINK_CLOCK_TIME_NONE ? buffer.pointee.pts : buffer.pointee.dts
     guard time != PIPSINK_CLOCK_TIME_NONE else { return }
     // Also after a jump back, as at a seek.

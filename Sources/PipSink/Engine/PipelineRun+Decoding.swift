@@ -13,10 +13,12 @@ extension PipelineRun {
       let wanted = pads(feedingOnly: suspended)
       defer { for pad in wanted.keys { gst_object_unref(pad) } }
       for (pad, gate) in gates where wanted[pad] == nil {
-        gate.open()
+        gate.open(on: pad)
         gates[pad] = nil
+        gst_object_unref(pad)
       }
       for (pad, flows) in wanted where gates[pad] == nil {
+        gst_object_ref(pad)
         gates[pad] = DecodingGate(on: pad, flows: flows)
       }
       let withheld = wanted.values.flatMap(\.self)

@@ -8,6 +8,7 @@ final class PipelineRun: Sendable {
   let status: EngineStatus
   let flows: [StreamID: StreamFlow]
   let progress: Locked<Progress>
+  /// By the pads that they stand on, to each of which this has a reference.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let monitor = Locked<BusMonitor?>(nil)
   let logger = Logger(label: "pipsink.engine")
@@ -28,6 +29,10 @@ final class PipelineRun: Sendable {
     self.status = status
     flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
     progress = Locked(Progress(open: Set(flows.keys)))
+  }
+
+  deinit {
+    for pad in gates.withLock({ $0.keys }) { gst_object_unref(pad) }
   }
 
   var wantedState: GstState {
@@ -65,6 +70,7 @@ final class PipelineRun: Sendable {
     progress.withLock { $0.open = [] }
     VideoFormatDescription.forgetUnused()
     for stream in pipeline.streams {
+      status.setDecodingSuspended(false, of: stream.id)
       // How one ended is still worth knowing.
       switch status.info(of: stream.id)?.state {
       case .ended, .failed: break

@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// A call in which people come and go all the time. `make soak` runs it for five minutes, and then it also compares
+/// times.
+@Suite struct SoakTests {
+  private static let environment = ProcessInfo.processInfo.environment["PIPSINK_SOAK_SECONDS"].flatMap(Double.init)
+  private static let seconds = environment ?? 8
+
+  /// Takes the frames of one stream, which are of one width, and counts those of any other.
+  private final class Surface: SampleBufferDestination {
+    private let state: Locked<(expected: Int?, count: Int, wrong: Int)>
+
+    /// - Parameter width: nil for a picture-in-picture surface, which is told by `begin` whose frames come.
+    init(width: Int?) {
+      state = Locked((width, 0, 0))
+    }
+
+    var count: Int { state.withLock { $0.count } }
+    var wrong: Int { state.withLock { $0.wrong } }
+
+    func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
+      let width = sampleBuffer.pixelBuffer.size.width
+      state.withLock { state in
+        state.count += 1
+        if state.expected != width { state.wrong += 1 }
+      }
+      return false
+    }
+
+    func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
+      guard let latest else { return }
+      state.withLock { $0.expected = latest.pixelBuffer.size.width }
+    }
+
+    func relinquish(removingImage: Bool) -> SampleBuffer? { nil }
+  }
+
+  /// The times between a stream's frames.
+  private final class Intervals: SampleBufferConsumer {
+    private let next: any SampleBufferConsumer
+    private let state = Locked((histogram: IntervalHistogram(), last: MonotonicTime?.none))
+
+    init(next: any SampleBufferConsumer) {
+      self.next = next
+    }
+
+    func consume(_ sampleBuffer: SampleBuffer) {
+      let now = MonotonicTime.now
+      state.withLock { state in
+        if let last = state.last { state.histogram.record(nanoseconds: now.nanoseconds(since: last)) }
+        state.last = now
+      }
+      next.consume(sampleBuffer)
+    }
+
+    /// Those so far; it begins anew.
+    func take() -> IntervalHistogram {
+      state.withLock { state in
+        defer { state.histogram = IntervalHistogram() }
+        return state.histogram
+      }
+    }
+  }
+
+  /// Somebody who may be in the call. Every stream's pictures have a width of their own.
+  private struct Guest {
+    let id: StreamID
+    let width: Int
+    let surface: Surface
+
+    init(_ number: Int) {
+      id = "guest-\(number)"
+      width = 32 + 2 * number
+      surface = Surface(width: width)
+    }
+
+    /// Some are decoded, and some fail again and again.
+    var description: PipelineDescription {
+      let number = (width - 32) / 2
+      let source = "videotestsrc is-live=true ! video/x-raw,format=I420,width=\(width),height=32,framerate=30/1"
+      let middle =
+        switch number % 5 {
+        case 0: "! x264enc speed-preset=ultrafast tune=zerolatency key-int-max=15 ! avdec_h264 "
+        case 1: "! identity error-after=20 "
+        default: ""
+        }
+      return .text("\(source) \(middle)! appsink name=x")
+    }
+  }
+
+  @Test func streamsThatComeAndGoAtRandomTouchNobodyElse() async throws {
+    let pip = Surface(width: nil)
+    let router = FrameRouter(pictureInPicture: pip)
+    let untouched = (0..<2).map { Surface(width: 16 + 4 * $0) }
+    let engine = try VideoEngine(
+      .text(
+        (0..<2).map {
+          "videotestsrc is-live=true ! video/x-raw,format=I420,width=\(16 + 4 * $0),height=16,framerate=60/1"
+            + " ! appsink name=host-\($0)"
+        }.joined(separator: " ")))
+    let intervals = (0..<2).map { Intervals(next: router.addStream("host-\($0)", inApp: untouched[$0])) }
+    try engine.start { $0 == "host-0" ? intervals[0] : intervals[1] }
+    #expect(await eventually { untouched.allSatisfy { $0.count > 30 } })
+    for interval in intervals { _ = interval.take() }
+    try await Task.sleep(for: .seconds(Self.seconds / 4))
+    let alone = intervals.map { $0.take() }
+
+    let guests = (0..<50).map(Guest.init)
+    // GLib keeps threads and memory for itself from the first uses on.
+    try await play(guests, seconds: Self.seconds / 2, seed: 1, in: engine, router)
+    let before = ProcessCounts()
+    for interval in intervals { _ = interval.take() }
+    let moves = try await play(guests, seconds: Self.seconds / 2, seed: 2, in: engine, router)
+    let together = intervals.map { $0.take() }
+    #expect(await eventually { ProcessCounts().threads <= before.threads })
+    let after = ProcessCounts()
+    #expect(after.files <= before.files)
+    #expect(after.residentBytes < before.residentBytes + 48 * 1024 * 1024, "\(before) became \(after)")
+
+    #expect(moves > 20)
+    #expect(guests.map(\.surface.wrong) == guests.map { _ in 0 })
+    #expect(untouched.map(\.wrong) == [0, 0] && pip.wrong == 0)
+    #expect(pip.count > 0 && guests.filter { $0.surface.count > 0 }.count > 10)
+    #expect(engine.streams.map(\.state) == [.playing, .playing], "nobody else is left")
+    engine.stop()
+
+    let p99 = zip(alone, together).map { alone, together in
+      [alone, together].map { Double($0.nanoseconds(atPercentile: 99) ?? 0) / 1e6 }
+    }
+    print("soak: \(moves) joins and leaves, \(before), \(after); frame intervals p99 alone and together, ms: \(p99)")
+    if Self.environment != nil { #expect(p99.allSatisfy { $0[1] <= 2 * $0[0] }, "\(p99)") }
+  }
+
+  /// Lets guests join, leave, go to picture-in-picture and out of sight, for some time; then all leave.
+  @discardableResult
+  private func play(
+    _ guests: [Guest], seconds: Double, seed: UInt64, in engine: VideoEngine, _ router: FrameRouter
+  ) async throws -> Int {
+    var random = SeededGenerator(seed: seed)
+    var configuration = StreamPlayer.Configuration()
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 1, jitter: 0.25)
+    var present: Set<StreamID> = []
+    var moves = 0
+    let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
+    while MonotonicTime.now < deadline {
+      let guest = guests[Int.random(in: guests.indices, using: &random)]
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: router.leavePictureInPicture()
+      case 1: engine.visibleStreamIDs = [guest.id, "host-0", "host-1"]
+      case 2: engine.visibleStreamIDs = nil
+      case 3 where router.latestSampleBuffer(of: guest.id) != nil: try router.enterPictureInPicture(guest.id)
+      default:
+        moves += 1
+        if present.remove(guest.id) == nil {
+          present.insert(guest.id)
+          router.addStream(guest.id, inApp: guest.surface)
+          try engine.startPlayingStream(guest.id, from: guest.description, configuration: configuration) {
+            router.consumer(for: $0)
+          }
+        } else {
+          try engine.stopPlayingStream(guest.id)
+          router.removeStream(guest.id)
+        }
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    engine.visibleStreamIDs = nil
+    router.leavePictureInPicture()
+    for id in present {
+      try engine.stopPlayingStream(id)
+      router.removeStream(id)
+    }
+    return moves
+  }
+}
