@@ -11,7 +11,7 @@ packages="
 "
 test_packages="
   xvfb xserver-xephyr openbox x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
-  python3 python3-gi gir1.2-gst-rtsp-server-1.0
+  python3 python3-gi gir1.2-gst-rtsp-server-1.0 pulseaudio pulseaudio-utils
 "
 
 case "${1:-}" in

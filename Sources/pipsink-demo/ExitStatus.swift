@@ -26,7 +26,7 @@ enum ExitStatus: Int32 {
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .streamStalled, .customVideoRenderInUse, .poolExhausted, .illegalTransition,
+        .noSuchPlane, .streamStalled, .noAudioVolume, .customVideoRenderInUse, .poolExhausted, .illegalTransition,
         .pictureInPictureNotPossible, .sourceNotReady,
         .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:
         .failed

@@ -120,6 +120,7 @@ final class PlaySession {
     let pictureInPicture = controller.events()
     start = .now
     (surfaces as? WindowSurfaces)?.show()
+    prepareAudio()
     startPictureInPicture()
     do throws(PipSinkError) {
       try engine.start { chains[$0] ?? router.consumer(for: $0) }
@@ -193,8 +194,8 @@ final class PlaySession {
   }
 
   private func handle(_ event: EngineEvent) {
+    if handleAudio(event) { return }
     switch event {
-    case .stateChanged, .customVideoRenderChanged: break
     case .streamStateChanged(let id, let state): follow(id, state)
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
@@ -213,6 +214,7 @@ final class PlaySession {
     case .framesSkipped(let id, let caps):
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
     case .finished: outcome = .finished
+    default: break
     }
   }
 
@@ -233,6 +235,8 @@ final class PlaySession {
       case .pause:
         engine.isPaused.toggle()
         controller.isPaused = engine.isPaused
+      case .mute: setMuted(!engine.audioSession.isMuted)
+      case .volume(let volume): engine.audioSession.volume = volume
       case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
       case .help: showHelp()
       case .snapshot: try writeSnapshots()

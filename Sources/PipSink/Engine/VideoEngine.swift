@@ -19,6 +19,10 @@ public final class VideoEngine: Sendable {
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
+  /// Volumes, and what interrupts the streams.
+  public let audioSession: AudioSession
+  /// What the audio session calls the one stream of a player's engine.
+  let sharedStreamID: StreamID?
   private let logger = Logger(label: "pipsink.engine")
 
   /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
@@ -49,8 +53,17 @@ public final class VideoEngine: Sendable {
   ///
   /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
   ///   of one name, caps that no frame of ours can have.
-  public init(_ description: PipelineDescription) throws(PipSinkError) {
+  public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
+    try self.init(description, sharing: nil, as: nil)
+  }
+
+  /// For a stream of another engine, whose audio session it shares.
+  init(
+    _ description: PipelineDescription, sharing audioSession: AudioSession?, as streamID: StreamID?
+  ) throws(PipSinkError) {
     let pipeline = try Pipeline(description)
+    self.audioSession = audioSession ?? AudioSession(broadcast)
+    sharedStreamID = streamID
     self.description = description
     streamIDs = pipeline.streams.map(\.id)
     control.withLock { $0.spare = pipeline }
@@ -61,6 +74,8 @@ public final class VideoEngine: Sendable {
   public init() throws(PipSinkError) {
     try PipSink.initialize()
     description = nil
+    audioSession = AudioSession(broadcast)
+    sharedStreamID = nil
     streamIDs = []
   }
 
@@ -81,12 +96,14 @@ public final class VideoEngine: Sendable {
     set {
       control.withLock { control in
         progress.withLock { $0.isPaused = newValue }
-        if let pipeline = control.pipeline { gst_element_set_state(pipeline.element, wantedState) }
+        control.pipeline?.settle { wantedState }
       }
     }
   }
 
-  private var wantedState: GstState { isPaused ? GST_STATE_PAUSED : GST_STATE_PLAYING }
+  var wantedState: GstState {
+    isPaused || audioSession.interruption == .pause ? GST_STATE_PAUSED : GST_STATE_PLAYING
+  }
 
   /// How many frames of a stream were left out since the last start, because they lie in memory that cannot be read.
   public func skippedFrameCount(of id: StreamID) -> UInt64 { progress.withLock { $0.skipped[id] ?? 0 } }
@@ -115,14 +132,18 @@ public final class VideoEngine: Sendable {
         install(stream, consumer: tap?(stream.id, consumer) ?? consumer, run: run)
       }
       setState(.starting)
+      attachAudio(of: pipeline)
       do throws(PipSinkError) {
         try bringUp(pipeline, run: run)
       } catch {
+        audioSession.detach(pipeline)
         setState(.stopped)
         endCustomVideoRender()
         throw error
       }
       control.pipeline = pipeline
+      // An interruption may have begun or ended meanwhile.
+      pipeline.settle { wantedState }
       // The monitor gets the pipeline weakly, since the pipeline is to go away with `stop()` alone.
       control.monitor = BusMonitor(pipeline: pipeline) { [weak self, weak pipeline] message in
         guard let self, let pipeline else { return }
@@ -142,7 +163,8 @@ public final class VideoEngine: Sendable {
       guard let pipeline = control.pipeline else { return }
       control.monitor?.stop()
       control.monitor = nil
-      gst_element_set_state(pipeline.element, GST_STATE_NULL)
+      audioSession.detach(pipeline)
+      pipeline.close()
       control.pipeline = nil
       VideoFormatDescription.forgetUnused()
       progress.withLock { $0.run += 1 }
@@ -188,6 +210,7 @@ public final class VideoEngine: Sendable {
       let (error, source) = firstError(on: pipeline)
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
+      if affected.isEmpty, let source, removeAudio(source, of: pipeline, run: run, after: error) { continue }
       let left = progress.withLock { $0.open.subtracting(affected.map(\.id)) }
       // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
       guard !left.isEmpty, left.count < progress.withLock({ $0.open.count }) else {
@@ -216,6 +239,7 @@ public final class VideoEngine: Sendable {
   // MARK: - Messages, on the bus thread
 
   private func handle(_ message: UnsafeMutablePointer<GstMessage>, of pipeline: Pipeline, run: Int) {
+    if handleAudio(message, of: pipeline, run: run) { return }
     switch message.pointee.type {
     case GST_MESSAGE_ERROR:
       handleError(message, of: pipeline, run: run)
@@ -224,14 +248,13 @@ public final class VideoEngine: Sendable {
     case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(message, nil, &new, nil)
-      let isPaused = progress.withLock { $0.isPaused }
-      setState(new == GST_STATE_PLAYING ? .running : isPaused ? .paused : .starting)
+      setState(new == GST_STATE_PLAYING ? .running : wantedState == GST_STATE_PAUSED ? .paused : .starting)
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
-      gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
-      gst_element_set_state(pipeline.element, wantedState)
+      pipeline.settle { GST_STATE_PAUSED }
+      pipeline.settle { wantedState }
     case GST_MESSAGE_APPLICATION:
       if let id = BusMessage.endedStream(in: message) { close([id], run: run, event: EngineEvent.streamEnded) }
     case GST_MESSAGE_ELEMENT:
@@ -256,7 +279,8 @@ public final class VideoEngine: Sendable {
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
-      // A recording or an audio branch, for instance: no stream has failed.
+      if removeAudio(source, of: pipeline, run: run, after: posted) { return pipeline.settle { wantedState } }
+      // A recording, for instance: no stream has failed.
       if case .elementFailed(let element, let text, let detail) = posted {
         broadcast.send(.warning(element: element, message: text, detail: detail))
       }
@@ -272,7 +296,8 @@ public final class VideoEngine: Sendable {
     // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
     // own way up, which is asked for again.
     pipeline.isolate(affected)
-    gst_element_set_state(pipeline.element, wantedState)
+    audioSession.outputs(of: pipeline)?.removeLost()
+    pipeline.settle { wantedState }
   }
 
   /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
@@ -306,7 +331,7 @@ public final class VideoEngine: Sendable {
   }
 
   /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.
-  private func close(_ ids: [StreamID], run: Int, event: (StreamID) -> EngineEvent) {
+  func close(_ ids: [StreamID], run: Int, event: (StreamID) -> EngineEvent) {
     let (closed, isLast) = progress.withLock { progress -> ([StreamID], Bool) in
       guard progress.run == run else { return ([], false) }
       let closed = ids.filter { progress.open.remove($0) != nil }
