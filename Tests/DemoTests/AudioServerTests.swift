@@ -195,6 +195,37 @@ import Testing
     #expect(try await eventually { counter.value > count + 20 })
   }
 
+  @Test func whenTheServerDiesAFilmGoesOnWithoutSound() async throws {
+    let server = try await PulseServer()
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.gstLaunch(
+      "matroskamux name=mux ! filesink location=\(path) videotestsrc num-buffers=600 ! video/x-raw,width=64,height=36,framerate=30/1 "
+        + "! mux. audiotestsrc num-buffers=900 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
+    let engine = try VideoEngine()
+    var configuration = StreamPlayer.Configuration()
+    (configuration.stallTimeout, configuration.restartTimeout) = (1, 1)
+    configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: 0.05)
+    let counter = Counter()
+    try engine.startPlayingStream(
+      "film",
+      from: .text(
+        "filesrc location=\(path) ! decodebin name=d d. ! videoconvert ! appsink name=x "
+          + "d. ! audioconvert ! audioresample ! pulsesink server=\(server.address)"), configuration: configuration
+    ) { _ in counter }
+    defer { engine.stop() }
+    try await server.sinkInput { !$0.corked }
+    let events = engine.events()
+    server.stop()
+    for await event in events {
+      if case .audioFailed = event { break }
+    }
+    #expect(try await eventually { engine.playState(of: "film") != .playing })
+    #expect(try await eventually { engine.playState(of: "film") == .playing })
+    let count = counter.value
+    #expect(try await eventually { counter.value > count + 20 })
+  }
+
   @Test(arguments: [(true, true), (true, false), (false, true)])
   func aURIPlaysWhatItHas(hasVideo: Bool, hasAudio: Bool) async throws {
     let server = try await PulseServer()
@@ -247,7 +278,7 @@ import Testing
     let demo = try Demo.start(
       [
         "play", Self.video + "appsink name=a audiotestsrc is-live=true ! audioconvert ! autoaudiosink", "--surface",
-        "offscreen", "--volume", "0.5", "--audio-category", "voiceChat", "--at", "1=pip:a", "--at", "2=background",
+        "offscreen", "--volume", "0.5", "--audio-category", "voice-chat", "--at", "1=pip:a", "--at", "2=background",
         "--at", "3=mute", "--at", "4=mute", "--at", "4=volume:0.25",
       ], environment: server.environment)
     let input = try await server.sinkInput { isHalf($0) && !$0.mute }
@@ -269,6 +300,21 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.errors.contains("no sound: element \"pulsesink0\""))
     #expect(try #require(result.report().streams["a"]).received > 10)
+  }
+
+  @Test func thePictureFollowsTheOneThatSpeaks() async throws {
+    let sound = { (id: String, volume: Double) in
+      Self.video + "appsink name=\(id) audiotestsrc is-live=true volume=\(volume) ! level name=\(id)-level ! fakesink "
+    }
+    let result = try await Demo.play([
+      sound("a", 0.01) + sound("b", 0.5), "--surface", "offscreen", "--mode", "pip", "--pip-policy", "speaker",
+      "--duration", "3", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(try #require(report.streams["a"]).pip > 0)
+    #expect(try #require(report.streams["b"]).pip > 0)
+    #expect(report.modeChanges.map { "\($0.stream) \($0.to)" } == ["a inApp", "b pip"])
   }
 
   @MainActor

@@ -4,7 +4,7 @@ public enum AudioCategory: String, CaseIterable, Sendable {
   case playback
   /// Calls; media role "phone", with the echo taken out where the sound server can do that. Servers lower or silence
   /// what others play meanwhile.
-  case voiceChat
+  case voiceChat = "voice-chat"
 
   /// As in PulseAudio's property `media.role`, which PipeWire has, too.
   var mediaRole: String {

@@ -13,9 +13,13 @@ extension Pipeline {
     let names = [element.elementName, topLevelElement(of: element.asObject)?.elementName].compactMap(\.self)
     let named = streams.map(\.id).filter { id in names.contains { Self.isName($0, ofSomethingOf: id) } }
     if let id = named.max(by: { $0.count < $1.count }) { return id }
-    let upstream = upstreamElements(of: element)
-    let related = streams.filter { !upstreamElements(of: $0.appsink).isDisjoint(with: upstream) }
+    let related = streams(sharingSourceWith: element.asObject)
     return related.count == 1 ? related[0].id : nil
+  }
+
+  func streams(sharingSourceWith object: UnsafeMutablePointer<GstObject>) -> [Stream] {
+    guard let upstream = topLevelElement(of: object).map(upstreamElements) else { return [] }
+    return streams.filter { !upstreamElements(of: $0.appsink).isDisjoint(with: upstream) }
   }
 
   private static func isName(_ name: String, ofSomethingOf id: StreamID) -> Bool {

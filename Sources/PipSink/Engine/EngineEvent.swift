@@ -31,7 +31,8 @@ public enum EngineEvent: Sendable {
   /// A stream has sound, but no picture, and goes on with that.
   case streamHasNoVideo(StreamID)
   /// An audio element failed, for want of a sound server for instance. Its branch has been taken out of the pipeline
-  /// (an autoaudiosink goes on in silence), and pictures go on.
+  /// (an autoaudiosink goes on in silence), and pictures go on: at once, or with the next start of a stream whose source
+  /// it had shared.
   case audioFailed(PipSinkError)
   /// Something interrupts the ``AudioSession``, and nothing did before.
   case audioInterruptionBegan(AudioInterruption)

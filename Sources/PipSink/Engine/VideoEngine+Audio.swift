@@ -13,13 +13,16 @@ extension VideoEngine {
     audioSession.attach(outputs, of: pipeline)
   }
 
-  /// Takes a branch out that an audio element has failed in, and leaves the pictures.
+  /// Takes a branch out that an audio element has failed in, and leaves the pictures. Once data flow, those of the
+  /// same source have stopped, too: what the element answers goes up to where both come from.
   ///
   /// - Returns: false when it is no audio element.
   func removeAudio(
-    _ source: UnsafeMutablePointer<GstObject>, of pipeline: Pipeline, run: Int, after error: PipSinkError
+    _ source: UnsafeMutablePointer<GstObject>, of pipeline: Pipeline, run: Int, after error: PipSinkError,
+    isRunning: Bool
   ) -> Bool {
     guard pipeline.isAudio(source) else { return false }
+    let stopped = isRunning ? pipeline.streams(sharingSourceWith: source) : []
     pipeline.removeBranches(through: source)
     audioSession.broadcast.send(.audioFailed(error))
     guard let outputs = audioSession.outputs(of: pipeline) else { return true }
@@ -27,6 +30,8 @@ extension VideoEngine {
     for (id, ending) in outputs.takeEndings() {
       close([id], run: run) { ending == .hasNoVideo ? .streamFailed($0, error) : .streamEnded($0) }
     }
+    close(stopped.map(\.id), run: run) { .streamFailed($0, error) }
+    if stopped.count < pipeline.streams.count { pipeline.isolate(stopped) }
     return true
   }
 

@@ -210,7 +210,9 @@ public final class VideoEngine: Sendable {
       let (error, source) = firstError(on: pipeline)
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
-      if affected.isEmpty, let source, removeAudio(source, of: pipeline, run: run, after: error) { continue }
+      if affected.isEmpty, let source, removeAudio(source, of: pipeline, run: run, after: error, isRunning: false) {
+        continue
+      }
       let left = progress.withLock { $0.open.subtracting(affected.map(\.id)) }
       // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
       guard !left.isEmpty, left.count < progress.withLock({ $0.open.count }) else {
@@ -279,7 +281,9 @@ public final class VideoEngine: Sendable {
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
-      if removeAudio(source, of: pipeline, run: run, after: posted) { return pipeline.settle { wantedState } }
+      if removeAudio(source, of: pipeline, run: run, after: posted, isRunning: true) {
+        return pipeline.settle { wantedState }
+      }
       // A recording, for instance: no stream has failed.
       if case .elementFailed(let element, let text, let detail) = posted {
         broadcast.send(.warning(element: element, message: text, detail: detail))
