@@ -109,8 +109,11 @@ import Testing
       let call = try server.startCall()
       try await server.sinkInput { $0.corked && $0.mute }
       #expect(try await eventually { engine.audioSession.interruption == .pause && engine.state == .paused })
-      // The server lets it be heard again at the end; we do not.
+      // The server alone lets it be heard again, and not before the end; or we do not.
+      try engine.audioSession.setMuted(true, for: "a")
       try engine.audioSession.setMuted(isMuted, for: "a")
+      try await server.sinkInput { $0.corked && $0.mute }
+      #expect(engine.audioSession.interruption == .pause)
       let count = counter.value
       call.stop()
       #expect(try await eventually { counter.value > count + 5 })

@@ -20,19 +20,19 @@ import Testing
   }
 
   private func volume(_ engine: VideoEngine, _ element: String) -> Double? {
-    var volume: Double?
-    engine.withElement(named: element) { element in
-      volume = element.property("volume", g_type_from_name("gdouble")) { g_value_get_double(&$0) }
-    }
-    return volume.map { ($0 * 1000).rounded() / 1000 }
+    property("volume", "gdouble", engine, element) { (g_value_get_double(&$0) * 1000).rounded() / 1000 }
   }
 
   private func isMuted(_ engine: VideoEngine, _ element: String) -> Bool? {
-    var isMuted: Bool?
-    engine.withElement(named: element) { element in
-      isMuted = element.property("mute", g_type_from_name("gboolean")) { g_value_get_boolean(&$0) != 0 }
-    }
-    return isMuted
+    property("mute", "gboolean", engine, element) { g_value_get_boolean(&$0) != 0 }
+  }
+
+  private func property<Value>(
+    _ name: String, _ type: String, _ engine: VideoEngine, _ element: String, _ read: (inout GValue) -> Value
+  ) -> Value? {
+    var value: Value?
+    engine.withElement(named: element) { value = $0.property(name, g_type_from_name(type), read) }
+    return value
   }
 
   @Test func aStreamsVolumeIsMultipliedByTheOverallOne() throws {

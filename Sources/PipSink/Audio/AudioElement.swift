@@ -67,7 +67,9 @@ final class AudioElement {
       write: { new in pointer.setProperty("volume", Self.double) { g_value_set_double(&$0, new) } })
     mute.update(
       wish.isMuted == nil && !wish.isMutedByAll ? nil : { wish.isMutedByAll || (wish.isMuted ?? $0) },
-      read: { isSilencedByServer ? false : isMuted }, write: write(isMuted:))
+      read: { isSilencedByServer ? false : isMuted },
+      // What the server has silenced is for it to let be heard again.
+      write: { if $0 || !isSilencedByServer { write(isMuted: $0) } })
   }
 
   /// As it is, a server's part in it included.
