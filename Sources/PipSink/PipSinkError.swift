@@ -39,6 +39,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case notSeekable(reason: String)
   /// A stream's own description has to have one appsink; it has these.
   case notOneStream([StreamID])
+  /// Nothing in a stream's pipeline has a volume, or can be muted.
+  case noAudioVolume(StreamID)
   /// A frame's memory cannot be read: it cannot be mapped, or is smaller than its format needs.
   case unreadableFrame(reason: String)
   /// An operation that cannot be done with frames of this format.
@@ -119,6 +121,9 @@ extension PipSinkError: CustomStringConvertible {
       "it cannot go on from another place: \(reason)"
     case .notOneStream(let ids):
       "a stream of its own needs a pipeline with one appsink, not with \(ids.count): \(ids.joined(separator: ", "))"
+    case .noAudioVolume(let id):
+      "stream \"\(id)\" has no sound whose volume could be set; end its audio branch with \"volume ! autoaudiosink\", "
+        + "and where several streams are in one pipeline, give the volume a name that begins with \"\(id)\""
     case .unreadableFrame(let reason):
       "a frame cannot be read: \(reason)"
     case .unsupportedPixelFormat(let format, let operation):

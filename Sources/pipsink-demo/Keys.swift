@@ -6,6 +6,7 @@ enum Keys {
     case "n": .next
     case "s": .snapshot
     case " ": .pause
+    case "m": .mute
     case "f": .fullscreen
     case "q": .quit
     case "?": .help
@@ -18,6 +19,7 @@ enum Keys {
     n      the next stream in picture-in-picture
     s      write pictures (needs --snapshots)
     space  pause and go on
+    m      sound off and on
     f      fullscreen
     ?      this help
     q      quit

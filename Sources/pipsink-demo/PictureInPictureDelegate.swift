@@ -22,7 +22,9 @@ final class PictureInPictureDelegate: PictureInPictureControllerDelegate {
     case .playPause:
       engine.isPaused.toggle()
       controller.isPaused = engine.isPaused
-    case .mute: controller.isMuted.toggle()
+    case .mute:
+      engine.audioSession.isMuted.toggle()
+      controller.isMuted = engine.audioSession.isMuted
     default: break
     }
   }

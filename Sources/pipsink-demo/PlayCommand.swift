@@ -90,7 +90,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, snapshot or quit. Repeatable.",
+      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -121,6 +121,9 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(help: "How the app's window shows its streams: all, or the first beside the second.")
   var layout: Layout = .grid
+
+  @OptionGroup(title: "Sound")
+  var audio: AudioOptions
 
   @Option(help: "Whether decoders that work in hardware are taken before others, or not at all.")
   var hardwareDecoders: HardwareDecoders.Preference = .automatic

@@ -130,6 +130,7 @@ final class PlaySession {
     let pictureInPicture = controller.events()
     start = .now
     (surfaces as? WindowSurfaces)?.show()
+    prepareAudio()
     startPictureInPicture()
     do throws(PipSinkError) {
       if !engine.streamIDs.isEmpty { try engine.start { chains[$0] ?? router.consumer(for: $0) } }
@@ -204,6 +205,7 @@ final class PlaySession {
   }
 
   private func handle(_ event: EngineEvent) {
+    if handleAudio(event) { return }
     switch event {
     case .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged, .decodingSuspended,
       .buffering:
@@ -217,6 +219,7 @@ final class PlaySession {
     case .framesSkipped(let id, let caps):
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
     case .finished: outcome = .finished
+    default: break
     }
   }
 
@@ -238,6 +241,8 @@ final class PlaySession {
         if isInPictureInPicture { controller.stop() } else { try controller.startWhenReady() }
       case .next: try enterPictureInPicture(nextStreamID)
       case .pause: isPaused.toggle()
+      case .mute: setMuted(!engine.audioSession.isMuted)
+      case .volume(let volume): engine.audioSession.volume = volume
       case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
       case .help: showHelp()
       case .snapshot: try writeSnapshots()

@@ -21,6 +21,9 @@ struct TimedAction: ExpressibleByArgument {
     /// By a key: the next stream in picture-in-picture.
     case next
     case pause
+    /// On or off.
+    case mute
+    case volume(Double)
     case fullscreen
     case help
     case quit
@@ -40,15 +43,16 @@ struct TimedAction: ExpressibleByArgument {
     case "background": action = .background
     case "foreground": action = .foreground
     case "pause": action = .pause
+    case "mute": action = .mute
     case "quit": action = .quit
     default:
-      guard let action = Self.action(ofStream: parts[1]) else { return nil }
+      guard let action = Self.action(withArgument: parts[1]) else { return nil }
       self.action = action
     }
   }
 
-  /// `WORD:ID`.
-  private static func action(ofStream text: Substring) -> Action? {
+  /// `WORD:ID`, or `volume:NUMBER`.
+  private static func action(withArgument text: Substring) -> Action? {
     let parts = text.split(separator: ":", maxSplits: 1)
     guard parts.count == 2 else { return nil }
     let id = String(parts[1])
@@ -57,6 +61,7 @@ struct TimedAction: ExpressibleByArgument {
     case "source": .source(id)
     case "start": .startStream(id)
     case "stop": .stopStream(id)
+    case "volume": Double(id).flatMap { (0...1).contains($0) ? .volume($0) : nil }
     default: nil
     }
   }

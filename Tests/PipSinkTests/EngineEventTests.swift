@@ -92,6 +92,22 @@ import Testing
     #expect(words.filter { $0.contains("camera") } == ["a camera off", "a camera on", "a camera unknown"])
   }
 
+  @Test func aMicrophoneIsOnWhileItsSoundComes() async throws {
+    let engine = try VideoEngine(
+      .text(
+        "\(Self.live) ! appsink name=a audiotestsrc is-live=true ! valve name=a-valve ! level name=a-level interval=20000000"
+          + " ! fakesink sync=true async=false"))
+    engine.stallTimeout = 0.3
+    try engine.start { _ in CountingConsumer() }
+    #expect(await eventually { engine.info(of: "a")?.microphone == .on })
+    _ = engine.withUnsafeElement(named: "a-valve") {
+      gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
+    }
+    #expect(await eventually { engine.info(of: "a")?.microphone == .off })
+    #expect(engine.info(of: "a")?.camera == .on)
+    engine.stop()
+  }
+
   @Test func localStreamsAreToldFromOthers() throws {
     let engine = try VideoEngine("videotestsrc ! appsink name=me videotestsrc ! appsink name=you")
     engine.localStreamIDs = ["me", "later"]

@@ -15,6 +15,7 @@ import Testing
       try await stopUnseen()
       try useSurfaces()
       try provokeErrors()
+      try await useAudio()
       VideoFormatDescription.forgetUnused()
       gst_deinit()
     }
@@ -96,6 +97,27 @@ private func useSurfaces() throws {
   let image = try rendered(
     TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64)), size: .init(width: 64, height: 64))
   _ = try image.pngBytes()
+}
+
+private func useAudio() async throws {
+  let engine = try VideoEngine(
+    """
+    videotestsrc is-live=true ! appsink name=a
+    audiotestsrc is-live=true ! level interval=20000000 ! volume name=a-volume ! fakesink
+    audiotestsrc is-live=true ! pulsesink server=unix:/nonexistent stream-properties=props,media.role=music
+    """)
+  for cycle in 0..<3 {
+    let events = engine.events()
+    engine.audioSession.volume = Double(cycle) / 10
+    try engine.start { _ in CountingConsumer() }
+    try engine.audioSession.setMuted(cycle == 0, for: "a")
+    for await event in events {
+      if case .audioLevel = event { break }
+    }
+    engine.audioSession.beginInterruption(.pause)
+    engine.stop()
+    engine.audioSession.endInterruption()
+  }
 }
 
 private func provokeErrors() throws {

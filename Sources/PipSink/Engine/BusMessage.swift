@@ -13,6 +13,23 @@ enum BusMessage {
     return .warning(element: parts.element, message: parts.text, detail: parts.detail)
   }
 
+  /// Whether a source says that it has added all its pads, while a link of the description waits for another.
+  static func isDelayedLinkFailure(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    warningCode(of: message, domain: gst_parse_error_quark()) == GST_PARSE_ERROR_DELAYED_LINK.rawValue
+  }
+
+  /// Whether a warning is about something outside of the program, such as a device or a server.
+  static func isAboutResource(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    warningCode(of: message, domain: gst_resource_error_quark()) != nil
+  }
+
+  private static func warningCode(of message: UnsafeMutablePointer<GstMessage>, domain: GQuark) -> UInt32? {
+    var error: UnsafeMutablePointer<GError>?
+    gst_message_parse_warning(message, &error, nil)
+    defer { g_clear_error(&error) }
+    return error.flatMap { $0.pointee.domain == domain ? UInt32(bitPattern: $0.pointee.code) : nil }
+  }
+
   /// What a decodebin says it needs and has not got, "H.264 (High Profile) decoder" for instance.
   static func missingPlugin(in message: UnsafeMutablePointer<GstMessage>) -> String? {
     guard gst_is_missing_plugin_message(message) != 0,

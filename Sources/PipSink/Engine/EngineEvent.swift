@@ -30,6 +30,18 @@ public enum EngineEvent: Sendable {
   /// Frames of a stream lie in memory that cannot be read (a GPU's), and are left out; `caps` says which. Sent at the
   /// first one; ``StreamInfo/skippedFrameCount`` counts them.
   case framesSkipped(StreamID, caps: String)
+  /// How loud a stream is, from a `level` element in its audio branch, as often as that says.
+  case audioLevel(StreamID, AudioLevel)
+  /// A stream has sound, but no picture, and goes on with that.
+  case streamHasNoVideo(StreamID)
+  /// An audio element failed, for want of a sound server for instance. Its branch has been taken out of the pipeline
+  /// (an autoaudiosink goes on in silence), and pictures go on: at once, or with the next start of a stream whose source
+  /// it had shared.
+  case audioFailed(PipSinkError)
+  /// Something interrupts the ``AudioSession``, and nothing did before.
+  case audioInterruptionBegan(AudioInterruption)
+  /// Nothing interrupts it any more.
+  case audioInterruptionEnded
   /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)
   /// Every stream has ended or failed. The engine waits for `stop()`.

@@ -130,8 +130,11 @@ extension EngineStatus {
     case .decodingSuspended(_, let isSuspended): setDecodingSuspended(isSuspended, of: id)
     case .microphoneStateChanged(_, let state): observe(StreamDevice(id, .microphone), state)
     case .warning, .buffering: broadcast.send(event)
-    // The first follows from the stream's state; the others are about the whole of an engine.
-    case .cameraStateChanged, .stateChanged, .customVideoRenderChanged, .finished: break
+    // The first follows from the stream's state; the others are about the whole of an engine, or told by the audio
+    // session that the engine shares.
+    case .cameraStateChanged, .stateChanged, .customVideoRenderChanged, .finished, .audioLevel, .streamHasNoVideo,
+      .audioFailed, .audioInterruptionBegan, .audioInterruptionEnded:
+      break
     }
   }
 }

@@ -13,7 +13,9 @@ final class Pipeline: @unchecked Sendable {
   let element: GstElementPointer
   /// In the order of the description.
   let streams: [Stream]
-  private let elements: [GstElementPointer]
+  /// The pipeline's direct children.
+  let elements: [GstElementPointer]
+  private let isClosed = Locked(false)
 
   /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
   ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``,
@@ -42,6 +44,22 @@ final class Pipeline: @unchecked Sendable {
       gst_object_unref(element)
     }
     gst_object_unref(element)
+  }
+
+  /// Brings it to the state that is wanted; of several calls at once the last one's wish holds. Does nothing when
+  /// closed.
+  func settle(_ wanted: () -> GstState) {
+    isClosed.withLock { isClosed in
+      if !isClosed { gst_element_set_state(element, wanted()) }
+    }
+  }
+
+  /// Stops it for good, and waits until its streaming threads are gone.
+  func close() {
+    isClosed.withLock { isClosed in
+      isClosed = true
+      gst_element_set_state(element, GST_STATE_NULL)
+    }
   }
 
   func stream(_ id: StreamID) -> Stream? {
@@ -101,7 +119,7 @@ extension Pipeline {
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
     if source == element.asObject { return streams }
     return streams.filter { stream in
-      upstreamElements(of: stream).contains { element in
+      upstreamElements(of: stream.appsink).contains { element in
         element.asObject == source || gst_object_has_as_ancestor(source, element.asObject) != 0
       }
     }
@@ -116,19 +134,33 @@ extension Pipeline {
   /// stop with them. Not on a streaming thread.
   func isolate(_ failed: [Stream]) {
     let healthy = streams.filter { stream in !failed.contains { $0.id == stream.id } }
-    let needed = Set(healthy.flatMap(upstreamElements))
-    for child in Set(failed.flatMap(upstreamElements)).subtracting(needed) {
-      guard gst_object_has_as_parent(child.asObject, element.asObject) != 0 else { continue }
-      gst_element_set_locked_state(child, 1)
-      gst_element_set_state(child, GST_STATE_NULL)
-      gst_bin_remove(element.asBin, child)
+    let needed = healthy.map(\.appsink)
+    let lost = Set(failed.map(\.appsink).flatMap(upstreamElements)).subtracting(needed.flatMap(upstreamElements))
+    // Their sound, for instance, would wait for data for ever, and the others for it.
+    let orphans = ends.map(upstreamElements).filter { branch in
+      !branch.isDisjoint(with: lost) && branch.isDisjoint(with: needed.flatMap(upstreamElements))
     }
+    remove(orphans.reduce(lost) { $0.union($1) }, neededFor: needed)
   }
 
-  /// The pipeline's direct children on the way to a stream's appsink, that one included.
-  private func upstreamElements(of stream: Stream) -> Set<GstElementPointer> {
+  /// Takes elements out of the pipeline, but for those on the way to elements that stay. Not on a streaming thread.
+  func remove(_ unwanted: Set<GstElementPointer>, neededFor others: [GstElementPointer]) {
+    let children = unwanted.subtracting(others.flatMap(upstreamElements))
+      .filter { gst_object_has_as_parent($0.asObject, element.asObject) != 0 }
+      // Sinks first: a source's thread may be waiting in one.
+      .map { (element: $0, position: upstreamElements(of: $0).count) }
+      .sorted { $0.position > $1.position }
+    for (child, _) in children {
+      gst_element_set_locked_state(child, 1)
+      gst_element_set_state(child, GST_STATE_NULL)
+    }
+    for (child, _) in children { gst_bin_remove(element.asBin, child) }
+  }
+
+  /// The pipeline's direct children on the way to an element, the one that it is or is in included.
+  func upstreamElements(of end: GstElementPointer) -> Set<GstElementPointer> {
     var found: Set<GstElementPointer> = []
-    var open = [topLevelElement(of: stream.appsink.asObject)].compactMap(\.self)
+    var open = [topLevelElement(of: end.asObject)].compactMap(\.self)
     while let next = open.popLast() {
       guard found.insert(next).inserted else { continue }
       for pad in collectObjects(gst_element_iterate_sink_pads(next), as: GstPad.self) {
@@ -148,18 +180,18 @@ extension Pipeline {
 
   /// Whether something feeds the stream, or will once it adds its pads.
   private func canGetFrames(_ stream: Stream) -> Bool {
-    upstreamElements(of: stream).contains { element in
+    upstreamElements(of: stream.appsink).contains { element in
       element.pointee.numsinkpads == 0 && element != topLevelElement(of: stream.appsink.asObject)
     }
   }
 
   /// The last element before `element` in the description that adds source pads while it runs, such as a decodebin.
-  private func latecomer(before element: GstElementPointer) -> GstElementPointer? {
+  func latecomer(before element: GstElementPointer) -> GstElementPointer? {
     guard let index = elements.firstIndex(of: element) else { return nil }
     return elements[..<index].last(where: \.addsSourcePadsLater)
   }
 
-  private func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
+  func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
     elements.first { $0.asObject == object || gst_object_has_as_ancestor(object, $0.asObject) != 0 }
   }
 }

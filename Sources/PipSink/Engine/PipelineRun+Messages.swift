@@ -3,6 +3,7 @@ import CGStreamer
 /// What a run does about the messages on its bus. All on the bus thread.
 extension PipelineRun {
   func handle(_ message: UnsafeMutablePointer<GstMessage>) {
+    if handleAudio(message) { return }
     switch message.pointee.type {
     case GST_MESSAGE_ERROR:
       handleError(message)
@@ -11,14 +12,13 @@ extension PipelineRun {
     case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(message, nil, &new, nil)
-      let isPaused = status.state.withLock { $0.isPaused }
-      status.setEngine(new == GST_STATE_PLAYING ? .running : isPaused ? .paused : .starting)
+      status.setEngine(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
-      gst_element_set_state(pipeline.element, GST_STATE_PAUSED)
-      gst_element_set_state(pipeline.element, wantedState)
+      pipeline.settle { GST_STATE_PAUSED }
+      settle()
     case GST_MESSAGE_BUFFERING:
       handleBuffering(message)
     case GST_MESSAGE_QOS:
@@ -52,7 +52,7 @@ extension PipelineRun {
       return progress.isBuffering != (percent < 100)
     }
     status.broadcast.send(.buffering(percent: Int(percent)))
-    if isNew { gst_element_set_state(pipeline.element, wantedState) }
+    if isNew { settle() }
   }
 
   private func countLateFrames(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -80,7 +80,8 @@ extension PipelineRun {
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
-      // A recording or an audio branch, for instance: no stream has failed.
+      if removeAudio(source, after: posted, isRunning: true) { return settle() }
+      // A recording, for instance: no stream has failed.
       if case .elementFailed(let element, let text, let detail) = posted {
         status.broadcast.send(.warning(element: element, message: text, detail: detail))
       }
@@ -96,6 +97,7 @@ extension PipelineRun {
     // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
     // own way up, which is asked for again.
     pipeline.isolate(affected)
-    gst_element_set_state(pipeline.element, wantedState)
+    audioSession.outputs(of: pipeline)?.removeLost()
+    settle()
   }
 }

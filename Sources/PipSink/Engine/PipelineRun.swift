@@ -6,6 +6,9 @@ import Synchronization
 final class PipelineRun: Sendable {
   let pipeline: Pipeline
   let status: EngineStatus
+  let audioSession: AudioSession
+  /// What the audio session calls the one stream of a player's engine.
+  let sharedStreamID: StreamID?
   let flows: [StreamID: StreamFlow]
   let progress: Locked<Progress>
   /// By the pads that they stand on, to each of which this has a reference.
@@ -19,14 +22,18 @@ final class PipelineRun: Sendable {
     var missingPlugins: [StreamID: [String]] = [:]
     /// By stream: how many frames had come, and when that was seen first.
     var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
+    /// By stream: when its `level` element has reported last.
+    var heardAt: [StreamID: MonotonicTime] = [:]
     /// By element: how many frames it has dropped.
     var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
     var isBuffering = false
   }
 
-  init(_ pipeline: Pipeline, status: EngineStatus) {
+  init(_ pipeline: Pipeline, status: EngineStatus, audioSession: AudioSession, sharedStreamID: StreamID?) {
     self.pipeline = pipeline
     self.status = status
+    self.audioSession = audioSession
+    self.sharedStreamID = sharedStreamID
     flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
     progress = Locked(Progress(open: Set(flows.keys)))
   }
@@ -36,9 +43,15 @@ final class PipelineRun: Sendable {
   }
 
   var wantedState: GstState {
-    status.state.withLock { $0.isPaused } || progress.withLock { $0.isBuffering }
-      ? GST_STATE_PAUSED : GST_STATE_PLAYING
+    isToStandStill || progress.withLock { $0.isBuffering } ? GST_STATE_PAUSED : GST_STATE_PLAYING
   }
+
+  /// The user's pause, or an interruption.
+  var isToStandStill: Bool {
+    status.state.withLock { $0.isPaused } || audioSession.interruption == .pause
+  }
+
+  func settle() { pipeline.settle { wantedState } }
 
   // MARK: - Start and stop
 
@@ -47,13 +60,17 @@ final class PipelineRun: Sendable {
     for stream in pipeline.streams { install(stream, consumer: consumers(stream.id)) }
     status.setEngine(.starting)
     for stream in pipeline.streams { status.setStream(stream.id, to: .requesting) }
+    attachAudio()
     do throws(PipSinkError) {
       try bringUp()
     } catch {
+      audioSession.detach(pipeline)
       for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
       status.setEngine(.stopped)
       throw error
     }
+    // An interruption may have begun or ended meanwhile.
+    settle()
     let interval = status.state.withLock { min(0.5, max(0.02, $0.stallTimeout / 4)) }
     // The monitor gets the run weakly, since the pipeline is to go away with `stop()` alone.
     monitor.withLock {
@@ -66,7 +83,8 @@ final class PipelineRun: Sendable {
   /// Waits until no frame is delivered any more.
   func stop() {
     monitor.withLock { $0 }?.stop()
-    gst_element_set_state(pipeline.element, GST_STATE_NULL)
+    audioSession.detach(pipeline)
+    pipeline.close()
     progress.withLock { $0.open = [] }
     VideoFormatDescription.forgetUnused()
     for stream in pipeline.streams {
@@ -83,7 +101,7 @@ final class PipelineRun: Sendable {
   /// Goes on or stands still, as the engine's `isPaused` says.
   func updatePause() {
     forgiveSilence()
-    gst_element_set_state(pipeline.element, wantedState)
+    settle()
   }
 
   private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
@@ -118,6 +136,7 @@ final class PipelineRun: Sendable {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
+      if affected.isEmpty, let source, removeAudio(source, after: error, isRunning: false) { continue }
       let open = progress.withLock { $0.open }
       let left = open.subtracting(affected.map(\.id))
       gst_element_set_state(pipeline.element, GST_STATE_NULL)
@@ -143,8 +162,8 @@ final class PipelineRun: Sendable {
 
   /// On the bus thread, every now and then.
   private func watchFlows() {
-    let (timeout, isPaused) = status.state.withLock { ($0.stallTimeout, $0.isPaused) }
-    guard !isPaused else { return }
+    let timeout = status.state.withLock { $0.stallTimeout }
+    guard !isToStandStill else { return forgiveSilence() }
     let now = MonotonicTime.now
     let stalled = progress.withLock { progress in
       progress.open.filter { id in
@@ -162,11 +181,26 @@ final class PipelineRun: Sendable {
       // From here on the next frame counts as a first one.
       flows[id]?.isFlowing.store(false, ordering: .relaxed)
     }
+    let silent = progress.withLock { progress in
+      let silent = progress.heardAt.filter { now >= $0.value.advanced(bySeconds: timeout) }.keys
+      for id in silent { progress.heardAt[id] = nil }
+      return Array(silent)
+    }
+    for id in silent { status.observe(StreamDevice(id, .microphone), .off) }
+  }
+
+  /// On the bus thread: a stream's sound has come.
+  func noteSound(of id: StreamID) {
+    progress.withLock { $0.heardAt[id] = .now }
+    status.observe(StreamDevice(id, .microphone), .on)
   }
 
   /// What was silent for a reason starts to count anew.
   func forgiveSilence() {
-    progress.withLock { $0.activity = [:] }
+    progress.withLock { progress in
+      progress.activity = [:]
+      for id in progress.heardAt.keys { progress.heardAt[id] = .now }
+    }
   }
 
   /// After a jump, streams that had ended go on.

@@ -17,6 +17,9 @@ public final class StreamPlayer: Sendable {
     public var restartsAtEnd = false
     /// Seconds of playing after which earlier failures are forgotten.
     public var settledAfter = 10.0
+    /// Whether the sound of a URI is played as well, on the default output. A URI that has only sound or only pictures
+    /// plays what it has.
+    public var playsAudio = false
 
     public init() {}
   }
@@ -31,12 +34,22 @@ public final class StreamPlayer: Sendable {
   ///   - description: with one appsink, whatever its name.
   ///   - consumer: asked once for every time that the pipeline is started.
   /// - Throws: as ``VideoEngine/init(_:)``, and ``PipSinkError/notOneStream(_:)``.
-  public init(
+  public convenience init(
     streamID: StreamID, from description: PipelineDescription, configuration: Configuration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
+    try self.init(
+      streamID: streamID, from: description, configuration: configuration, sharing: nil, deliveringTo: consumer)
+  }
+
+  /// For a stream of an engine, whose audio session it shares.
+  init(
+    streamID: StreamID, from description: PipelineDescription, configuration: Configuration,
+    sharing audioSession: AudioSession?,
+    deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
+  ) throws(PipSinkError) {
     self.streamID = streamID
-    let engine = try VideoEngine(description)
+    let engine = try VideoEngine(description, sharing: audioSession, as: streamID)
     guard engine.streamIDs.count == 1 else { throw .notOneStream(engine.streamIDs) }
     core = Core(streamID, engine, configuration, consumer)
   }
@@ -44,6 +57,9 @@ public final class StreamPlayer: Sendable {
   deinit {
     stop()
   }
+
+  /// Its engine's, where an engine has started it.
+  public var audioSession: AudioSession { core.engine.audioSession }
 
   public var state: StreamPlayState { core.state.withLock { $0.phase } }
 
@@ -141,6 +157,10 @@ extension StreamPlayer {
       var isWanted = false
       var isSupervised = false
       var isPaused = false
+      /// Whether its pipeline stands still, also for an interruption.
+      var isStanding = false
+      /// Whether it goes on with sound alone.
+      var hasNoVideo = false
       var isResetting = false
       var phase = StreamPlayState.stopped
       /// How the pipeline ended.
@@ -218,6 +238,8 @@ extension StreamPlayer {
         if state.isResetting { state.attempt = 0 }
         state.isResetting = false
         state.outcome = nil
+        state.isStanding = false
+        state.hasNoVideo = false
         state.since = .now
       }
       setPhase(.requesting)
@@ -238,6 +260,14 @@ extension StreamPlayer {
       case .streamStateChanged(_, .ended): state.withLock { $0.outcome = .ended }
       case .streamStateChanged(_, .failed(let error)): state.withLock { $0.outcome = .failed(error) }
       case .buffering: state.withLock { $0.since = .now }
+      case .streamHasNoVideo:
+        state.withLock { $0.hasNoVideo = true }
+        flow(.playing)
+      case .stateChanged(let engine):
+        state.withLock { state in
+          state.isStanding = engine == .paused
+          state.since = .now
+        }
       default: return
       }
       state.wakeAll()
@@ -251,7 +281,7 @@ extension StreamPlayer {
     private func nextStep(_ state: inout State) -> Locked<State>.Step<Outcome> {
       if !state.isWanted || state.isResetting { return .done(.cancelled) }
       if let outcome = state.outcome { return .done(outcome) }
-      if state.isPaused { return .whenWoken }
+      if state.isPaused || state.isStanding || state.hasNoVideo { return .whenWoken }
       let now = MonotonicTime.now
       let whole = configuration.stallTimeout + configuration.restartTimeout
       switch state.phase {

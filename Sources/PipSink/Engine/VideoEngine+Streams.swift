@@ -13,8 +13,9 @@ extension VideoEngine {
     configuration: StreamPlayer.Configuration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    let player = try StreamPlayer(streamID: streamID, from: description, configuration: configuration) {
-      [customVideoRender] id in
+    let player = try StreamPlayer(
+      streamID: streamID, from: description, configuration: configuration, sharing: audioSession
+    ) { [customVideoRender] id in
       let consumer = consumer(id)
       return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
     }
@@ -37,8 +38,14 @@ extension VideoEngine {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try startPlayingStream(
-      streamID, from: .arguments(["uridecodebin", "uri=\(uri)", "!", "videoconvert", "!", "appsink", "name=video"]),
+      streamID, from: .arguments(Self.uriPipeline(uri, playsAudio: configuration.playsAudio)),
       configuration: configuration, deliveringTo: consumer)
+  }
+
+  private static func uriPipeline(_ uri: String, playsAudio: Bool) -> [String] {
+    let video = ["uridecodebin", "name=source", "uri=\(uri)", "!", "videoconvert", "!", "appsink", "name=video"]
+    let audio = "source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink"
+    return playsAudio ? video + audio.split(separator: " ").map(String.init) : video
   }
 
   /// Stops a stream that was started so, and waits until it delivers nothing any more.

@@ -18,6 +18,10 @@ public final class VideoEngine: Sendable {
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
+  /// Volumes, and what interrupts the streams.
+  public let audioSession: AudioSession
+  /// What the audio session calls the one stream of a player's engine.
+  private let sharedStreamID: StreamID?
 
   /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
   private let control = Locked(Control())
@@ -32,8 +36,17 @@ public final class VideoEngine: Sendable {
   ///
   /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
   ///   of one name, caps that no frame of ours can have.
-  public init(_ description: PipelineDescription) throws(PipSinkError) {
+  public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
+    try self.init(description, sharing: nil, as: nil)
+  }
+
+  /// For a stream of another engine, whose audio session it shares.
+  init(
+    _ description: PipelineDescription, sharing audioSession: AudioSession?, as streamID: StreamID?
+  ) throws(PipSinkError) {
     let pipeline = try Pipeline(description)
+    self.audioSession = audioSession ?? AudioSession(status.broadcast)
+    sharedStreamID = streamID
     self.description = description
     streamIDs = pipeline.streams.map(\.id)
     control.withLock { $0.spare = pipeline }
@@ -45,6 +58,8 @@ public final class VideoEngine: Sendable {
   public init() throws(PipSinkError) {
     try PipSink.initialize()
     description = nil
+    audioSession = AudioSession(status.broadcast)
+    sharedStreamID = nil
     streamIDs = []
   }
 
@@ -90,7 +105,7 @@ public final class VideoEngine: Sendable {
       let pipeline = if let spare = control.spare { spare } else { try Pipeline(description) }
       control.spare = nil
       let tap = beginCustomVideoRender()
-      let run = PipelineRun(pipeline, status: status)
+      let run = PipelineRun(pipeline, status: status, audioSession: audioSession, sharedStreamID: sharedStreamID)
       do throws(PipSinkError) {
         try run.start { id in
           let consumer = consumers(id)

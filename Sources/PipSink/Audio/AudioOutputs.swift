@@ -1,0 +1,154 @@
+import CGStreamer
+
+/// The audio elements of a pipeline that runs now, as a session sees them.
+final class AudioOutputs: Sendable {
+  /// What the session calls the pipeline's streams.
+  let name: @Sendable (StreamID) -> StreamID
+  /// Has the pipeline stand still or go on, as the session says now. Called on any thread.
+  let interruptionChanged: @Sendable () -> Void
+  /// Its streams, as the session calls them.
+  let streamIDs: [StreamID]
+  private let session: AudioSession
+  private let state: Locked<State>
+
+  private struct State {
+    /// nil when closed.
+    var pipeline: Pipeline?
+    var elements: [AudioElement.ID: AudioElement] = [:]
+    var controlled: Set<StreamID> = []
+    var handler: gulong = 0
+    var endings: [StreamID: Ending] = [:]
+  }
+
+  init(
+    _ pipeline: Pipeline, of session: AudioSession, name: @escaping @Sendable (StreamID) -> StreamID,
+    interruptionChanged: @escaping @Sendable () -> Void
+  ) {
+    self.session = session
+    self.name = name
+    streamIDs = pipeline.streams.map { name($0.id) }
+    self.interruptionChanged = interruptionChanged
+    state = Locked(State(pipeline: pipeline))
+    let handler = watchElements(of: pipeline)
+    state.withLock { $0.handler = handler }
+    for element in collectObjects(gst_bin_iterate_recurse(pipeline.element.asBin), as: GstElement.self) {
+      _ = add(element)
+    }
+  }
+
+  /// Whether a stream that is the pipeline's has something that its volume can be set on.
+  func hasVolume(_ id: StreamID) -> Bool { state.withLock { $0.controlled.contains(id) } }
+
+  /// Sets everything as the session wants it.
+  func apply() {
+    state.withLock { state in
+      guard let pipeline = state.pipeline else { return }
+      let controls = pipeline.volumeControls(Array(state.elements.values))
+      let chosen = Dictionary(uniqueKeysWithValues: controls.map { ($0.element.id, $0) })
+      state.controlled = Set(controls.compactMap(\.owner).map(name))
+      for (id, element) in state.elements {
+        element.take(
+          chosen[id].map { session.wish(for: $0.owner.map(name), takesOverall: $0.takesOverall) } ?? .init())
+        let (category, applicationName) = session.streamProperties
+        element.take(category, applicationName: applicationName)
+      }
+    }
+  }
+
+  /// Forgets what has been taken out of the pipeline.
+  func removeLost() {
+    let lost = state.withLock { state in
+      guard let pipeline = state.pipeline else { return [AudioElement.ID]() }
+      let lost = state.elements.values.filter { !pipeline.contains($0.pointer.asObject) }.map(\.id)
+      for id in lost { state.elements[id] = nil }
+      return lost
+    }
+    session.endRequests(of: lost)
+    apply()
+  }
+
+  /// Comes before the pipeline's own end.
+  func close() {
+    // Elements are let go after the lock.
+    let elements = state.withLock { state in
+      if let pipeline = state.pipeline { g_signal_handler_disconnect(pipeline.element, state.handler) }
+      state.pipeline = nil
+      defer { state.elements = [:] }
+      return state.elements
+    }
+    session.endRequests(of: Array(elements.keys))
+  }
+
+  // MARK: - What a server does
+
+  /// - Returns: false for an element that is none of these.
+  func setSilencedByServer(_ id: AudioElement.ID, _ isSilenced: Bool) -> Bool {
+    state.withLock { state in
+      guard let element = state.elements[id] else { return false }
+      element.isSilencedByServer = isSilenced
+      if !isSilenced { element.restoreMute() }
+      return true
+    }
+  }
+
+  /// Whether a server that had silenced an element has stopped doing so.
+  func isAudibleAgain(_ id: AudioElement.ID) -> Bool {
+    state.withLock { state in
+      guard let element = state.elements[id] else { return false }
+      return element.isSilencedByServer && !element.isMuted
+    }
+  }
+
+  // MARK: - Streams that end with their sound
+
+  /// Why a stream's end is that of its sound.
+  enum Ending {
+    case hasNoVideo
+    case videoHasEnded
+  }
+
+  /// - Parameter ids: the pipeline's own.
+  func setEnding(_ ending: Ending, of ids: [StreamID]) {
+    state.withLock { state in
+      for id in ids { state.endings[id] = ending }
+    }
+  }
+
+  /// The sound has ended, or is no more.
+  func takeEndings() -> [StreamID: Ending] {
+    state.withLock { state in
+      defer { state.endings = [:] }
+      return state.endings
+    }
+  }
+
+  // MARK: - Elements that come later
+
+  /// - Parameter element: with a reference that is taken over.
+  private func add(_ element: GstElementPointer) -> Bool {
+    guard let element = AudioElement(owning: element) else { return false }
+    state.withLock { state in
+      if state.pipeline != nil { state.elements[element.id] = element }
+    }
+    return true
+  }
+
+  private typealias AddedHandler =
+    @convention(c) (GstElementPointer, GstElementPointer, GstElementPointer, UnsafeMutableRawPointer?) -> Void
+
+  /// An autoaudiosink makes its sink when it starts.
+  private static let elementAdded: AddedHandler = { _, _, element, context in
+    guard let context else { return }
+    let outputs = Unmanaged<AudioOutputs>.fromOpaque(context).takeUnretainedValue()
+    gst_object_ref(element)
+    if outputs.add(element) { outputs.apply() }
+  }
+
+  private func watchElements(of pipeline: Pipeline) -> gulong {
+    let handler = unsafeBitCast(Self.elementAdded, to: GCallback.self)
+    return g_signal_connect_data(
+      pipeline.element, "deep-element-added", handler, Unmanaged.passRetained(self).toOpaque(),
+      { context, _ in if let context { Unmanaged<AudioOutputs>.fromOpaque(context).release() } },
+      GConnectFlags(rawValue: 0))
+  }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import PipSink
+
+/// Options of `play` about sound.
+struct AudioOptions: ParsableArguments {
+  enum Policy: String, ExpressibleByArgument, CaseIterable {
+    /// The first remote stream with a picture.
+    case first
+    /// The one that came last.
+    case recent
+    /// The one that speaks.
+    case speaker
+
+    var policy: PictureInPictureStreamSelector.Policy {
+      switch self {
+      case .first: .first
+      case .recent: .mostRecent
+      case .speaker: .activeSpeaker
+      }
+    }
+  }
+
+  @Option(help: ArgumentHelp("How loud everything is, from 0 to 1.", valueName: "0..1"))
+  var volume = 1.0
+
+  @Flag(help: "Start without sound.")
+  var mute = false
+
+  @Option(help: "What desktops take the sound for.")
+  var audioCategory = AudioCategory.playback
+
+  @Option(
+    name: .customLong("when-interrupted"),
+    help: ArgumentHelp(
+      "What to do when the sound server silences the streams for another app: pause, or duck:LEVEL (the pictures go on).",
+      valueName: "pause|duck:0..1"))
+  var interruptionPolicy = AudioInterruption.pause
+
+  @Option(help: "How the stream for picture-in-picture is chosen: the first, the latest, or the one that speaks.")
+  var pipPolicy: Policy = .first
+
+  func validate() throws {
+    guard (0...1).contains(volume) else { throw ValidationError("--volume takes a number from 0 to 1.") }
+  }
+}
+
+extension AudioCategory: ExpressibleByArgument {}
+
+extension AudioInterruption: ExpressibleByArgument {
+  public init?(argument: String) {
+    let parts = argument.split(separator: ":", maxSplits: 1)
+    switch parts.first {
+    case "pause" where parts.count == 1: self = .pause
+    case "duck" where parts.count == 2:
+      guard let level = Double(parts[1]), (0...1).contains(level) else { return nil }
+      self = .duck(level)
+    default: return nil
+    }
+  }
+
+  public var defaultValueDescription: String { self == .pause ? "pause" : "duck" }
+}

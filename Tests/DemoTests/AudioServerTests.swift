@@ -1,0 +1,335 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// Sound on a real server.
+@Suite(.enabled(if: PulseServer.isInstalled)) struct AudioServerTests {
+  /// Counts frames.
+  private final class Counter: SampleBufferConsumer {
+    private let count = Locked(0)
+    var value: Int { count.withLock { $0 } }
+    func consume(_ sampleBuffer: SampleBuffer) { count.withLock { $0 += 1 } }
+  }
+
+  /// Hears what the server's sink plays.
+  private final class Ear: Sendable {
+    let engine: VideoEngine
+    private let level = Locked(0.0)
+    var amplitude: Double { level.withLock { $0 } }
+
+    init(_ server: PulseServer) throws {
+      engine = try VideoEngine(
+        .text(
+          AudioServerTests.video + "appsink name=ear pulsesrc server=\(server.address) device=null.monitor "
+            + "! audioconvert ! level interval=50000000 ! fakesink"))
+      engine.status.broadcast.observe { [level] event in
+        if case .audioLevel(_, let heard) = event { level.withLock { $0 = heard.linear } }
+      }
+      try engine.start { _ in Counter() }
+    }
+  }
+
+  private static let video = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
+
+  private func description(_ server: PulseServer, sink: String = "") -> PipelineDescription {
+    .text(
+      Self.video + "appsink name=a audiotestsrc is-live=true ! audioconvert ! audioresample ! level ! "
+        + "pulsesink name=speaker server=\(server.address) \(sink)")
+  }
+
+  private func isHalf(_ input: PulseServer.SinkInput) -> Bool { abs(input.amplitude - 0.5) < 0.001 }
+
+  @Test func volumeIsTheSameAfterModeSwitchesAndRestarts() async throws {
+    let server = try await PulseServer()
+    let engine = try VideoEngine()
+    let renderer = try OffscreenRenderer(size: PictureSize(width: 32, height: 18))
+    let router = FrameRouter(pictureInPicture: SampleBufferDisplayLayer(name: "pip", renderer: renderer))
+    router.addStream(
+      "film",
+      inApp: SampleBufferDisplayLayer(
+        name: "film", renderer: try OffscreenRenderer(size: PictureSize(width: 32, height: 18))))
+    try engine.audioSession.setVolume(0.5, for: "film")
+    let ear = try Ear(server)
+    defer { ear.engine.stop() }
+    try engine.startPlayingStream("film", from: description(server)) { router.consumer(for: $0) }
+    defer { engine.stop() }
+    var input = try await server.sinkInput { isHalf($0) && !$0.mute }
+    for step in 0..<20 {
+      let received = try #require(router.statistics(of: "film")).received
+      if step % 2 == 0 { try router.enterPictureInPicture("film") } else { router.leavePictureInPicture() }
+      #expect(try await eventually { (router.statistics(of: "film")?.received ?? 0) > received + 1 })
+    }
+    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    let same = try await server.sinkInput { isHalf($0) && !$0.corked }
+    #expect(same.index == input.index, "sound went on meanwhile")
+    try engine.audioSession.setMuted(true, for: "film")
+    input = try await server.sinkInput { $0.mute }
+    for _ in 0..<5 {
+      engine.players.withLock { $0["film"] }?.reset()
+      input = try await server.sinkInput { [index = input.index] in $0.index > index && isHalf($0) && $0.mute }
+    }
+    try engine.audioSession.setMuted(false, for: "film")
+    input = try await server.sinkInput { isHalf($0) && !$0.mute }
+  }
+
+  @Test(arguments: AudioCategory.allCases)
+  func theCategoryTellsTheServerWhatAStreamIsFor(category: AudioCategory) async throws {
+    let server = try await PulseServer()
+    let engine = try VideoEngine(description(server))
+    engine.audioSession.category = category
+    engine.audioSession.applicationName = "My Player"
+    try engine.start { _ in Counter() }
+    defer { engine.stop() }
+    let input = try await server.sinkInput { _ in true }
+    #expect(input.role == (category == .playback ? "video" : "phone"))
+    #expect(input.properties["application.name"] == "My Player")
+    #expect(input.properties["filter.want"] == (category == .playback ? nil : "echo-cancel"))
+  }
+
+  @Test func theDescriptionsOwnStreamPropertiesGoFirst() async throws {
+    let server = try await PulseServer()
+    let engine = try VideoEngine(description(server, sink: "volume=0.5 stream-properties=props,media.role=music"))
+    try engine.start { _ in Counter() }
+    defer { engine.stop() }
+    let input = try await server.sinkInput { isHalf($0) }
+    #expect(input.role == "music")
+  }
+
+  @Test func aCallPausesTheStreamsAndItsEndResumesThem() async throws {
+    let server = try await PulseServer(modules: "module-role-cork")
+    let engine = try VideoEngine(description(server))
+    let counter = Counter()
+    try engine.audioSession.setVolume(0.5, for: "a")
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    let input = try await server.sinkInput { isHalf($0) }
+    for isMuted in [false, true] {
+      let call = try server.startCall()
+      try await server.sinkInput { $0.corked && $0.mute }
+      #expect(try await eventually { engine.audioSession.interruption == .pause && engine.state == .paused })
+      // The server alone lets it be heard again, and not before the end; or we do not.
+      try engine.audioSession.setMuted(true, for: "a")
+      try engine.audioSession.setMuted(isMuted, for: "a")
+      try await server.sinkInput { $0.corked && $0.mute }
+      #expect(engine.audioSession.interruption == .pause)
+      let count = counter.value
+      call.stop()
+      #expect(try await eventually { counter.value > count + 5 })
+      #expect(engine.audioSession.interruption == nil)
+      let after = try await server.sinkInput { !$0.corked && $0.mute == isMuted && isHalf($0) }
+      #expect(after.index == input.index)
+    }
+  }
+
+  @Test func duringACallPicturesGoOnWhereTheyAreToBeDucked() async throws {
+    let server = try await PulseServer(modules: "module-role-cork")
+    let engine = try VideoEngine(description(server))
+    let counter = Counter()
+    engine.audioSession.interruptionPolicy = .duck(0.25)
+    engine.audioSession.volume = 0.5
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    try await server.sinkInput { isHalf($0) }
+    let call = try server.startCall()
+    try await server.sinkInput { $0.mute && abs($0.amplitude - 0.125) < 0.001 }
+    let count = counter.value
+    #expect(try await eventually { counter.value > count + 5 })
+    call.stop()
+    try await server.sinkInput { !$0.mute && isHalf($0) }
+    #expect(engine.audioSession.interruption == nil)
+  }
+
+  @Test func theServersOwnDuckingLeavesOurVolume() async throws {
+    let server = try await PulseServer(modules: "module-role-ducking ducking_roles=video volume=-20dB")
+    let engine = try VideoEngine(description(server))
+    engine.audioSession.volume = 0.5
+    try engine.start { _ in Counter() }
+    defer { engine.stop() }
+    let input = try await server.sinkInput { isHalf($0) }
+    let ear = try Ear(server)
+    defer { ear.engine.stop() }
+    // The tone has 0.8 of the highest amplitude.
+    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    let call = try server.startCall()
+    #expect(try await eventually { abs(ear.amplitude - 0.04) < 0.01 })
+    call.stop()
+    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    let after = try await server.sinkInput { isHalf($0) && !$0.mute && !$0.corked }
+    #expect(after.index == input.index)
+    #expect(engine.audioSession.interruption == nil)
+  }
+
+  @Test func anInterruptionEndsWithTheStreamThatWasAskedToMakeRoom() async throws {
+    let server = try await PulseServer(modules: "module-role-cork")
+    let engine = try VideoEngine()
+    let counter = Counter()
+    try engine.startPlayingStream("silent", from: .text(Self.video + "appsink name=x")) { _ in counter }
+    try engine.startPlayingStream("film", from: description(server)) { _ in Counter() }
+    defer { engine.stop() }
+    try await server.sinkInput { _ in true }
+    let call = try server.startCall()
+    #expect(try await eventually { engine.audioSession.interruption == .pause })
+    let count = counter.value
+    try engine.stopPlayingStream("film")
+    #expect(engine.audioSession.interruption == nil)
+    #expect(try await eventually { counter.value > count + 5 })
+    call.stop()
+  }
+
+  @Test func whenTheServerDiesPicturesGoOn() async throws {
+    let server = try await PulseServer()
+    let engine = try VideoEngine(description(server))
+    let counter = Counter()
+    let events = engine.events()
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    try await server.sinkInput { !$0.corked }
+    server.stop()
+    for await event in events {
+      if case .audioFailed = event { break }
+      if case .streamStateChanged(_, .failed(let error)) = event {
+        Issue.record("\(error)")
+        break
+      }
+    }
+    let count = counter.value
+    #expect(try await eventually { counter.value > count + 20 })
+  }
+
+  @Test func whenTheServerDiesAFilmGoesOnWithoutSound() async throws {
+    let server = try await PulseServer()
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.gstLaunch(
+      "matroskamux name=mux ! filesink location=\(path) videotestsrc num-buffers=600 ! video/x-raw,width=64,height=36,framerate=30/1 "
+        + "! mux. audiotestsrc num-buffers=900 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
+    let engine = try VideoEngine()
+    var configuration = StreamPlayer.Configuration()
+    (configuration.stallTimeout, configuration.restartTimeout) = (1, 1)
+    configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: 0.05)
+    let counter = Counter()
+    try engine.startPlayingStream(
+      "film",
+      from: .text(
+        "filesrc location=\(path) ! decodebin name=d d. ! videoconvert ! appsink name=x "
+          + "d. ! audioconvert ! audioresample ! pulsesink server=\(server.address)"), configuration: configuration
+    ) { _ in counter }
+    defer { engine.stop() }
+    try await server.sinkInput { !$0.corked }
+    let events = engine.events()
+    server.stop()
+    for await event in events {
+      if case .audioFailed = event { break }
+    }
+    #expect(try await eventually { engine.playState(of: "film") != .playing })
+    #expect(try await eventually { engine.playState(of: "film") == .playing })
+    let count = counter.value
+    #expect(try await eventually { counter.value > count + 20 })
+  }
+
+  @Test(arguments: [(true, true), (true, false), (false, true)])
+  func aURIPlaysWhatItHas(hasVideo: Bool, hasAudio: Bool) async throws {
+    let server = try await PulseServer()
+    // What an autoaudiosink finds.
+    setenv("PULSE_SERVER", server.address, 1)
+    defer { unsetenv("PULSE_SERVER") }
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.gstLaunch(
+      "matroskamux name=mux ! filesink location=\(path)"
+        + (hasVideo ? " videotestsrc num-buffers=30 ! video/x-raw,width=64,height=36,framerate=30/1 ! mux." : "")
+        + (hasAudio ? " audiotestsrc num-buffers=64 ! audio/x-raw,rate=44100 ! vorbisenc ! mux." : ""))
+    let engine = try VideoEngine()
+    let events = engine.events()
+    var configuration = StreamPlayer.Configuration()
+    configuration.playsAudio = true
+    let counter = Counter()
+    try engine.startPlayingStream("film", uri: "file://\(path)", configuration: configuration) { _ in counter }
+    defer { engine.stop() }
+    engine.audioSession.volume = 0.5
+    if hasAudio {
+      let input = try await server.sinkInput { isHalf($0) }
+      #expect(input.role == "video")
+    }
+    var (levels, states, isWithoutVideo) = (0, [StreamPlayState](), false)
+    for await event in events {
+      switch event {
+      case .audioLevel(let id, _):
+        #expect(id == "film")
+        levels += 1
+      case .streamHasNoVideo(let id):
+        #expect(id == "film")
+        isWithoutVideo = true
+      case .streamStateChanged(_, let state): states.append(state)
+      default: break
+      }
+      if states.last == .ended { break }
+    }
+    #expect(states == [.requesting, .playing, .ended])
+    #expect(counter.value == (hasVideo ? 30 : 0))
+    // One and a half seconds of them, of which the picture is one.
+    #expect((13...16).contains(levels) == hasAudio)
+    #expect(isWithoutVideo == !hasVideo)
+  }
+
+  // MARK: - The demo
+
+  @Test func theDemoPlaysAtItsVolumeWhereverItsPicturesAre() async throws {
+    let server = try await PulseServer()
+    let demo = try Demo.start(
+      [
+        "play", Self.video + "appsink name=a audiotestsrc is-live=true ! audioconvert ! autoaudiosink", "--surface",
+        "offscreen", "--volume", "0.5", "--audio-category", "voice-chat", "--at", "1=pip:a", "--at", "2=background",
+        "--at", "3=mute", "--at", "4=mute", "--at", "4=volume:0.25",
+      ], environment: server.environment)
+    let input = try await server.sinkInput { isHalf($0) && !$0.mute }
+    #expect(input.role == "phone")
+    #expect(input.properties["application.name"] == "PipSink")
+    try await server.sinkInput { isHalf($0) && $0.mute && !$0.corked }
+    let last = try await server.sinkInput { abs($0.amplitude - 0.25) < 0.001 && !$0.mute && !$0.corked }
+    #expect(last.index == input.index)
+    demo.stop()
+  }
+
+  @Test func theDemoSaysWhenThereIsNoSoundServer() async throws {
+    let folder = try TemporaryFolder()
+    let result = try await Demo.play(
+      [
+        Self.video + "appsink name=a audiotestsrc is-live=true ! pulsesink", "--surface", "none", "--duration", "1",
+        "--report", "-",
+      ], environment: ["PULSE_SERVER": "unix:\(folder.path("nothing"))"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("no sound: element \"pulsesink0\""))
+    #expect(try #require(result.report().streams["a"]).received > 10)
+  }
+
+  @Test func thePictureFollowsTheOneThatSpeaks() async throws {
+    let sound = { (id: String, volume: Double) in
+      Self.video + "appsink name=\(id) audiotestsrc is-live=true volume=\(volume) ! level name=\(id)-level ! fakesink "
+    }
+    let result = try await Demo.play([
+      sound("a", 0.01) + sound("b", 0.5), "--surface", "offscreen", "--mode", "pip", "--pip-policy", "speaker",
+      "--duration", "3", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(try #require(report.streams["a"]).pip > 0)
+    #expect(try #require(report.streams["b"]).pip > 0)
+    #expect(report.modeChanges.map { "\($0.stream) \($0.to)" } == ["a inApp", "b pip"])
+  }
+
+  @MainActor
+  @Test func theWindowsMuteButtonMutes() throws {
+    let engine = try VideoEngine(.text("videotestsrc ! appsink name=a"))
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(router: FrameRouter(), streamID: "a"), window: NoSurfaces().pictureInPictureWindow)
+    let delegate = PictureInPictureDelegate(engine: engine, surfaces: NoSurfaces())
+    for isMuted in [true, false] {
+      delegate.pictureInPictureController(controller, didReceive: .mute)
+      #expect(engine.audioSession.isMuted == isMuted)
+      #expect(controller.isMuted == isMuted)
+    }
+  }
+}

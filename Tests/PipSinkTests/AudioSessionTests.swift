@@ -1,0 +1,303 @@
+import CGStreamer
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// Sound without a sound server: `volume` elements, levels, and what belongs to which stream.
+@Suite struct AudioSessionTests {
+  private static let tone = "audiotestsrc is-live=true ! audioconvert ! "
+  private static let silentSink = "fakesink sync=true"
+
+  private static func video(_ id: String) -> String {
+    "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=\(id) "
+  }
+
+  private func started(_ description: String) throws -> VideoEngine {
+    let engine = try VideoEngine(.text(description))
+    try engine.start { _ in CountingConsumer() }
+    return engine
+  }
+
+  private func volume(_ engine: VideoEngine, _ element: String) -> Double? {
+    property("volume", "gdouble", engine, element) { (g_value_get_double(&$0) * 1000).rounded() / 1000 }
+  }
+
+  private func isMuted(_ engine: VideoEngine, _ element: String) -> Bool? {
+    property("mute", "gboolean", engine, element) { g_value_get_boolean(&$0) != 0 }
+  }
+
+  private func property<Value>(
+    _ name: String, _ type: String, _ engine: VideoEngine, _ element: String, _ read: (inout GValue) -> Value
+  ) -> Value? {
+    var value: Value?
+    engine.withUnsafeElement(named: element) { value = $0.property(name, g_type_from_name(type), read) }
+    return value
+  }
+
+  @Test func aStreamsVolumeIsMultipliedByTheOverallOne() throws {
+    let engine = try started(Self.video("a") + Self.tone + "volume name=v volume=0.8 ! " + Self.silentSink)
+    defer { engine.stop() }
+    let session = engine.audioSession
+    #expect(volume(engine, "v") == 0.8, "the description's own, where nothing was set")
+    session.volume = 0.5
+    #expect(volume(engine, "v") == 0.4)
+    #expect(session.volume(of: "a") == nil)
+    try session.setVolume(0.6, for: "a")
+    #expect(volume(engine, "v") == 0.3)
+    #expect(session.volume(of: "a") == 0.6)
+    for (wrong, taken) in [(7, 1), (-1, 0), (.nan, 0)] as [(Double, Double)] {
+      session.volume = wrong
+      #expect(session.volume == taken)
+    }
+    session.volume = 1
+    #expect(volume(engine, "v") == 0.6)
+  }
+
+  @Test func aStreamIsSilentWhenItOrEverythingIsMuted() throws {
+    let engine = try started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
+    defer { engine.stop() }
+    let session = engine.audioSession
+    try session.setMuted(true, for: "a")
+    #expect(isMuted(engine, "v") == true)
+    session.isMuted = true
+    try session.setMuted(false, for: "a")
+    #expect(isMuted(engine, "v") == true)
+    #expect(!session.isMuted("a"))
+    session.isMuted = false
+    #expect(isMuted(engine, "v") == false)
+  }
+
+  @Test func settingsOutliveThePipeline() throws {
+    let engine = try VideoEngine(.text(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink))
+    try engine.audioSession.setVolume(0.25, for: "a")
+    for _ in 0..<3 {
+      try engine.start { _ in CountingConsumer() }
+      #expect(volume(engine, "v") == 0.25)
+      engine.stop()
+    }
+  }
+
+  @Test func whatIsSetOnceAndTakenBackLeavesWhatAMixerHasSetSince() {
+    var override = Override<Double>()
+    var actual = 0.5
+    let (read, write) = ({ actual }, { actual = $0 })
+    override.update(nil, read: read, write: write)
+    actual = 0.8
+    override.update({ $0 * 0.5 }, read: read, write: write)
+    #expect(actual == 0.4)
+    override.update({ $0 * 0.25 }, read: read, write: write)
+    #expect(actual == 0.2, "of what it was, not of what we made of it")
+    override.update(nil, read: read, write: write)
+    #expect(actual == 0.8)
+    #expect(override.value == nil)
+  }
+
+  @Test func audioElementsBelongToStreamsByNameOrSource() throws {
+    let engine = try started(
+      Self.video("cam") + Self.video("cam-2") + Self.tone + "volume name=cam-volume ! volume name=last ! "
+        + Self.silentSink + " " + Self.tone + "volume name=cam-2-volume ! " + Self.silentSink)
+    defer { engine.stop() }
+    let session = engine.audioSession
+    try session.setVolume(0.5, for: "cam")
+    try session.setVolume(0.25, for: "cam-2")
+    session.volume = 0.5
+    #expect(volume(engine, "cam-volume") == 0.5, "the overall volume comes after it")
+    #expect(volume(engine, "last") == 0.5)
+    #expect(volume(engine, "cam-2-volume") == 0.125)
+  }
+
+  @Test func audioOfOneSourceBelongsToThatSourcesStream() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = try ["one", "two"].map { try makeFile(in: folder, $0) }
+    let branches = zip(files, ["x", "y"]).map { path, id in
+      "filesrc location=\(path) ! decodebin name=d-\(id) d-\(id). ! videoconvert ! appsink name=\(id) "
+        + "d-\(id). ! audioconvert ! level interval=20000000 ! volume name=v\(id) ! fakesink sync=true "
+    }
+    let engine = try VideoEngine(.text(branches.joined()))
+    try engine.audioSession.setVolume(0.5, for: "x")
+    try engine.audioSession.setVolume(0.25, for: "y")
+    let seen = try await engine.runToEnd { _ in
+      CountingConsumer()
+    }
+    let levels = Set(
+      seen.compactMap { event in
+        if case .audioLevel(let id, _) = event { id } else { nil }
+      })
+    #expect(levels == ["x", "y"])
+    try engine.start { _ in CountingConsumer() }
+    defer { engine.stop() }
+    #expect(await eventually { volume(engine, "vx") == 0.5 && volume(engine, "vy") == 0.25 })
+  }
+
+  @Test func aStreamWithoutAVolumeSaysSo() throws {
+    let engine = try started(
+      Self.video("a") + Self.video("b") + Self.tone + "volume name=a-volume ! " + Self.silentSink)
+    defer { engine.stop() }
+    try engine.audioSession.setVolume(0.5, for: "a")
+    #expect(throws: PipSinkError.noAudioVolume("b")) { try engine.audioSession.setVolume(0.5, for: "b") }
+    #expect(throws: PipSinkError.noAudioVolume("b")) { try engine.audioSession.setMuted(true, for: "b") }
+    try engine.audioSession.setVolume(0.5, for: "one that is yet to come")
+  }
+
+  @Test func levelsAreToldByStreamInDecibels() async throws {
+    let engine = try VideoEngine()
+    let events = engine.events()
+    try engine.startPlayingStream(
+      "speaker",
+      from: .text(
+        Self.video("x") + "audiotestsrc is-live=true volume=0.5 ! level interval=50000000 ! " + Self.silentSink)
+    ) { _ in CountingConsumer() }
+    defer { engine.stop() }
+    for await event in events {
+      guard case .audioLevel(let id, let level) = event else { continue }
+      #expect(id == "speaker")
+      // A sine of half the amplitude.
+      #expect(abs(level.peak + 6.02) < 0.1)
+      #expect(abs(level.rms + 9.03) < 0.2)
+      #expect(abs(level.linear - 0.5) < 0.01)
+      break
+    }
+    #expect(AudioLevel(rms: -.infinity, peak: -.infinity).linear == 0)
+  }
+
+  // MARK: - Interruptions
+
+  @Test func interruptionsAreCountedAndWhatTheUserPausedStaysPaused() async throws {
+    let engine = try VideoEngine(.text(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink))
+    let counter = CountingConsumer()
+    try engine.startPlayingStream("b", from: .text(Self.video("x"))) { _ in counter }
+    let events = engine.events()
+    try engine.start { _ in CountingConsumer() }
+    defer { engine.stop() }
+    #expect(await eventually { engine.state == .running && engine.playState(of: "b") == .playing })
+    let session = engine.audioSession
+    session.beginInterruption(.duck(0.25))
+    #expect(volume(engine, "v") == 0.25)
+    session.beginInterruption(.pause)
+    #expect(session.interruption == .pause)
+    #expect(await eventually { engine.state == .paused })
+    session.beginInterruption(.duck(0.5))
+    #expect(volume(engine, "v") == 0.25, "the lowest counts")
+    for _ in 0..<2 { session.endInterruption() }
+    #expect(session.interruption == .duck(0.25))
+    #expect(await eventually { engine.state == .running })
+    engine.isPaused = true
+    session.beginInterruption(.pause)
+    for _ in 0..<3 { session.endInterruption() }
+    #expect(session.interruption == nil)
+    #expect(volume(engine, "v") == 1)
+    #expect(engine.state == .paused)
+    let count = counter.sampleBuffers.count
+    engine.isPaused = false
+    #expect(await eventually { engine.state == .running && counter.sampleBuffers.count > count + 5 })
+
+    var interruptions: [String] = []
+    for await event in events {
+      if case .audioInterruptionBegan(let interruption) = event { interruptions.append("\(interruption)") }
+      if case .audioInterruptionEnded = event { break }
+    }
+    #expect(interruptions == ["duck(0.25)"])
+  }
+
+  @Test func anInterruptionIsNoStall() async throws {
+    var configuration = StreamPlayer.Configuration()
+    configuration.stallTimeout = 0.2
+    configuration.restartTimeout = 0.2
+    let counter = CountingConsumer()
+    let player = try StreamPlayer(streamID: "a", from: .text(Self.video("x")), configuration: configuration) { _ in
+      counter
+    }
+    player.start()
+    #expect(await eventually { player.state == .playing })
+    let states = player.states()
+    player.audioSession.beginInterruption(.pause)
+    try await Task.sleep(for: .milliseconds(700))
+    player.audioSession.endInterruption()
+    let count = counter.sampleBuffers.count
+    #expect(await eventually { counter.sampleBuffers.count > count + 5 })
+    player.stop()
+    for await state in states {
+      #expect(state == .stopped)
+      break
+    }
+  }
+
+  @Test func aPipelineThatStartsDuringAnInterruptionWaitsForItsEnd() async throws {
+    let engine = try VideoEngine(.text(Self.video("a")))
+    let counter = CountingConsumer()
+    engine.audioSession.beginInterruption(.pause)
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    #expect(await eventually { engine.state == .paused })
+    engine.audioSession.endInterruption()
+    #expect(await eventually { counter.sampleBuffers.count > 5 })
+  }
+
+  @Test func volumesAndInterruptionsFromManyThreadsEndAsTheLastOneSays() async throws {
+    let engine = try started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
+    defer { engine.stop() }
+    let session = engine.audioSession
+    await withTaskGroup { group in
+      for task in 0..<4 {
+        group.addTask {
+          for step in 0..<50 {
+            session.volume = Double((step + task) % 10) / 10
+            session.beginInterruption(step % 2 == 0 ? .pause : .duck(0.1))
+            engine.isPaused = step % 3 == 0
+            session.endInterruption()
+          }
+        }
+      }
+    }
+    session.volume = 0.75
+    engine.isPaused = false
+    #expect(session.interruption == nil)
+    #expect(volume(engine, "v") == 0.75)
+    #expect(await eventually { engine.state == .running })
+  }
+
+  // MARK: - What is missing
+
+  @Test func withoutASoundServerPicturesGoOn() async throws {
+    let engine = try VideoEngine(
+      .text(Self.video("a") + Self.tone + "pulsesink name=speaker server=unix:/nonexistent"))
+    let counter = CountingConsumer()
+    let events = engine.events()
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    #expect(await eventually { counter.sampleBuffers.count > 10 })
+    for await event in events {
+      guard case .audioFailed(let error) = event else { continue }
+      guard case .elementFailed("speaker", _, _) = error else {
+        Issue.record("\(error)")
+        break
+      }
+      break
+    }
+    #expect(throws: PipSinkError.noAudioVolume("a")) { try engine.audioSession.setVolume(0.5, for: "a") }
+  }
+
+  @Test func aFailedStreamsSoundDoesNotKeepTheOthersWaiting() async throws {
+    let engine = try VideoEngine(
+      .text(
+        Self.video("good") + "filesrc location=/dev/null ! decodebin name=d d. ! videoconvert ! appsink name=bad "
+          + "d. ! audioconvert ! volume name=bad-volume ! " + Self.silentSink))
+    let counter = CountingConsumer()
+    try engine.start { _ in counter }
+    defer { engine.stop() }
+    #expect(await eventually { counter.sampleBuffers.count > 10 })
+  }
+
+  /// One second.
+  private func makeFile(in folder: URL, _ name: String) throws -> String {
+    let path = folder.appendingPathComponent("\(name).mkv").path
+    try TestFrame.run(
+      "matroskamux name=mux ! filesink location=\(path) "
+        + "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=36,framerate=30/1 ! mux. "
+        + "audiotestsrc num-buffers=44 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
+    return path
+  }
+}
