@@ -27,8 +27,7 @@ struct AllocationTests {
 
   /// Wraps a frame anew, as the engine does.
   private func wrapped(_ source: PixelBuffer) throws -> SampleBuffer {
-    let sample = source.withUnsafeGstSample { gst_sample_ref($0)! }
-    let pixelBuffer = try PixelBuffer(owning: sample, formatDescription: source.formatDescription)
+    let pixelBuffer = PixelBuffer(owning: gst_buffer_ref(source.buffer), formatDescription: source.formatDescription)
     return SampleBuffer(pixelBuffer: pixelBuffer, attachments: .init(displayImmediately: true))
   }
 

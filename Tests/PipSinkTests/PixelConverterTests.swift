@@ -291,7 +291,7 @@ extension PixelFormat {
         }
       }
     }
-    let stripes = try copy.finish()
+    let stripes = copy.finish()
     let small = { filter in
       try Oracle.tightBytes(
         self.converter.convert(stripes, to: .init(size: .init(width: 320, height: 4), scalingFilter: filter)))
@@ -396,6 +396,6 @@ extension PixelFormat {
         }
       }
     }
-    return try frame.finish()
+    return frame.finish()
   }
 }

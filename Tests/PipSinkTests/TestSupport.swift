@@ -48,8 +48,8 @@ enum TestFrame {
   }
 
   static func pixelBuffer(owning sample: OpaquePointer) throws -> PixelBuffer {
-    let description = try VideoFormatDescription.shared(for: gst_sample_get_caps(sample))
-    return try PixelBuffer(owning: sample, formatDescription: description)
+    defer { gst_sample_unref(sample) }
+    return try PixelBuffer(unsafeGstSample: sample)
   }
 
   static func sampleBuffer(_ source: String) throws -> SampleBuffer {

@@ -1,11 +1,5 @@
 /// What a display layer and its presenting thread share, behind the layer's lock.
 struct DisplayMailbox {
-  struct Entry {
-    let sampleBuffer: SampleBuffer
-    /// Whether it has been shown nowhere yet.
-    let isFresh: Bool
-  }
-
   /// A frame on its way to the renderer.
   struct Job {
     let sampleBuffer: SampleBuffer
@@ -40,7 +34,9 @@ struct DisplayMailbox {
   private var isAdopted = false
   /// Those that are still to be left.
   private var retired: [any VideoRenderer] = []
-  var waiting: Entry?
+  var waiting: SampleBuffer?
+  /// Whether `waiting` has been shown nowhere yet.
+  var isWaitingFresh = false
   /// Frames with a time, in the order that they came.
   var queue: [SampleBuffer] = []
   var timebase: Timebase?
@@ -123,29 +119,34 @@ struct DisplayMailbox {
 
   // MARK: - In
 
-  /// - Returns: whether the presenting thread has to be woken, and the entry that was replaced.
-  mutating func put(_ sampleBuffer: SampleBuffer) -> (mustWake: Bool, replaced: Entry?) {
-    if timebase != nil, !sampleBuffer.attachments.displayImmediately,
-      sampleBuffer.timing.presentationTimeStamp.isNumeric
+  /// Takes a frame, and puts the one that it replaces in its place: frames are moved, not copied, and let go outside of
+  /// the lock.
+  ///
+  /// - Returns: whether the presenting thread has to be woken, and whether a frame is replaced that was shown nowhere.
+  mutating func put(_ frame: inout SampleBuffer?) -> (mustWake: Bool, hasReplaced: Bool) {
+    if timebase != nil, let new = frame, !new.attachments.displayImmediately,
+      new.timing.presentationTimeStamp.isNumeric
     {
-      return enqueueTimed(sampleBuffer)
+      frame = enqueueTimed(new)
+      return (queue.count == 1, frame != nil)
     }
-    let old = waiting
-    waiting = Entry(sampleBuffer: sampleBuffer, isFresh: true)
-    if old?.isFresh == true { statistics.replaced += 1 }
-    return (old == nil, old)
+    swap(&waiting, &frame)
+    let hasReplaced = frame != nil && isWaitingFresh
+    isWaitingFresh = true
+    if hasReplaced { statistics.replaced += 1 }
+    return (frame == nil, hasReplaced)
   }
 
-  private mutating func enqueueTimed(_ sampleBuffer: SampleBuffer) -> (mustWake: Bool, replaced: Entry?) {
+  private mutating func enqueueTimed(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     queue.append(sampleBuffer)
-    guard queue.count > Self.queueLimit else { return (queue.count == 1, nil) }
+    guard queue.count > Self.queueLimit else { return nil }
     statistics.replaced += 1
-    return (false, Entry(sampleBuffer: queue.removeFirst(), isFresh: true))
+    return queue.removeFirst()
   }
 
   /// Forgets the stream's frames, and its picture where it is to go.
   mutating func empty(removingImage: Bool) -> SampleBuffer? {
-    let newest = queue.last ?? (waiting?.isFresh == true ? waiting?.sampleBuffer : nil)
+    let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
     waiting = nil
     queue = []
     presented = nil
@@ -179,9 +180,9 @@ struct DisplayMailbox {
     }
     let pause = retryAt.flatMap { now < $0 ? $0 : nil }
     if let pause, failureCount >= Self.patience { return .at(pause) }
-    if let entry = waiting {
+    if let frame = waiting {
       waiting = nil
-      return begin(.present(job(entry.sampleBuffer, on: renderer, isRepeated: false)))
+      return begin(.present(job(frame, on: renderer, isRepeated: false)))
     }
     if let due = dueFrame(at: now) {
       return begin(.present(job(due, on: renderer, isRepeated: false)))

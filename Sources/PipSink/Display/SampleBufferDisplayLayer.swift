@@ -147,9 +147,10 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
 
   @discardableResult
   public func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
-    let (mustWake, replaced) = mailbox.withLock { $0.put(sampleBuffer) }
+    var frame: SampleBuffer? = sampleBuffer
+    let (mustWake, hasReplaced) = mailbox.withLock { $0.put(&frame) }
     if mustWake { mailbox.wakeAll() }
-    return replaced?.isFresh ?? false
+    return hasReplaced
   }
 
   /// Takes a frame straight from an engine, where no router is needed.
@@ -198,7 +199,8 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     let dropped = mailbox.withLock { mailbox in
       let dropped = mailbox.empty(removingImage: latest == nil)
       mailbox.latest = nil
-      mailbox.waiting = latest.map { DisplayMailbox.Entry(sampleBuffer: $0, isFresh: isFresh) }
+      mailbox.waiting = latest
+      mailbox.isWaitingFresh = isFresh
       mailbox.mustRemoveImage = latest == nil
       mailbox.presented = presented
       return dropped

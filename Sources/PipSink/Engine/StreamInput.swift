@@ -42,6 +42,6 @@ public final class StreamInput: Sendable {
   ) throws(PipSinkError) {
     var frame = try pool.makePixelBuffer(format)
     try copy(&frame)
-    push(try frame.finish(), timing: timing, orientation: orientation)
+    push(frame.finish(), timing: timing, orientation: orientation)
   }
 }

@@ -80,7 +80,13 @@ final class StreamSink: @unchecked Sendable {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      let buffer = try PixelBuffer(owning: sample, formatDescription: format)
+      guard let frame = gst_sample_get_buffer(sample) else {
+        gst_sample_unref(sample)
+        return GST_FLOW_OK
+      }
+      // Let go at once, the sample is what the appsink puts its next buffer into; else it would have to make another.
+      let buffer = PixelBuffer(owning: gst_buffer_ref(frame), formatDescription: format)
+      gst_sample_unref(sample)
       let resumedAt = flow.resumedAt.load(ordering: .relaxed)
       guard resumedAt == 0 || !isLeftOver(buffer, from: resumedAt) else { return GST_FLOW_OK }
       sequenceNumber += 1
@@ -152,48 +158,63 @@ final class StreamSink: @unchecked Sendable {
     }
   }
 
-  /// Answers queries, and reads the tags as they come.
+  /// Answers queries, and reads the tags as they come: before the appsink's own functions. Pad probes would do it too, but
+  /// each costs every frame a walk through the pad's hooks.
   private func watchPad(of appsink: UnsafeMutablePointer<GstElement>) {
     guard let pad = gst_element_get_static_pad(appsink, "sink") else { return }
     defer { gst_object_unref(pad) }
-    gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM,
-      { pad, info, context in
-        guard let query = info?.pointee.data?.assumingMemoryBound(to: GstQuery.self), let pad, let context else {
-          return GST_PAD_PROBE_OK
-        }
-        return Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().answer(query, on: pad)
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
-    gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-      { _, info, context in
-        guard let event = info?.pointee.data?.assumingMemoryBound(to: GstEvent.self), let context else {
-          return GST_PAD_PROBE_OK
-        }
-        Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().note(event)
-        return GST_PAD_PROBE_OK
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
+    let watch = PadWatch(sink: self, query: pad.pointee.queryfunc, event: pad.pointee.eventfunc)
+    gst_pad_set_query_function_full(
+      pad,
+      { pad, parent, query in
+        guard let pad, let query, let context = pad.pointee.querydata else { return 0 }
+        let watch = Unmanaged<PadWatch>.fromOpaque(context).takeUnretainedValue()
+        return watch.sink.answer(query, on: pad) ? 1 : watch.query?(pad, parent, query) ?? 0
+      }, Unmanaged.passRetained(watch).toOpaque(), PadWatch.release)
+    gst_pad_set_event_function_full(
+      pad,
+      { pad, parent, event in
+        guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
+        let watch = Unmanaged<PadWatch>.fromOpaque(context).takeUnretainedValue()
+        watch.sink.note(event)
+        return watch.event?(pad, parent, event) ?? 0
+      }, Unmanaged.passRetained(watch).toOpaque(), PadWatch.release)
+  }
+
+  /// What a pad's functions have, and the appsink's own ones.
+  private final class PadWatch {
+    let sink: StreamSink
+    let query: GstPadQueryFunction?
+    let event: GstPadEventFunction?
+
+    init(sink: StreamSink, query: GstPadQueryFunction?, event: GstPadEventFunction?) {
+      self.sink = sink
+      self.query = query
+      self.event = event
+    }
+
+    static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+      if let context { Unmanaged<PadWatch>.fromOpaque(context).release() }
+    }
   }
 
   /// Answers the caps query with what suits the stream best, and the allocation query with the metas that PipSink
   /// reads. An appsink of GStreamer 1.22 does not answer the latter, and then decoders copy every frame to get rid of
   /// their padding.
-  private func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>)
-    -> GstPadProbeReturn
-  {
+  ///
+  /// - Returns: false when the appsink is to answer.
+  private func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
     switch query.pointee.type {
     case GST_QUERY_CAPS:
       caps.answer(query, on: pad)
-      return GST_PAD_PROBE_HANDLED
+      return true
     case GST_QUERY_ALLOCATION:
       gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
       gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
       gst_query_add_allocation_meta(query, gst_video_affine_transformation_meta_api_get_type(), nil)
-      return GST_PAD_PROBE_HANDLED
+      return true
     default:
-      return GST_PAD_PROBE_OK
+      return false
     }
   }
 

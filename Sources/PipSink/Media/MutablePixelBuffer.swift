@@ -52,12 +52,7 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
   }
 
   /// The finished frame.
-  ///
-  /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` when GStreamer is out of memory.
-  public consuming func finish() throws(PipSinkError) -> PixelBuffer {
-    guard let sample = gst_sample_new(buffer, formatDescription.caps, nil, nil) else {
-      throw .unreadableFrame(reason: "no sample can be made")
-    }
-    return try PixelBuffer(owning: sample, formatDescription: formatDescription)
+  public consuming func finish() -> PixelBuffer {
+    PixelBuffer(owning: gst_buffer_ref(buffer), formatDescription: formatDescription)
   }
 }

@@ -27,7 +27,7 @@ extension PixelBuffer {
     let loan = Loan(release)
     guard planes.count == format.planeCount else { throw .noSuchPlane(index: planes.count, count: format.planeCount) }
     guard let buffer = gst_buffer_new() else { throw .outOfMemory(byteCount: 0) }
-    defer { gst_buffer_unref(buffer) }
+    self.init(owning: buffer, formatDescription: format)
     var (offsets, strides): ([gsize], [gint]) = ([], [])
     var end = 0
     for (index, plane) in planes.enumerated() {
@@ -51,8 +51,6 @@ extension PixelBuffer {
     gst_buffer_add_video_meta_full(
       buffer, GST_VIDEO_FRAME_FLAG_NONE, format.pixelFormat.gstFormat, guint(format.size.width),
       guint(format.size.height), guint(planes.count), &offsets, &strides)
-    guard let sample = gst_sample_new(buffer, format.caps, nil, nil) else { throw .outOfMemory(byteCount: end) }
-    try self.init(owning: sample, formatDescription: format)
   }
 
   /// A frame of an app's own GStreamer pipeline.
@@ -61,8 +59,11 @@ extension PixelBuffer {
   /// - Throws: ``PipSinkError/invalidCaps(_:)``, ``PipSinkError/unreadableFrame(reason:)``.
   public convenience init(unsafeGstSample sample: OpaquePointer) throws(PipSinkError) {
     guard let caps = gst_sample_get_caps(sample) else { throw .invalidCaps("none") }
+    guard let buffer = gst_sample_get_buffer(sample) else {
+      throw .unreadableFrame(reason: "the sample has no buffer")
+    }
     let format = try VideoFormatDescription.shared(for: caps)
-    try self.init(owning: gst_sample_ref(sample), formatDescription: format)
+    self.init(owning: gst_buffer_ref(buffer), formatDescription: format)
   }
 
   /// Lives as long as a plane is used.

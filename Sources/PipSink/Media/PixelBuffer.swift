@@ -1,40 +1,32 @@
 import CGStreamer
 
-/// One video frame in memory: a reference to a GstSample's frame, not a copy of it. Read-only and immutable.
+/// One video frame in memory: a reference to a GstBuffer, not a copy of it. Read-only and immutable.
 ///
-/// It keeps the GstSample, and with it the buffer, alive; it may outlive the pipeline. Its memory is mapped for the
-/// time of an access only. Any thread may read, several at once.
+/// It keeps the GstBuffer alive, and may outlive the pipeline. Its memory is mapped for the time of an access only. Any
+/// thread may read, several at once.
 ///
-/// `@unchecked Sendable`: the fields are constant, and a GstSample that nobody writes to may be read from every thread
+/// `@unchecked Sendable`: the fields are constant, and a GstBuffer that nobody writes to may be read from every thread
 /// (GstMiniObject's reference count is atomic).
 public final class PixelBuffer: @unchecked Sendable {
   /// Format, size and colours; the same object for all frames with equal caps.
   public let formatDescription: VideoFormatDescription
 
-  private let sample: OpaquePointer
+  let buffer: UnsafeMutablePointer<GstBuffer>
 
-  /// - Parameter sample: a GstSample with a buffer; ownership of one reference passes to the new object, which gives it
-  ///   back also when this throws.
-  /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` for a sample without a buffer.
-  init(owning sample: OpaquePointer, formatDescription: VideoFormatDescription) throws(PipSinkError) {
-    guard gst_sample_get_buffer(sample) != nil else {
-      gst_sample_unref(sample)
-      throw .unreadableFrame(reason: "the sample has no buffer")
-    }
-    self.sample = sample
+  /// - Parameter buffer: ownership of one reference passes to the new object.
+  package init(owning buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription) {
+    self.buffer = buffer
     self.formatDescription = formatDescription
   }
 
   deinit {
-    gst_sample_unref(sample)
+    gst_buffer_unref(buffer)
   }
 
   public var pixelFormat: PixelFormat { formatDescription.pixelFormat }
   /// The picture's size from the caps, in pixels. A crop meta on the buffer may make the visible part smaller.
   public var size: PictureSize { formatDescription.size }
   public var planeCount: Int { formatDescription.planeCount }
-
-  var buffer: UnsafeMutablePointer<GstBuffer> { gst_sample_get_buffer(sample) }
 
   /// Where one plane's pixels lie in its bytes.
   public struct PlaneLayout: Hashable, Sendable {
@@ -69,12 +61,15 @@ public final class PixelBuffer: @unchecked Sendable {
     try MappedFrame.withMapped(buffer, formatDescription: formatDescription, body)
   }
 
-  /// The one way to the GStreamer object behind the frame, for code that hands it to a C library. The sample is
-  /// borrowed for the time of `body`, which takes a reference of its own (`gst_sample_ref`) if it wants to keep it, and
-  /// must not write to it.
+  /// The one way to the GStreamer object behind the frame, for code that hands it to a C library: a GstSample with its
+  /// buffer and its caps, made for the call. It is borrowed for the time of `body`, which takes a reference of its own
+  /// (`gst_sample_ref`) if it wants to keep it, and must not write to it.
   public func withUnsafeGstSample<Result, Failure: Error>(
     _ body: (OpaquePointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    try body(sample)
+    // Like all of GLib, gst_sample_new ends the program where there is no memory.
+    let sample = gst_sample_new(buffer, formatDescription.caps, nil, nil)!
+    defer { gst_sample_unref(sample) }
+    return try body(sample)
   }
 }

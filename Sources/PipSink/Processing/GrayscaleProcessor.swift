@@ -44,12 +44,7 @@ public final class GrayscaleProcessor: FrameProcessor {
       luma, GST_VIDEO_FRAME_FLAG_NONE, source.pixelFormat.gstFormat, guint(layout.size.width),
       guint(layout.size.height), guint(source.planeCount), &offsets, &strides)
     copyCrop(from: source.buffer, to: luma)
-    let sample = source.withUnsafeGstSample {
-      gst_sample_new(luma, source.formatDescription.caps, gst_sample_get_segment($0), nil)
-    }
-    gst_buffer_unref(luma)
-    guard let sample else { throw .unreadableFrame(reason: "no sample can be made") }
-    return try PixelBuffer(owning: sample, formatDescription: source.formatDescription)
+    return PixelBuffer(owning: luma, formatDescription: source.formatDescription)
   }
 
   /// A new buffer over the luma plane's memory.

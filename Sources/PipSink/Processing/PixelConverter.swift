@@ -80,7 +80,7 @@ public final class PixelConverter: Sendable {
     try result.withMappedFrame { target throws(PipSinkError) in
       try converter.draw(frame, output, into: Picture(target))
     }
-    return try result.finish()
+    return result.finish()
   }
 
   /// The same with a sample's times and attachments kept. Its own orientation is carried out, before the output's.

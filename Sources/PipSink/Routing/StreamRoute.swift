@@ -50,18 +50,16 @@ final class StreamRoute: SampleBufferConsumer {
     let now = MonotonicTime.now
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
-    let previous = state.withLock { state -> SampleBuffer? in
-      let replaced = state.destination?.enqueue(sampleBuffer) ?? false
-      if state.placement.isMirrored { state.inApp?.enqueue(sampleBuffer) }
+    var frame: SampleBuffer? = sampleBuffer
+    state.withLock { state in
+      let replaced = state.enqueue(sampleBuffer)
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
       state.lastSequenceNumber = sampleBuffer.sequenceNumber
-      let previous = state.latest
-      state.latest = sampleBuffer
-      return previous
+      swap(&state.latest, &frame)
     }
-    if previous == nil { firstFrames.send(streamID) }
+    if frame == nil { firstFrames.send(streamID) }
   }
 
   /// Sends the stream elsewhere from its next frame on, and shows its latest one there at once.
@@ -158,6 +156,14 @@ final class StreamRoute: SampleBufferConsumer {
 }
 
 extension StreamRoute.State {
+  /// - Returns: whether the frame replaces one that will never be shown.
+  fileprivate func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
+    guard placement.surface != nil else { return inApp?.enqueue(sampleBuffer) ?? false }
+    let replaced = pictureInPicture?.enqueue(sampleBuffer) ?? false
+    if placement.isMirrored { inApp?.enqueue(sampleBuffer) }
+    return replaced
+  }
+
   /// The in-app surface begins or ends to show what the picture-in-picture surface shows.
   fileprivate func mirror(_ isMirrored: Bool, _ keepsPicture: Bool) {
     if isMirrored {
