@@ -12,6 +12,7 @@ let package = Package(
     .library(name: "PipSink", targets: ["PipSink"]),
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
+    .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -43,6 +44,11 @@ let package = Package(
     .target(
       name: "PipSinkGTK",
       dependencies: ["PipSink", "CGTK", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: warnings
+    ),
+    .target(
+      name: "GstPipSink",
+      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkGTK"],
       swiftSettings: warnings
     ),
     .executableTarget(

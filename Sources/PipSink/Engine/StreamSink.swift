@@ -5,8 +5,8 @@ import CGStreamer
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `format`, `formatCaps`, `taggedOrientation` and `sequenceNumber` belong to the streaming
-/// thread, of which a pad has one at a time (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `wrapper` belongs to the streaming thread, of which a pad has one at a time (its stream lock);
+/// everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
@@ -19,21 +19,12 @@ final class StreamSink: @unchecked Sendable {
   private let consumer: any SampleBufferConsumer
   private let handlers: Handlers
   private let caps: StreamCaps
-  private var format: VideoFormatDescription?
-  /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
-  private var formatCaps: UnsafeMutablePointer<GstCaps>?
-  /// From the stream's `image-orientation` tag.
-  private var taggedOrientation = VideoOrientation.upright
-  private var sequenceNumber: UInt64 = 0
+  private var wrapper = SampleWrapper()
 
   private init(consumer: any SampleBufferConsumer, handlers: Handlers, caps: StreamCaps) {
     self.consumer = consumer
     self.handlers = handlers
     self.caps = caps
-  }
-
-  deinit {
-    if let formatCaps { gst_caps_unref(formatCaps) }
   }
 
   /// Makes `appsink` deliver to `consumer`. Called once, before the pipeline starts.
@@ -72,21 +63,7 @@ final class StreamSink: @unchecked Sendable {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      let buffer = try PixelBuffer(owning: sample, formatDescription: format)
-      sequenceNumber += 1
-      var sampleBuffer = SampleBuffer(
-        pixelBuffer: buffer,
-        timing: SampleTiming(
-          presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
-          decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
-          duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
-        // The appsink has waited for the frame's time already, unless it was told not to (sync=false).
-        attachments: .init(displayImmediately: true),
-        sequenceNumber: sequenceNumber)
-      // The meta is about the pixels as they lie there, the tag about the picture that they make.
-      sampleBuffer.orientation =
-        VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: taggedOrientation) ?? taggedOrientation
-      consumer.consume(sampleBuffer)
+      consumer.consume(try wrapper.wrap(owning: sample, format))
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
@@ -110,13 +87,10 @@ final class StreamSink: @unchecked Sendable {
       gst_sample_unref(sample)
       throw .invalidCaps("none")
     }
-    if let format, formatCaps == caps { return format }
+    let old = wrapper.format
     do throws(PipSinkError) {
-      let new = try VideoFormatDescription.shared(for: caps)
-      if new !== format { handlers.formatChanged(new) }
-      format = new
-      if let formatCaps { gst_caps_unref(formatCaps) }
-      formatCaps = gst_caps_ref(caps)
+      let new = try wrapper.format(of: caps)
+      if new !== old { handlers.formatChanged(new) }
       return new
     } catch {
       gst_sample_unref(sample)
@@ -143,7 +117,7 @@ final class StreamSink: @unchecked Sendable {
         guard let event = info?.pointee.data?.assumingMemoryBound(to: GstEvent.self), let context else {
           return GST_PAD_PROBE_OK
         }
-        Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().note(event)
+        Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().wrapper.note(event)
         return GST_PAD_PROBE_OK
       }, Unmanaged.passRetained(self).toOpaque(),
       { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
@@ -160,27 +134,10 @@ final class StreamSink: @unchecked Sendable {
       caps.answer(query, on: pad)
       return GST_PAD_PROBE_HANDLED
     case GST_QUERY_ALLOCATION:
-      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
-      gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
-      gst_query_add_allocation_meta(query, gst_video_affine_transformation_meta_api_get_type(), nil)
+      SampleWrapper.addMetas(to: query)
       return GST_PAD_PROBE_HANDLED
     default:
       return GST_PAD_PROBE_OK
-    }
-  }
-
-  /// On the streaming thread, between two frames.
-  private func note(_ event: UnsafeMutablePointer<GstEvent>) {
-    switch event.pointee.type {
-    case GST_EVENT_STREAM_START:
-      taggedOrientation = .upright
-    case GST_EVENT_TAG:
-      var tags: UnsafeMutablePointer<GstTagList>?
-      gst_event_parse_tag(event, &tags)
-      // Other tags come in events of their own and say nothing about it.
-      if let tags, let orientation = VideoOrientation(tags: tags) { taggedOrientation = orientation }
-    default:
-      break
     }
   }
 }

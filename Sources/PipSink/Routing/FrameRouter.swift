@@ -67,6 +67,21 @@ public final class FrameRouter: Sendable {
     }
   }
 
+  /// Forgets a stream, its latest frame and what it counted; its surfaces show it no more. Its consumer takes nothing
+  /// then. Does nothing for a stream that was not added.
+  public func removeStream(_ streamID: StreamID) {
+    let requestedAt = MonotonicTime.now
+    let removed = control.withLock { control -> StreamRoute? in
+      guard let route = control.route(streamID) else { return nil }
+      if let surface = control.table.placement(of: streamID).surface {
+        publish(control.table.clearing(surface), in: &control, requestedAt, nil)
+      }
+      control.routes.removeAll { $0 === route }
+      return route
+    }
+    removed?.close()
+  }
+
   /// The consumer of a stream, for ``VideoEngine``; the stream is added, without an in-app surface, when it is new.
   public func consumer(for streamID: StreamID) -> any SampleBufferConsumer {
     addStream(streamID)

@@ -9,7 +9,7 @@ final class StreamRoute: SampleBufferConsumer {
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
-    let inApp: (any SampleBufferDestination)?
+    var inApp: (any SampleBufferDestination)?
     /// The picture-in-picture surface that shows the stream.
     var pictureInPicture: (any SampleBufferDestination)?
     var latest: SampleBuffer?
@@ -18,6 +18,8 @@ final class StreamRoute: SampleBufferConsumer {
     var changes: [Change] = []
     /// Whether the last change waits for the first frame that is routed to the new surface.
     var isChangeOpen = false
+    /// Whether the stream was removed.
+    var isClosed = false
 
     var surface: SurfaceKind { placement.surface == nil ? .inApp : .pictureInPicture }
     var destination: (any SampleBufferDestination)? { placement.surface == nil ? inApp : pictureInPicture }
@@ -51,6 +53,7 @@ final class StreamRoute: SampleBufferConsumer {
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
     let previous = state.withLock { state -> SampleBuffer? in
+      guard !state.isClosed else { return sampleBuffer }
       let replaced = state.destination?.enqueue(sampleBuffer) ?? false
       if state.placement.isMirrored { state.inApp?.enqueue(sampleBuffer) }
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
@@ -122,6 +125,20 @@ final class StreamRoute: SampleBufferConsumer {
       state.pictureInPicture = pictureInPicture
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
+  }
+
+  /// The stream is no more: its surfaces are empty, and what still comes goes nowhere.
+  func close() {
+    let dropped = state.withLock { state in
+      let waiting = state.destination?.relinquish(removingImage: true)
+      let dropped = (waiting, state.latest)
+      state.inApp = nil
+      state.pictureInPicture = nil
+      state.latest = nil
+      state.isClosed = true
+      return dropped
+    }
+    _ = dropped
   }
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
