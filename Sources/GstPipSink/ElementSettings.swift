@@ -16,7 +16,7 @@ struct ElementSettings: Sendable {
   /// Processors by name: "grayscale,rotate:90".
   var process: String?
   var isAutomatic = false
-  var direction = GST_VIDEO_ORIENTATION_AUTO
+  var direction = GST_VIDEO_ORIENTATION_IDENTITY
   /// The application's X11 window for the stream in the app; 0 for none.
   var windowHandle: UInt = 0
   /// In that window, in pixels; nil for all of it.
@@ -24,8 +24,11 @@ struct ElementSettings: Sendable {
   /// Whether the windows' pointer and keys go upstream.
   var handlesEvents = true
 
-  /// How pictures are to be turned whatever their tag says; nil for what it says.
-  var orientation: VideoOrientation? { VideoOrientation(direction) }
+  /// How pictures are to be turned whatever their tag says; nil for what it says, which is so for `auto` and as long as
+  /// nobody has set anything.
+  var orientation: VideoOrientation? {
+    direction == GST_VIDEO_ORIENTATION_IDENTITY ? nil : VideoOrientation(direction)
+  }
 
   /// The processors that `process` names, and the limiter.
   ///

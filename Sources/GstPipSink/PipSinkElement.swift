@@ -77,9 +77,8 @@ enum PipSinkElement {
     gst_element_class_set_metadata(
       elementClass, "PipSink video sink", "Sink/Video",
       """
-      Shows a stream in the window of its session, in an application's window (GstVideoOverlay), or in a \
-      picture-in-picture window above all others; \
-      gst-launch-1.0 videotestsrc ! pipsink stream-id=a mode=pip
+      Shows a stream in its session's window, in an application's (GstVideoOverlay), or in a picture-in-picture window \
+      above all others
       """, "PipSink's authors")
     // Other kinds of memory are caps features of their own, to be appended here.
     let limit = PictureSize.maximumDimension

@@ -9,6 +9,8 @@ final class WindowSurfaces: SessionSurfaces {
   private let window: VideoWindow
   private let pictureInPicture: PictureInPictureWindow
   private var views: [StreamID: RemoteVideoView] = [:]
+  /// Those in the window.
+  private var shown: [SessionMember] = []
   private var foreign: [StreamID: X11WindowRenderer] = [:]
   private var background: BackgroundMonitor?
   private var isShown = false
@@ -21,6 +23,11 @@ final class WindowSurfaces: SessionSurfaces {
     window = try VideoWindow(content: grid, size: PictureSize(width: 960, height: 540))
     pictureInPicture = try PictureInPictureWindow()
     window.didRequestClose = didClose
+    window.keyPressed = { [weak self] key in
+      guard let self else { return false }
+      for member in shown { ElementNavigation.send(key: key, to: member) }
+      return !shown.isEmpty
+    }
   }
 
   var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
@@ -31,7 +38,11 @@ final class WindowSurfaces: SessionSurfaces {
     if foreign.removeValue(forKey: member.streamID) != nil { member.layer.detach() }
     if !isInPictureInPicture, views[member.streamID] == nil {
       let view = try RemoteVideoView(streamID: member.streamID, layer: member.layer)
+      view.view.pointerHandler = { [weak view] event in
+        if let size = view?.view.renderSize { ElementNavigation.send(event, on: size, to: member) }
+      }
       views[member.streamID] = view
+      shown.append(member)
       grid.add(view)
     }
     let hasPicture = (member.statistics?.received ?? 0) > 0
@@ -60,6 +71,7 @@ final class WindowSurfaces: SessionSurfaces {
 
   private func removeView(of member: SessionMember) {
     if let view = views.removeValue(forKey: member.streamID) { grid.remove(view) }
+    shown.removeAll { $0 === member }
   }
 
   func present() {
