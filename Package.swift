@@ -71,8 +71,14 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "PipSinkTests",
-      dependencies: ["PipSink", "CGStreamer", "CLibYUV", "CAllocationCounter"],
+      dependencies: ["PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter"],
       swiftSettings: warnings
+    ),
+    .systemLibrary(
+      name: "CGStreamerCheck",
+      path: "Tests/CGStreamerCheck",
+      pkgConfig: "gstreamer-check-1.0",
+      providers: [.apt(["libgstreamer1.0-dev"])]
     ),
     .testTarget(
       name: "DemoTests",
