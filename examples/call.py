@@ -31,6 +31,7 @@ class Call:
         for area in areas:
             tiles.pack_start(area, True, True, 0)
         self.window.show_all()
+        button.grab_focus()
         for stream, area in zip(self.streams, areas):
             self.watch(stream)
             # On X11 the streams are in the call's own window, on Wayland in PipSink's.

@@ -56,6 +56,8 @@ final class WindowSurfaces: SessionSurfaces {
   private func show(_ member: SessionMember, in settings: ElementSettings) throws(PipSinkError) {
     removeView(of: member)
     if foreign[member.streamID]?.windowID != settings.windowHandle {
+      // The window may be of GTK's, and new.
+      GTKDisplay.synchronize()
       let renderer = try X11WindowRenderer(windowID: settings.windowHandle)
       foreign[member.streamID] = renderer
       member.layer.attach(to: renderer)

@@ -2,6 +2,7 @@ import CGStreamer
 import Glibc
 import Testing
 
+@testable import GstPipSink
 @testable import PipSink
 
 /// Each runs in a process of its own, where nothing else allocates, starts threads or traces.
@@ -14,6 +15,7 @@ import Testing
       try await startAndStop(cycles: 100)
       try useSurfaces()
       try provokeErrors()
+      try await useElements()
       VideoFormatDescription.forgetUnused()
       gst_deinit()
     }
@@ -78,6 +80,18 @@ private func useSurfaces() throws {
   let image = try rendered(
     TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64)), size: .init(width: 64, height: 64))
   _ = try image.pngBytes()
+}
+
+/// Elements that are started, asked for picture-in-picture, and stopped.
+private func useElements() async throws {
+  for _ in 0..<10 {
+    let harness = try ElementHarness("surface=offscreen sync=false mode=pip process=grayscale")
+    harness.setCaps()
+    for index in 0..<10 { harness.push(milliseconds: UInt(index) * 33) }
+    if harness.elementMessages(until: "pip-did-start").isEmpty { fatalError("no picture-in-picture") }
+  }
+  // The main actor lets go of their windows.
+  await withCheckedContinuation { done in MainActorHost.post { done.resume() } }
 }
 
 private func provokeErrors() throws {
