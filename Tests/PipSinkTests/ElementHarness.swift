@@ -1,5 +1,6 @@
 import CGStreamer
 import CGStreamerCheck
+import Glibc
 import Testing
 
 @testable import GstPipSink
@@ -11,6 +12,12 @@ final class ElementHarness {
   let element: UnsafeMutablePointer<GstElement>
   let harness: UnsafeMutablePointer<GstHarness>
   private let bus: UnsafeMutablePointer<GstBus>
+
+  static let isSanitized = ["__tsan_init", "__asan_init"].contains { name in
+    let program = dlopen(nil, RTLD_LAZY)
+    defer { if let program { dlclose(program) } }
+    return dlsym(program, name) != nil
+  }
 
   /// - Parameter properties: as in a pipeline description.
   init(_ properties: String = "surface=none sync=false") throws {

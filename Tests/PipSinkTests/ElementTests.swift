@@ -1,5 +1,6 @@
 import CGStreamer
 import CGStreamerCheck
+import Foundation
 import Testing
 
 @testable import GstPipSink
@@ -13,6 +14,35 @@ import Testing
     #expect(g_type_from_name("GstPipSink") == PipSinkElement.type)
     let plugin = try #require(pluginDescription().pointee.name)
     #expect(String(cString: plugin) == "pipsink")
+  }
+
+  @Test(.enabled(if: !ElementHarness.isSanitized, "GStreamer cannot load a plugin with a sanitizer"))
+  func aProgramThatHasTheElementMayLoadThePluginAsWell() async {
+    await #expect(processExitsWith: .success) {
+      let harness = try ElementHarness("surface=offscreen sync=false mode=pip")
+      let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+      let path = tests.appendingPathComponent("libgstpipsink.so").path
+      let plugin = try #require(gst_plugin_load_file(path, nil))
+      #expect(String(cString: gst_plugin_get_name(plugin)) == "pipsink")
+      let second = try ElementHarness("surface=offscreen sync=false session=second")
+      #expect(g_type_from_name("GstPipSink") == PipSinkElement.type)
+      for harness in [harness, second] {
+        harness.setCaps()
+        #expect(harness.push() == GST_FLOW_OK)
+        #expect(harness.received == 1)
+      }
+      #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    }
+  }
+
+  @Test func withoutADisplayASwiftProgramHearsOfItOnTheBus() async {
+    await #expect(processExitsWith: .success) {
+      for name in ["DISPLAY", "WAYLAND_DISPLAY"] { unsetenv(name) }
+      let harness = try ElementHarness("surface=window sync=false")
+      #expect(harness.message(GST_MESSAGE_ERROR)?.contains("no window can be shown") == true)
+      harness.set("gravity", "resize")
+      #expect(harness.message(GST_MESSAGE_ERROR, seconds: 0.2) == nil)
+    }
   }
 
   @Test func aNewElementIsGivenBackWhole() throws {
