@@ -57,6 +57,7 @@ let package = Package(
         "CGStreamer",
         "PipSink",
         "PipSinkGTK",
+        "GstPipSink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

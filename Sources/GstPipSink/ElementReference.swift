@@ -39,14 +39,13 @@ final class ElementReference: @unchecked Sendable {
 
   /// Posts an error on the bus, which ends the pipeline, or a warning.
   func post(
-    _ error: PipSinkError, _ text: String, code: GstResourceError = GST_RESOURCE_ERROR_FAILED,
-    isWarning: Bool = false
+    _ text: String, _ detail: String, code: GstResourceError = GST_RESOURCE_ERROR_FAILED, isWarning: Bool = false
   ) {
     use {
       // The message owns the texts.
       gst_element_message_full(
         $0, isWarning ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, gst_resource_error_quark(), gint(code.rawValue),
-        g_strdup(text), g_strdup(error.description), #fileID, #function, #line)
+        g_strdup(text), g_strdup(detail), #fileID, #function, #line)
     }
   }
 }

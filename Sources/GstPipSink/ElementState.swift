@@ -40,10 +40,12 @@ final class ElementState: @unchecked Sendable {
       do throws(PipSinkError) {
         member.chain.processors = try new.makeProcessors()
       } catch {
-        reference.post(error, "The processors cannot be made.", code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
+        reference.post(
+          "The processors cannot be made.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
       }
     }
     member.apply()
+    if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }
 
   func set(mode: ElementMode) {
@@ -67,7 +69,7 @@ final class ElementState: @unchecked Sendable {
       try MainActorHost.openDisplay()
       return true
     } catch {
-      reference.post(error, "No window can be shown.", code: GST_RESOURCE_ERROR_NOT_FOUND)
+      reference.post("No window can be shown.", error.description, code: GST_RESOURCE_ERROR_NOT_FOUND)
       return false
     }
   }
@@ -83,7 +85,7 @@ final class ElementState: @unchecked Sendable {
       prerolled = nil
       return 1
     } catch {
-      reference.post(error, "The stream \"\(id)\" cannot be shown.", code: GST_RESOURCE_ERROR_SETTINGS)
+      reference.post("The stream \"\(id)\" cannot be shown.", error.description, code: GST_RESOURCE_ERROR_SETTINGS)
       return 0
     }
   }
@@ -126,7 +128,7 @@ final class ElementState: @unchecked Sendable {
       chain.consume(try wrapper.wrap(owning: sample, format, fixedOrientation: orientation.withLock { $0 }))
       return GST_FLOW_OK
     } catch {
-      reference.post(error, "A frame cannot be shown.")
+      reference.post("A frame cannot be shown.", error.description)
       return GST_FLOW_ERROR
     }
   }

@@ -21,6 +21,7 @@ final class MainContextDriver: Sendable {
     var begins = MonotonicTime(nanoseconds: 0)
     var thread: WorkerThread?
     var mustEnd = false
+    var hasEnded = false
   }
 
   private static let beatMilliseconds: guint = 40
@@ -52,12 +53,14 @@ final class MainContextDriver: Sendable {
   }
 
   private func end() {
-    let thread = state.withLock { state in
+    let isOwnThread = state.withLock { state in
       state.mustEnd = true
-      return state.thread
+      return state.thread?.isCurrent ?? true
     }
     state.wakeAll()
-    thread?.join()
+    guard !isOwnThread else { return }
+    // The thread may wait for something that whoever ends the process holds.
+    _ = state.wait(until: .now.advanced(bySeconds: 1)) { $0.hasEnded ? true : nil }
   }
 
   private enum Turn {
@@ -67,6 +70,10 @@ final class MainContextDriver: Sendable {
   }
 
   private func run() {
+    defer {
+      state.withLock { $0.hasEnded = true }
+      state.wakeAll()
+    }
     while true {
       let mustEnd = state.wait { $0.mustEnd ? true : $0.sessionCount > 0 ? false : nil }
       guard !mustEnd else { return }

@@ -104,8 +104,9 @@ enum PipSinkElement {
       return PipSinkElement.state(of: sink).preroll { parent.pointee.preroll(sink, buffer) }
     }
     let videoClass = `class`.assumingMemoryBound(to: GstVideoSinkClass.self)
-    videoClass.pointee.set_info = { sink, caps, _ in
-      guard let sink, let caps else { return 0 }
+    videoClass.pointee.set_info = { sink, caps, info in
+      guard let sink, let caps, let info else { return 0 }
+      (sink.pointee.width, sink.pointee.height) = (info.pointee.width, info.pointee.height)
       return PipSinkElement.state(of: sink).set(caps)
     }
     videoClass.pointee.show_frame = { sink, buffer in

@@ -81,15 +81,15 @@ final class Session: Sendable {
         job(interface)
       } catch {
         self.hasFailed = true
-        self.fail(error)
+        self.fail("No window can be shown.", error.description)
       }
     }
   }
 
   /// Ends the pipelines of all elements.
-  func fail(_ error: PipSinkError) {
+  func fail(_ text: String, _ detail: String) {
     for member in members.withLock({ $0 }) {
-      member.element.post(error, "No window can be shown.", code: GST_RESOURCE_ERROR_NOT_FOUND)
+      member.element.post(text, detail, code: GST_RESOURCE_ERROR_NOT_FOUND)
     }
   }
 }

@@ -17,9 +17,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     self.session = session
     surfaces =
       if session.surface == .window {
-        try WindowSurfaces(session: session.name) { [weak session] in
-          session?.fail(.displayUnavailable(reason: "the user has closed the window"))
-        }
+        try WindowSurfaces { [weak session] in session?.fail("The window was closed.", "The user has closed it.") }
       } else {
         try OffscreenSurfaces()
       }
@@ -66,7 +64,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     guard members.contains(where: { $0 === member }) else { return }
     let settings = member.settings
     member.layer.videoGravity = settings.gravity.gravity
-    if member.streamID == currentStreamID { controller?.configuration.videoGravity = settings.gravity.gravity }
+    fitPictureInPicture()
     watchBackground(members.contains { $0.settings.isAutomatic })
     showAll()
   }
@@ -76,7 +74,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
       do throws(PipSinkError) {
         try surfaces.show(member, isInPictureInPicture: isInPictureInPicture(member.streamID))
       } catch {
-        member.element.post(error, "The stream cannot be shown.", isWarning: true)
+        member.element.post("The stream cannot be shown.", error.description, isWarning: true)
       }
     }
   }
@@ -121,11 +119,12 @@ final class SessionInterface: PictureInPictureControllerDelegate {
 
   private func start(_ member: SessionMember, _ controller: PictureInPictureController) {
     let streamID = member.wantedStreamID
+    guard !controller.isActive || currentStreamID != streamID else { return }
     awaited = streamID
     // Otherwise it begins when its element starts.
     guard members.contains(where: { $0.streamID == streamID }) else { return }
     controller.streamSelector.select(streamID)
-    controller.configuration.videoGravity = member.settings.gravity.gravity
+    fitPictureInPicture()
     do throws(PipSinkError) {
       try controller.startWhenReady()
     } catch {
@@ -150,13 +149,22 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     case .willStop, .stateChanged, .suspendedChanged: break
     case .restoreUserInterface: emit(.restoreUserInterface)
     case .didStop(let reason):
+      awaited = nil
       noteModes()
       emit(.didStop(reason: reason.name))
     case .renderSizeChanged(let size): emit(.renderSizeChanged(size))
-    case .sourceChanged: noteModes()
+    case .sourceChanged(_, let streamID):
+      if streamID == awaited, controller?.isActive == true { awaited = nil }
+      fitPictureInPicture()
+      noteModes()
     case .action(let action): emit(.action(action))
     }
     showAll()
+  }
+
+  private func fitPictureInPicture() {
+    guard let member = members.first(where: { $0.streamID == currentStreamID }) else { return }
+    controller?.configuration.videoGravity = member.settings.gravity.gravity
   }
 
   private func noteModes() {

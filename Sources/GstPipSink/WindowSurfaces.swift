@@ -4,7 +4,6 @@ import PipSinkGTK
 /// Windows on X11 or Wayland: one for the streams in the app, opened when there is one, and the picture-in-picture
 /// window. A stream whose application has a window for it is shown there.
 final class WindowSurfaces: SessionSurfaces {
-  private let title: String
   private let grid: GridVideoView
   private let window: VideoWindow
   private let pictureInPicture: PictureInPictureWindow
@@ -17,8 +16,7 @@ final class WindowSurfaces: SessionSurfaces {
 
   /// - Parameter didClose: called when the user closes the app's window.
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
-  init(session: String, didClose: @escaping @MainActor () -> Void) throws(PipSinkError) {
-    title = session
+  init(didClose: @escaping @MainActor () -> Void) throws(PipSinkError) {
     grid = try GridVideoView()
     window = try VideoWindow(content: grid, size: PictureSize(width: 960, height: 540))
     pictureInPicture = try PictureInPictureWindow()
@@ -34,7 +32,8 @@ final class WindowSurfaces: SessionSurfaces {
 
   func show(_ member: SessionMember, isInPictureInPicture: Bool) throws(PipSinkError) {
     let settings = member.settings
-    guard settings.windowHandle == 0 else { return try show(member, in: settings) }
+    // On Wayland a window of another connection's cannot be drawn in.
+    guard settings.windowHandle == 0 || GTKDisplay.kind != .x11 else { return try show(member, in: settings) }
     if foreign.removeValue(forKey: member.streamID) != nil { member.layer.detach() }
     if !isInPictureInPicture, views[member.streamID] == nil {
       let view = try RemoteVideoView(streamID: member.streamID, layer: member.layer)

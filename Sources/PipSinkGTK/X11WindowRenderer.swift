@@ -85,8 +85,9 @@ public final class X11WindowRenderer: VideoRenderer {
       switch event {
       case .resized(let size): state.windowSize = size.isValid ? size : nil
       case .mapped(let isMapped): state.isMapped = isMapped
-      case .obscured(let isObscured): state.isObscured = isObscured
-      case .exposed: break
+      // These come of windows that can be seen, also when it was one around this that has been mapped.
+      case .obscured(let isObscured): (state.isMapped, state.isObscured) = (true, isObscured)
+      case .exposed: state.isMapped = true
       case .lost: state.isLost = true
       }
       return state.needsDisplay

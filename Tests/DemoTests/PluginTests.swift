@@ -111,7 +111,7 @@ struct PluginTests {
     // The window that the user closes ends the pipeline.
     try await server.tool("wmctrl", "-i", "-c", window.id)
     let result = try await launch.result()
-    #expect(!result.wasKilled && result.errors.contains("the user has closed the window"), "\(result.errors)")
+    #expect(!result.wasKilled && result.errors.contains("The window was closed"), "\(result.errors)")
   }
 
   private static func isRed(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
