@@ -15,7 +15,7 @@ sanitizer_environment = \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
 .PHONY: demo test lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies install-build \
-  install deb test-deb
+  install deb test-deb docs
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
@@ -80,6 +80,10 @@ deb:
 
 test-deb: deb
 	scripts/test-deb.sh .build/pipsink_$(VERSION)_$(shell dpkg --print-architecture).deb
+
+# The library's documentation, a static site in .build/docs/site; it needs no network.
+docs: dependencies
+	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs
 
 clean:
 	rm -rf .build $(DEMO_OUTPUT)
