@@ -84,7 +84,7 @@ let package = Package(
     .testTarget(
       name: "DemoTests",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
-      exclude: ["rtsp-server.py"],
+      exclude: ["rtsp-server.py", "state-changes.py"],
       swiftSettings: warnings
     ),
   ],

@@ -103,6 +103,8 @@ public final class X11WindowRenderer: VideoRenderer {
       let handler = state.withLock { state -> (@Sendable () -> Void)? in
         guard state.rectangle != newValue else { return nil }
         state.rectangle = newValue
+        state.target = nil
+        fillBlack(state.windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) }, state.context)
         return state.needsDisplay
       }
       handler?()
@@ -141,16 +143,17 @@ public final class X11WindowRenderer: VideoRenderer {
     state.withLock { state in
       guard !state.isLost, let context = state.context else { return }
       state.target = nil
-      let area = state.area
-      connection.use {
-        XSetForeground(connection.display, context, 0)
-        if let area {
-          XFillRectangle(
-            connection.display, windowID, context, Int32(area.x), Int32(area.y), UInt32(area.width),
-            UInt32(area.height))
-        }
-        XFlush(connection.display)
-      }
+      fillBlack(state.area, context)
+    }
+  }
+
+  private func fillBlack(_ area: PictureRect?, _ context: GC?) {
+    guard let area, let context else { return }
+    connection.use {
+      XSetForeground(connection.display, context, 0)
+      XFillRectangle(
+        connection.display, windowID, context, Int32(area.x), Int32(area.y), UInt32(area.width), UInt32(area.height))
+      XFlush(connection.display)
     }
   }
 

@@ -114,6 +114,19 @@ struct PluginTests {
     #expect(!result.wasKilled && result.errors.contains("The window was closed"), "\(result.errors)")
   }
 
+  @Test(
+    .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), arguments: ["loop", "none"])
+  func stateChangesFromAllThreadsEndAlsoWithWindows(mainLoop: String) async throws {
+    let server = try await XServer()
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/state-changes.py").path
+    let program = try RunningProgram(
+      "/usr/bin/python3", [script, mainLoop],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let result = try await program.result(seconds: 90)
+    #expect(result.status == 0 && !result.wasKilled && result.output.contains("done"), "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+  }
+
   private static func isRed(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
     let pixel = image.pixel(x, y)
     return pixel[2] > 200 && pixel[1] < 60 && pixel[0] < 60
