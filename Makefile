@@ -15,7 +15,8 @@ sanitizer_environment = \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
-.PHONY: demo test soak lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies
+.PHONY: demo test soak lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies install-build \
+  install deb test-deb docs
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
@@ -52,6 +53,42 @@ bench: dependencies
 bench-present: test-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	scripts/bench-present.sh "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
+
+# What is installed has Swift's runtime in it, and of the plugin nobody sees more than its entry.
+PREFIX ?= /usr/local
+VERSION = $(shell sed -n 's/.*let version = "\(.*\)"/\1/p' Sources/PipSink/PipSink.swift)
+install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xlinker --gc-sections -Xlinker --as-needed
+install_products = .build/install/release
+plugin_folder = $(PREFIX)/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)/gstreamer-1.0
+share = $(DESTDIR)$(PREFIX)/share
+
+install-build: dependencies
+	$(install_build) --product gstpipsink -Xlinker --version-script=$(CURDIR)/scripts/gstpipsink.map
+	$(install_build) --product pipsink-demo
+
+install: install-build
+	install -D -s -m 755 $(install_products)/pipsink-demo $(DESTDIR)$(PREFIX)/bin/pipsink-demo
+	install -D -s -m 644 $(install_products)/libgstpipsink.so $(DESTDIR)$(plugin_folder)/libgstpipsink.so
+	install -D -m 644 -t $(share)/pipsink/pipelines pipelines/*.launch
+	install -D -m 644 -t $(share)/man/man1 docs/pipsink-demo.1
+	install -D -m 644 -t $(share)/man/man7 docs/pipsink.7
+	install -d $(share)/bash-completion/completions $(share)/zsh/vendor-completions $(share)/fish/vendor_completions.d
+	$(install_products)/pipsink-demo --generate-completion-script bash > $(share)/bash-completion/completions/pipsink-demo
+	$(install_products)/pipsink-demo --generate-completion-script zsh > $(share)/zsh/vendor-completions/_pipsink-demo
+	$(install_products)/pipsink-demo --generate-completion-script fish > $(share)/fish/vendor_completions.d/pipsink-demo.fish
+	@echo "The plugin is in $(plugin_folder). Where that is not GStreamer's own folder, GST_PLUGIN_PATH has to name it."
+
+deb:
+	rm -rf .build/deb
+	$(MAKE) install DESTDIR=.build/deb PREFIX=/usr
+	scripts/make-deb.sh .build/deb $(VERSION) .build/pipsink_$(VERSION)_$(shell dpkg --print-architecture).deb
+
+test-deb: deb
+	scripts/test-deb.sh .build/pipsink_$(VERSION)_$(shell dpkg --print-architecture).deb
+
+# The library's documentation, a static site in .build/docs/site; it needs no network.
+docs: dependencies
+	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs
 
 clean:
 	rm -rf .build $(DEMO_OUTPUT)

@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
+    .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -52,6 +53,11 @@ let package = Package(
       dependencies: ["PipSink", "CGIO", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
+    .target(
+      name: "GstPipSink",
+      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkGTK"],
+      swiftSettings: warnings
+    ),
     .executableTarget(
       name: "pipsink-demo",
       dependencies: [
@@ -59,6 +65,7 @@ let package = Package(
         "PipSink",
         "PipSinkGTK",
         "PipSinkDBus",
+        "GstPipSink",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -73,13 +80,19 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "PipSinkTests",
-      dependencies: ["PipSink", "CGStreamer", "CLibYUV", "CAllocationCounter"],
+      dependencies: ["PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter"],
       swiftSettings: warnings
+    ),
+    .systemLibrary(
+      name: "CGStreamerCheck",
+      path: "Tests/CGStreamerCheck",
+      pkgConfig: "gstreamer-check-1.0",
+      providers: [.apt(["libgstreamer1.0-dev"])]
     ),
     .testTarget(
       name: "DemoTests",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
-      exclude: ["rtsp-server.py", "dbus-flood.py"],
+      exclude: ["rtsp-server.py", "dbus-flood.py", "state-changes.py"],
       swiftSettings: warnings
     ),
   ],

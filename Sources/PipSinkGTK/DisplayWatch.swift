@@ -16,13 +16,18 @@ enum DisplayWatch {
   static func begin(_ display: OpaquePointer) {
     descriptor = pipsink_display_descriptor(display)
     if pipsink_is_x11_display(display) != 0 {
-      // It must not return: Xlib would end the program.
-      XSetIOErrorHandler { display in
+      let handler = XSetIOErrorHandler { display in
         // Those of our own connections have a way to go on.
         if X11Connection.isOwn(display) || PictureInPictureDisplay.isOwn(display) { return 0 }
+        // The others are the program's, where it has a main loop of its own.
+        guard DisplayWatch.mainThread.withLock({ $0 }) != nil else {
+          return DisplayWatch.previousHandler.withLock { $0 }?(display) ?? 0
+        }
+        // It must not return: Xlib would end the program.
         MainActor.assumeIsolated { () -> Void in DisplayWatch.lose() }
         return 0
       }
+      previousHandler.withLock { $0 = handler }
     }
   }
 
@@ -39,6 +44,8 @@ enum DisplayWatch {
       }, nil, nil)
   }
 
+  private nonisolated static let previousHandler = Locked<(@convention(c) (OpaquePointer?) -> Int32)?>(nil)
+  /// Set when the main loop is ours.
   private nonisolated static let mainThread = Locked<pthread_t?>(nil)
 
   private nonisolated static func isMainThread() -> Bool {

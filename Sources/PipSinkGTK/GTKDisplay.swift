@@ -37,6 +37,11 @@ public enum GTKDisplay {
   /// Whether a window can be put on an overlay layer above all others, which Wayland compositors with layer-shell have.
   public static var hasLayerShell: Bool { opened == .wayland && gtk_layer_is_supported() != 0 }
 
+  /// Waits until the display server has done what GTK has asked it for: other connections see its windows then.
+  package static func synchronize() {
+    if opened == .x11, !isLost, let display = gdk_display_get_default() { gdk_display_sync(display) }
+  }
+
   /// Whether the display server has gone. Nothing of GTK may be used then.
   public static var isLost: Bool { DisplayWatch.isLost }
 

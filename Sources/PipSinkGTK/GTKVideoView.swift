@@ -17,8 +17,12 @@ public final class GTKVideoView: GTKWidgetOwner {
 
   let widget: GtkWidgetPointer
   let surface: GTKVideoSurface
+  /// What the pointer does on the view. Set once, when the view is made.
+  public var pointerHandler: ((PointerEvent) -> Void)? {
+    didSet { if oldValue == nil { watchPointer() } }
+  }
   private let paintTarget: PaintTarget
-  private let signals = SignalConnections()
+  let signals = SignalConnections()
   private var toplevel: GtkWidgetPointer?
   private let toplevelSignals = SignalConnections()
   private var isMapped = false

@@ -7,11 +7,13 @@ public final class GridVideoView: GTKWidgetOwner {
   public private(set) var views: [RemoteVideoView] = []
   public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(tiles.widget) }
 
-  private let tiles = TiledView { count, size in GridLayout.frames(count: count, in: size) }
+  private let tiles: TiledView
 
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   public init() throws(PipSinkError) {
+    // No widget can be made before.
     try GTKDisplay.open()
+    tiles = TiledView { count, size in GridLayout.frames(count: count, in: size) }
   }
 
   /// Adds a stream's view behind those that are there.

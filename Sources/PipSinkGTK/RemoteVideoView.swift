@@ -39,10 +39,17 @@ public final class RemoteVideoView: GTKWidgetOwner {
   private let placeholderLabel: GtkWidgetPointer
 
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
-  public init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
+  public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
+    try self.init(streamID: streamID, layer: SampleBufferDisplayLayer(name: streamID, videoGravity: videoGravity))
+  }
+
+  /// - Parameter layer: shown here from now on.
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  public init(streamID: StreamID, layer: SampleBufferDisplayLayer) throws(PipSinkError) {
     self.streamID = streamID
     view = try GTKVideoView()
-    layer = SampleBufferDisplayLayer(name: streamID, renderer: view.renderer, videoGravity: videoGravity)
+    self.layer = layer
+    layer.attach(to: view.renderer)
     overlay = gtk_overlay_new()
     g_object_ref_sink(overlay)
     nameLabel = gtk_label_new(streamID)

@@ -16,7 +16,9 @@ public final class X11WindowRenderer: VideoRenderer {
   private let thread: WorkerThread?
 
   private struct State: ~Copyable {
-    var size: PictureSize?
+    /// The window's.
+    var windowSize: PictureSize?
+    var rectangle: PictureRect?
     var isMapped = false
     var isObscured = false
     var isLost = false
@@ -26,6 +28,11 @@ public final class X11WindowRenderer: VideoRenderer {
     var target: PictureRect?
     var context: GC?
     var needsDisplay: (@Sendable () -> Void)?
+
+    /// Where pictures go in the window.
+    var area: PictureRect? {
+      rectangle ?? windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) }
+    }
   }
 
   /// - Parameters:
@@ -55,7 +62,7 @@ public final class X11WindowRenderer: VideoRenderer {
     }
     let size = PictureSize(width: Int(attributes.width), height: Int(attributes.height))
     state.withLock { state in
-      state.size = size.isValid ? size : nil
+      state.windowSize = size.isValid ? size : nil
       state.isMapped = attributes.map_state == IsViewable
       state.context = connection.use { XCreateGC(connection.display, windowID, 0, nil) } ?? nil
     }
@@ -76,10 +83,11 @@ public final class X11WindowRenderer: VideoRenderer {
   private static func handle(_ event: X11EventLoop.Event, _ state: Locked<State>) {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       switch event {
-      case .resized(let size): state.size = size.isValid ? size : nil
+      case .resized(let size): state.windowSize = size.isValid ? size : nil
       case .mapped(let isMapped): state.isMapped = isMapped
-      case .obscured(let isObscured): state.isObscured = isObscured
-      case .exposed: break
+      // These come of windows that can be seen, also when it was one around this that has been mapped.
+      case .obscured(let isObscured): (state.isMapped, state.isObscured) = (true, isObscured)
+      case .exposed: state.isMapped = true
       case .lost: state.isLost = true
       }
       return state.needsDisplay
@@ -87,12 +95,28 @@ public final class X11WindowRenderer: VideoRenderer {
     handler?()
   }
 
+  /// The part of the window that pictures go to, in pixels; nil for all of it. The picture that is shown follows at
+  /// once.
+  public var renderRectangle: PictureRect? {
+    get { state.withLock { $0.rectangle } }
+    set {
+      let handler = state.withLock { state -> (@Sendable () -> Void)? in
+        guard state.rectangle != newValue else { return nil }
+        state.rectangle = newValue
+        state.target = nil
+        fillBlack(state.windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) }, state.context)
+        return state.needsDisplay
+      }
+      handler?()
+    }
+  }
+
   // MARK: - VideoRenderer
 
-  public var renderSize: PictureSize? { state.withLock { $0.size } }
+  public var renderSize: PictureSize? { state.withLock { $0.area?.size } }
 
   /// Also when the window is lost, so that the next frame finds out.
-  public var isVisible: Bool { state.withLock { $0.isLost || ($0.size != nil && $0.isMapped && !$0.isObscured) } }
+  public var isVisible: Bool { state.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) } }
 
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     state.withLock { $0.needsDisplay = handler }
@@ -105,7 +129,7 @@ public final class X11WindowRenderer: VideoRenderer {
         state.target = try state.canvas.draw(
           sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
           keeping: state.target)
-        put(image, state.context)
+        put(image, at: state.area, state.context)
       }
     } catch {
       guard case .displayUnavailable(let reason) = error else { throw RenderingError(error) }
@@ -119,14 +143,17 @@ public final class X11WindowRenderer: VideoRenderer {
     state.withLock { state in
       guard !state.isLost, let context = state.context else { return }
       state.target = nil
-      let size = state.size
-      connection.use {
-        XSetForeground(connection.display, context, 0)
-        if let size {
-          XFillRectangle(connection.display, windowID, context, 0, 0, UInt32(size.width), UInt32(size.height))
-        }
-        XFlush(connection.display)
-      }
+      fillBlack(state.area, context)
+    }
+  }
+
+  private func fillBlack(_ area: PictureRect?, _ context: GC?) {
+    guard let area, let context else { return }
+    connection.use {
+      XSetForeground(connection.display, context, 0)
+      XFillRectangle(
+        connection.display, windowID, context, Int32(area.x), Int32(area.y), UInt32(area.width), UInt32(area.height))
+      XFlush(connection.display)
     }
   }
 
@@ -142,7 +169,7 @@ public final class X11WindowRenderer: VideoRenderer {
     guard !state.isLost, !connection.isBroken else {
       throw .displayUnavailable(reason: "the window 0x\(String(windowID, radix: 16)) has gone")
     }
-    guard let size = state.size else { return nil }
+    guard let size = state.area?.size, size.isValid else { return nil }
     if let image = state.image, image.size == size { return image }
     state.image = nil
     state.target = nil
@@ -160,11 +187,11 @@ public final class X11WindowRenderer: VideoRenderer {
     return image
   }
 
-  private func put(_ image: SharedMemoryImage, _ context: GC?) {
+  private func put(_ image: SharedMemoryImage, at area: PictureRect?, _ context: GC?) {
     connection.use {
       XShmPutImage(
-        connection.display, windowID, context, image.image, 0, 0, 0, 0, UInt32(image.size.width),
-        UInt32(image.size.height), 0)
+        connection.display, windowID, context, image.image, 0, 0, Int32(area?.x ?? 0), Int32(area?.y ?? 0),
+        UInt32(image.size.width), UInt32(image.size.height), 0)
       // The server has read the picture when it answers; the next one is drawn on the same memory.
       XSync(connection.display, 0)
     }

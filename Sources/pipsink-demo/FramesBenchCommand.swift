@@ -1,6 +1,7 @@
 import ArgumentParser
 import CGStreamer
 import Foundation
+import GstPipSink
 import PipSink
 
 /// Frames a second through a pipeline that ends in fakesink, and through the same one that ends in PipSink.
@@ -22,6 +23,8 @@ struct FramesBenchCommand: AsyncParsableCommand {
     case fakesink = "fakesink"
     case wrap = "PipSink, wrapping only"
     case route = "PipSink, wrapping, routing and the mailbox of a display layer"
+    case fakevideosink = "fakevideosink"
+    case element = "the element pipsink surface=none"
   }
 
   func validate() throws {
@@ -29,7 +32,7 @@ struct FramesBenchCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try PipSink.initialize()
+    try PipSinkPlugin.register()
     var rates: [Variant: [Double]] = [:]
     // In turn, so that a machine that gets slower or faster does so for all.
     for _ in 0..<rounds {
@@ -45,6 +48,17 @@ struct FramesBenchCommand: AsyncParsableCommand {
         format: "%.2f  %9.0f frames/s (%.0f to %.0f)  ", median / base, median, all.first ?? 0, all.last ?? 0)
       print(numbers + variant.rawValue)
     }
+    printElementRatio(medians)
+  }
+
+  /// What the element costs a frame, beside another video sink and what the library takes for wrapping.
+  private func printElementRatio(_ medians: [Variant: Double]) {
+    let costs = medians.mapValues { 1 / $0 }
+    guard let element = costs[.element], let other = costs[.fakevideosink], let wrapped = costs[.wrap],
+      let bare = costs[.fakesink]
+    else { return }
+    let ratio = element / (other + wrapped - bare)
+    print(String(format: "%.2f  a frame's cost in pipsink to that in fakevideosink with PipSink's wrapping", ratio))
   }
 
   private func framesPerSecond(_ variant: Variant) async throws -> Double {
@@ -53,6 +67,8 @@ struct FramesBenchCommand: AsyncParsableCommand {
       case .fakesink: try runBare("\(source) ! fakesink")
       case .wrap: try await run { _ in DiscardingConsumer() }
       case .route: try await run(through: FrameRouter())
+      case .fakevideosink: try runBare("\(source) ! fakevideosink sync=false")
+      case .element: try runBare("\(source) ! pipsink surface=none sync=false")
       }
     return Double(frames) / seconds
   }

@@ -64,6 +64,17 @@ struct X11WindowRendererTests {
     // By itself, without another frame.
     #expect(try await shows(frame, server, id, size: .init(width: 500, height: 400)))
     #expect(layer.bounds == PictureSize(width: 500, height: 400))
+    // In a part of it, with nothing left around.
+    renderer.renderRectangle = PictureRect(x: 40, y: 30, width: 160, height: 90)
+    let offscreen = try OffscreenRenderer(size: .init(width: 160, height: 90))
+    try offscreen.render(frame, gravity: .resizeAspect)
+    let expected = try #require(offscreen.image())
+    #expect(
+      try await eventually {
+        try await server.screenshot(of: "\(id)").cropped(x: 40, y: 30, width: 160, height: 90).psnr(to: expected) >= 40
+      })
+    #expect(try await server.screenshot(of: "\(id)").pixel(30, 200)[0..<3].allSatisfy { $0 == 0 })
+    #expect(layer.bounds == PictureSize(width: 160, height: 90))
   }
 
   @Test func theEndOfTheWindowIsATypedErrorAndTheLayerGoesOnElsewhere() async throws {
@@ -80,7 +91,8 @@ struct X11WindowRendererTests {
         layer.enqueue(frame)
         return layer.error?.code == .surfaceLost
       })
-    #expect(layer.status == .failed)
+    // The error is known while the frame is tried once more.
+    #expect(try await eventually { layer.status == .failed })
     #expect(try await eventually { layer.bounds == nil })
     let offscreen = try OffscreenRenderer(size: .init(width: 64, height: 36))
     layer.attach(to: offscreen)

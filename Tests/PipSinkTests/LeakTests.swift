@@ -2,6 +2,7 @@ import CGStreamer
 import Glibc
 import Testing
 
+@testable import GstPipSink
 @testable import PipSink
 
 /// Each runs in a process of its own, where nothing else allocates, starts threads or traces.
@@ -16,6 +17,7 @@ import Testing
       try useSurfaces()
       try provokeErrors()
       try await useAudio()
+      try await useElements()
       VideoFormatDescription.forgetUnused()
       gst_deinit()
     }
@@ -118,6 +120,18 @@ private func useAudio() async throws {
     engine.stop()
     engine.audioSession.endInterruption()
   }
+}
+
+/// Elements that are started, asked for picture-in-picture, and stopped.
+private func useElements() async throws {
+  for _ in 0..<10 {
+    let harness = try ElementHarness("surface=offscreen sync=false mode=pip process=grayscale")
+    harness.setCaps()
+    for index in 0..<10 { harness.push(milliseconds: UInt(index) * 33) }
+    if harness.elementMessages(until: "pip-did-start").isEmpty { fatalError("no picture-in-picture") }
+  }
+  // The main actor lets go of their windows.
+  await withCheckedContinuation { done in MainActorHost.post { done.resume() } }
 }
 
 private func provokeErrors() throws {

@@ -135,6 +135,9 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     set { redraw { $0.orientation = newValue } }
   }
 
+  /// Shows the picture once more.
+  package func redraw() { redraw { _ in } }
+
   private func redraw(_ change: (inout DisplayMailbox) -> Void) {
     mailbox.withLock { mailbox in
       change(&mailbox)

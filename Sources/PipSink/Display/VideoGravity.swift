@@ -51,6 +51,29 @@ public enum VideoGravity: String, CaseIterable, Sendable {
 }
 
 extension VideoGravity {
+  /// The pixel of a frame that is shown at a place of a surface.
+  ///
+  /// - Parameters:
+  ///   - point: on the surface, in pixels.
+  ///   - orientation: how the frame is turned when it is shown.
+  /// - Returns: a pixel of the frame as it lies in memory, without its crop meta; outside of the frame for a point beside
+  ///   the picture.
+  package func pixel(
+    at point: (x: Double, y: Double), of surface: PictureSize, in format: VideoFormatDescription,
+    orientation: VideoOrientation
+  ) -> (x: Double, y: Double) {
+    let turned = orientation.applied(to: format.size)
+    let display = format.displaySize
+    let placement = placement(
+      of: turned, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
+    let (source, target) = (placement.source, placement.target)
+    let x = Double(source.x) + (point.x - Double(target.x)) * Double(source.width) / Double(target.width)
+    let y = Double(source.y) + (point.y - Double(target.y)) * Double(source.height) / Double(target.height)
+    let pixel = PictureRect(x: Int(x.rounded(.down)), y: Int(y.rounded(.down)), width: 1, height: 1)
+    let found = orientation.inverse.applied(to: pixel, in: turned)
+    return (Double(found.x), Double(found.y))
+  }
+
   /// Where the visible part of a frame goes when it is turned first.
   ///
   /// - Returns: the source rectangle in pixels of the visible part before it is turned.

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `format`, `formatCaps`, `taggedOrientation`, `sequenceNumber` and `leftOverCount` belong to the streaming
-/// thread, of which a pad has one at a time (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `wrapper` and `leftOverCount` belong to the streaming thread, of which a pad has one at a time (its
+/// stream lock); everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
@@ -23,12 +23,7 @@ final class StreamSink: @unchecked Sendable {
   private let handlers: Handlers
   private let flow: StreamFlow
   private let caps: StreamCaps
-  private var format: VideoFormatDescription?
-  /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
-  private var formatCaps: UnsafeMutablePointer<GstCaps>?
-  /// From the stream's `image-orientation` tag.
-  private var taggedOrientation = VideoOrientation.upright
-  private var sequenceNumber: UInt64 = 0
+  private var wrapper = SampleWrapper()
   /// Frames left out since the decoder went on.
   private var leftOverCount = 0
 
@@ -37,10 +32,6 @@ final class StreamSink: @unchecked Sendable {
     self.flow = flow
     self.handlers = handlers
     self.caps = caps
-  }
-
-  deinit {
-    if let formatCaps { gst_caps_unref(formatCaps) }
   }
 
   /// Makes `appsink` deliver to `consumer`. Called once, before the pipeline starts.
@@ -80,30 +71,20 @@ final class StreamSink: @unchecked Sendable {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      guard let frame = gst_sample_get_buffer(sample) else {
+      guard let frame = gst_sample_get_buffer(sample), let buffer = gst_buffer_ref(frame) else {
         gst_sample_unref(sample)
         return GST_FLOW_OK
       }
       // Let go at once, the sample is what the appsink puts its next buffer into; else it would have to make another.
-      let buffer = PixelBuffer(owning: gst_buffer_ref(frame), formatDescription: format)
       gst_sample_unref(sample)
       let resumedAt = flow.resumedAt.load(ordering: .relaxed)
-      guard resumedAt == 0 || !isLeftOver(buffer, from: resumedAt) else { return GST_FLOW_OK }
-      sequenceNumber += 1
-      var sampleBuffer = SampleBuffer(
-        pixelBuffer: buffer,
-        timing: SampleTiming(
-          presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
-          decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
-          duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
-        // The appsink has waited for the frame's time already, unless it was told not to (sync=false).
-        attachments: .init(displayImmediately: true),
-        sequenceNumber: sequenceNumber)
-      // The meta is about the pixels as they lie there, the tag about the picture that they make.
-      sampleBuffer.orientation =
-        VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: taggedOrientation) ?? taggedOrientation
+      guard resumedAt == 0 || !isLeftOver(buffer, from: resumedAt) else {
+        gst_buffer_unref(buffer)
+        return GST_FLOW_OK
+      }
+      let sampleBuffer = wrapper.wrap(owning: buffer, format)
       consumer.consume(sampleBuffer)
-      flow.delivered.store(sequenceNumber, ordering: .relaxed)
+      flow.delivered.store(sampleBuffer.sequenceNumber, ordering: .relaxed)
       if !flow.isFlowing.load(ordering: .relaxed) {
         flow.isFlowing.store(true, ordering: .relaxed)
         handlers.flowing()
@@ -122,8 +103,8 @@ final class StreamSink: @unchecked Sendable {
 
   /// Whether a decoder that stood still had this frame in hand from before. It has a few at most: a stream that jumps
   /// back just then goes on, too.
-  private func isLeftOver(_ buffer: PixelBuffer, from resumedAt: UInt64) -> Bool {
-    let time = UInt64(buffer.buffer.pointee.pts)
+  private func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>, from resumedAt: UInt64) -> Bool {
+    let time = UInt64(buffer.pointee.pts)
     if time < resumedAt, leftOverCount < 32 {
       leftOverCount += 1
       return true
@@ -144,14 +125,11 @@ final class StreamSink: @unchecked Sendable {
       gst_sample_unref(sample)
       throw .invalidCaps("none")
     }
-    if let format, formatCaps == caps { return format }
     do throws(PipSinkError) {
-      let new = try VideoFormatDescription.shared(for: caps)
-      if new !== format { handlers.formatChanged(new) }
-      format = new
-      if let formatCaps { gst_caps_unref(formatCaps) }
-      formatCaps = gst_caps_ref(caps)
-      return new
+      let old = wrapper.format
+      let format = try wrapper.format(of: caps)
+      if format !== old { handlers.formatChanged(format) }
+      return format
     } catch {
       gst_sample_unref(sample)
       throw error
@@ -176,7 +154,7 @@ final class StreamSink: @unchecked Sendable {
       { pad, parent, event in
         guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
         let watch = Unmanaged<PadWatch>.fromOpaque(context).takeUnretainedValue()
-        watch.sink.note(event)
+        watch.sink.wrapper.note(event)
         return watch.event?(pad, parent, event) ?? 0
       }, Unmanaged.passRetained(watch).toOpaque(), PadWatch.release)
   }
@@ -209,27 +187,10 @@ final class StreamSink: @unchecked Sendable {
       caps.answer(query, on: pad)
       return true
     case GST_QUERY_ALLOCATION:
-      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
-      gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)
-      gst_query_add_allocation_meta(query, gst_video_affine_transformation_meta_api_get_type(), nil)
+      SampleWrapper.addMetas(to: query)
       return true
     default:
       return false
-    }
-  }
-
-  /// On the streaming thread, between two frames.
-  private func note(_ event: UnsafeMutablePointer<GstEvent>) {
-    switch event.pointee.type {
-    case GST_EVENT_STREAM_START:
-      taggedOrientation = .upright
-    case GST_EVENT_TAG:
-      var tags: UnsafeMutablePointer<GstTagList>?
-      gst_event_parse_tag(event, &tags)
-      // Other tags come in events of their own and say nothing about it.
-      if let tags, let orientation = VideoOrientation(tags: tags) { taggedOrientation = orientation }
-    default:
-      break
     }
   }
 }

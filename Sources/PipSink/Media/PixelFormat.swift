@@ -32,7 +32,7 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   }
 
   /// The caps of formats in system memory.
-  static func capsString(_ formats: [PixelFormat] = allCases) -> String {
+  package static func capsString(_ formats: [PixelFormat] = allCases) -> String {
     "video/x-raw, format=(string){ \(formats.map(\.rawValue).joined(separator: ", ")) }"
   }
 }

@@ -21,7 +21,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The caps as GStreamer writes them.
   public let capsDescription: String
 
-  let caps: UnsafeMutablePointer<GstCaps>
+  package let caps: UnsafeMutablePointer<GstCaps>
   let info: GstVideoInfo
 
   /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not

@@ -90,7 +90,7 @@ extension VideoOrientation: CustomStringConvertible {
 extension VideoOrientation {
   /// GStreamer's methods, as videoflip carries them out: 90R is clockwise, UL_LR keeps the upper left and lower right
   /// corners where they are.
-  init?(_ method: GstVideoOrientationMethod) {
+  package init?(_ method: GstVideoOrientationMethod) {
     switch method {
     case GST_VIDEO_ORIENTATION_IDENTITY: self.init()
     case GST_VIDEO_ORIENTATION_90R: self.init(rotation: .quarter)

@@ -18,6 +18,8 @@ final class StreamRoute: SampleBufferConsumer {
     var changes: [Change] = []
     /// Whether the last change waits for the first frame that is routed to the new surface.
     var isChangeOpen = false
+    /// Whether the stream was removed.
+    var isClosed = false
 
     var surface: SurfaceKind { placement.surface == nil ? .inApp : .pictureInPicture }
     var destination: (any SampleBufferDestination)? { placement.surface == nil ? inApp : pictureInPicture }
@@ -52,6 +54,7 @@ final class StreamRoute: SampleBufferConsumer {
     // memory.
     var frame: SampleBuffer? = sampleBuffer
     state.withLock { state in
+      guard !state.isClosed else { return }
       let replaced = state.enqueue(sampleBuffer)
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
       if replaced { state.statistics.replaced += 1 }
@@ -122,13 +125,18 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
-  /// The stream is gone: its in-app surface shows nothing of it any more. It has left picture-in-picture before.
+  /// The stream is no more: its surfaces are empty, and what still comes goes nowhere.
   func close() {
-    let last = state.withLock { state in
-      defer { (state.inApp, state.latest) = (nil, nil) }
-      return (state.inApp?.relinquish(removingImage: true), state.latest)
+    let dropped = state.withLock { state in
+      let waiting = state.destination?.relinquish(removingImage: true)
+      let dropped = (waiting, state.latest)
+      state.inApp = nil
+      state.pictureInPicture = nil
+      state.latest = nil
+      state.isClosed = true
+      return dropped
     }
-    _ = last
+    _ = dropped
   }
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }

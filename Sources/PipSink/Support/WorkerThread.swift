@@ -28,9 +28,12 @@ package final class WorkerThread: @unchecked Sendable {
     if !isJoined.withLock({ $0 }) { g_thread_unref(thread) }
   }
 
+  /// Whether the caller is on this thread.
+  package var isCurrent: Bool { g_thread_self() == thread }
+
   /// Waits for the thread's end. Called on the thread itself it does nothing: a thread ends by itself.
   package func join() {
-    guard g_thread_self() != thread else { return }
+    guard !isCurrent else { return }
     let isFirst = isJoined.withLock { isJoined in
       defer { isJoined = true }
       return !isJoined

@@ -1,0 +1,69 @@
+import CGStreamer
+import PipSink
+
+/// The interfaces that the element has.
+struct ElementInterface {
+  let type: GType
+  let initialize: GInterfaceInitFunc?
+
+  static var all: [ElementInterface] {
+    [
+      ElementInterface(type: gst_video_direction_get_type(), initialize: nil),
+      ElementInterface(type: gst_video_overlay_get_type()) { interface, _ in
+        ElementInterface.initialize(overlay: interface)
+      },
+      ElementInterface(type: gst_navigation_get_type()) { interface, _ in
+        ElementInterface.initialize(navigation: interface)
+      },
+    ]
+  }
+
+  private static func state(_ element: OpaquePointer?) -> ElementState? {
+    element.map { PipSinkElement.state(of: UnsafeMutableRawPointer($0)) }
+  }
+
+  // MARK: - GstVideoOverlay
+
+  private static func initialize(overlay interface: UnsafeMutableRawPointer?) {
+    guard let overlay = interface?.assumingMemoryBound(to: GstVideoOverlayInterface.self) else { return }
+    overlay.pointee.set_window_handle = { element, handle in
+      ElementInterface.state(element)?.set { $0.windowHandle = UInt(handle) }
+    }
+    overlay.pointee.set_render_rectangle = { element, x, y, width, height in
+      // -1 stands for the whole window.
+      let rectangle = PictureRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+      ElementInterface.state(element)?.set { $0.renderRectangle = width > 0 && height > 0 ? rectangle : nil }
+    }
+    overlay.pointee.expose = { element in ElementInterface.state(element)?.member?.layer.redraw() }
+    overlay.pointee.handle_events = { element, handles in
+      ElementInterface.state(element)?.set { $0.handlesEvents = handles != 0 }
+    }
+  }
+
+  // MARK: - GstNavigation
+
+  private static func initialize(navigation interface: UnsafeMutableRawPointer?) {
+    guard let navigation = interface?.assumingMemoryBound(to: GstNavigationInterface.self) else { return }
+    navigation.pointee.send_event = { element, structure in
+      guard let event = gst_event_new_navigation(structure) else { return }
+      ElementInterface.send(event, from: element)
+    }
+    navigation.pointee.send_event_simple = { element, event in
+      if let event { ElementInterface.send(event, from: element) }
+    }
+  }
+
+  /// Upstream, and to the bus where nobody there wanted it. Owns the event.
+  private static func send(_ event: UnsafeMutablePointer<GstEvent>, from element: OpaquePointer?) {
+    guard let element else { return gst_event_unref(event) }
+    let pointer = UnsafeMutableRawPointer(element)
+    let sink = pointer.assumingMemoryBound(to: GstBaseSink.self)
+    gst_event_ref(event)
+    if gst_pad_push_event(sink.pointee.sinkpad, event) == 0 {
+      let object = pointer.assumingMemoryBound(to: GstObject.self)
+      gst_element_post_message(
+        pointer.assumingMemoryBound(to: GstElement.self), gst_navigation_message_new_event(object, event))
+    }
+    gst_event_unref(event)
+  }
+}

@@ -1,0 +1,49 @@
+import CGStreamer
+import CGTK
+import PipSink
+import PipSinkGTK
+
+/// The windows' pointer and keys as GStreamer's navigation events, in pixels of the frame.
+@MainActor
+enum ElementNavigation {
+  private static let noModifiers = GstNavigationModifierType(rawValue: 0)
+
+  /// - Parameter surface: what the pointer is on, in pixels.
+  static func send(_ event: PointerEvent, on surface: PictureSize, to member: SessionMember) {
+    guard let latest = member.session.router.latestSampleBuffer(of: member.streamID) else { return }
+    let pixel = { (x: Double, y: Double) in
+      member.layer.videoGravity.pixel(
+        at: (x, y), of: surface, in: latest.formatDescription, orientation: latest.orientation)
+    }
+    switch event {
+    case .moved(let x, let y):
+      let place = pixel(x, y)
+      send(gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers), to: member)
+    case .pressed(let button, let x, let y):
+      let place = pixel(x, y)
+      send(
+        gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers), to: member)
+    case .released(let button, let x, let y):
+      let place = pixel(x, y)
+      send(
+        gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers), to: member)
+    case .scrolled(let x, let y, let deltaX, let deltaY):
+      let place = pixel(x, y)
+      send(gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers), to: member)
+    }
+  }
+
+  /// - Parameter key: GDK's number; its name is X11's, as GStreamer wants it.
+  static func send(key: UInt32, to member: SessionMember) {
+    guard let name = gdk_keyval_name(key) else { return }
+    send(gst_navigation_event_new_key_press(name, noModifiers), to: member)
+  }
+
+  private static func send(_ event: UnsafeMutablePointer<GstEvent>?, to member: SessionMember) {
+    guard let event else { return }
+    guard member.settings.handlesEvents else { return gst_event_unref(event) }
+    if member.element.use({ gst_navigation_send_event_simple(OpaquePointer($0), event) }) == nil {
+      gst_event_unref(event)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import CGStreamer
+import PipSink
+
+/// What an element's properties are set to.
+struct ElementSettings: Sendable {
+  /// nil for the element's name.
+  var streamID: String?
+  var session = "default"
+  var surface = ElementSurface.window
+  var mode = ElementMode.normal
+  /// nil for the element's own stream.
+  var pictureInPictureStreamID: String?
+  var gravity = ElementGravity.resizeAspect
+  /// Frames a second; 0 for all.
+  var rateLimit = 0.0
+  /// Processors by name: "grayscale,rotate:90".
+  var process: String?
+  var isAutomatic = false
+  var direction = GST_VIDEO_ORIENTATION_IDENTITY
+  /// The application's X11 window for the stream in the app; 0 for none.
+  var windowHandle: UInt = 0
+  /// In that window, in pixels; nil for all of it.
+  var renderRectangle: PictureRect?
+  /// Whether the windows' pointer and keys go upstream.
+  var handlesEvents = true
+
+  /// How pictures are to be turned whatever their tag says; nil for what it says, which is so for `auto` and as long as
+  /// nobody has set anything.
+  var orientation: VideoOrientation? {
+    direction == GST_VIDEO_ORIENTATION_IDENTITY ? nil : VideoOrientation(direction)
+  }
+
+  /// The processors that `process` names, and the limiter.
+  ///
+  /// - Throws: ``PipSinkError/unknownProcessor(_:known:)``,
+  ///   ``PipSinkError/invalidProcessorArgument(processor:argument:expected:)``.
+  func makeProcessors() throws(PipSinkError) -> [any FrameProcessor] {
+    var processors: [any FrameProcessor] = FrameRateLimiter(maximumRate: rateLimit).map { [$0] } ?? []
+    for call in (process ?? "").split(separator: ",") {
+      let parts = call.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        .map { String($0.drop { $0 == " " }) }
+      processors.append(
+        try FrameProcessorRegistry.shared.makeProcessor(named: parts[0], argument: parts.count > 1 ? parts[1] : nil))
+    }
+    return processors
+  }
+}

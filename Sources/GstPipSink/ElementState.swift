@@ -1,0 +1,147 @@
+import CGStreamer
+import PipSink
+
+/// The Swift state of one element, from its making to its end.
+///
+/// `@unchecked Sendable`: what is not behind a lock belongs to the streaming thread, of which the pad has one at a time,
+/// or is changed while there is none (`start`, `stop`).
+final class ElementState: @unchecked Sendable {
+  let reference: ElementReference
+  private let box = Locked(ElementSettings())
+  private let membership = Locked<SessionMember?>(nil)
+  private let orientation = Locked<VideoOrientation?>(nil)
+
+  private var wrapper = SampleWrapper()
+  private var chain: ProcessorChain?
+  private var isPrerolling = false
+  /// The buffer that was shown as the preroll and comes once more to be rendered.
+  private var prerolled: UnsafeMutablePointer<GstBuffer>?
+
+  init(_ element: UnsafeMutableRawPointer) {
+    reference = ElementReference(element)
+  }
+
+  // MARK: - Properties
+
+  var settings: ElementSettings { box.withLock { $0 } }
+
+  /// The part in a session; nil while the element is stopped.
+  var member: SessionMember? { membership.withLock { $0 } }
+
+  func set(_ change: (inout ElementSettings) -> Void) {
+    let (old, new) = box.withLock { settings in
+      let old = settings
+      change(&settings)
+      return (old, settings)
+    }
+    orientation.withLock { $0 = new.orientation }
+    guard let member else { return }
+    if old.process != new.process || old.rateLimit != new.rateLimit {
+      do throws(PipSinkError) {
+        member.chain.processors = try new.makeProcessors()
+      } catch {
+        reference.post(
+          "The processors cannot be made.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
+      }
+    }
+    member.apply()
+    if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
+  }
+
+  func set(mode: ElementMode) {
+    box.withLock { $0.mode = mode }
+    member?.perform(mode == .pip ? .start : .stop)
+  }
+
+  func perform(_ request: SessionRequest) {
+    if let member { return member.perform(request) }
+    let reason = "the element is stopped"
+    ElementSignal.failed(.pictureInPictureNotPossible(reason: reason))
+      .emit(on: reference, session: settings.session, streamID: settings.streamID ?? reference.name)
+  }
+
+  // MARK: - Start and stop
+
+  /// From NULL to READY.
+  func prepare() -> Bool {
+    guard settings.surface == .window else { return true }
+    do throws(PipSinkError) {
+      try MainActorHost.openDisplay()
+      return true
+    } catch {
+      reference.post("No window can be shown.", error.description, code: GST_RESOURCE_ERROR_NOT_FOUND)
+      return false
+    }
+  }
+
+  func start() -> gboolean {
+    reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
+    let id = settings.streamID ?? reference.name
+    do throws(PipSinkError) {
+      let member = try Session.join(streamID: id, element: reference, settings: box)
+      chain = member.chain
+      membership.withLock { $0 = member }
+      wrapper = SampleWrapper()
+      prerolled = nil
+      return 1
+    } catch {
+      reference.post("The stream \"\(id)\" cannot be shown.", error.description, code: GST_RESOURCE_ERROR_SETTINGS)
+      return 0
+    }
+  }
+
+  func stop() -> gboolean {
+    let member = membership.withLock { member in
+      defer { member = nil }
+      return member
+    }
+    member?.leave()
+    chain = nil
+    return 1
+  }
+
+  // MARK: - Frames
+
+  func set(_ caps: UnsafeMutablePointer<GstCaps>) -> gboolean {
+    (try? wrapper.format(of: caps)) == nil ? 0 : 1
+  }
+
+  func note(_ event: UnsafeMutablePointer<GstEvent>) {
+    if event.pointee.type == GST_EVENT_FLUSH_STOP { prerolled = nil }
+    wrapper.note(event)
+  }
+
+  func preroll(_ parent: () -> GstFlowReturn) -> GstFlowReturn {
+    isPrerolling = true
+    defer { isPrerolling = false }
+    return parent()
+  }
+
+  func show(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
+    let isRepeated = prerolled == buffer
+    prerolled = isPrerolling ? buffer : nil
+    guard !isRepeated else { return GST_FLOW_OK }
+    guard let chain, let format = wrapper.format else { return GST_FLOW_NOT_NEGOTIATED }
+    chain.consume(
+      wrapper.wrap(owning: gst_buffer_ref(buffer), format, fixedOrientation: orientation.withLock { $0 }))
+    return GST_FLOW_OK
+  }
+
+  /// GstBaseSink's statistics and the stream's. The caller owns it.
+  func makeStatistics() -> UnsafeMutablePointer<GstStructure>? {
+    let structure = reference.use { element in
+      gst_base_sink_get_stats(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstBaseSink.self))
+    }
+    guard let structure = structure ?? gst_structure_new_empty("application/x-gst-base-sink-stats") else { return nil }
+    let member = member
+    let statistics = member?.statistics
+    let chain = member?.chain.statistics
+    let counts = [
+      ("received", statistics?.received ?? 0), ("in-app", statistics?.inApp ?? 0),
+      ("pip", statistics?.pictureInPicture ?? 0), ("replaced", statistics?.replaced ?? 0),
+      ("processed-out", (chain?.dropped ?? 0) + (chain?.failed ?? 0)),
+    ]
+    for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
+    return structure
+  }
+}

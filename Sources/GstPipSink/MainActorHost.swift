@@ -1,0 +1,89 @@
+import CGTK
+import Glibc
+import PipSink
+import PipSinkGTK
+
+/// Where the main actor runs, and the way there for the element's other threads.
+enum MainActorHost {
+  private static let installed = Locked(false)
+
+  /// Whether the main actor is GLib's default main context. Otherwise the process is a Swift program, and runs it itself.
+  static var isInstalled: Bool { installed.withLock { $0 } }
+
+  /// Gives the main actor its place in a foreign program. To be called when the plugin is loaded; further calls do
+  /// nothing.
+  static func install() {
+    installed.withLock { isInstalled in
+      guard !isInstalled, !HostProgram.sharesSwiftRuntime else { return }
+      isInstalled = true
+      MainContextExecutor.install()
+    }
+  }
+
+  private static let jobs = Locked<[@MainActor () -> Void]>([])
+
+  /// Has the main actor do something, after everything that was posted before. From any thread; waits for nothing.
+  static func post(_ job: @escaping @MainActor () -> Void) {
+    let isFirst = jobs.withLock { jobs in
+      jobs.append(job)
+      return jobs.count == 1
+    }
+    guard isFirst else { return }
+    Task { @MainActor in
+      while let job = jobs.withLock({ $0.first }) {
+        job()
+        jobs.withLock { _ = $0.removeFirst() }
+      }
+    }
+  }
+
+  // MARK: - The display
+
+  private enum Answer {
+    case opened
+    case failed(PipSinkError)
+  }
+
+  /// Connects to the display where nobody has yet: on this thread if nobody runs the main context, else on the one that
+  /// does. It never waits for a thread that may wait for this one: without an answer within two seconds, and in a
+  /// Swift program, it returns, and a failure is reported later.
+  ///
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  static func openDisplay() throws(PipSinkError) {
+    guard isInstalled else { return }
+    if HostProgram.current.hasGTK4 {
+      throw .displayUnavailable(reason: "the program uses GTK 4, and these windows are of GTK 3")
+    }
+    if g_main_context_acquire(nil) != 0 {
+      defer { g_main_context_release(nil) }
+      try result(of: open())
+    } else {
+      let answer = Locked<Answer?>(nil)
+      post {
+        let opened = open()
+        answer.withLock { $0 = opened }
+        answer.wakeAll()
+      }
+      let opened = answer.wait(until: .now.advanced(bySeconds: 2)) { $0 }
+      if let opened { try result(of: opened) }
+    }
+  }
+
+  private static func result(of answer: Answer) throws(PipSinkError) {
+    if case .failed(let error) = answer { throw error }
+  }
+
+  /// On a thread that owns the main context.
+  private static func open() -> Answer {
+    MainActor.assumeIsolated {
+      // The program's locale is its own business.
+      if gdk_display_get_default() == nil { gtk_disable_setlocale() }
+      do throws(PipSinkError) {
+        try GTKDisplay.open()
+        return .opened
+      } catch {
+        return .failed(error)
+      }
+    }
+  }
+}

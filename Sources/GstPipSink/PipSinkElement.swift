@@ -1,0 +1,153 @@
+import CGStreamer
+import PipSink
+
+/// The GType of the element `pipsink`: a GstVideoSink whose Swift state is an ``ElementState`` that a pointer at the end
+/// of the instance keeps.
+enum PipSinkElement {
+  private static let typeName = "GstPipSink"
+
+  /// Registered once a process: a program may link PipSink and load the plugin as well.
+  static let type: GType = {
+    let known = g_type_from_name(typeName)
+    guard known == 0 else { return known }
+    var parent = GTypeQuery()
+    g_type_query(gst_video_sink_get_type(), &parent)
+    let type = g_type_register_static_simple(
+      parent.type, typeName, parent.class_size, { `class`, _ in PipSinkElement.initialize(class: `class`) },
+      parent.instance_size + guint(MemoryLayout<UnsafeRawPointer>.size),
+      { instance, _ in PipSinkElement.initialize(instance: instance) }, GTypeFlags(rawValue: 0))
+    for interface in ElementInterface.all {
+      var info = GInterfaceInfo(interface_init: interface.initialize, interface_finalize: nil, interface_data: nil)
+      g_type_add_interface_static(type, interface.type, &info)
+    }
+    return type
+  }()
+
+  /// Of the instance, as of the type's registration.
+  private static let stateOffset: Int = {
+    var parent = GTypeQuery()
+    g_type_query(gst_video_sink_get_type(), &parent)
+    return Int(parent.instance_size)
+  }()
+
+  private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<ElementState>> {
+    (instance + stateOffset).assumingMemoryBound(to: Unmanaged<ElementState>.self)
+  }
+
+  static func state(of instance: UnsafeMutableRawPointer) -> ElementState {
+    slot(instance).pointee.takeUnretainedValue()
+  }
+
+  /// What the class was before its functions were replaced.
+  nonisolated(unsafe) private(set) static var parentClass = UnsafeMutableRawPointer(bitPattern: 0)
+
+  static var parentSinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {
+    parentClass?.assumingMemoryBound(to: GstBaseSinkClass.self)
+  }
+
+  // MARK: - Instances
+
+  private static func initialize(instance: UnsafeMutablePointer<GTypeInstance>?) {
+    guard let instance = UnsafeMutableRawPointer(instance) else { return }
+    slot(instance).initialize(to: .passRetained(ElementState(instance)))
+  }
+
+  private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
+    guard let object else { return }
+    slot(object).pointee.release()
+    parentClass?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
+  }
+
+  // MARK: - The class
+
+  private static func initialize(class: UnsafeMutableRawPointer?) {
+    guard let `class` else { return }
+    parentClass = g_type_class_peek_parent(`class`)
+    let objectClass = `class`.assumingMemoryBound(to: GObjectClass.self)
+    objectClass.pointee.finalize = { PipSinkElement.finalize($0) }
+    ElementProperty.install(on: objectClass)
+    ElementSignal.install(on: `class`.assumingMemoryBound(to: GTypeClass.self).pointee.g_type)
+    let elementClass = `class`.assumingMemoryBound(to: GstElementClass.self)
+    elementClass.pointee.change_state = { PipSinkElement.change($0, $1) }
+    describe(elementClass)
+    implement(`class`)
+  }
+
+  private static func describe(_ elementClass: UnsafeMutablePointer<GstElementClass>) {
+    gst_element_class_set_metadata(
+      elementClass, "PipSink video sink", "Sink/Video",
+      """
+      Shows a stream in its session's window, in an application's (GstVideoOverlay), or in a picture-in-picture window \
+      above all others
+      """, "PipSink's authors")
+    // Other kinds of memory are caps features of their own, to be appended here.
+    let limit = PictureSize.maximumDimension
+    let caps = gst_caps_from_string(
+      "\(PixelFormat.capsString()), width=(int)[1, \(limit)], height=(int)[1, \(limit)], "
+        + "framerate=(fraction)[0/1, \(Int32.max)/1]")
+    gst_element_class_add_pad_template(
+      elementClass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps))
+    gst_caps_unref(caps)
+  }
+
+  private static func implement(_ class: UnsafeMutableRawPointer) {
+    let sinkClass = `class`.assumingMemoryBound(to: GstBaseSinkClass.self)
+    sinkClass.pointee.start = { sink in sink.map { PipSinkElement.state(of: $0).start() } ?? 0 }
+    sinkClass.pointee.stop = { sink in sink.map { PipSinkElement.state(of: $0).stop() } ?? 0 }
+    sinkClass.pointee.propose_allocation = { _, query in PipSinkElement.proposeAllocation(query) }
+    sinkClass.pointee.event = { sink, event in
+      if let sink, let event { PipSinkElement.state(of: sink).note(event) }
+      return PipSinkElement.parentSinkClass?.pointee.event(sink, event) ?? 0
+    }
+    sinkClass.pointee.preroll = { sink, buffer in
+      guard let sink, let parent = PipSinkElement.parentSinkClass else { return GST_FLOW_ERROR }
+      return PipSinkElement.state(of: sink).preroll { parent.pointee.preroll(sink, buffer) }
+    }
+    let videoClass = `class`.assumingMemoryBound(to: GstVideoSinkClass.self)
+    videoClass.pointee.set_info = { sink, caps, info in
+      guard let sink, let caps, let info else { return 0 }
+      (sink.pointee.width, sink.pointee.height) = (info.pointee.width, info.pointee.height)
+      return PipSinkElement.state(of: sink).set(caps)
+    }
+    videoClass.pointee.show_frame = { sink, buffer in
+      guard let sink, let buffer else { return GST_FLOW_ERROR }
+      return PipSinkElement.state(of: sink).show(buffer)
+    }
+  }
+
+  // MARK: - Virtual functions
+
+  private static func change(
+    _ element: UnsafeMutablePointer<GstElement>?, _ transition: GstStateChange
+  ) -> GstStateChangeReturn {
+    guard let element, let parent = parentClass?.assumingMemoryBound(to: GstElementClass.self) else {
+      return GST_STATE_CHANGE_FAILURE
+    }
+    if transition == GST_STATE_CHANGE_NULL_TO_READY, !state(of: element).prepare() { return GST_STATE_CHANGE_FAILURE }
+    return parent.pointee.change_state(element, transition)
+  }
+
+  /// Offers a pool where upstream has none, and says which metas are read.
+  private static func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
+    guard let query else { return 0 }
+    var caps: UnsafeMutablePointer<GstCaps>?
+    var needsPool: gboolean = 0
+    gst_query_parse_allocation(query, &caps, &needsPool)
+    var info = GstVideoInfo()
+    guard let caps, gst_video_info_from_caps(&info, caps) != 0 else { return 0 }
+    let size = guint(info.size)
+    // One that is shown, one that waits, and one that is the router's latest.
+    let count: guint = 3
+    if needsPool != 0, let pool = gst_video_buffer_pool_new() {
+      let config = gst_buffer_pool_get_config(pool)
+      gst_buffer_pool_config_set_params(config, caps, size, count, 0)
+      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META)
+      if gst_buffer_pool_set_config(pool, config) != 0 { gst_query_add_allocation_pool(query, pool, size, count, 0) }
+      gst_object_unref(pool)
+    } else {
+      gst_query_add_allocation_pool(query, nil, size, count, 0)
+    }
+    SampleWrapper.addMetas(to: query)
+    return 1
+  }
+}

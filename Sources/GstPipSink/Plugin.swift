@@ -1,0 +1,48 @@
+import CGStreamer
+import PipSink
+
+/// The plugin `pipsink`, and the way for a Swift program to have its element without it.
+public enum PipSinkPlugin {
+  static let name = "pipsink"
+  static let summary = "Picture-in-picture for video: shows streams in an app's window or in one above all others"
+
+  /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
+  /// `... ! pipsink stream-id=remote-1` then. The program runs the main actor (``PipSinkGTK/MainLoop``). Further calls
+  /// do nothing.
+  ///
+  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  public static func register() throws(PipSinkError) {
+    try PipSink.initialize()
+    guard gst_element_register(nil, name, GST_RANK_NONE.rawValue, PipSinkElement.type) != 0 else {
+      throw .gstreamerUnavailable(reason: "the element \(name) cannot be registered")
+    }
+  }
+
+  /// What GStreamer reads when it loads the plugin. It lives as long as the process.
+  nonisolated(unsafe) static let description: UnsafeMutablePointer<GstPluginDesc> = {
+    let description = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
+    var content = GstPluginDesc()
+    content.major_version = Int32(GST_VERSION_MAJOR)
+    content.minor_version = Int32(GST_VERSION_MINOR)
+    content.name = permanent(name)
+    content.description = permanent(summary)
+    content.plugin_init = { plugin in
+      MainActorHost.install()
+      return gst_element_register(plugin, name, GST_RANK_NONE.rawValue, PipSinkElement.type)
+    }
+    content.version = permanent(PipSink.version)
+    content.license = permanent("Apache 2.0")
+    content.source = permanent("pipsink")
+    content.package = permanent("PipSink")
+    content.origin = permanent("PipSink")
+    description.initialize(to: content)
+    return description
+  }()
+}
+
+/// The plugin's entry. GStreamer makes its name from the file's.
+@c(gst_plugin_pipsink_get_desc)
+public func pluginDescription() -> UnsafePointer<GstPluginDesc> { UnsafePointer(PipSinkPlugin.description) }
+
+/// A copy of a text that lives as long as the process, for what C keeps a pointer to.
+func permanent(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(g_intern_string(text)) }

@@ -1,0 +1,95 @@
+import CGStreamer
+import PipSink
+
+/// What the elements of one name share: the window, picture-in-picture, and the routing. It lives from the first element's
+/// start to the last one's stop.
+final class Session: Sendable {
+  private struct Key: Hashable {
+    let name: String
+    let surface: ElementSurface
+  }
+
+  private static let sessions = Locked<[Key: Session]>([:])
+
+  private let key: Key
+  let router = FrameRouter()
+  private let members = Locked<[SessionMember]>([])
+  @MainActor private var interface: SessionInterface?
+  @MainActor private var hasFailed = false
+
+  var name: String { key.name }
+  var surface: ElementSurface { key.surface }
+
+  private init(_ key: Key) {
+    self.key = key
+  }
+
+  /// Adds a stream to the session of a name.
+  ///
+  /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, and what the settings' processors throw.
+  static func join(
+    streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>
+  ) throws(PipSinkError) -> SessionMember {
+    let current = settings.withLock { $0 }
+    let processors = try current.makeProcessors()
+    let key = Key(name: current.session, surface: current.surface)
+    let member = try sessions.withLock { sessions throws(PipSinkError) in
+      let session = sessions[key] ?? Session(key)
+      guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
+        throw .duplicateStreamID(streamID)
+      }
+      if sessions[key] == nil {
+        sessions[key] = session
+        if key.surface != .none { MainContextDriver.shared.retain() }
+      }
+      let member = SessionMember(
+        streamID: streamID, element: element, settings: settings, processors: processors, session: session)
+      session.members.withLock { $0.append(member) }
+      return member
+    }
+    member.session.post { $0.add(member) }
+    return member
+  }
+
+  func leave(_ member: SessionMember) {
+    let isLast = Self.sessions.withLock { sessions in
+      let isLast = members.withLock { members in
+        members.removeAll { $0 === member }
+        return members.isEmpty
+      }
+      if isLast { sessions[key] = nil }
+      router.removeStream(member.streamID)
+      return isLast
+    }
+    guard surface != .none else { return }
+    MainActorHost.post {
+      self.interface?.remove(member)
+      if isLast { self.interface = nil }
+    }
+    if isLast { MainContextDriver.shared.release() }
+  }
+
+  /// Has the main actor do something with the session's windows, in the order of the calls. From any thread; waits for
+  /// nothing.
+  func post(_ job: @escaping @MainActor (SessionInterface) -> Void) {
+    guard surface != .none else { return }
+    MainActorHost.post {
+      guard !self.members.withLock({ $0.isEmpty }), !self.hasFailed else { return }
+      do throws(PipSinkError) {
+        let interface = if let known = self.interface { known } else { try SessionInterface(self) }
+        self.interface = interface
+        job(interface)
+      } catch {
+        self.hasFailed = true
+        self.fail("No window can be shown.", error.description)
+      }
+    }
+  }
+
+  /// Ends the pipelines of all elements.
+  func fail(_ text: String, _ detail: String) {
+    for member in members.withLock({ $0 }) {
+      member.element.post(text, detail, code: GST_RESOURCE_ERROR_NOT_FOUND)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// The plugin as programs meet that are not written in Swift.
+enum Plugin {
+  /// GStreamer's programs start without the sanitizers' runtimes, which a plugin that is built with them needs.
+  static let isUsable = {
+    let program = dlopen(nil, RTLD_LAZY)
+    return dlsym(program, "__tsan_init") == nil && dlsym(program, "__asan_init") == nil
+  }()
+
+  /// For programs that are to find the plugin that was built with the tests, and no registry of others.
+  static func environment(_ folder: TemporaryFolder) throws -> [String: String] {
+    let plugins = folder.path("plugins")
+    try FileManager.default.createDirectory(atPath: plugins, withIntermediateDirectories: true)
+    let file = "libgstpipsink.so"
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(plugins)/\(file)",
+      withDestinationPath: URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent(file).path
+    )
+    return ["GST_PLUGIN_PATH": plugins, "GST_REGISTRY": folder.path("registry.bin")]
+  }
+
+  static func launch(
+    _ description: String, _ folder: TemporaryFolder, environment: [String: String] = [:], options: [String] = []
+  ) throws -> RunningProgram {
+    try RunningProgram(
+      "/usr/bin/gst-launch-1.0", options + description.split(separator: " ").map(String.init),
+      environment: self.environment(folder).merging(environment) { $1 })
+  }
+}
+
+@Suite(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+struct PluginTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test func gstInspectDescribesTheElement() async throws {
+    let program = try RunningProgram(
+      "/usr/bin/gst-inspect-1.0", ["pipsink"], environment: Plugin.environment(folder))
+    let result = try await program.result()
+    #expect(result.status == 0, "\(result.errors)")
+    for text in [
+      "PipSink video sink", "Sink/Video", "P010_10LE", "GstVideoOverlay", "GstNavigation", "GstVideoDirection",
+      "stream-id",
+      "auto-pip", "\"start-pip\"", "\"pip-did-start\"", "render-size-changed",
+    ] {
+      #expect(result.output.contains(text), "\(text)")
+    }
+    #expect(!result.errors.contains("CRITICAL") && !result.errors.contains("WARNING"), "\(result.errors)")
+  }
+
+  @Test func withoutADisplayThereIsOneError() async throws {
+    let result = try await Plugin.launch("videotestsrc ! pipsink stream-id=a mode=pip", folder).result()
+    #expect(result.status != 0 && !result.wasKilled)
+    #expect(result.errors.components(separatedBy: "ERROR: from element").count == 2, "\(result.errors)")
+    #expect(result.errors.contains("no window can be shown: neither an X11 nor a Wayland display"))
+  }
+
+  @Test func withoutADisplayFramesCanBeShownInMemory() async throws {
+    let launch = try Plugin.launch(
+      "videotestsrc num-buffers=100 ! pipsink surface=offscreen mode=pip", folder, options: ["-m"])
+    let result = try await launch.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("pip-did-start"))
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func onX11ThePictureInPictureWindowIsShownToTheEnd() async throws {
+    let server = try await XServer()
+    let launch = try Plugin.launch(
+      "videotestsrc pattern=red num-buffers=150 ! pipsink stream-id=a mode=pip", folder,
+      environment: server.environment)
+    let window = try await server.window("Picture in Picture: a")
+    #expect(try await eventually { Self.isRed(try await server.screenshot(), window.x + 20, window.y + 20) })
+    #expect(try await server.properties(window, "_NET_WM_STATE").contains("_NET_WM_STATE_ABOVE"))
+    #expect(try await server.windows().count == 1)
+    let result = try await launch.result()
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayThePictureInPictureWindowIsShownToTheEnd() async throws {
+    let server = try await WaylandServer(.sway)
+    let launch = try Plugin.launch(
+      "videotestsrc pattern=red num-buffers=150 ! pipsink stream-id=a mode=pip", folder,
+      environment: server.environment)
+    #expect(try await eventually { Self.isRed(try await server.screenshot(), 1024 - 100, 768 - 100) })
+    let result = try await launch.result()
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func pointerAndKeysGoUpstream() async throws {
+    let server = try await XServer()
+    let launch = try Plugin.launch(
+      "videotestsrc ! pipsink", folder, environment: server.environment, options: ["-m"])
+    let window = try await server.window("PipSink")
+    #expect(
+      try await eventually {
+        try await server.tool(
+          "xdotool", "mousemove", "\(window.x + 300)", "\(window.y + 200)", "mousemove_relative", "5", "5", "click", "1"
+        )
+        return launch.output.contains("GstNavigationMessage")
+      })
+    // The window that the user closes ends the pipeline.
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    let result = try await launch.result()
+    #expect(!result.wasKilled && result.errors.contains("The window was closed"), "\(result.errors)")
+  }
+
+  @Test(
+    .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), arguments: ["loop", "none"])
+  func stateChangesFromAllThreadsEndAlsoWithWindows(mainLoop: String) async throws {
+    let server = try await XServer()
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/state-changes.py").path
+    let program = try RunningProgram(
+      "/usr/bin/python3", [script, mainLoop],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let result = try await program.result(seconds: 90)
+    #expect(result.status == 0 && !result.wasKilled && result.output.contains("done"), "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+  }
+
+  private static func isRed(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
+    let pixel = image.pixel(x, y)
+    return pixel[2] > 200 && pixel[1] < 60 && pixel[0] < 60
+  }
+}

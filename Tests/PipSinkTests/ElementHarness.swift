@@ -1,0 +1,126 @@
+import CGStreamer
+import CGStreamerCheck
+import Glibc
+import Testing
+
+@testable import GstPipSink
+@testable import PipSink
+
+/// A `pipsink` between a source pad of the test's and nothing, with a bus of its own. It shows nothing unless the
+/// properties say so.
+final class ElementHarness {
+  let element: UnsafeMutablePointer<GstElement>
+  let harness: UnsafeMutablePointer<GstHarness>
+  private let bus: UnsafeMutablePointer<GstBus>
+
+  static let isSanitized = ["__tsan_init", "__asan_init"].contains { name in
+    let program = dlopen(nil, RTLD_LAZY)
+    defer { if let program { dlclose(program) } }
+    return dlsym(program, name) != nil
+  }
+
+  /// - Parameter properties: as in a pipeline description.
+  init(_ properties: String = "surface=none sync=false") throws {
+    element = try Self.makeElement(properties)
+    bus = try #require(gst_bus_new())
+    gst_element_set_bus(element, bus)
+    harness = try #require(gst_harness_new_with_element(element, "sink", nil))
+    gst_harness_set_live(harness, 0)
+  }
+
+  deinit {
+    gst_element_set_bus(element, nil)
+    gst_harness_teardown(harness)
+    gst_object_unref(element)
+    gst_object_unref(bus)
+  }
+
+  static func makeElement(_ properties: String = "surface=none sync=false") throws -> UnsafeMutablePointer<GstElement> {
+    try PipSinkPlugin.register()
+    let element = try #require(gst_parse_launch("pipsink \(properties)", nil))
+    gst_object_ref_sink(element)
+    return element
+  }
+
+  var state: ElementState { PipSinkElement.state(of: element) }
+  var session: Session? { state.member?.session }
+  var latest: SampleBuffer? { state.member.flatMap { $0.session.router.latestSampleBuffer(of: $0.streamID) } }
+  var received: UInt64 { state.member?.statistics?.received ?? 0 }
+
+  func set(_ property: String, _ value: String) {
+    gst_util_set_object_arg(object, property, value)
+  }
+
+  /// A property's value as GStreamer writes it.
+  func value(_ property: String) -> String {
+    var value = GValue()
+    g_object_get_property(object, property, &value)
+    defer { g_value_unset(&value) }
+    let text = gst_value_serialize(&value)
+    defer { g_free(text) }
+    return text.map { String(cString: $0) } ?? ""
+  }
+
+  private var object: UnsafeMutablePointer<GObject> {
+    UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self)
+  }
+
+  func emit(_ signal: String) {
+    var instance = GValue()
+    g_value_init(&instance, PipSinkElement.type)
+    g_value_set_object(&instance, element)
+    g_signal_emitv(&instance, g_signal_lookup(signal, PipSinkElement.type), 0, nil)
+    g_value_unset(&instance)
+  }
+
+  // MARK: - Frames
+
+  /// Offers caps. The format of the next frames is this one.
+  func setCaps(_ format: PixelFormat = .i420, _ width: Int = 32, _ height: Int = 24) {
+    gst_harness_set_src_caps_str(
+      harness, "video/x-raw,format=\(format.rawValue),width=\(width),height=\(height),framerate=30/1")
+  }
+
+  /// Pushes an empty frame of the caps. `milliseconds` is its time.
+  @discardableResult
+  func push(milliseconds: UInt = 0, byteCount: Int = 32 * 24 * 3 / 2) -> GstFlowReturn {
+    let buffer = gst_harness_create_buffer(harness, gsize(byteCount))
+    buffer?.pointee.pts = GstClockTime(milliseconds) * 1_000_000
+    buffer?.pointee.duration = 33_000_000
+    return gst_harness_push(harness, buffer)
+  }
+
+  func push(_ sample: OpaquePointer) -> GstFlowReturn {
+    gst_harness_set_src_caps(harness, gst_caps_ref(gst_sample_get_caps(sample)))
+    return gst_harness_push(harness, gst_buffer_ref(gst_sample_get_buffer(sample)))
+  }
+
+  // MARK: - Messages
+
+  /// The next message of the types; nil when there is none within the seconds.
+  func message(_ types: GstMessageType, seconds: Double = 20) -> String? {
+    guard let message = gst_bus_timed_pop_filtered(bus, UInt(seconds * 1e9), types) else { return nil }
+    defer { gst_message_unref(message) }
+    if types == GST_MESSAGE_ERROR || types == GST_MESSAGE_WARNING {
+      var (error, debug): (UnsafeMutablePointer<GError>?, UnsafeMutablePointer<CChar>?)
+      if types == GST_MESSAGE_ERROR {
+        gst_message_parse_error(message, &error, &debug)
+      } else {
+        gst_message_parse_warning(message, &error, &debug)
+      }
+      defer {
+        g_clear_error(&error)
+        g_free(debug)
+      }
+      return debug.map { String(cString: $0) }
+    }
+    return gst_message_get_structure(message).map { String(cString: gst_structure_get_name($0)) }
+  }
+
+  /// The names of the element messages until, and with, the one of this name.
+  func elementMessages(until last: String) -> [String] {
+    var names: [String] = []
+    while names.last != last, let name = message(GST_MESSAGE_ELEMENT) { names.append(name) }
+    return names
+  }
+}

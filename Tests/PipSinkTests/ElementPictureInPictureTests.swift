@@ -1,0 +1,91 @@
+import CGStreamer
+import Testing
+
+@testable import GstPipSink
+@testable import PipSink
+
+/// Sessions and picture-in-picture of the element, on surfaces in memory.
+@Suite struct ElementPictureInPictureTests {
+  private let run = ["pip-will-start", "render-size-changed", "pip-did-start"]
+
+  @Test func theModeStartsPictureInPictureAndFollowsIt() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false mode=pip session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    #expect(harness.elementMessages(until: "pip-did-start").suffix(3) == run)
+    #expect(harness.value("mode") == "In picture-in-picture" || harness.value("mode") == "pip")
+    harness.push(milliseconds: 33)
+    #expect(harness.state.member?.statistics?.pictureInPicture ?? 0 > 0)
+    harness.set("mode", "normal")
+    #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+    let inApp = harness.state.member?.statistics?.inApp ?? 0
+    harness.push(milliseconds: 66)
+    #expect(harness.state.member?.statistics?.inApp == inApp + 1)
+  }
+
+  @Test func actionSignalsStartAndStop() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    for signal in ["toggle-pip", "start-pip"] {
+      harness.emit(signal)
+      #expect(harness.elementMessages(until: "pip-did-start").suffix(3) == run)
+      harness.emit(signal == "start-pip" ? "stop-pip" : signal)
+      #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+    }
+  }
+
+  @Test func elementsOfASessionShareThePictureInPictureWindow() async throws {
+    let one = try ElementHarness("surface=offscreen sync=false stream-id=one session=\(#function)")
+    let two = try ElementHarness("surface=offscreen sync=false stream-id=two session=\(#function)")
+    let other = try ElementHarness("surface=offscreen sync=false stream-id=one session=other")
+    #expect(one.session === two.session)
+    #expect(one.session !== other.session)
+    for harness in [one, two, other] {
+      harness.setCaps()
+      harness.push()
+    }
+    one.emit("start-pip")
+    #expect(one.elementMessages(until: "pip-did-start").contains("pip-did-start"))
+    two.set("mode", "pip")
+    #expect(await eventually { one.session?.router.table.pictureInPictureStreamID == "two" })
+    #expect(await eventually { one.value("mode") == "normal" || one.value("mode").contains("session") })
+    #expect(other.session?.router.table.mode == .normal)
+    // Another element of the session may be asked, too.
+    one.set("pip-stream-id", "two")
+    one.emit("stop-pip")
+    #expect(two.elementMessages(until: "pip-did-stop").contains("pip-did-stop"))
+  }
+
+  @Test func aStreamThatStopsMakesRoomForTheNext() async throws {
+    let one = try ElementHarness("surface=offscreen sync=false stream-id=one mode=pip session=\(#function)")
+    let two = try ElementHarness("surface=offscreen sync=false stream-id=two session=\(#function)")
+    for harness in [one, two] {
+      harness.setCaps()
+      harness.push()
+    }
+    #expect(one.elementMessages(until: "pip-did-start").contains("pip-did-start"))
+    let session = try #require(two.session)
+    gst_element_set_state(one.element, GST_STATE_NULL)
+    #expect(session.router.streamIDs == ["two"])
+    #expect(await eventually { session.router.table.surface(for: "two") == .pictureInPicture })
+  }
+
+  @Test func twoStreamsOfOneNameInASessionAreAMistake() throws {
+    let one = try ElementHarness("surface=none stream-id=twice session=\(#function)")
+    let two = try ElementHarness.makeElement("surface=none stream-id=twice session=\(#function)")
+    defer { gst_object_unref(two) }
+    #expect(gst_element_set_state(two, GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE)
+    gst_element_set_state(two, GST_STATE_NULL)
+    #expect(one.state.member != nil)
+  }
+
+  @Test func withoutASurfaceOrWhileStoppedPictureInPictureFails() throws {
+    let harness = try ElementHarness("surface=none sync=false")
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-failed").last == "pip-failed")
+    gst_element_set_state(harness.element, GST_STATE_NULL)
+    harness.emit("toggle-pip")
+    #expect(harness.elementMessages(until: "pip-failed").last == "pip-failed")
+  }
+}
