@@ -10,6 +10,8 @@ final class BusCall: @unchecked Sendable {
   let method: String
   /// Those that are strings.
   let arguments: [String]
+  /// A property's new value, where it is a number.
+  let number: Double?
   /// nil when it has been answered.
   private var invocation: OpaquePointer?
 
@@ -18,12 +20,22 @@ final class BusCall: @unchecked Sendable {
     self.invocation = invocation
     interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
     method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
-    arguments = (0..<(parameters.map(g_variant_n_children) ?? 0)).compactMap { index in
+    var arguments: [String] = []
+    var number: Double?
+    for index in 0..<(parameters.map(g_variant_n_children) ?? 0) {
       let child = g_variant_get_child_value(parameters, index)
       defer { g_variant_unref(child) }
-      return String(cString: g_variant_get_type_string(child)) == "s"
-        ? String(cString: g_variant_get_string(child, nil)) : nil
+      switch String(cString: g_variant_get_type_string(child)) {
+      case "s": arguments.append(String(cString: g_variant_get_string(child, nil)))
+      case "v":
+        let value = g_variant_get_variant(child)
+        defer { g_variant_unref(value) }
+        if String(cString: g_variant_get_type_string(value)) == "d" { number = g_variant_get_double(value) }
+      default: break
+      }
     }
+    self.arguments = arguments
+    self.number = number
   }
 
   deinit {

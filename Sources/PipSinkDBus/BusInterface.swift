@@ -16,4 +16,11 @@ protocol BusInterface: AnyObject {
   func perform(
     _ method: String, _ arguments: [String], on session: any ControllableSession
   ) throws(PipSinkError) -> [BusValue]
+
+  /// Sets a property that can be written, all of which are numbers.
+  func setProperty(_ name: String, to value: Double, of session: any ControllableSession)
+}
+
+extension BusInterface {
+  func setProperty(_ name: String, to value: Double, of session: any ControllableSession) {}
 }

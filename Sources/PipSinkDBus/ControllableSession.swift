@@ -14,6 +14,10 @@ public protocol ControllableSession: AnyObject {
   /// Whether all streams stand still.
   var isPaused: Bool { get set }
 
+  /// Of all streams together, a linear amplitude from 0 to 1; others are taken for the nearest of those, as an
+  /// ``AudioSession`` does.
+  var volume: Double { get set }
+
   /// Plays a stream from a description with one appsink.
   ///
   /// - Throws: as ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)``.

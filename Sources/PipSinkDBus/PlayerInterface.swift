@@ -25,6 +25,7 @@ final class PlayerInterface: BusInterface {
         <property name="Rate" type="d" access="read"/>
         <property name="MinimumRate" type="d" access="read"/>
         <property name="MaximumRate" type="d" access="read"/>
+        <property name="Volume" type="d" access="readwrite"/>
         <property name="Metadata" type="a{sv}" access="read"/>
         <property name="CanGoNext" type="b" access="read"/>
         <property name="CanGoPrevious" type="b" access="read"/>
@@ -45,6 +46,7 @@ final class PlayerInterface: BusInterface {
     let status = !hasStreams || isStopped ? "Stopped" : session.isPaused ? "Paused" : "Playing"
     return [
       "PlaybackStatus": .string(status), "Rate": .double(1), "MinimumRate": .double(1), "MaximumRate": .double(1),
+      "Volume": .double(session.volume),
       "Metadata": .variants(metadata(of: session)),
       "CanGoNext": .bool(neighbour(in: session, forward: true) != nil),
       "CanGoPrevious": .bool(neighbour(in: session, forward: false) != nil),
@@ -73,6 +75,10 @@ final class PlayerInterface: BusInterface {
     default: break
     }
     return []
+  }
+
+  func setProperty(_ name: String, to value: Double, of session: any ControllableSession) {
+    if name == "Volume" { session.volume = value }
   }
 
   private func show(_ id: StreamID?, in session: any ControllableSession) throws(PipSinkError) {

@@ -102,6 +102,13 @@ public final class SessionService {
     guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
       return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
     }
+    guard call.method != "Set" || !isProperty else {
+      if let property = call.arguments.last, let number = call.number {
+        interface.setProperty(property, to: number, of: session)
+        sessionDidChange()
+      }
+      return call.answer([])
+    }
     guard !isProperty else { return answer(call, interface.properties(of: session)) }
     do throws(PipSinkError) {
       let results = try interface.perform(call.method, call.arguments, on: session)

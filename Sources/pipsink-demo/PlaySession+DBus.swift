@@ -22,6 +22,11 @@ extension PlaySession: ControllableSession {
     }
   }
 
+  var volume: Double {
+    get { engine.audioSession.volume }
+    set { engine.audioSession.volume = newValue }
+  }
+
   func startPlayingStream(_ id: StreamID, from description: PipelineDescription) throws(PipSinkError) {
     // A mistake in it must leave no empty place in the window.
     _ = try StreamPlayer(streamID: id, from: description, deliveringTo: router.consumer(for:))

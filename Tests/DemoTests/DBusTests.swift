@@ -56,6 +56,17 @@ struct DBusTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
+  @Test func playerctlSetsTheVolume() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession([Self.source(), "--volume", "0.25"])
+    #expect(try await bus.playerctl("volume").hasPrefix("0.25"))
+    try await bus.playerctl("volume", "0.5")
+    #expect(try await bus.playerctl("volume").hasPrefix("0.5"))
+    try await bus.playerctl("volume", "7")
+    #expect(try await bus.playerctl("volume").hasPrefix("1.0"))
+    demo.stop()
+  }
+
   @Test func playerctlPausesStreamsOfThePipelineAndOfTheirOwn() async throws {
     let bus = try await SessionBus()
     let pipeline = Self.source().replacingOccurrences(of: "name=video", with: "name=a")
