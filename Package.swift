@@ -16,7 +16,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
@@ -73,7 +73,9 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "PipSinkTests",
-      dependencies: ["PipSink", "CGStreamer", "CLibYUV", "CAllocationCounter"],
+      dependencies: [
+        "PipSink", "CGStreamer", "CLibYUV", "CAllocationCounter", .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: warnings
     ),
     .testTarget(

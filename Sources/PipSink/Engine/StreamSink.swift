@@ -96,6 +96,7 @@ final class StreamSink: @unchecked Sendable {
       // The meta is about the pixels as they lie there, the tag about the picture that they make.
       sampleBuffer.orientation =
         VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: taggedOrientation) ?? taggedOrientation
+      if RenderStatistics.takesTimes { sampleBuffer.receivedAt = .now }
       consumer.consume(sampleBuffer)
       flow.delivered.store(sequenceNumber, ordering: .relaxed)
       if !flow.isFlowing.load(ordering: .relaxed) {
