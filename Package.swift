@@ -17,7 +17,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
   ],
   targets: [
@@ -80,7 +80,10 @@ let package = Package(
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .testTarget(
       name: "PipSinkTests",
-      dependencies: ["PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter"],
+      dependencies: [
+        "PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter",
+        .product(name: "Logging", package: "swift-log"),
+      ],
       swiftSettings: warnings
     ),
     .systemLibrary(

@@ -88,6 +88,18 @@ struct PlayCommand: AsyncParsableCommand {
   var report: String?
 
   @Option(
+    help: ArgumentHelp(
+      "Rewrite this file every second with statistics, in Prometheus' text format.", valueName: "file"))
+  var metrics: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What to log, on standard error: LABEL:LEVEL or LEVEL, with commas between; of several that fit the last one counts. \"pipsink.*:debug\", for instance, or \"gstreamer.basesink:debug\" for GStreamer's own log. PIPSINK_DEBUG in the environment by default, else \"notice\".",
+      valueName: "spec"),
+    transform: LogLevels.init)
+  var logLevel: LogLevels?
+
+  @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
       "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
@@ -170,6 +182,7 @@ struct PlayCommand: AsyncParsableCommand {
   func run() async throws {
     HardwareDecoders.preference = hardwareDecoders
     do {
+      try LineLogHandler.install(logLevel)
       let session = try await PlaySession(self, description: pipelineDescription())
       try await session.run()
     } catch let error as PipSinkError {

@@ -5,7 +5,7 @@ import PipSink
 extension PlaySession {
   func finish() throws {
     let duration = seconds
-    let skipped = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0.skippedFrameCount) })
+    let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     dbus?.stop()
     engine.stop()
     statusLine.end()
@@ -14,8 +14,13 @@ extension PlaySession {
     } catch {
       report(DemoError(error))
     }
+    do throws(DemoError) {
+      try writeMetrics()
+    } catch {
+      report(error)
+    }
     warnAboutSilentStreams()
-    let report = makeReport(duration: duration, skipped: skipped)
+    let report = makeReport(duration: duration, infos)
     do {
       try write(report)
     } catch {
@@ -36,14 +41,14 @@ extension PlaySession {
     }
   }
 
-  private func makeReport(duration: Double, skipped: [StreamID: UInt64]) -> Report {
+  private func makeReport(duration: Double, _ infos: [StreamID: StreamInfo]) -> Report {
     let usage = ResourceUsage.current
-    let streams = statistics.map { id, statistics in
+    let streams = renderStatistics(infos).map { statistics in
+      let id = statistics.streamID
       let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
       var stream = Report.Stream(
         statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
-      if let count = skipped[id], count > 0 { stream.skipped = count }
-      stream.dropped = chains[id].map { $0.statistics.dropped + $0.statistics.failed }
+      if chains[id] == nil { stream.dropped = nil }
       return (id, stream)
     }
     return Report(
@@ -52,7 +57,7 @@ extension PlaySession {
       streams: Dictionary(uniqueKeysWithValues: streams),
       modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
       pictureInPictureEvents: pictureInPictureEvents,
-      process: .init(cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes),
+      process: .init(usage),
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 

@@ -122,6 +122,7 @@ final class PlaySession {
 
   /// - Throws: the ExitCode of a run that failed, after everything has been reported.
   func run() async throws {
+    try writeMetrics()
     try startDBus()
     let continuation = continuation
     let events = engine.events()
@@ -143,7 +144,7 @@ final class PlaySession {
       [
         Task { for await event in events { continuation.yield(.engine(event)) } },
         Task { for await event in pictureInPicture { continuation.yield(.pictureInPicture(event, .now)) } },
-      ] + timers(continuation)
+      ] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     for await input in inputs {
       handle(input)
       dbus?.sessionDidChange()

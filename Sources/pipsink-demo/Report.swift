@@ -21,12 +21,26 @@ struct Report: Codable {
     var inApp: UInt64
     var pip: UInt64
     var replaced: UInt64
+    /// Frames whose pictures were presented.
+    var shown: UInt64
+    /// Frames left out because a later one's time had come, too.
+    var late: UInt64
+    /// Frames that nobody could see, and that were not converted.
+    var hidden: UInt64
+    /// Frames that the surface refused.
+    var refused: UInt64
+    /// Frames that the pipeline's elements dropped because they were late; not among `received`.
+    var lateUpstream: UInt64
     /// Frames that the stream's processors took out; not among `received`. Absent without processors.
     var dropped: UInt64?
     /// Frames in a GPU's memory that could not be read; not among `received`. Absent when there were none.
     var skipped: UInt64?
     var format: String?
     var frameInterval: Interval?
+    /// Frames a second while it ran.
+    var frameRate: Double?
+    /// From a frame's arrival to its presenting.
+    var latency: Interval?
     /// "playing", "ended" or "failed".
     var state: String
     var error: String?
@@ -59,6 +73,9 @@ struct Report: Codable {
   struct ProcessUsage: Codable {
     var cpuSeconds: Double
     var peakRssBytes: Int
+    var rssBytes: Int
+    var threads: Int
+    var openFiles: Int
   }
 
   var schema = 1
@@ -80,19 +97,42 @@ struct Report: Codable {
 }
 
 extension Report.Stream {
-  init(_ statistics: StreamStatistics, state: String, error: String?) {
+  init(_ statistics: RenderStatistics, state: String, error: String?) {
     received = statistics.received
     inApp = statistics.inApp
     pip = statistics.pictureInPicture
     replaced = statistics.replaced
+    shown = statistics.shown
+    late = statistics.late
+    hidden = statistics.dropped.hidden
+    refused = statistics.dropped.failed
+    lateUpstream = statistics.dropped.upstream
+    dropped = statistics.dropped.processor
+    skipped = statistics.dropped.unreadable == 0 ? nil : statistics.dropped.unreadable
     format = statistics.format?.description
     self.state = state
     self.error = error
-    if let p50 = statistics.intervals.nanoseconds(atPercentile: 50),
-      let p99 = statistics.intervals.nanoseconds(atPercentile: 99)
-    {
-      frameInterval = Report.Interval(p50: Double(p50) / 1e6, p99: Double(p99) / 1e6)
+    frameInterval = Report.Interval(statistics.intervals)
+    frameRate = statistics.averageFrameRate
+    latency = Report.Interval(statistics.latencies)
+  }
+}
+
+extension Report.Interval {
+  /// - Returns: nil of no intervals.
+  init?(_ histogram: IntervalHistogram) {
+    guard let p50 = histogram.nanoseconds(atPercentile: 50), let p99 = histogram.nanoseconds(atPercentile: 99) else {
+      return nil
     }
+    self.init(p50: Double(p50) / 1e6, p99: Double(p99) / 1e6)
+  }
+}
+
+extension Report.ProcessUsage {
+  init(_ usage: ResourceUsage) {
+    self.init(
+      cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes, rssBytes: usage.residentBytes,
+      threads: usage.threadCount, openFiles: usage.openFileCount)
   }
 }
 

@@ -11,7 +11,10 @@ struct ReportTable {
       "Outcome: \(report.outcome.rawValue) after \(decimal(report.durationSeconds, 1)) s, surface \(report.surface)"
     ]
     lines += table(
-      ["stream", "received", "in-app", "pip", "replaced", "p50 ms", "p99 ms", "format"],
+      [
+        "stream", "received", "in-app", "pip", "shown", "replaced", "fps", "p50 ms", "p99 ms", "latency p99 ms",
+        "format",
+      ],
       streamIDs.compactMap { id in report.streams[id].map { row(id, $0) } })
     if !report.modeChanges.isEmpty {
       lines += table(
@@ -26,9 +29,10 @@ struct ReportTable {
 
   private func row(_ id: String, _ stream: Report.Stream) -> [String] {
     [
-      id, "\(stream.received)", "\(stream.inApp)", "\(stream.pip)", "\(stream.replaced)",
+      id, "\(stream.received)", "\(stream.inApp)", "\(stream.pip)", "\(stream.shown)", "\(stream.replaced)",
+      stream.frameRate.map { decimal($0, 1) } ?? "-",
       stream.frameInterval.map { decimal($0.p50, 1) } ?? "-", stream.frameInterval.map { decimal($0.p99, 1) } ?? "-",
-      stream.format ?? "no frame",
+      stream.latency.map { decimal($0.p99, 1) } ?? "-", stream.format ?? "no frame",
     ]
   }
 

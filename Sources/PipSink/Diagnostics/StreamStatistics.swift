@@ -16,20 +16,28 @@ public struct StreamStatistics: Sendable {
   public private(set) var lastArrival: MonotonicTime?
 
   private var isContinuous = false
+  private var rateMeter = FrameRateMeter()
 
-  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime, format: VideoFormatDescription) {
+  /// - Parameter now: nil where no times are taken.
+  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?, format: VideoFormatDescription) {
     received += 1
     switch surface {
     case .inApp: inApp += 1
     case .pictureInPicture: pictureInPicture += 1
     }
     if self.format !== format { self.format = format }
+    if let now { countArrival(at: now) } else { isContinuous = false }
+  }
+
+  private mutating func countArrival(at now: MonotonicTime) {
     if let lastArrival, isContinuous {
       intervals.record(nanoseconds: now.nanoseconds(since: lastArrival))
     } else {
       firstArrival = firstArrival ?? now
+      rateMeter = FrameRateMeter()
       isContinuous = true
     }
+    rateMeter.countFrame(at: now)
     lastArrival = now
   }
 
@@ -37,4 +45,12 @@ public struct StreamStatistics: Sendable {
   mutating func forgetLastArrival() {
     isContinuous = false
   }
+
+  /// Frames a second while the stream ran; nil before the second frame.
+  public var averageFrameRate: Double? {
+    intervals.totalNanoseconds == 0 ? nil : Double(intervals.count) * 1e9 / Double(intervals.totalNanoseconds)
+  }
+
+  /// Frames a second in the last second or two before `now`; nil before the second frame.
+  public func frameRate(at now: MonotonicTime) -> Double? { rateMeter.rate(at: now) ?? averageFrameRate }
 }

@@ -10,6 +10,8 @@ struct DisplayMailbox {
     let streamCount: Int
     /// Shown before, and shown again because the surface asked for it.
     let isRepeated: Bool
+    /// Counts it for its stream; nil where it has been counted.
+    let tally: PresentationTally?
     /// To be told the frame's size, which is another than before.
     let sizeObserver: (@Sendable (SampleBuffer) -> Void)?
   }
@@ -51,6 +53,8 @@ struct DisplayMailbox {
   var gravity: VideoGravity
   var orientation = VideoOrientation.upright
   var statistics = SampleBufferDisplayLayer.Statistics()
+  /// Of the stream that a router sends here.
+  var tally: PresentationTally?
   var status = SampleBufferDisplayLayer.Status.unknown
   var error: RenderingError?
   var isReadyForDisplay = false
@@ -182,15 +186,15 @@ struct DisplayMailbox {
     if let pause, failureCount >= Self.patience { return .at(pause) }
     if let frame = waiting {
       waiting = nil
-      return begin(.present(job(frame, on: renderer, isRepeated: false)))
+      return begin(.present(job(frame, on: renderer, isRepeated: false, isNew: isWaitingFresh)))
     }
     if let due = dueFrame(at: now) {
-      return begin(.present(job(due, on: renderer, isRepeated: false)))
+      return begin(.present(job(due, on: renderer, isRepeated: false, isNew: true)))
     }
     if needsDisplay, let latest {
       // Frames that wait for a time are looked at then, too.
       if let pause { return .at(pause) }
-      return begin(.present(job(latest, on: renderer, isRepeated: latestWasPresented)))
+      return begin(.present(job(latest, on: renderer, isRepeated: latestWasPresented, isNew: false)))
     }
     needsDisplay = false
     guard let next = queue.first, let moment = timebase?.moment(of: next.timing.presentationTimeStamp) else {
@@ -204,7 +208,9 @@ struct DisplayMailbox {
     return .done(work)
   }
 
-  private mutating func job(_ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool) -> Job {
+  private mutating func job(
+    _ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool, isNew: Bool
+  ) -> Job {
     needsDisplay = false
     if request != nil { isRequestDue = true }
     defer { presented = nil }
@@ -218,7 +224,7 @@ struct DisplayMailbox {
     }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
-      streamCount: streamCount, isRepeated: isRepeated, sizeObserver: observer)
+      streamCount: streamCount, isRepeated: isRepeated, tally: isNew ? tally : nil, sizeObserver: observer)
   }
 
   /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.
@@ -228,7 +234,10 @@ struct DisplayMailbox {
       if let timebase {
         guard let moment = timebase.moment(of: next.timing.presentationTimeStamp), moment <= now else { break }
       }
-      if due != nil { statistics.late += 1 }
+      if due != nil {
+        statistics.late += 1
+        tally?.count { $0.late += 1 }
+      }
       due = queue.removeFirst()
     }
     return due

@@ -58,6 +58,7 @@ struct LayerPresenter {
 
   /// Nobody sees the surface: the frame waits until somebody does.
   private func keep(_ job: DisplayMailbox.Job) {
+    job.tally?.count { $0.hidden += 1 }
     finish { mailbox in
       guard mailbox.streamCount == job.streamCount else { return }
       mailbox.statistics.hidden += job.isRepeated ? 0 : 1
@@ -69,6 +70,7 @@ struct LayerPresenter {
 
   private func succeed(_ job: DisplayMailbox.Job, wasRecovered: Bool) {
     job.presented?(.now)
+    job.tally?.countShown(job.sampleBuffer)
     finish { mailbox in
       mailbox.error = nil
       mailbox.status = .rendering
@@ -126,6 +128,7 @@ struct LayerPresenter {
   }
 
   private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
+    job.tally?.count { $0.failed += 1 }
     defer {
       if error.code == .surfaceLost {
         job.renderer.setNeedsDisplayHandler(nil)

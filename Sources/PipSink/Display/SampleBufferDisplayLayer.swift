@@ -7,7 +7,7 @@
 ///
 /// A surface that fails is repaired as its ``RenderingError/code-swift.property`` asks for, and the same frame tried
 /// again; when that does not help twice, the surface is left alone for a while, longer each time.
-public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBufferConsumer {
+public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBufferConsumer, PresentationReporting {
   /// What the layer has done so far, in frames.
   public struct Statistics: Equatable, Sendable {
     public internal(set) var presented: UInt64 = 0
@@ -236,6 +236,8 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   public var error: RenderingError? { mailbox.withLock { $0.error } }
 
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
+
+  func report(to tally: PresentationTally) { mailbox.withLock { $0.tally = tally } }
 
   /// Waits until everything that was enqueued so far has been presented or refused.
   ///

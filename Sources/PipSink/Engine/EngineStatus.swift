@@ -1,3 +1,5 @@
+import Logging
+
 /// What an engine and its runs share: what is wanted, how things are, and who is told.
 ///
 /// Its lock is held for a few instructions, and taken by streaming threads and the bus thread.
@@ -20,6 +22,7 @@ final class EngineStatus: Sendable {
 
   let broadcast = Broadcast<EngineEvent>()
   let state = Locked(State())
+  private let logger = Logger(label: "pipsink.engine")
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 
@@ -43,7 +46,9 @@ final class EngineStatus: Sendable {
       defer { state.engine = new }
       return state.engine != new
     }
-    if isNew { broadcast.send(.stateChanged(new)) }
+    guard isNew else { return }
+    logger.debug("the pipeline: \(new)")
+    broadcast.send(.stateChanged(new))
   }
 
   /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on.
@@ -55,6 +60,7 @@ final class EngineStatus: Sendable {
       return old != new
     }
     guard isNew else { return }
+    logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
     switch new {
     case .playing: observe(StreamDevice(id, .camera), .on)

@@ -53,6 +53,7 @@ package struct SampleWrapper: ~Copyable {
     let orientation = fixedOrientation ?? taggedOrientation
     // The meta is about the pixels as they lie there, the tag about the picture that they make.
     sampleBuffer.orientation = VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: orientation) ?? orientation
+    if RenderStatistics.takesTimes { sampleBuffer.receivedAt = .now }
     return sampleBuffer
   }
 

@@ -25,6 +25,7 @@ public final class StreamInput: Sendable {
   ) {
     var sampleBuffer = SampleBuffer(pixelBuffer: pixelBuffer, timing: timing)
     sampleBuffer.orientation = orientation
+    if RenderStatistics.takesTimes { sampleBuffer.receivedAt = .now }
     // The lock keeps frames in their order.
     sequenceNumber.withLock { number in
       number += 1

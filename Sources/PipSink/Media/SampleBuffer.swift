@@ -39,6 +39,8 @@ public struct SampleBuffer: Sendable {
   /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a
   /// frame that no engine delivered.
   public var sequenceNumber: UInt64
+  /// When the engine took the frame over; nil where no times are taken (``RenderStatistics/takesTimes``).
+  public var receivedAt: MonotonicTime?
 
   public var formatDescription: VideoFormatDescription { pixelBuffer.formatDescription }
 
@@ -72,6 +74,7 @@ public struct SampleBuffer: Sendable {
     var result = SampleBuffer(
       pixelBuffer: pixelBuffer, timing: timing, attachments: attachments, sequenceNumber: sequenceNumber)
     result.orientation = orientation ?? self.orientation
+    result.receivedAt = receivedAt
     return result
   }
 }

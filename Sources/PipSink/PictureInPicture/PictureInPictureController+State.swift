@@ -5,6 +5,7 @@ extension PictureInPictureController {
   /// Takes one arrow.
   func advance(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
     try machine.apply(trigger)
+    Logger(label: "pipsink.pip").debug("\(trigger): \(machine.state)")
     emit(.stateChanged(machine.state))
   }
 

@@ -61,6 +61,7 @@ public final class ProcessorChain: SampleBufferConsumer {
       }
       // Counted anew, so that a frame that was dropped here is not taken for one that routing lost.
       current.sequenceNumber = count { $0.passed += 1 }.passed
+      current.receivedAt = sampleBuffer.receivedAt
       next.consume(current)
     } catch {
       fail(error)

@@ -1,3 +1,5 @@
+import Logging
+
 /// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID; to two
 /// only where that is asked for (`isMirrored`).
 ///
@@ -9,6 +11,7 @@ public final class FrameRouter: Sendable {
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
   private let firstFrameBroadcast = Broadcast<StreamID>()
+  private let logger = Logger(label: "pipsink.routing")
 
   private struct Control {
     var table: RoutingTable
@@ -155,6 +158,7 @@ public final class FrameRouter: Sendable {
     control.table = table
     var moving = control.routes.filter { $0.placement != table.placement(of: $0.streamID) }
     func move(_ route: StreamRoute, to placement: RoutingTable.Placement) {
+      logger.debug("stream \"\(route.streamID)\" goes to \(placement.kind)")
       let isEntering = placement.surface != nil && placement == table.placement(of: route.streamID)
       route.move(
         to: placement, control.destination(of: placement), keepsInAppPicture: control.keepsInAppPictures,
@@ -181,6 +185,20 @@ public final class FrameRouter: Sendable {
 
   public func statistics(of streamID: StreamID) -> StreamStatistics? {
     control.withLock { $0.route(streamID) }?.statistics
+  }
+
+  /// Everything that is counted and measured of a stream; nil of one that was not added.
+  ///
+  /// - Parameters:
+  ///   - info: what its engine knows of it (``VideoEngine/info(of:)``), for the frames that never reached the router.
+  ///   - processing: of its ``ProcessorChain``, where it has one.
+  public func renderStatistics(
+    of streamID: StreamID, info: StreamInfo? = nil, processing: ProcessorChain.Statistics? = nil
+  ) -> RenderStatistics? {
+    guard let route = control.withLock({ $0.route(streamID) }) else { return nil }
+    return RenderStatistics(
+      streamID, route.statistics, route.presentations, lastHandover: route.changes.last, info: info,
+      processing: processing)
   }
 
   /// The newest frame of a stream, whichever surface it went to.

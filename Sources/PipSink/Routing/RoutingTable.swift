@@ -35,6 +35,8 @@ public struct RoutingTable: Equatable, Sendable {
   struct Placement: Equatable {
     var surface: PictureInPictureSurfaceID?
     var isMirrored = false
+
+    var kind: SurfaceKind { surface == nil ? .inApp : .pictureInPicture }
   }
 
   /// What the picture-in-picture surfaces show that show something.
@@ -58,7 +60,7 @@ public struct RoutingTable: Equatable, Sendable {
 
   /// A picture-in-picture surface when one shows the stream; the stream's own in-app surface in every other case.
   public func surface(for streamID: StreamID) -> SurfaceKind {
-    placement(of: streamID).surface == nil ? .inApp : .pictureInPicture
+    placement(of: streamID).kind
   }
 
   /// The table in which `surface` shows the stream, which leaves any other.

@@ -6,6 +6,7 @@
 final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
+  private let tally = PresentationTally()
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
@@ -46,10 +47,12 @@ final class StreamRoute: SampleBufferConsumer {
     self.broadcast = broadcast
     self.firstFrames = firstFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
+    inApp?.reportIfPossible(to: tally)
+    pictureInPicture?.reportIfPossible(to: tally)
   }
 
   func consume(_ sampleBuffer: SampleBuffer) {
-    let now = MonotonicTime.now
+    let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? .now : nil)
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
     var frame: SampleBuffer? = sampleBuffer
@@ -106,6 +109,7 @@ final class StreamRoute: SampleBufferConsumer {
       let destination = placement.surface == nil ? state.inApp : pictureInPicture
       let (presentedAt, broadcast) = (change.presentedAt, broadcast)
       let sent = change.change
+      destination?.reportIfPossible(to: tally)
       destination?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) { moment in
         presentedAt.withLock { $0 = moment }
         var change = sent
@@ -121,6 +125,7 @@ final class StreamRoute: SampleBufferConsumer {
   func show(on pictureInPicture: any SampleBufferDestination) {
     state.withLock { state in
       state.pictureInPicture = pictureInPicture
+      pictureInPicture.reportIfPossible(to: tally)
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
   }
@@ -151,6 +156,9 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   var statistics: StreamStatistics { state.withLock { $0.statistics } }
+
+  /// What its surfaces made of its frames.
+  var presentations: PresentationTally.Counts { tally.counts }
 
   var changes: [SurfaceChange] {
     state.withLock { $0.changes }.map { record in

@@ -1,0 +1,105 @@
+import CGStreamer
+import Logging
+
+/// Sends GStreamer's own debug log to swift-log, with the label `gstreamer.CATEGORY`, instead of to standard error.
+///
+/// Errors, warnings, infos and debug messages keep their level; GStreamer's FIXME is `notice`, and all that is finer
+/// than debug is `trace`. Messages come on GStreamer's threads, which wait until the log handler returns.
+public enum GStreamerLog {
+  static let labelPrefix = "gstreamer."
+
+  private struct Bridge {
+    let makeLogger: @Sendable (_ label: String) -> Logger
+    /// By category.
+    var loggers: [String: Logger] = [:]
+  }
+
+  private static let bridge = Locked<Bridge?>(nil)
+  /// Serialises ``install(levels:makeLogger:)`` and ``remove()``, during which GStreamer logs; whether GStreamer's own
+  /// function was taken out.
+  private static let hasReplaced = Locked(false)
+
+  /// Takes the log over from now on, in the whole process. Called again, it takes new levels and loggers.
+  ///
+  /// - Parameters:
+  ///   - levels: what GStreamer is to log: its rules that begin with `gstreamer.`.
+  ///     Without it that stays as `GST_DEBUG` has it. The loggers' own levels count besides.
+  ///   - makeLogger: asked once for a label.
+  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  public static func install(
+    levels: LogLevels? = nil, makeLogger: @escaping @Sendable (_ label: String) -> Logger = { Logger(label: $0) }
+  ) throws(PipSinkError) {
+    try PipSink.initialize()
+    hasReplaced.withLock { hasReplaced in
+      let isFirst = bridge.withLock { bridge in
+        defer { bridge = Bridge(makeLogger: makeLogger) }
+        return bridge == nil
+      }
+      guard isFirst else { return }
+      hasReplaced = gst_debug_remove_log_function(gst_debug_log_default) > 0
+      gst_debug_add_log_function(receive, nil, nil)
+    }
+    for rule in levels?.rules ?? [] where rule.pattern.hasPrefix(labelPrefix) {
+      gst_debug_set_threshold_for_name(String(rule.pattern.dropFirst(labelPrefix.count)), threshold(for: rule.level))
+    }
+  }
+
+  /// Gives the log back to GStreamer. What is logged stays as it was set.
+  public static func remove() {
+    hasReplaced.withLock { hasReplaced in
+      gst_debug_remove_log_function(receive)
+      if hasReplaced { gst_debug_add_log_function(gst_debug_log_default, nil, nil) }
+      hasReplaced = false
+      bridge.withLock { $0 = nil }
+    }
+  }
+
+  /// One function for good, since GStreamer takes it out by its address.
+  private static let receive: GstLogFunction = { category, level, file, function, line, object, message, _ in
+    guard let name = gst_debug_category_get_name(category), let level = GStreamerLog.level(of: level),
+      let logger = GStreamerLog.logger(of: String(cString: name)), logger.logLevel <= level,
+      let text = gst_debug_message_get(message)
+    else { return }
+    var metadata: Logger.Metadata?
+    if let object, let description = pipsink_object_description(object) {
+      metadata = ["object": "\(String(cString: description))"]
+      g_free(description)
+    }
+    logger.log(
+      level: level, "\(String(cString: text))", metadata: metadata, source: "gstreamer",
+      file: file.map { String(cString: $0) } ?? "", function: function.map { String(cString: $0) } ?? "",
+      line: UInt(max(0, line)))
+  }
+
+  /// Nil when the log has just been given back.
+  private static func logger(of category: String) -> Logger? {
+    let (known, makeLogger) = bridge.withLock { ($0?.loggers[category], $0?.makeLogger) }
+    if let known { return known }
+    guard let made = makeLogger?(labelPrefix + category) else { return nil }
+    bridge.withLock { $0?.loggers[category] = made }
+    return made
+  }
+
+  private static func level(of level: GstDebugLevel) -> Logger.Level? {
+    switch level {
+    case GST_LEVEL_NONE: nil
+    case GST_LEVEL_ERROR: .error
+    case GST_LEVEL_WARNING: .warning
+    case GST_LEVEL_FIXME: .notice
+    case GST_LEVEL_INFO: .info
+    case GST_LEVEL_DEBUG: .debug
+    default: .trace
+    }
+  }
+
+  private static func threshold(for level: Logger.Level) -> GstDebugLevel {
+    switch level {
+    case .trace: GST_LEVEL_TRACE
+    case .debug: GST_LEVEL_DEBUG
+    case .info: GST_LEVEL_INFO
+    case .notice: GST_LEVEL_FIXME
+    case .warning: GST_LEVEL_WARNING
+    case .error, .critical: GST_LEVEL_ERROR
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import Logging
+
+/// Which messages are logged, by the labels of their loggers: as GStreamer's `GST_DEBUG`, with swift-log's levels.
+///
+/// `pipsink.*:info,pipsink.engine:debug` is a list of patterns (fnmatch(3): `*` stands for any characters) with levels; a
+/// level alone is that of all labels. Where several patterns fit, the last one counts; where none does, `notice`.
+///
+/// A library must not set the logging system up: an app does it, with a handler that takes its level from here.
+/// ```swift
+/// let levels = try LogLevels.ofEnvironment() ?? LogLevels("info")
+/// LoggingSystem.bootstrap { label in
+///   var handler = StreamLogHandler.standardError(label: label)
+///   handler.logLevel = levels.level(of: label)
+///   return handler
+/// }
+/// ```
+public struct LogLevels: Equatable, Sendable {
+  /// Labels that fit, and their level.
+  struct Rule: Equatable, Sendable {
+    let pattern: String
+    let level: Logger.Level
+  }
+
+  /// The environment variable that ``ofEnvironment()`` reads.
+  public static let environmentVariable = "PIPSINK_DEBUG"
+
+  let rules: [Rule]
+
+  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)`` for an entry that is no pattern with a level.
+  public init(_ specification: String) throws(PipSinkError) {
+    var rules: [Rule] = []
+    for entry in specification.split(separator: ",") {
+      let text = entry.trimmed
+      guard !text.isEmpty else { continue }
+      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
+      guard let level = Logger.Level(rawValue: parts[parts.count - 1].lowercased()), !parts[0].isEmpty else {
+        let known = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+        throw .invalidArgument(text, reason: "give it as LABEL:LEVEL or LEVEL, where the levels are \(known)")
+      }
+      rules.append(Rule(pattern: parts.count == 1 ? "*" : parts[0], level: level))
+    }
+    self.rules = rules
+  }
+
+  /// What `PIPSINK_DEBUG` says; nil where it is not set.
+  ///
+  /// - Throws: as ``init(_:)``.
+  public static func ofEnvironment() throws(PipSinkError) -> LogLevels? {
+    guard let value = getenv(environmentVariable) else { return nil }
+    return try LogLevels(String(cString: value))
+  }
+
+  /// Whether a rule is about GStreamer's own log (``GStreamerLog``).
+  public var namesGStreamer: Bool { rules.contains { $0.pattern.hasPrefix(GStreamerLog.labelPrefix) } }
+
+  /// From which level on messages with this label are logged.
+  public func level(of label: String) -> Logger.Level {
+    rules.last { fnmatch($0.pattern, label, 0) == 0 }?.level ?? .notice
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

@@ -1,0 +1,42 @@
+/// What became of a stream's frames on its surfaces.
+///
+/// The surfaces' presenting threads write it, so that a streaming thread never waits for it. A frame counts once, when
+/// a surface tries it first: pictures that are shown again do not count.
+final class PresentationTally: Sendable {
+  struct Counts {
+    var shown: UInt64 = 0
+    var late: UInt64 = 0
+    var hidden: UInt64 = 0
+    var failed: UInt64 = 0
+    var latencies = IntervalHistogram()
+  }
+
+  private let state = Locked(Counts())
+
+  var counts: Counts { state.withLock { $0 } }
+
+  func count(_ change: (inout Counts) -> Void) {
+    state.withLock { change(&$0) }
+  }
+
+  /// The renderer has just returned.
+  func countShown(_ sampleBuffer: SampleBuffer) {
+    let latency = sampleBuffer.receivedAt.map { MonotonicTime.now.nanoseconds(since: $0) }
+    count { counts in
+      counts.shown += 1
+      if let latency { counts.latencies.record(nanoseconds: latency) }
+    }
+  }
+}
+
+/// A destination that tells what becomes of the frames that it is given.
+protocol PresentationReporting: SampleBufferDestination {
+  /// From here on `tally` counts: called before the first frame of its stream.
+  func report(to tally: PresentationTally)
+}
+
+extension SampleBufferDestination {
+  func reportIfPossible(to tally: PresentationTally) {
+    (self as? any PresentationReporting)?.report(to: tally)
+  }
+}

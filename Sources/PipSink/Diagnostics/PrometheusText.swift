@@ -1,0 +1,107 @@
+/// Statistics in Prometheus' text exposition format, version 0.0.4, for a file that node_exporter's textfile collector
+/// reads, or for an HTTP server's answer.
+///
+/// All names begin with `pipsink_`, the process's, too, so that they get along with those of whoever reads the file.
+public struct PrometheusText {
+  /// Nanoseconds.
+  private static let bucketLimits: [UInt64] = [
+    100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000, 40_000_000, 100_000_000,
+    250_000_000, 500_000_000, 1_000_000_000, 5_000_000_000,
+  ]
+
+  /// The whole text; its last line ends with a line feed.
+  public private(set) var text = ""
+  private let streams: [RenderStatistics]
+
+  public init(_ streams: [RenderStatistics], process: ResourceUsage) {
+    self.streams = streams
+    count("received", "Frames taken from the engine.") { [("", $0.received)] }
+    count("routed", "Frames sent to a surface.") {
+      [("surface=\"in_app\"", $0.inApp), ("surface=\"picture_in_picture\"", $0.pictureInPicture)]
+    }
+    count("shown", "Frames that were presented.") { [("", $0.shown)] }
+    count("replaced", "Frames that were never shown, because a newer one came first.") { [("", $0.replaced)] }
+    count("late", "Frames left out because a later one's time had come, too.") { [("", $0.late)] }
+    count("dropped", "Frames left out, by reason.") { statistics in
+      let dropped = statistics.dropped
+      return [
+        ("processor", dropped.processor), ("unreadable", dropped.unreadable), ("upstream", dropped.upstream),
+        ("hidden", dropped.hidden), ("failed", dropped.failed),
+      ].map { ("reason=\"\($0)\"", $1) }
+    }
+    gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
+    histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
+    histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival to its presenting.", \.latencies)
+    gauge("pipsink_last_handover_latency_seconds", "From the last switch's request to its first picture.") {
+      $0.lastHandover?.firstFrameLatency.map { Double($0) / 1e9 }
+    }
+    gauge("pipsink_last_handover_frames_lost", "Frames that the last switch gave to no surface.") {
+      $0.lastHandover.map { Double($0.framesLost) }
+    }
+    gauge("pipsink_last_handover_frames_repeated", "Frames that the last switch gave to both surfaces.") {
+      $0.lastHandover.map { Double($0.framesRepeated) }
+    }
+    self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuSeconds)")
+    self.process("resident_memory_bytes", "gauge", "Resident set.", "\(process.residentBytes)")
+    self.process("peak_resident_memory_bytes", "gauge", "Largest resident set so far.", "\(process.peakResidentBytes)")
+    self.process("threads", "gauge", "Threads.", "\(process.threadCount)")
+    self.process("open_fds", "gauge", "Open file descriptors.", "\(process.openFileCount)")
+  }
+
+  private mutating func count(
+    _ name: String, _ help: String, _ values: (RenderStatistics) -> [(labels: String, count: UInt64)]
+  ) {
+    let name = "pipsink_frames_\(name)_total"
+    begin(name, "counter", help)
+    for statistics in streams {
+      for (labels, count) in values(statistics) { sample(name, statistics, labels, "\(count)") }
+    }
+  }
+
+  private mutating func gauge(_ name: String, _ help: String, _ value: (RenderStatistics) -> Double?) {
+    begin(name, "gauge", help)
+    for statistics in streams {
+      if let value = value(statistics) { sample(name, statistics, "", "\(value)") }
+    }
+  }
+
+  private mutating func histogram(_ name: String, _ help: String, _ histogram: (RenderStatistics) -> IntervalHistogram)
+  {
+    begin(name, "histogram", help)
+    for statistics in streams {
+      let histogram = histogram(statistics)
+      for limit in Self.bucketLimits {
+        let count = histogram.count(upToNanoseconds: limit)
+        sample("\(name)_bucket", statistics, "le=\"\(Double(limit) / 1e9)\"", "\(count)")
+      }
+      sample("\(name)_bucket", statistics, "le=\"+Inf\"", "\(histogram.count)")
+      sample("\(name)_sum", statistics, "", "\(Double(histogram.totalNanoseconds) / 1e9)")
+      sample("\(name)_count", statistics, "", "\(histogram.count)")
+    }
+  }
+
+  private mutating func process(_ name: String, _ type: String, _ help: String, _ value: String) {
+    begin("pipsink_process_\(name)", type, help)
+    text += "pipsink_process_\(name) \(value)\n"
+  }
+
+  private mutating func begin(_ name: String, _ type: String, _ help: String) {
+    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+  }
+
+  private mutating func sample(_ name: String, _ statistics: RenderStatistics, _ labels: String, _ value: String) {
+    let stream = "stream=\"\(Self.escaped(statistics.streamID))\""
+    text += "\(name){\(labels.isEmpty ? stream : "\(stream),\(labels)")} \(value)\n"
+  }
+
+  private static func escaped(_ label: String) -> String {
+    label.reduce(into: "") { result, character in
+      switch character {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      default: result.append(character)
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import Logging
+import PipSink
+
+/// Writes every message as one line to standard error: the time, the level, the label, the message, and the object that
+/// it is about.
+struct LineLogHandler: LogHandler {
+  let label: String
+  var metadata: Logger.Metadata = [:]
+  var logLevel: Logger.Level
+
+  /// Takes a line's place where a status line may stand.
+  private static let lineStart = isatty(STDERR_FILENO) == 1 ? "\r\u{1B}[K" : ""
+
+  /// Sets logging up for the whole program, once: as the levels say, or the environment where there are none.
+  static func install(_ levels: LogLevels?) throws(PipSinkError) {
+    let levels =
+      if let levels { levels } else if let wanted = try LogLevels.ofEnvironment() { wanted } else { try LogLevels("") }
+    LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: levels.level(of: $0)) }
+    if levels.namesGStreamer { try GStreamerLog.install(levels: levels) }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0)=\($1)" }
+    let message = "\(event.message)".replacingOccurrences(of: "\n", with: "\\n")
+    let line = "\(Self.lineStart)\(Self.timeOfDay) \(event.level) \(label): \(message)\(details.joined())\n"
+    // In one call, so that lines of several threads do not mix.
+    FileHandle.standardError.write(Data(line.utf8))
+  }
+
+  /// To the millisecond, local.
+  private static var timeOfDay: String {
+    var now = timeval()
+    gettimeofday(&now, nil)
+    var parts = tm()
+    localtime_r(&now.tv_sec, &parts)
+    return String(format: "%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec, Int(now.tv_usec) / 1000)
+  }
+}

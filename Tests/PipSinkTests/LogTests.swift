@@ -1,0 +1,115 @@
+import CGStreamer
+import Glibc
+import Logging
+import Testing
+
+@testable import PipSink
+
+@Suite struct LogTests {
+  @Test(arguments: [
+    ("debug", "pipsink.engine", Logger.Level.debug),
+    ("pipsink.engine:debug", "pipsink.engine", .debug),
+    ("pipsink.engine:debug", "pipsink.engines", .notice),
+    ("pipsink.*:info, pipsink.engine:trace", "pipsink.engine", .trace),
+    ("pipsink.*:info, pipsink.engine:trace", "pipsink.gtk", .info),
+    ("pipsink.engine:trace,pipsink.*:info", "pipsink.engine", .info),
+    ("*.engine : ERROR ,,", "pipsink.engine", .error),
+    ("critical,*gtk*:warning", "pipsink.gtk", .warning),
+    ("", "pipsink.engine", .notice),
+  ])
+  func theLastPatternThatFitsALabelCounts(specification: String, label: String, level: Logger.Level) throws {
+    #expect(try LogLevels(specification).level(of: label) == level)
+  }
+
+  @Test(arguments: ["loud", "pipsink.engine:", ":debug", "a:b:debug", "pipsink.engine=debug", "debug,pipsink:9"])
+  func anEntryThatIsNoPatternWithALevelIsRefused(specification: String) {
+    let entry = specification.split(separator: ",").last.map(String.init) ?? ""
+    #expect {
+      try LogLevels(specification)
+    } throws: { error in
+      guard case PipSinkError.invalidArgument(entry, let reason) = error else { return false }
+      return reason.contains("trace, debug, info, notice, warning, error, critical")
+    }
+  }
+
+  @Test func rulesAboutGStreamerAreTold() throws {
+    #expect(try LogLevels("info,gstreamer.basesink:debug").namesGStreamer)
+    #expect(try !LogLevels("debug").namesGStreamer)
+  }
+
+  @Test func theEnvironmentIsRead() async {
+    await #expect(processExitsWith: .success) {
+      unsetenv(LogLevels.environmentVariable)
+      guard try LogLevels.ofEnvironment() == nil else { fatalError("there is none") }
+      setenv(LogLevels.environmentVariable, "pipsink.pip:debug", 1)
+      guard try LogLevels.ofEnvironment()?.level(of: "pipsink.pip") == .debug else { fatalError("not read") }
+    }
+  }
+
+  @Test func gstreamersLogGoesToTheLoggersAndBack() async {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      unsetenv("GST_DEBUG")
+      let log = RecordedLog()
+      let levels = try LogLevels("gstreamer.*:warning,gstreamer.basesink:debug,gstreamer.GST_STATES:info")
+      let makeLogger = { @Sendable (label: String) in log.makeLogger(label, level: levels.level(of: label)) }
+      try GStreamerLog.install(levels: levels, makeLogger: makeLogger)
+      // A second time it is still one function.
+      try GStreamerLog.install(levels: levels, makeLogger: makeLogger)
+      func play() async throws {
+        let engine = try VideoEngine(
+          "videotestsrc num-buffers=2 ! video/x-raw,width=16,height=16 ! appsink name=a sync=false")
+        _ = try await engine.runToEnd { _ in CountingConsumer() }
+      }
+      try await play()
+      GStreamerLog.remove()
+      let entries = log.entries
+      let changes = entries.filter { $0.label == "gstreamer.GST_STATES" && $0.level == .info }
+      let sink = entries.filter { $0.label == "gstreamer.basesink" && $0.object == "<a>" && $0.level == .debug }
+      guard !changes.isEmpty, !sink.isEmpty, entries.allSatisfy({ $0.level >= levels.level(of: $0.label) }),
+        entries.count(where: { $0.object == "<a>" && $0.message.contains("state-changed NULL to READY") }) == 1
+      else { fatalError("\(entries.map { "\($0)" }.joined(separator: "\n"))") }
+      gst_debug_set_color_mode(GST_DEBUG_COLOR_MODE_OFF)
+      try await play()
+      guard log.entries.count == entries.count else { fatalError("logged after it was removed") }
+    }
+    let written = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(written.contains(" GST_STATES "), "GStreamer writes its own log again: \(written.prefix(500))")
+  }
+}
+
+/// What loggers were given.
+private final class RecordedLog: Sendable {
+  struct Entry: Sendable {
+    let label: String
+    let level: Logger.Level
+    let message: String
+    let object: String?
+  }
+
+  private let state = Locked<[Entry]>([])
+
+  var entries: [Entry] { state.withLock { $0 } }
+
+  func makeLogger(_ label: String, level: Logger.Level) -> Logger {
+    Logger(label: label) { Handler(label: $0, log: self, logLevel: level) }
+  }
+
+  private struct Handler: LogHandler {
+    let label: String
+    let log: RecordedLog
+    var metadata: Logger.Metadata = [:]
+    var logLevel: Logger.Level
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      let object = event.metadata?["object"].map { "\($0)" }
+      log.state.withLock {
+        $0.append(Entry(label: label, level: event.level, message: "\(event.message)", object: object))
+      }
+    }
+  }
+}

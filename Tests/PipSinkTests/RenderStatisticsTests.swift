@@ -1,0 +1,193 @@
+import Glibc
+import Testing
+
+@testable import PipSink
+
+@Suite struct RenderStatisticsTests {
+  private let frame: SampleBuffer
+
+  init() throws {
+    frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
+  }
+
+  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+
+  @Test func everyFrameIsShownReplacedHiddenOrFailedOnce() async throws {
+    let (renderer, pipRenderer) = (TestRenderer(), TestRenderer())
+    let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: renderer)
+    let pip = SampleBufferDisplayLayer(name: "pip", renderer: pipRenderer)
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    renderer.hold()
+    consumer.consume(frame.numbered(1))
+    #expect(renderer.waitUntilRendering())
+    for number in 2...4 as ClosedRange<UInt64> { consumer.consume(frame.numbered(number)) }
+    renderer.release()
+    #expect(inApp.waitUntilPresented(by: soon))
+
+    renderer.state.withLock { $0.isVisible = false }
+    consumer.consume(frame.numbered(5))
+    #expect(inApp.waitUntilPresented(by: soon))
+    // Shown to somebody after all, it stays the hidden one that it was.
+    renderer.state.withLock { $0.isVisible = true }
+    renderer.askForDisplay()
+    #expect(await eventually { renderer.shown == [1, 4, 5] })
+
+    // Each frame is tried twice.
+    renderer.state.withLock { $0.failsNext = 2 }
+    consumer.consume(frame.numbered(6))
+    #expect(await eventually { inApp.statistics.failed == 1 })
+    consumer.consume(frame.numbered(7))
+    #expect(await eventually { renderer.shown.last == 7 })
+    #expect(inApp.waitUntilPresented(by: soon))
+
+    // The latest is shown on the new surface, too, and is no new frame.
+    try router.enterPictureInPicture("a")
+    #expect(await eventually { pipRenderer.shown == [7] })
+    consumer.consume(frame.numbered(8))
+    #expect(pip.waitUntilPresented(by: soon))
+
+    let statistics = try #require(router.renderStatistics(of: "a"))
+    #expect(statistics.received == 8 && statistics.inApp == 7 && statistics.pictureInPicture == 1)
+    #expect(statistics.shown == 4 && statistics.replaced == 2 && statistics.late == 0)
+    #expect(statistics.dropped == .init(hidden: 1, failed: 1))
+    #expect(statistics.lastHandover?.to == .pictureInPicture && statistics.lastHandover?.framesLost == 0)
+    #expect(statistics.lastHandover?.firstFrameLatency != nil)
+  }
+
+  @Test func streamsThatTakeTurnsOnASurfaceAreCountedApart() async throws {
+    let pip = SampleBufferDisplayLayer(name: "pip", renderer: TestRenderer())
+    let router = FrameRouter(
+      table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
+    for (id, count) in [("a", 3), ("b", 2)] as [(StreamID, UInt64)] {
+      let consumer = router.addStream(id)
+      try router.enterPictureInPicture(id)
+      for number in 1...count {
+        consumer.consume(frame.numbered(number))
+        #expect(pip.waitUntilPresented(by: soon))
+      }
+    }
+    #expect(router.renderStatistics(of: "a")?.shown == 3)
+    #expect(router.renderStatistics(of: "b")?.shown == 2)
+    #expect(router.renderStatistics(of: "c") == nil)
+  }
+
+  @Test func latencyGoesFromTheArrivalToThePicture() throws {
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: TestRenderer())
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: layer)
+    for (number, age) in [3, 7].enumerated() {
+      var late = frame.numbered(UInt64(number) + 1)
+      late.receivedAt = MonotonicTime(nanoseconds: MonotonicTime.now.nanoseconds - UInt64(age) * 1_000_000_000)
+      consumer.consume(late)
+      #expect(layer.waitUntilPresented(by: soon))
+    }
+    let latencies = try #require(router.renderStatistics(of: "a")).latencies
+    #expect(latencies.count == 2)
+    #expect(latencies.count(upToNanoseconds: 2_900_000_000) == 0)
+    #expect(try #require(latencies.nanoseconds(atPercentile: 100)) >= 6_900_000_000)
+    #expect(latencies.totalNanoseconds >= 10_000_000_000)
+  }
+
+  @Test func whatNeverReachedTheRouterIsCounted() async throws {
+    let router = FrameRouter()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: TestRenderer())
+    let chain = ProcessorChain(
+      [FrameDecimator(every: 3)], next: router.addStream("a", inApp: layer))
+    let engine = try VideoEngine(
+      "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! appsink name=a sync=false"
+    )
+    _ = try await engine.runToEnd { _ in chain }
+    #expect(layer.waitUntilPresented(by: soon))
+    var info = try #require(engine.info(of: "a"))
+    info.skippedFrameCount = 4
+    info.lateFrameCount = 5
+    let statistics = try #require(router.renderStatistics(of: "a", info: info, processing: chain.statistics))
+    #expect(statistics.received == 10 && statistics.shown + statistics.replaced == 10)
+    #expect(statistics.dropped == .init(processor: 20, unreadable: 4, upstream: 5))
+    #expect(statistics.latencies.count == statistics.shown)
+    #expect(statistics.intervals.count == 9)
+    let average = try #require(statistics.averageFrameRate)
+    #expect(average * Double(statistics.intervals.totalNanoseconds) / 1e9 - 9 < 1e-6)
+  }
+
+  @Test func framesThatAreLateForTheirTimebaseAreCounted() async throws {
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: TestRenderer())
+    let timebase = Timebase(time: .zero, rate: 0)
+    layer.controlTimebase = timebase
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: layer)
+    for number in 1...3 as ClosedRange<UInt64> {
+      var timed = frame.numbered(number)
+      timed.timing.presentationTimeStamp = MediaTime(seconds: Double(number))
+      timed.attachments.displayImmediately = false
+      consumer.consume(timed)
+    }
+    timebase.time = MediaTime(seconds: 10)
+    #expect(layer.waitUntilPresented(by: soon))
+    let statistics = try #require(router.renderStatistics(of: "a"))
+    #expect(statistics.shown == 1 && statistics.late == 2)
+  }
+
+  @Test func withoutTimesFramesAreCountedAllTheSame() async {
+    // In a process of its own, since it holds for the whole of one.
+    await #expect(processExitsWith: .success) {
+      RenderStatistics.takesTimes = false
+      let router = FrameRouter()
+      let layer = SampleBufferDisplayLayer(name: "test", renderer: TestRenderer())
+      let engine = try VideoEngine(
+        "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=16,height=16 ! appsink name=a sync=false")
+      _ = try await engine.runToEnd { router.addStream($0, inApp: layer) }
+      guard layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)),
+        let statistics = router.renderStatistics(of: "a"), statistics.received == 30,
+        statistics.shown + statistics.replaced == 30, statistics.intervals.count == 0,
+        statistics.latencies.count == 0, statistics.frameRate == nil
+      else { fatalError("\(String(describing: router.renderStatistics(of: "a")))") }
+    }
+  }
+
+  @Test func theFrameRateIsThatOfTheLastSecond() throws {
+    var meter = FrameRateMeter()
+    func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+    for frame in 0...100 as ClosedRange<UInt64> { meter.countFrame(at: at(10 * frame)) }
+    #expect(meter.rate(at: at(1000)) == 100)
+    for frame in 1...40 as ClosedRange<UInt64> { meter.countFrame(at: at(1000 + 25 * frame)) }
+    #expect(meter.rate(at: at(2000)) == 40)
+    #expect(meter.rate(at: at(2999)) == 40)
+    // Frames stay away: nine seconds for one that might come now.
+    #expect(meter.rate(at: at(4000)) == 0.5)
+    #expect(FrameRateMeter().rate(at: at(0)) == nil)
+    // A frame in two seconds is half a frame a second, whenever one looks.
+    var slow = FrameRateMeter()
+    for frame in 0...5 as ClosedRange<UInt64> { slow.countFrame(at: at(2000 * frame)) }
+    #expect(slow.rate(at: at(10_000)) == 0.5 && slow.rate(at: at(11_900)) == 0.5)
+  }
+
+  @Test func resourceUsageSeesThreadsFilesAndMemory() async {
+    // Nobody else opens or closes anything in a process of its own.
+    await #expect(processExitsWith: .success) {
+      let before = ResourceUsage.current
+      let files = (0..<20).map { _ in open("/dev/null", O_RDONLY) }
+      let isDone = Locked(false)
+      let thread = WorkerThread(name: "test") { _ = isDone.wait { $0 ? true : nil } }
+      let memory = [UInt8](repeating: 1, count: 64 * 1024 * 1024)
+      let during = ResourceUsage.current
+      isDone.withLock { $0 = true }
+      isDone.wakeAll()
+      thread?.join()
+      for file in files { close(file) }
+      guard before.openFileCount > 0, during.openFileCount == before.openFileCount + 20,
+        before.threadCount > 0, during.threadCount >= before.threadCount + 1,
+        during.residentBytes >= before.residentBytes + memory.count / 2,
+        during.peakResidentBytes >= memory.count, during.cpuSeconds > 0
+      else { fatalError("\(before), then \(during)") }
+    }
+  }
+}
+
+extension SampleBuffer {
+  /// The same picture as another frame of its stream.
+  fileprivate func numbered(_ number: UInt64) -> SampleBuffer {
+    SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: number)
+  }
+}
