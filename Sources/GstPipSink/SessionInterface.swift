@@ -88,13 +88,9 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     self.isAutomatic = isAutomatic
     controller?.canStartPictureInPictureAutomaticallyFromInline = isAutomatic
     guard isAutomatic else { return surfaces.watchBackground(nil) }
-    surfaces.watchBackground { [weak self] isInBackground in
+    surfaces.watchBackground { [weak self] isHidden in
       guard let controller = self?.controller else { return }
-      if isInBackground {
-        controller.applicationDidEnterBackground()
-      } else {
-        controller.applicationWillEnterForeground()
-      }
+      isHidden ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
     }
   }
 
