@@ -89,7 +89,10 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     controller?.canStartPictureInPictureAutomaticallyFromInline = isAutomatic
     guard isAutomatic else { return surfaces.watchBackground(nil) }
     surfaces.watchBackground { [weak self] isHidden in
-      guard let controller = self?.controller else { return }
+      guard let self, let controller else { return }
+      if isHidden, !controller.isActive, let member = members.first(where: \.settings.isAutomatic) {
+        controller.streamSelector.select(member.wantedStreamID)
+      }
       isHidden ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
     }
   }
