@@ -23,6 +23,13 @@ chroot "$root" apt-get update -qq
 chroot "$root" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -y -qq --no-install-recommends /root/pipsink.deb gstreamer1.0-tools gstreamer1.0-plugins-base >/dev/null
 
+# Of Swift, and of the plugin's own, nothing can be seen by the rest of a process.
+exported=$(nm -D --defined-only "$root"/usr/lib/*/gstreamer-1.0/libgstpipsink.so | awk '$2 ~ /[A-Z]/ { print $3 }')
+if [ "$exported" != gst_plugin_pipsink_get_desc ]; then
+  echo "the plugin exports $exported" >&2
+  exit 1
+fi
+
 numbers=$(mktemp)
 # By its abstract socket the server is there in the new root, too.
 Xvfb -displayfd 1 -screen 0 1280x800x24 -nolisten tcp -noreset >"$numbers" 2>/dev/null &

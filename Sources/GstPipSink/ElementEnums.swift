@@ -2,10 +2,10 @@ import CGStreamer
 import PipSink
 
 /// An enumeration that is a property's type: its cases with their names in pipeline descriptions.
-protocol ElementEnum: CaseIterable, RawRepresentable, Sendable where RawValue == String {
+protocol ElementEnum: CaseIterable, Hashable, RawRepresentable, Sendable where RawValue == String {
   static var typeName: String { get }
   /// In a few words, for gst-inspect-1.0.
-  var summary: String { get }
+  static var summaries: [Self: String] { get }
 }
 
 extension ElementEnum {
@@ -26,7 +26,7 @@ extension ElementEnum {
     values.initialize(repeating: GEnumValue(), count: cases.count + 1)
     for (index, value) in cases.enumerated() {
       values[index] = GEnumValue(
-        value: gint(index), value_name: permanent(value.summary), value_nick: permanent(value.rawValue))
+        value: gint(index), value_name: permanent(summaries[value] ?? ""), value_nick: permanent(value.rawValue))
     }
     return g_enum_register_static(typeName, values)
   }
@@ -38,13 +38,10 @@ enum ElementMode: String, ElementEnum {
   case pip
 
   static let typeName = "GstPipSinkMode"
-
-  var summary: String {
-    switch self {
-    case .normal: "In the session's window"
-    case .pip: "In picture-in-picture"
-    }
-  }
+  static let summaries: [Self: String] = [
+    .normal: "In the session's window",
+    .pip: "In picture-in-picture",
+  ]
 }
 
 /// On what a session's streams are shown.
@@ -54,14 +51,11 @@ enum ElementSurface: String, ElementEnum {
   case none
 
   static let typeName = "GstPipSinkSurface"
-
-  var summary: String {
-    switch self {
-    case .window: "Windows on X11 or Wayland"
-    case .offscreen: "Pictures in memory, without a display"
-    case .none: "Nothing; frames are counted"
-    }
-  }
+  static let summaries: [Self: String] = [
+    .window: "Windows on X11 or Wayland",
+    .offscreen: "Pictures in memory, without a display",
+    .none: "Nothing; frames are counted",
+  ]
 }
 
 /// `VideoGravity` as pipeline descriptions spell it.
@@ -71,14 +65,11 @@ enum ElementGravity: String, ElementEnum {
   case resize
 
   static let typeName = "GstPipSinkGravity"
-
-  var summary: String {
-    switch self {
-    case .resizeAspect: "All of the picture, with bars"
-    case .resizeAspectFill: "The surface filled, the picture cut"
-    case .resize: "Stretched"
-    }
-  }
+  static let summaries: [Self: String] = [
+    .resizeAspect: "All of the picture, with bars",
+    .resizeAspectFill: "The surface filled, the picture cut",
+    .resize: "Stretched",
+  ]
 
   var gravity: VideoGravity {
     switch self {

@@ -40,11 +40,11 @@ enum ElementProperty: guint, CaseIterable {
   private static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
 
   static func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
-    objectClass.pointee.set_property = { object, id, value, specification in
-      ElementProperty.set(object, id, value, specification)
+    objectClass.pointee.set_property = { object, id, value, _ in
+      if let object, let value { ElementProperty(rawValue: id)?.set(value, on: object) }
     }
-    objectClass.pointee.get_property = { object, id, value, specification in
-      ElementProperty.get(object, id, value, specification)
+    objectClass.pointee.get_property = { object, id, value, _ in
+      if let object, let value { ElementProperty(rawValue: id)?.get(value, of: object) }
     }
     for property in allCases {
       if let specification = property.makeSpecification() {
@@ -115,14 +115,10 @@ enum ElementProperty: guint, CaseIterable {
 
   // MARK: - Values
 
-  private static func set(
-    _ object: UnsafeMutablePointer<GObject>?, _ id: guint, _ value: UnsafePointer<GValue>?,
-    _ specification: UnsafeMutablePointer<GParamSpec>?
-  ) {
-    guard let object, let value, let property = ElementProperty(rawValue: id) else { return }
+  private func set(_ value: UnsafePointer<GValue>, on object: UnsafeMutablePointer<GObject>) {
     let state = PipSinkElement.state(of: object)
-    let text = property.isString ? g_value_get_string(value).map { String(cString: $0) } : nil
-    switch property {
+    let text = isString ? g_value_get_string(value).map { String(cString: $0) } : nil
+    switch self {
     case .streamID: state.set { $0.streamID = text?.isEmpty == true ? nil : text }
     case .session: state.set { $0.session = text ?? ElementSettings().session }
     case .surface: state.set { $0.surface = ElementSurface(number: g_value_get_enum(value)) ?? .window }
@@ -136,7 +132,7 @@ enum ElementProperty: guint, CaseIterable {
       state.set { $0.direction = GstVideoOrientationMethod(rawValue: UInt32(bitPattern: g_value_get_enum(value))) }
     case .renderRectangle:
       // It calls GstVideoOverlay's function.
-      gst_video_overlay_set_property(object, gint(id - 1), id, value)
+      gst_video_overlay_set_property(object, gint(rawValue - 1), rawValue, value)
     case .statistics: break
     }
   }
@@ -148,14 +144,10 @@ enum ElementProperty: guint, CaseIterable {
     }
   }
 
-  private static func get(
-    _ object: UnsafeMutablePointer<GObject>?, _ id: guint, _ value: UnsafeMutablePointer<GValue>?,
-    _ specification: UnsafeMutablePointer<GParamSpec>?
-  ) {
-    guard let object, let value, let property = ElementProperty(rawValue: id) else { return }
+  private func get(_ value: UnsafeMutablePointer<GValue>, of object: UnsafeMutablePointer<GObject>) {
     let state = PipSinkElement.state(of: object)
     let settings = state.settings
-    switch property {
+    switch self {
     case .streamID: g_value_set_string(value, settings.streamID)
     case .session: g_value_set_string(value, settings.session)
     case .surface: g_value_set_enum(value, settings.surface.number)

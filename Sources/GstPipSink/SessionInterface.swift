@@ -88,13 +88,12 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     self.isAutomatic = isAutomatic
     controller?.canStartPictureInPictureAutomaticallyFromInline = isAutomatic
     guard isAutomatic else { return surfaces.watchBackground(nil) }
-    surfaces.watchBackground { [weak self] isInBackground in
-      guard let controller = self?.controller else { return }
-      if isInBackground {
-        controller.applicationDidEnterBackground()
-      } else {
-        controller.applicationWillEnterForeground()
+    surfaces.watchBackground { [weak self] isHidden in
+      guard let self, let controller else { return }
+      if isHidden, !controller.isActive, let member = members.first(where: \.settings.isAutomatic) {
+        controller.streamSelector.select(member.wantedStreamID)
       }
+      isHidden ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
     }
   }
 

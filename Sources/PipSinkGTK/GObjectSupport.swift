@@ -18,6 +18,10 @@ typealias GdkEventButtonHandler =
   @convention(c) (
     GtkWidgetPointer?, UnsafeMutablePointer<GdkEventButton>?, UnsafeMutableRawPointer?
   ) -> gboolean
+typealias GdkEventScrollHandler =
+  @convention(c) (
+    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventScroll>?, UnsafeMutableRawPointer?
+  ) -> gboolean
 typealias GdkEventMotionHandler =
   @convention(c) (
     GtkWidgetPointer?, UnsafeMutablePointer<GdkEventMotion>?, UnsafeMutableRawPointer?

@@ -8,10 +8,6 @@ extension PictureInPictureWindow {
     @convention(c) (
       GtkWidgetPointer?, UnsafeMutablePointer<GdkEventCrossing>?, UnsafeMutableRawPointer?
     ) -> gboolean
-  private typealias ScrollHandler =
-    @convention(c) (
-      GtkWidgetPointer?, UnsafeMutablePointer<GdkEventScroll>?, UnsafeMutableRawPointer?
-    ) -> gboolean
   private typealias TouchHandler =
     @convention(c) (
       GtkWidgetPointer?, UnsafeMutablePointer<GdkEvent>?, UnsafeMutableRawPointer?
@@ -97,7 +93,7 @@ extension PictureInPictureWindow {
       return 1
     }
     signals.connect(window, "button-release-event", to: self, released)
-    let scrolled: ScrollHandler = { _, event, window in
+    let scrolled: GdkEventScrollHandler = { _, event, window in
       guard let event = event?.pointee else { return 0 }
       let step = event.direction == GDK_SCROLL_UP ? 1 : event.direction == GDK_SCROLL_DOWN ? -1 : 0
       MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.scroll(step) }

@@ -11,11 +11,6 @@ public enum PointerEvent: Sendable {
 }
 
 extension GTKVideoView {
-  private typealias ScrollHandler =
-    @convention(c) (
-      GtkWidgetPointer?, UnsafeMutablePointer<GdkEventScroll>?, UnsafeMutableRawPointer?
-    ) -> gboolean
-
   /// Has the widget tell what the pointer does on it. The window hears of it as well.
   func watchPointer() {
     let mask =
@@ -43,7 +38,7 @@ extension GTKVideoView {
       return 0
     }
     signals.connect(widget, "motion-notify-event", to: self, moved)
-    let scrolled: ScrollHandler = { _, event, view in
+    let scrolled: GdkEventScrollHandler = { _, event, view in
       guard let event = event?.pointee else { return 0 }
       let deltaX = event.direction == GDK_SCROLL_RIGHT ? 1.0 : event.direction == GDK_SCROLL_LEFT ? -1 : 0
       let deltaY = event.direction == GDK_SCROLL_DOWN ? 1.0 : event.direction == GDK_SCROLL_UP ? -1 : 0

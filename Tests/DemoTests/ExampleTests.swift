@@ -30,10 +30,7 @@ struct ExampleTests {
     // Minimised, both start by themselves; closed, the program ends.
     try await server.tool("xdotool", "windowminimize", call.id)
     #expect(try await eventually { try await server.windows().count == 3 })
-    try await server.tool("wmctrl", "-i", "-c", call.id)
-    let result = try await example.result(seconds: 30)
-    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
-    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+    try await expectEnd(of: example, byClosing: call, of: server)
   }
 
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
@@ -57,9 +54,7 @@ struct ExampleTests {
     #expect(try await isYellow(server.screenshot(), pip.x + pip.width * 3 / 14, pip.y + 40))
     try await press("space", in: window, of: server)
     #expect(await example.wait(forText: "In the window"))
-    try await server.tool("wmctrl", "-i", "-c", window.id)
-    let result = try await example.result(seconds: 30)
-    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    try await expectEnd(of: example, byClosing: window, of: server)
   }
 
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
@@ -79,9 +74,16 @@ struct ExampleTests {
     _ = try await server.window("Picture in Picture: ben")
     try await press("space", in: call, of: server)
     #expect(await example.wait(forText: "ben stopped: requested"))
-    try await server.tool("wmctrl", "-i", "-c", call.id)
+    try await expectEnd(of: example, byClosing: call, of: server)
+  }
+
+  private func expectEnd(
+    of example: RunningProgram, byClosing window: XServer.Window, of server: XServer
+  ) async throws {
+    try await server.tool("wmctrl", "-i", "-c", window.id)
     let result = try await example.result(seconds: 30)
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
   }
 
   private func press(_ key: String, in window: XServer.Window, of server: XServer) async throws {

@@ -96,6 +96,24 @@ struct PluginTests {
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func minimisedTheSessionShowsTheStreamThatAsksForIt() async throws {
+    let server = try await XServer()
+    let launch = try Plugin.launch(
+      "videotestsrc ! pipsink name=one videotestsrc ! pipsink name=two auto-pip=true", folder,
+      environment: server.environment)
+    let window = try await server.window("PipSink")
+    #expect(
+      try await eventually {
+        try await server.screenshot(of: window.id).pixel(window.width / 4, window.height / 2)[1] > 100
+      })
+    try await server.tool("xdotool", "windowminimize", window.id)
+    _ = try await server.window("Picture in Picture: two")
+    try await server.tool("xdotool", "windowactivate", window.id)
+    #expect(try await eventually { try await server.windows().map(\.title).allSatisfy { $0.hasSuffix("PipSink") } })
+    launch.stop()
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func pointerAndKeysGoUpstream() async throws {
     let server = try await XServer()
     let launch = try Plugin.launch(

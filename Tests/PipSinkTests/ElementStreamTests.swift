@@ -101,52 +101,29 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func aPausedElementShowsTheFirstFrameOnceIfItIsToldTo(showsPreroll: Bool) async throws {
-    let pipeline = try #require(
-      gst_parse_launch(
-        "videotestsrc num-buffers=5 ! pipsink name=sink surface=none sync=false show-preroll-frame=\(showsPreroll)", nil
-      ))
-    gst_object_ref_sink(pipeline)
-    defer {
-      gst_element_set_state(pipeline, GST_STATE_NULL)
-      gst_object_unref(pipeline)
+  func aPausedElementShowsTheFirstFrameOnceIfItIsToldTo(showsPreroll: Bool) throws {
+    try PipSinkPlugin.register()
+    let sink = "pipsink name=sink surface=none sync=false show-preroll-frame=\(showsPreroll)"
+    try TestFrame.withPipeline("videotestsrc num-buffers=5 ! \(sink)") { pipeline in
+      let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
+      defer { gst_object_unref(sink) }
+      gst_element_set_state(pipeline, GST_STATE_PAUSED)
+      #expect(gst_element_get_state(pipeline, nil, nil, 20_000_000_000) == GST_STATE_CHANGE_SUCCESS)
+      let member = try #require(PipSinkElement.state(of: sink).member)
+      #expect(member.statistics?.received == (showsPreroll ? 1 : 0))
+      try TestFrame.run(pipeline)
+      #expect(member.statistics?.received == 5)
     }
-    let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
-    defer { gst_object_unref(sink) }
-    let member = { PipSinkElement.state(of: sink).member }
-    gst_element_set_state(pipeline, GST_STATE_PAUSED)
-    #expect(gst_element_get_state(pipeline, nil, nil, 20_000_000_000) == GST_STATE_CHANGE_SUCCESS)
-    #expect(member()?.statistics?.received == (showsPreroll ? 1 : 0))
-    gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    #expect(await eventually { member()?.statistics?.received == 5 })
   }
 
   @Test func lateFramesAreLeftOutAndUpstreamIsTold() throws {
     try PipSinkPlugin.register()
     // Each frame takes twice its time on the way.
-    let pipeline = try #require(
-      gst_parse_launch(
-        """
-        videotestsrc num-buffers=20 ! video/x-raw,framerate=100/1 ! identity sleep-time=20000 \
-        ! pipsink surface=none max-lateness=5000000
-        """, nil))
-    gst_object_ref_sink(pipeline)
-    let bus = gst_element_get_bus(pipeline)
-    defer {
-      gst_element_set_state(pipeline, GST_STATE_NULL)
-      gst_object_unref(bus)
-      gst_object_unref(pipeline)
+    let source = "videotestsrc num-buffers=20 ! video/x-raw,framerate=100/1 ! identity sleep-time=20000"
+    try TestFrame.withPipeline("\(source) ! pipsink surface=none max-lateness=5000000") { pipeline in
+      let messages = try TestFrame.run(pipeline, wanting: GST_MESSAGE_QOS)
+      #expect(messages.contains(GST_MESSAGE_QOS))
     }
-    gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    var types: [GstMessageType] = []
-    let wanted = GstMessageType(
-      GST_MESSAGE_QOS.rawValue | GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
-    while types.last != GST_MESSAGE_EOS, let message = gst_bus_timed_pop_filtered(bus, 20_000_000_000, wanted) {
-      types.append(message.pointee.type)
-      gst_message_unref(message)
-    }
-    #expect(types.contains(GST_MESSAGE_QOS))
-    #expect(types.last == GST_MESSAGE_EOS)
   }
 
   @Test func theLastSampleIsTheNewestFrame() throws {

@@ -8,39 +8,54 @@ import Testing
 
 /// A frame with the format and padding that a test wants.
 enum TestFrame {
-  /// The first frame of a pipeline's source, which must end in one buffer: "videotestsrc pattern=ball ! CAPS".
-  static func sample(_ source: String) throws -> OpaquePointer {
+  /// Makes a pipeline for the time of `body`.
+  @discardableResult
+  static func withPipeline<Result>(
+    _ description: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
+  ) throws -> Result {
     try PipSink.initialize()
-    let pipeline = try #require(
-      gst_parse_launch("\(source) ! appsink name=sink sync=false enable-last-sample=false", nil))
+    let pipeline = try #require(gst_parse_launch(description, nil))
     gst_object_ref_sink(pipeline)
     defer {
       gst_element_set_state(pipeline, GST_STATE_NULL)
       gst_object_unref(pipeline)
     }
-    let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
-    defer { gst_object_unref(sink) }
-    gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    let appsink = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstAppSink.self)
-    return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(source)")
+    return try body(pipeline)
+  }
+
+  /// The first frame of a pipeline's source, which must end in one buffer: "videotestsrc pattern=ball ! CAPS".
+  static func sample(_ source: String) throws -> OpaquePointer {
+    try withPipeline("\(source) ! appsink name=sink sync=false enable-last-sample=false") { pipeline in
+      let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
+      defer { gst_object_unref(sink) }
+      gst_element_set_state(pipeline, GST_STATE_PLAYING)
+      let appsink = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstAppSink.self)
+      return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(source)")
+    }
   }
 
   /// Runs a pipeline to its end.
   static func run(_ description: String) throws {
-    try PipSink.initialize()
-    let pipeline = try #require(gst_parse_launch(description, nil))
-    gst_object_ref_sink(pipeline)
+    try withPipeline(description) { try run($0) }
+  }
+
+  /// - Returns: the types of the messages that were wanted, and that of the end last.
+  @discardableResult
+  static func run(
+    _ pipeline: UnsafeMutablePointer<GstElement>, wanting wanted: GstMessageType = GST_MESSAGE_EOS
+  ) throws -> [GstMessageType] {
     let bus = gst_element_get_bus(pipeline)
-    defer {
-      gst_element_set_state(pipeline, GST_STATE_NULL)
-      gst_object_unref(bus)
-      gst_object_unref(pipeline)
-    }
+    defer { gst_object_unref(bus) }
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
-    let wanted = GstMessageType(GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
-    let message = try #require(gst_bus_timed_pop_filtered(bus, 60 * 1_000_000_000, wanted))
-    defer { gst_message_unref(message) }
-    #expect(message.pointee.type == GST_MESSAGE_EOS)
+    let types = GstMessageType(wanted.rawValue | GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
+    var seen: [GstMessageType] = []
+    while seen.last != GST_MESSAGE_EOS, seen.last != GST_MESSAGE_ERROR {
+      let message = try #require(gst_bus_timed_pop_filtered(bus, 60 * 1_000_000_000, types))
+      seen.append(message.pointee.type)
+      gst_message_unref(message)
+    }
+    #expect(seen.last == GST_MESSAGE_EOS)
+    return seen
   }
 
   static func pixelBuffer(_ source: String) throws -> PixelBuffer {
