@@ -97,6 +97,8 @@ final class ElementState: @unchecked Sendable {
     }
     member?.leave()
     chain = nil
+    wrapper = SampleWrapper()
+    VideoFormatDescription.forgetUnused()
     return 1
   }
 

@@ -47,6 +47,23 @@ import Testing
     #expect(statistics.pictureInPicture == 1)
   }
 
+  @Test func aRemovedStreamLeavesItsSurfacesAndMayComeBack() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 1))
+    router.removeStream("a")
+    router.removeStream("a")
+    #expect(pip.events.contains(.relinquish(removingImage: true)))
+    #expect(router.streamIDs.isEmpty && router.table.mode == .normal)
+    let count = (inApp.events.count, pip.events.count)
+    consumer.consume(frame("a", 2))
+    #expect((inApp.events.count, pip.events.count) == count)
+    router.addStream("a", inApp: inApp).consume(frame("a", 1))
+    #expect(router.statistics(of: "a")?.received == 1)
+  }
+
   @Test func theNewSurfaceShowsTheLatestFrameAtOnce() throws {
     let inApp = RecordingDestination()
     let pip = RecordingDestination()

@@ -43,8 +43,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
   }
 
   /// Lets go of the descriptions that nothing but the table of instances has. Done when a new one is made and when an
-  /// engine stops, so that the table does not grow.
-  static func forgetUnused() {
+  /// engine or an element stops, so that the table does not grow.
+  package static func forgetUnused() {
     instances.withLock { forgetUnused(&$0) }
   }
 

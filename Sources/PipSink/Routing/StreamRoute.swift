@@ -138,6 +138,7 @@ final class StreamRoute: SampleBufferConsumer {
       state.inApp = nil
       state.pictureInPicture = nil
       state.latest = nil
+      state.statistics = StreamStatistics()
       state.isClosed = true
       return dropped
     }
