@@ -46,9 +46,19 @@ struct BenchTable {
     let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.map { "- \($0)" }
     let rounds = result.measurements.map(\.rounds.count).max() ?? 0
     return
-      (["`\(result.command)`: medians of \(rounds) rounds.", ""]
+      (["`\(result.command)`: medians of \(rounds) rounds. \(noise)", ""]
       + all.map { "| \($0.joined(separator: " | ")) |" } + remarks + ["", result.machine.description])
       .joined(separator: "\n")
+  }
+
+  /// How far the rounds lie apart, of most numbers.
+  private var noise: String {
+    let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
+      .map { ($0.max - $0.min) / abs($0.median) }.sorted()
+    guard !spreads.isEmpty else { return "" }
+    return String(
+      format: "The lowest and the highest round of a number typically lie %.0f %% of the median apart.",
+      spreads[spreads.count / 2] * 100)
   }
 
   /// With as many places as make three digits.

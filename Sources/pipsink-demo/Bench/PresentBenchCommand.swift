@@ -15,7 +15,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
   enum Surface: String, CaseIterable, ExpressibleByArgument {
     case offscreen, x11, wayland
 
-    /// What GStreamer has for it, without and with a colour conversion of the picture's own; `%` is the window's size.
+    /// What GStreamer shows such a window with; `%` is the window's size in caps.
     var alternatives: [(sink: String, elements: String)] {
       switch self {
       case .offscreen: []

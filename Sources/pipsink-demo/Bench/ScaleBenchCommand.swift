@@ -15,7 +15,7 @@ struct ScaleBenchCommand: AsyncParsableCommand {
   @OptionGroup var options: BenchOptions
 
   @Option(help: ArgumentHelp("Numbers of streams.", valueName: "N,N,..."))
-  var streams = CountList([1, 4, 16, 64])
+  var streams = CountList([1, 4, 16, 64, 128])
 
   @Option(help: ArgumentHelp("The streams' sizes, in pixels.", valueName: "WxH,..."))
   var sizes = SizeList([(320, 180), (1280, 720), (1920, 1080)])

@@ -43,10 +43,15 @@ struct ScaleVerdict {
     return "\(name): linear up to \(points.last?.streams ?? 0) streams"
   }
 
-  /// How the cost grows with the pixels, of the fewest streams at the lowest rate.
+  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames all come in time, since
+  /// few streams cost little else than waking up.
   private var sizes: String? {
-    guard let streams = points.map(\.streams).min(), let rate = points.map(\.source.rate).min() else { return nil }
-    let some = points.filter { $0.streams == streams && $0.source.rate == rate }
+    let rate = points.map(\.source.rate).min()
+    let slow = points.filter { $0.source.rate == rate }
+    let streams = Set(slow.map(\.streams)).sorted().last { streams in
+      slow.allSatisfy { $0.streams != streams || value($0, ScalePoint.delivered) ?? 0 >= Self.enough }
+    }
+    let some = slow.filter { $0.streams == streams }
       .sorted { $0.source.size.width * $0.source.size.height < $1.source.size.width * $1.source.size.height }
     guard let small = some.first, let large = some.last, small.source.size != large.source.size,
       let low = value(small, ScalePoint.cost), let high = value(large, ScalePoint.cost)
@@ -54,8 +59,8 @@ struct ScaleVerdict {
     func pixels(_ point: ScalePoint) -> Double { Double(point.source.size.width * point.source.size.height) }
     let (times, more) = (high / low, pixels(large) / pixels(small))
     return String(
-      format: "%@ has %.1f times the pixels of %@ and costs %.1f times as much a frame", large.source.size.description,
-      more, small.source.size.description, times)
+      format: "%@ has %.1f times the pixels of %@ and costs %.1f times as much a frame, with %d streams",
+      large.source.size.description, more, small.source.size.description, times, large.streams)
   }
 
   private func value(_ point: ScalePoint, _ quantity: String) -> Double? {

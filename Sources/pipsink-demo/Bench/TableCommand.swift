@@ -34,8 +34,8 @@ struct TableCommand: AsyncParsableCommand {
 
   private static func replace(_ result: BenchResult, in text: inout String) throws {
     guard let start = text.range(of: "<!-- bench:\(result.benchmark) -->\n"),
-      let end = text.range(of: "\n<!-- end -->", range: start.upperBound..<text.endIndex)
+      let end = text.range(of: "<!-- end -->", range: start.upperBound..<text.endIndex)
     else { throw DemoError(.usage, "the document has no place <!-- bench:\(result.benchmark) --> ... <!-- end -->") }
-    text.replaceSubrange(start.upperBound..<end.lowerBound, with: BenchTable(result: result).markdown)
+    text.replaceSubrange(start.upperBound..<end.lowerBound, with: BenchTable(result: result).markdown + "\n")
   }
 }
