@@ -15,13 +15,15 @@ sanitizer_environment = \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
-.PHONY: demo test soak lint format bench bench-present test-tsan test-asan clean dependencies test-dependencies install-build \
+demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
+
+.PHONY: demo test soak lint format bench bench-results test-tsan test-asan clean dependencies test-dependencies install-build \
   install deb test-deb docs
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	mkdir -p $(DEMO_OUTPUT)
-	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" play --pipeline pipelines/call-rtp.launch --duration 6 \
+	$(demo_program) play --pipeline pipelines/call-rtp.launch --duration 6 \
 	  --at 1=snapshot --at 2=pip:remote-2 --at 3=snapshot --at 4=normal --at 5=snapshot \
 	  --snapshots $(DEMO_OUTPUT) --report $(DEMO_OUTPUT)/report.json
 
@@ -47,12 +49,22 @@ format:
 
 bench: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
-	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench frames
-	"$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo" bench kernels
+	$(MAKE) -s -C Benchmarks
+	$(demo_program) bench route
+	$(demo_program) bench kernels
 
-bench-present: test-dependencies
+# Everything, for half an hour, into Benchmarks/results and the documents. Windows on Wayland only with WAYLAND_DISPLAY.
+bench-results: test-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
-	scripts/bench-present.sh "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
+	$(MAKE) -s -C Benchmarks
+	$(demo_program) bench route --streams 1,4,16,64 --json Benchmarks/results/route.json --plot docs/images/route.svg
+	$(demo_program) bench memory --json Benchmarks/results/memory.json
+	$(demo_program) bench kernels --json Benchmarks/results/kernels.json
+	$(demo_program) bench present --rounds 3 --seconds 1.5 --json Benchmarks/results/present.json
+	$(demo_program) bench switch --json Benchmarks/results/switch.json
+	$(demo_program) bench scale --rounds 3 --json Benchmarks/results/scale.json
+	$(demo_program) bench table --into README.md $(addprefix Benchmarks/results/,route.json memory.json present.json switch.json)
+	$(demo_program) bench table --into docs/benchmarks.md $(addprefix Benchmarks/results/,kernels.json scale.json)
 
 # What is installed has Swift's runtime in it, and of the plugin nobody sees more than its entry.
 PREFIX ?= /usr/local
@@ -92,6 +104,7 @@ docs: dependencies
 
 clean:
 	rm -rf .build $(DEMO_OUTPUT)
+	$(MAKE) -s -C Benchmarks clean
 
 dependencies:
 	@scripts/install-dependencies.sh

@@ -47,16 +47,9 @@ enum DebianPackages {
   }
 
   private static func output(of program: String, _ arguments: [String]) -> Data? {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return nil }
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? data : nil
+    guard let process = try? ChildProcess(program, arguments, readsOutput: true) else { return nil }
+    let (data, status) = process.finish()
+    return status == 0 ? data : nil
   }
 
   /// For machines without package lists: what the pipelines of this project use.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PipSink
 
 /// The demo's exit codes, after sysexits.h.
@@ -48,5 +49,21 @@ struct DemoError: Error {
   init(_ error: PipSinkError) {
     status = ExitStatus(error)
     message = error.description + (DebianPackages.advice(for: error).map { "\n\($0)" } ?? "")
+  }
+
+  /// Runs a command, says its error on standard error, and ends it with the error's exit code.
+  static func reporting(_ command: () async throws -> Void) async throws {
+    do {
+      try await command()
+    } catch let error as PipSinkError {
+      throw DemoError(error).reported
+    } catch let error as DemoError {
+      throw error.reported
+    }
+  }
+
+  private var reported: ExitCode {
+    FileHandle.standardError.write(Data("pipsink-demo: \(message)\n".utf8))
+    return status.exitCode
   }
 }

@@ -181,14 +181,10 @@ struct PlayCommand: AsyncParsableCommand {
 
   func run() async throws {
     HardwareDecoders.preference = hardwareDecoders
-    do {
+    try await DemoError.reporting {
       try LineLogHandler.install(logLevel)
       let session = try await PlaySession(self, description: pipelineDescription())
       try await session.run()
-    } catch let error as PipSinkError {
-      throw Self.exit(after: DemoError(error))
-    } catch let error as DemoError {
-      throw Self.exit(after: error)
     }
   }
 
@@ -199,11 +195,6 @@ struct PlayCommand: AsyncParsableCommand {
     }
     if dbus && pipeline.isEmpty { return nil }
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
-  }
-
-  private static func exit(after error: DemoError) -> ExitCode {
-    FileHandle.standardError.write(Data("pipsink-demo: \(error.message)\n".utf8))
-    return error.status.exitCode
   }
 }
 

@@ -3,13 +3,12 @@ import PipSink
 
 /// Says how a run goes, on standard error: one line that is rewritten on a terminal, a plain line a second elsewhere.
 final class StatusLine {
-  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private let terminal = TerminalLine()
   private var previous: [StreamID: UInt64] = [:]
   private var previousTime = MonotonicTime.now
-  private var isLineOpen = false
 
   /// Seconds between updates.
-  var interval: Double { isTerminal ? 0.25 : 1 }
+  var interval: Double { terminal.isTerminal ? 0.25 : 1 }
 
   /// - Parameter converted: frames that were converted for windows.
   func update(
@@ -28,32 +27,11 @@ final class StatusLine {
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
     let windows = converted.map { "  (\($0) converted)" } ?? ""
     let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))\(windows)"
-    if isTerminal {
-      write("\r\u{1B}[K" + line.prefix(terminalWidth))
-      isLineOpen = true
-    } else {
-      write(line + "\n")
-    }
+    terminal.isTerminal ? terminal.show(line) : terminal.say(line)
   }
 
   /// A message of its own, which stays.
-  func say(_ message: String) {
-    if isLineOpen { write("\r\u{1B}[K") }
-    isLineOpen = false
-    write(message + "\n")
-  }
+  func say(_ message: String) { terminal.say(message) }
 
-  func end() {
-    if isLineOpen { write("\n") }
-    isLineOpen = false
-  }
-
-  private var terminalWidth: Int {
-    var size = winsize()
-    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) - 1 : 79
-  }
-
-  private func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
-  }
+  func end() { terminal.end() }
 }

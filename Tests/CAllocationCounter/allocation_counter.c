@@ -1,6 +1,7 @@
 #include "allocation_counter.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #if defined(__has_feature)
@@ -10,8 +11,11 @@
 #endif
 
 static _Thread_local uint64_t count;
+static _Atomic uint64_t total;
 
 uint64_t pipsink_allocation_count(void) { return count; }
+
+uint64_t pipsink_total_allocation_count(void) { return atomic_load_explicit(&total, memory_order_relaxed); }
 
 #ifdef PIPSINK_IS_SANITIZED
 
@@ -27,33 +31,38 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-void *malloc(size_t size) {
+static void note(void) {
   count++;
+  atomic_fetch_add_explicit(&total, 1, memory_order_relaxed);
+}
+
+void *malloc(size_t size) {
+  note();
   return __libc_malloc(size);
 }
 
 void *calloc(size_t number, size_t size) {
-  count++;
+  note();
   return __libc_calloc(number, size);
 }
 
 void *realloc(void *old, size_t size) {
-  count++;
+  note();
   return __libc_realloc(old, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
-  count++;
+  note();
   return __libc_memalign(alignment, size);
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-  count++;
+  note();
   return __libc_memalign(alignment, size);
 }
 
 int posix_memalign(void **result, size_t alignment, size_t size) {
-  count++;
+  note();
   void *memory = __libc_memalign(alignment, size);
   if (memory == NULL) return ENOMEM;
   *result = memory;

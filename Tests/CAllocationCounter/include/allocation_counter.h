@@ -1,4 +1,4 @@
-// Counts this thread's calls of malloc and its relatives, in a program that links this.
+// Counts calls of malloc and its relatives, in a program that links this or has it loaded before the C library (LD_PRELOAD).
 #ifndef PIPSINK_ALLOCATION_COUNTER_H
 #define PIPSINK_ALLOCATION_COUNTER_H
 
@@ -10,5 +10,8 @@ bool pipsink_counts_allocations(void);
 
 /// Calls on this thread so far.
 uint64_t pipsink_allocation_count(void);
+
+/// Calls on all threads so far.
+uint64_t pipsink_total_allocation_count(void);
 
 #endif

@@ -1,0 +1,84 @@
+// The other side of `pipsink-demo bench route`: what a C program does at least with the frames of an appsink. Pulls each one, maps it, unmaps it
+// and lets it go. Takes a pipeline whose appsinks are called s0, s1 and so on, runs it to its end, and prints what that took.
+//
+//   c-appsink "fakesrc num-buffers=100000 sizetype=fixed sizemax=3110400 filltype=nothing ! appsink name=s0 sync=false"
+
+#include <gst/app/gstappsink.h>
+#include <gst/gst.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+// From liballocations.so, where that is loaded before the C library.
+extern guint64 pipsink_total_allocation_count(void) __attribute__((weak));
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static long resident_bytes(void) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL) return 0;
+  if (fscanf(file, "%*d %ld", &pages) != 1) pages = 0;
+  fclose(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+static guint64 allocations(void) { return pipsink_total_allocation_count ? pipsink_total_allocation_count() : 0; }
+
+static GstFlowReturn take_sample(GstAppSink *sink, gpointer context) {
+  (void)context;
+  GstSample *sample = gst_app_sink_pull_sample(sink);
+  if (sample == NULL) return GST_FLOW_EOS;
+  GstBuffer *buffer = gst_sample_get_buffer(sample);
+  GstMapInfo map;
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    gst_sample_unref(sample);
+    return GST_FLOW_ERROR;
+  }
+  gst_buffer_unmap(buffer, &map);
+  gst_sample_unref(sample);
+  return GST_FLOW_OK;
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) {
+    fprintf(stderr, "usage: %s PIPELINE\n", arguments[0]);
+    return 64;
+  }
+  gst_init(NULL, NULL);
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(arguments[1], &error);
+  if (pipeline == NULL || error != NULL) {
+    fprintf(stderr, "%s: %s\n", arguments[0], error ? error->message : "no pipeline");
+    return 65;
+  }
+  GstAppSinkCallbacks callbacks = {.new_sample = take_sample};
+  for (int number = 0;; number++) {
+    gchar *name = g_strdup_printf("s%d", number);
+    GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), name);
+    g_free(name);
+    if (sink == NULL) break;
+    gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, NULL, NULL);
+    gst_object_unref(sink);
+  }
+  GstBus *bus = gst_element_get_bus(pipeline);
+  guint64 allocations_before = allocations();
+  double start = seconds(CLOCK_MONOTONIC), processor_start = seconds(CLOCK_PROCESS_CPUTIME_ID);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  double elapsed = seconds(CLOCK_MONOTONIC) - start;
+  double processor = seconds(CLOCK_PROCESS_CPUTIME_ID) - processor_start;
+  gboolean finished = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+  printf(
+      "{\"seconds\": %.9f, \"cpuSeconds\": %.9f, \"allocations\": %" G_GUINT64_FORMAT ", \"residentBytes\": %ld}\n", elapsed,
+      processor, allocations() - allocations_before, resident_bytes());
+  gst_message_unref(message);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+  return finished ? 0 : 74;
+}

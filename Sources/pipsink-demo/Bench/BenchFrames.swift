@@ -1,0 +1,86 @@
+import CGStreamer
+import Foundation
+import PipSink
+
+/// Test pictures to work on in turn, more than the processor's cache holds, and as much memory to copy them to.
+final class BenchFrames {
+  let sources: [SampleBuffer]
+  /// Of one frame.
+  let byteCount: Int
+  private let copies: [UnsafeMutableRawPointer]
+
+  static let count = 8
+
+  init(_ format: PixelFormat, _ size: PictureSize) throws {
+    sources = try Self.makeSources(format, size)
+    byteCount = sources[0].pixelBuffer.withUnsafeGstSample { Int(gst_buffer_get_size(gst_sample_get_buffer($0))) }
+    let byteCount = byteCount
+    copies = (0..<Self.count).map { _ in
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 64)
+      memset(memory, 1, byteCount)
+      return memory
+    }
+  }
+
+  deinit {
+    for copy in copies { copy.deallocate() }
+  }
+
+  /// Seconds for copying a frame.
+  func memcpy(frames: Int) -> Double {
+    Self.seconds(frames) { index in
+      let number = index % Self.count
+      self.sources[number].pixelBuffer.withUnsafeGstSample { sample in
+        var map = GstMapInfo()
+        let buffer = gst_sample_get_buffer(sample)
+        guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return }
+        Glibc.memcpy(self.copies[number], map.data, Int(map.size))
+        gst_buffer_unmap(buffer, &map)
+      }
+    }
+  }
+
+  /// Seconds for one call of `work`, which gets the numbers of the calls.
+  static func seconds(_ frames: Int, _ work: (Int) throws -> Void) rethrows -> Double {
+    let start = MonotonicTime.now
+    for index in 0..<frames { try work(index) }
+    return Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 / Double(frames)
+  }
+
+  private static func makeSources(_ format: PixelFormat, _ size: PictureSize) throws -> [SampleBuffer] {
+    let collector = FrameCollector()
+    let engine = try VideoEngine(
+      .text(
+        "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
+          + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink name=a sync=false"))
+    try engine.start { _ in collector }
+    defer { engine.stop() }
+    return try collector.frames(count)
+  }
+}
+
+/// Keeps the frames that arrive.
+private final class FrameCollector: SampleBufferConsumer, @unchecked Sendable {
+  // `@unchecked Sendable`: `sampleBuffers` is behind the condition's lock.
+  private let condition = NSCondition()
+  private var sampleBuffers: [SampleBuffer] = []
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    condition.lock()
+    sampleBuffers.append(sampleBuffer)
+    condition.unlock()
+    condition.signal()
+  }
+
+  func frames(_ count: Int) throws -> [SampleBuffer] {
+    condition.lock()
+    defer { condition.unlock() }
+    let deadline = Date(timeIntervalSinceNow: 30)
+    while sampleBuffers.count < count {
+      guard condition.wait(until: deadline) else {
+        throw DemoError(.failed, "the benchmark's source delivered no frames")
+      }
+    }
+    return sampleBuffers
+  }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+
+/// What all benchmarks take, and what they do with their result.
+struct BenchOptions: ParsableArguments {
+  @Option(help: "Rounds, in each of which every variant has its turn; medians count.")
+  var rounds = 5
+
+  @Option(help: ArgumentHelp("Write the result as JSON; - is standard output.", valueName: "FILE"))
+  var json: String?
+
+  @Option(help: ArgumentHelp("Write every round's numbers as CSV; - is standard output.", valueName: "FILE"))
+  var csv: String?
+
+  @Option(help: ArgumentHelp("Draw the result as SVG.", valueName: "FILE"))
+  var plot: String?
+
+  @Option(
+    help: ArgumentHelp("Print what has changed beyond the noise since a result of --json.", valueName: "OLD.json"))
+  var compare: String?
+
+  func validate() throws {
+    guard rounds > 0 else { throw ValidationError("--rounds takes a number above 0.") }
+  }
+
+  /// Measures, and does with the result what was asked for.
+  func report(_ measure: () async throws -> BenchResult) async throws {
+    let signals = SignalSources {
+      ChildProcess.endAll()
+      // As a shell says of a program that Ctrl-C has ended.
+      _exit(128 + SIGINT)
+    }
+    defer { signals.cancel() }
+    try await DemoError.reporting {
+      // Before hours are spent on measuring.
+      let old = try compare.map { try BenchResult(contentsOf: $0) }
+      let result = try await measure()
+      if json != "-", csv != "-" {
+        print(BenchTable(result: result).text)
+        if let old { print(BenchComparison(old: old, new: result).text) }
+      }
+      if let json { try Self.write(try result.json, to: json) }
+      if let csv { try Self.write(Data(result.csv.utf8), to: csv) }
+      if let plot { try Self.write(Data(BenchPlot(result: result).svg.utf8), to: plot) }
+    }
+  }
+
+  private static func write(_ data: Data, to path: String) throws {
+    if path == "-" { return FileHandle.standardOutput.write(data) }
+    do {
+      try data.write(to: URL(fileURLWithPath: path))
+    } catch {
+      throw DemoError(.failed, "the file \"\(path)\" cannot be written: \(error.localizedDescription)")
+    }
+  }
+}

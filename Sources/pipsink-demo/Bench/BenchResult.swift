@@ -1,0 +1,77 @@
+import Foundation
+
+/// What a benchmark found, as `--json` writes it.
+struct BenchResult: Codable {
+  var schema = 1
+  /// "route", "present", "switch", "scale", "memory" or "kernels".
+  var benchmark: String
+  /// The command that did it.
+  var command: String
+  var machine: Machine
+  /// Frames a second of PipSink's whole way to those of the C program: the median of the rounds' ratios.
+  var ratioToC: Double?
+  /// And to those of fakesink.
+  var ratioToFakesink: Double?
+  var measurements: [Measurement]
+  /// What the numbers say in words, and what could not be measured here.
+  var remarks: [String]
+
+  init(_ benchmark: String, _ samples: Samples, remarks: [String] = []) {
+    self.benchmark = benchmark
+    command = (["pipsink-demo"] + Self.argumentsWithoutFiles).joined(separator: " ")
+    machine = .current
+    measurements = samples.measurements
+    self.remarks = remarks
+  }
+
+  init(contentsOf path: String) throws {
+    do {
+      self = try JSONDecoder().decode(Self.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
+    } catch {
+      throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \(error.localizedDescription)")
+    }
+  }
+
+  /// Where the result was written to, and what it was compared with, is no part of how it came about.
+  private static var argumentsWithoutFiles: [String] {
+    var rest: [String] = []
+    var isFile = false
+    for argument in CommandLine.arguments.dropFirst() {
+      if isFile {
+        isFile = false
+      } else if ["--json", "--csv", "--plot", "--compare"].contains(where: { argument.hasPrefix($0) }) {
+        isFile = !argument.contains("=")
+      } else {
+        rest.append(argument)
+      }
+    }
+    return rest
+  }
+
+  func measurement(_ name: String, _ quantity: String) -> Measurement? {
+    measurements.first { $0.name == name && $0.quantity == quantity }
+  }
+
+  var json: Data {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return try encoder.encode(self) + Data("\n".utf8)
+    }
+  }
+
+  /// One line for every number of every round.
+  var csv: String {
+    let lines = measurements.flatMap { measurement in
+      measurement.rounds.enumerated().map { round, value in
+        ([measurement.name, measurement.quantity, measurement.unit].map(Self.quoted) + ["\(round + 1)", "\(value)"])
+          .joined(separator: ",")
+      }
+    }
+    return (["name,quantity,unit,round,value"] + lines).joined(separator: "\n") + "\n"
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+  }
+}

@@ -1,0 +1,57 @@
+import PipSink
+
+/// A pipeline whose frames go PipSink's way, to the mailbox of a display layer for each stream, where nothing presents
+/// them.
+enum EngineRun {
+  static func run(
+    _ description: String, variant: FramePathVariant, countsBuffers: Bool
+  ) async throws -> FramePathReport {
+    let counter = BufferCounter.shared
+    var report = try await measure(description, variant: variant, counter: countsBuffers ? counter : nil)
+    // The engine and the router with their last frames are gone.
+    if countsBuffers { (report.buffersAtMost, report.buffersLeft) = (counter.atMost, counter.alive) }
+    return report
+  }
+
+  private static func measure(
+    _ description: String, variant: FramePathVariant, counter: BufferCounter?
+  ) async throws -> FramePathReport {
+    let engine = try VideoEngine(.text(description))
+    let router = FrameRouter()
+    let observer = ByteObserver()
+    let events = engine.events()
+    RenderStatistics.takesTimes = variant != .untimed
+    let start = FramePathStart()
+    try engine.start { id in
+      if variant == .wrapping { return DiscardingConsumer() }
+      let route = router.addStream(id, inApp: SampleBufferDisplayLayer(name: id))
+      return switch variant {
+      case .observer:
+        VideoFrameObservation(of: id, by: observer, configuration: .init(bufferType: .rawData), next: route)
+      case .processor: ProcessorChain([GrayscaleProcessor()], next: route)
+      default: route
+      }
+    }
+    if let counter {
+      for number in engine.streamIDs.indices {
+        engine.withUnsafeElement(named: "source\(number)") { counter.watch($0) }
+      }
+    }
+    var failure: PipSinkError?
+    for await event in events {
+      if case .streamStateChanged(_, .failed(let error)) = event { failure = error }
+      if case .finished = event { break }
+    }
+    let report = start.report()
+    engine.stop()
+    if let failure { throw failure }
+    return report
+  }
+}
+
+/// Is given the bytes of every frame, and leaves them alone.
+private final class ByteObserver: VideoFrameObserver {}
+
+private final class DiscardingConsumer: SampleBufferConsumer {
+  func consume(_ sampleBuffer: SampleBuffer) {}
+}

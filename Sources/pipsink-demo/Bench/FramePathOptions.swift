@@ -1,0 +1,49 @@
+import ArgumentParser
+import CGStreamer
+import PipSink
+
+/// The frames that go through the pipelines of `route` and `memory`.
+struct FramePathOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The frames' size, in pixels.", valueName: "WxH"))
+  var size = PictureSize(width: 1920, height: 1080)
+
+  @Option(help: "The frames' pixel format, as in caps.")
+  var format = PixelFormat.i420
+
+  /// Streams of one pipeline that end in `sink`. The frames are not filled: what is measured is the way of a frame, not
+  /// its making. Sources and sinks are numbered: source0, s0, source1, s1.
+  ///
+  /// - Parameter frames: of all streams together; each has its share.
+  func pipeline(streams: Int, frames: Int, sink: String) -> String {
+    var info = GstVideoInfo()
+    gst_video_info_set_format(
+      &info, gst_video_format_from_string(format.rawValue), guint(size.width), guint(size.height))
+    return (0..<streams).map { number in
+      "fakesrc name=source\(number) num-buffers=\(Self.framesOfAStream(streams: streams, frames: frames)) "
+        + "sizetype=fixed sizemax=\(info.size) filltype=nothing "
+        + "! video/x-raw,format=\(format.rawValue),width=\(size.width),height=\(size.height),framerate=30/1 "
+        + "! \(sink) name=s\(number) sync=false enable-last-sample=false"
+    }.joined(separator: " ")
+  }
+
+  static func framesOfAStream(streams: Int, frames: Int) -> Int { max(1, frames / streams) }
+}
+
+extension PixelFormat: ExpressibleByArgument {}
+
+/// "1,4,16" on the command line.
+struct CountList: ExpressibleByArgument {
+  let counts: [Int]
+
+  init(_ counts: [Int]) {
+    self.counts = counts
+  }
+
+  init?(argument: String) {
+    let counts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard !counts.isEmpty, counts.allSatisfy({ (1...1000).contains($0) }) else { return nil }
+    self.counts = counts
+  }
+
+  var defaultValueDescription: String { counts.map(String.init).joined(separator: ",") }
+}

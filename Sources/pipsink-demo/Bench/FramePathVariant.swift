@@ -1,0 +1,43 @@
+import ArgumentParser
+
+/// What the frames of `fakesrc` end in.
+enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
+  case fakesink
+  /// The program in Benchmarks/c-appsink.
+  case c
+  /// The same in Swift.
+  case swift
+  /// Frames are wrapped and let go.
+  case wrapping
+  case pipSink = "pipsink"
+  /// Without the clock and the histograms of its statistics.
+  case untimed
+  case observer
+  case processor
+  case videoSink = "fakevideosink"
+  case element
+
+  /// In results.
+  var title: String {
+    switch self {
+    case .fakesink: "fakesink"
+    case .c: "appsink in C (pull, map, unmap, unref)"
+    case .swift: "appsink in Swift, the same"
+    case .wrapping: "PipSink (wrap)"
+    case .pipSink: "PipSink (wrap, route, mailbox)"
+    case .untimed: "PipSink without times in its statistics"
+    case .observer: "PipSink with an observer of the bytes"
+    case .processor: "PipSink with the grayscale processor"
+    case .videoSink: "fakevideosink"
+    case .element: "the element pipsink"
+    }
+  }
+
+  var sink: String {
+    switch self {
+    case .fakesink, .videoSink: rawValue
+    case .element: "pipsink surface=none"
+    case .c, .swift, .wrapping, .pipSink, .untimed, .observer, .processor: "appsink"
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import PipSink
+
+/// What a benchmark ran on.
+struct Machine: Codable, Equatable {
+  var processor: String
+  var processorCount: Int
+  var memoryBytes: UInt64
+  var system: String
+  var kernel: String
+  var gstreamer: String
+  var pipSink: String
+  /// "release" or "debug", of PipSink.
+  var build: String
+  /// What else the machine had to do: the load average of the last minute, which this benchmark is part of.
+  var loadAverage: Double
+
+  static var current: Machine {
+    var names = utsname()
+    uname(&names)
+    let kernel = withUnsafeBytes(of: names.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    var load = [0.0]
+    getloadavg(&load, 1)
+    let information = ProcessInfo.processInfo
+    return Machine(
+      processor: value(of: "model name", in: "/proc/cpuinfo", separator: ":") ?? "unknown",
+      processorCount: information.activeProcessorCount, memoryBytes: information.physicalMemory,
+      system: value(of: "PRETTY_NAME", in: "/etc/os-release", separator: "=") ?? "Linux", kernel: kernel,
+      gstreamer: PipSink.gstreamerVersion, pipSink: PipSink.version, build: isOptimized ? "release" : "debug",
+      loadAverage: (load[0] * 100).rounded() / 100)
+  }
+
+  var description: String {
+    "\(processorCount) x \(processor), \(memoryBytes >> 30) GiB, \(system), Linux \(kernel), \(gstreamer), "
+      + "PipSink \(pipSink) (\(build)), load \(loadAverage)"
+  }
+
+  private static var isOptimized: Bool {
+    #if DEBUG
+      false
+    #else
+      true
+    #endif
+  }
+
+  /// Of the first line that begins so.
+  private static func value(of name: String, in path: String, separator: Character) -> String? {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+      let position = line.firstIndex(of: separator)
+    else { return nil }
+    return line[line.index(after: position)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t\""))
+  }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+
+/// What the way of a frame takes in memory, and whether it grows.
+struct MemoryBenchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "memory",
+    abstract:
+      "Measures calls of malloc a frame, growth of the resident set, and buffers alive, beside a minimal C program.",
+    discussion: """
+      Each variant runs in processes of its own: one for a tenth of the frames, which fills pools and caches, and one for all. \
+      What the second has more is what the other frames cost.
+      """)
+
+  @OptionGroup var path: FramePathOptions
+  @OptionGroup var options: BenchOptions
+
+  @Option(help: "Streams of one pipeline.")
+  var streams = 1
+
+  @Option(help: "Frames a round and variant, of all streams together.")
+  var frames = 1_000_000
+
+  private static let variants: [FramePathVariant] = [.c, .swift, .pipSink, .observer, .processor]
+
+  func validate() throws {
+    guard streams > 0, frames >= 10 * streams else {
+      throw ValidationError("--streams takes a number above 0, and --frames one of at least ten for each stream.")
+    }
+  }
+
+  func run() async throws {
+    try await options.report {
+      let run = FramePathRun(path: path, programs: try BenchPrograms())
+      let progress = BenchProgress(total: options.rounds * Self.variants.count)
+      var samples = Samples()
+      for _ in 0..<options.rounds {
+        for variant in Self.variants {
+          try await progress.run(variant.title) { try measure(variant, run, &samples) }
+        }
+      }
+      return BenchResult("memory", samples)
+    }
+  }
+
+  private func measure(_ variant: FramePathVariant, _ run: FramePathRun, _ samples: inout Samples) throws {
+    let tenth = try run.run(variant, streams: streams, frames: frames / 10, countsAllocations: true)
+    let all = try run.run(variant, streams: streams, frames: frames, countsAllocations: true)
+    let more = Double(frames - frames / 10)
+    samples.add(
+      (Double(all.allocations) - Double(tenth.allocations)) / more, variant.title, "mallocs a frame", unit: "1")
+    samples.add(Double(all.residentBytes) / 1024, variant.title, "resident, KiB", unit: "KiB")
+    samples.add(
+      Double(all.residentBytes - tenth.residentBytes) / more, variant.title, "growth a frame, bytes", unit: "bytes")
+    guard variant != .c, variant != .swift else { return }
+    let counted = try run.run(variant, streams: streams, frames: frames, countsBuffers: true)
+    samples.add(Double(counted.buffersAtMost ?? 0), variant.title, "buffers alive at most", unit: "1")
+    samples.add(Double(counted.buffersLeft ?? 0), variant.title, "buffers alive after the end", unit: "1")
+  }
+}

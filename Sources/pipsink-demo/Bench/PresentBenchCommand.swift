@@ -1,0 +1,142 @@
+import ArgumentParser
+import PipSink
+
+/// The processor time for showing 1080p in surfaces of several sizes.
+struct PresentBenchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "present",
+    abstract: "Measures the processor time of a picture in memory and in windows beside GStreamer's sinks.",
+    discussion: """
+      A picture in memory is made with the linear filter, and compared with memcpy of the bytes that are read and of those that are \
+      written. A window's time is that of the program and of the display server, less what the source takes by itself. X11 windows are \
+      on DISPLAY, or else on an Xvfb that is started for this; Wayland windows on WAYLAND_DISPLAY.
+      """)
+
+  enum Surface: String, CaseIterable, ExpressibleByArgument {
+    case offscreen, x11, wayland
+
+    /// What GStreamer shows such a window with; `%` is the window's size in caps.
+    var alternatives: [(sink: String, elements: String)] {
+      switch self {
+      case .offscreen: []
+      case .x11:
+        [
+          ("ximagesink", "videoscale ! videoconvert ! % ! ximagesink"),
+          ("ximagesink", "videoconvertscale ! % ! ximagesink"),
+          ("glimagesink", "videoscale ! % ! glimagesink"),
+          ("gtksink", "videoscale ! videoconvert ! % ! gtksink"),
+        ]
+      case .wayland: [("waylandsink", "videoscale ! videoconvert ! % ! waylandsink")]
+      }
+    }
+  }
+
+  @OptionGroup var options: BenchOptions
+
+  @Option(help: "Only these surfaces. Repeatable; all by default.")
+  var surface: [Surface] = []
+
+  @Option(help: "The frames' pixel formats, as in caps. Repeatable; I420 and NV12 by default.")
+  var format: [PixelFormat] = []
+
+  @Option(help: ArgumentHelp("The surfaces' sizes, in pixels.", valueName: "WxH,..."))
+  var sizes = SizeList([(320, 180), (640, 360), (1280, 720), (1920, 1080)])
+
+  @Option(help: "Frames a second in windows.")
+  var rate = 30
+
+  @Option(help: "Seconds that each window is watched for in a round.")
+  var seconds = 3.0
+
+  @Option(help: "Frames a round in memory.")
+  var frames = 60
+
+  func validate() throws {
+    guard seconds > 0, seconds.isFinite, frames > 0, (1...1000).contains(rate) else {
+      throw ValidationError("--seconds, --frames and --rate take numbers above 0; --rate at most 1000.")
+    }
+  }
+
+  func run() async throws {
+    try await options.report {
+      try PipSink.initialize()
+      var samples = Samples()
+      var remarks: [String] = []
+      for surface in surface.isEmpty ? Surface.allCases : surface {
+        switch surface {
+        case .offscreen: try await measureOffscreen(&samples)
+        case .x11, .wayland:
+          do {
+            let display = try surface == .x11 ? PresentDisplay.x11() : PresentDisplay.wayland()
+            remarks += try await measureWindows(surface, on: display, &samples)
+          } catch let error as DemoError where error.status == .unavailable && self.surface.isEmpty {
+            remarks.append("\(surface.rawValue) was not measured: \(error.message)")
+          }
+        }
+      }
+      return BenchResult("present", samples, remarks: remarks)
+    }
+  }
+
+  private var formats: [PixelFormat] { format.isEmpty ? [.i420, .nv12] : format }
+  private static let source = PictureSize(width: 1920, height: 1080)
+
+  private func measureOffscreen(_ samples: inout Samples) async throws {
+    let progress = BenchProgress(total: formats.count * sizes.sizes.count)
+    for format in formats {
+      for size in sizes.sizes {
+        let name = "offscreen, \(format.rawValue) to \(size)"
+        try await progress.run(name) {
+          let bench = try OffscreenPresent(format, from: Self.source, to: size)
+          for _ in 0..<options.rounds {
+            let (ours, memcpy) = (try bench.render(frames), bench.memcpy(frames))
+            samples.add(ours / memcpy, name, "PipSink / memcpy", unit: "ratio")
+            samples.add(ours * 1e3, name, "PipSink, ms", unit: "ms")
+            samples.add(memcpy * 1e3, name, "memcpy, ms", unit: "ms")
+          }
+        }
+      }
+    }
+  }
+
+  /// - Returns: what could not be measured.
+  private func measureWindows(
+    _ surface: Surface, on display: PresentDisplay, _ samples: inout Samples
+  ) async throws -> [String] {
+    let (there, missing) = (
+      surface.alternatives.filter { ElementInspection.exists($0.sink) },
+      surface.alternatives.filter { !ElementInspection.exists($0.sink) }
+    )
+    let progress = BenchProgress(
+      total: options.rounds * formats.count * (1 + sizes.sizes.count * (1 + there.count)))
+    for _ in 0..<options.rounds {
+      for format in formats {
+        let source = StillSource(size: Self.source, format: format, rate: rate)
+        func time(_ program: PresentProgram) async throws -> Double {
+          try await progress.run("\(surface.rawValue), \(format.rawValue): \(program.title)") {
+            try await program.measure(on: display, seconds: seconds) / Double(rate)
+          }
+        }
+        let base = try await time(.base(source))
+        for size in sizes.sizes {
+          let name = "\(surface.rawValue), \(format.rawValue) to \(size)"
+          let ours = try await time(.pipSink(source, window: size)) - base
+          var theirs: [(title: String, time: Double)] = []
+          for alternative in there {
+            let program = PresentProgram.gstreamer(source, alternative.elements, window: size)
+            theirs.append((program.title, try await time(program) - base))
+          }
+          if let best = theirs.map(\.time).min(), best > 0 {
+            samples.add(ours / best, name, "PipSink / the best of GStreamer", unit: "ratio")
+          }
+          for (title, time) in [(PresentProgram.pipSinkTitle, ours)] + theirs {
+            samples.add(time, name, "\(title), ms", unit: "ms")
+          }
+        }
+      }
+    }
+    let server = display.name.map { "on \($0), whose time is counted" } ?? "the display server's time could not be seen"
+    return ["\(surface.rawValue): \(server)"]
+      + missing.map { "\($0.sink) was not measured: GStreamer does not have it here" }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// A display server that windows are shown on.
+final class PresentDisplay {
+  /// For programs that are to show windows on it.
+  let environment: [String: String]
+  /// The server, whose work for a window counts with the window's; nil where it cannot be seen, as on another machine.
+  let process: Int32?
+  /// A server of its own, which ends with this.
+  private let server: ChildProcess?
+
+  private init(_ environment: [String: String], process: Int32?, server: ChildProcess? = nil) {
+    self.environment = environment
+    self.process = process
+    self.server = server
+  }
+
+  /// The server's name, "Xvfb" for instance.
+  var name: String? {
+    process.flatMap { try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) }?
+      .trimmingCharacters(in: .newlines)
+  }
+
+  /// The X server of DISPLAY; without one, an Xvfb that is started here.
+  ///
+  /// - Throws: ``DemoError`` when there is none.
+  static func x11() throws -> PresentDisplay {
+    if let name = ProcessInfo.processInfo.environment["DISPLAY"], !name.isEmpty {
+      let number = name.drop { $0 != ":" }.dropFirst().prefix { $0.isNumber }
+      return PresentDisplay(
+        ["GDK_BACKEND": "x11"], process: ProcessorTime.process(listeningAt: "/tmp/.X11-unix/X\(number)"))
+    }
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/Xvfb") else {
+      throw DemoError(.unavailable, "there is no DISPLAY and no Xvfb, which is in the Debian package xvfb")
+    }
+    let server = try ChildProcess(
+      "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "1920x1200x24", "-nolisten", "tcp", "-noreset"],
+      readsOutput: true)
+    let line = String(decoding: server.availableOutput, as: UTF8.self)
+    guard let number = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw DemoError(.unavailable, "Xvfb did not start: \(server.errors)")
+    }
+    return PresentDisplay(
+      ["GDK_BACKEND": "x11", "DISPLAY": ":\(number)"], process: server.processIdentifier, server: server)
+  }
+
+  /// The compositor of WAYLAND_DISPLAY.
+  ///
+  /// - Throws: ``DemoError`` when there is none.
+  static func wayland() throws -> PresentDisplay {
+    let environment = ProcessInfo.processInfo.environment
+    guard let name = environment["WAYLAND_DISPLAY"], !name.isEmpty else {
+      throw DemoError(.unavailable, "there is no WAYLAND_DISPLAY")
+    }
+    let path = name.hasPrefix("/") ? name : "\(environment["XDG_RUNTIME_DIR"] ?? "")/\(name)"
+    guard let process = ProcessorTime.process(listeningAt: path) else {
+      throw DemoError(.unavailable, "no compositor listens at \(path)")
+    }
+    return PresentDisplay(["GDK_BACKEND": "wayland"], process: process)
+  }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import PipSink
+
+/// A program that shows a source in a window, and is watched doing so.
+struct PresentProgram {
+  /// In results.
+  let title: String
+  let program: String
+  let arguments: [String]
+
+  static let pipSinkTitle = "PipSink"
+
+  static func pipSink(_ source: StillSource, window: PictureSize) -> PresentProgram {
+    PresentProgram(
+      title: pipSinkTitle, program: ChildProcess.demo,
+      arguments: [
+        "play", "\(source.description) ! appsink name=a", "--surface", "window", "--window-size", "\(window)",
+      ])
+  }
+
+  /// - Parameter elements: what the frames go through, with `%` for the window's size in caps.
+  static func gstreamer(_ source: StillSource, _ elements: String, window: PictureSize) -> PresentProgram {
+    let size = "video/x-raw,width=\(window.width),height=\(window.height)"
+    let pipeline = "\(source.description) ! \(elements.replacingOccurrences(of: "%", with: size))"
+    return PresentProgram(
+      title: elements.replacingOccurrences(of: " ! %", with: ""), program: "/usr/bin/gst-launch-1.0",
+      arguments: ["-q"] + pipeline.split(separator: " ").map(String.init))
+  }
+
+  /// The same source shown nowhere.
+  static func base(_ source: StillSource) -> PresentProgram {
+    gstreamer(source, "fakesink sync=true", window: source.size)
+  }
+
+  /// Milliseconds of processor time a second, of the program and of the display server.
+  func measure(on display: PresentDisplay, seconds: Double) async throws -> Double {
+    let state = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: state) }
+    let process = try ChildProcess(
+      program, arguments,
+      environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 })
+    defer { process.end() }
+    // Until the window is there and pictures flow.
+    try await Task.sleep(for: .seconds(min(1.5, seconds)))
+    let processes = [process.processIdentifier] + [display.process].compactMap(\.self)
+    let (before, start) = (ProcessorTime.nanoseconds(of: processes), MonotonicTime.now)
+    try await Task.sleep(for: .seconds(seconds))
+    let used = ProcessorTime.nanoseconds(of: processes)
+    let elapsed = Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
+    guard process.isRunning, used > before else {
+      throw DemoError(.failed, "\"\(title)\" ended by itself: \(process.errors)")
+    }
+    return Double(used - before) / 1e6 / elapsed
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+
+/// Frames a second, and processor time a frame, of pipelines that differ in what they end in.
+struct RouteBenchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "route",
+    abstract: "Measures PipSink's way of a frame (wrap, route, mailbox) beside fakesink and a minimal C program.",
+    discussion: """
+      The same fakesrc feeds them all, with frames that nobody fills. Each variant runs in a process of its own, in turn in \
+      every round. Ratios are those of one round's numbers; medians of the rounds count.
+      """)
+
+  @OptionGroup var path: FramePathOptions
+  @OptionGroup var options: BenchOptions
+
+  @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
+  var streams = CountList([1])
+
+  @Option(help: "Frames a round and variant, of all streams together.")
+  var frames = 500_000
+
+  func validate() throws {
+    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
+  }
+
+  func run() async throws {
+    try await options.report {
+      let run = FramePathRun(path: path, programs: try BenchPrograms())
+      let progress = BenchProgress(total: options.rounds * streams.counts.count * FramePathVariant.allCases.count)
+      var samples = Samples()
+      // In turn, so that a machine that gets slower or faster does so for all.
+      for _ in 0..<options.rounds {
+        for count in streams.counts { try await measure(count, run, progress, &samples) }
+      }
+      var result = BenchResult("route", samples)
+      let name = Self.name(.pipSink, streams.counts[0])
+      result.ratioToC = result.measurement(name, Self.ratioToC)?.median
+      result.ratioToFakesink = result.measurement(name, Self.ratioToFakesink)?.median
+      return result
+    }
+  }
+
+  private static let ratioToC = "ratio to C"
+  private static let ratioToFakesink = "ratio to fakesink"
+
+  private static func name(_ variant: FramePathVariant, _ streams: Int) -> String {
+    "\(streams) stream\(streams == 1 ? "" : "s"): \(variant.title)"
+  }
+
+  private func measure(
+    _ count: Int, _ run: FramePathRun, _ progress: BenchProgress, _ samples: inout Samples
+  ) async throws {
+    let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: frames) * count)
+    var rates: [FramePathVariant: Double] = [:]
+    var times: [FramePathVariant: Double] = [:]
+    for variant in FramePathVariant.allCases {
+      let name = Self.name(variant, count)
+      let report = try await progress.run(name) { try run.run(variant, streams: count, frames: frames) }
+      rates[variant] = total / report.seconds
+      times[variant] = report.cpuSeconds
+      samples.add(total / report.seconds, name, "frames/s", unit: "1/s")
+      samples.add(report.cpuSeconds / total * 1e6, name, "processor time a frame, µs", unit: "µs")
+    }
+    for variant in FramePathVariant.allCases {
+      for (quantity, numbers, base) in [
+        (Self.ratioToC, rates, FramePathVariant.c), (Self.ratioToFakesink, rates, .fakesink),
+        ("processor time / C", times, .c),
+      ] {
+        guard let number = numbers[variant], let other = numbers[base], other > 0 else { continue }
+        samples.add(number / other, Self.name(variant, count), quantity, unit: "ratio")
+      }
+    }
+    // What the element costs, beside another video sink with the library's wrapping.
+    if let element = times[.element], let sink = times[.videoSink], let wrapping = times[.wrapping],
+      let bare = times[.fakesink]
+    {
+      samples.add(
+        element / (sink + wrapping - bare), Self.name(.element, count), "processor time / (fakevideosink and wrapping)",
+        unit: "ratio")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import PipSink
+
+/// The cost of a frame by the number of streams, their size and their rate, and where it stops being the same.
+struct ScaleBenchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "scale",
+    abstract: "Measures the processor time of a frame by the number of streams, their size and their rate.",
+    discussion: """
+      Every stream is a still picture at the given rate, which is wrapped, routed and shown in a surface of its own in memory, of \
+      320x180. The time includes that of the sources.
+      """)
+
+  @OptionGroup var options: BenchOptions
+
+  @Option(help: ArgumentHelp("Numbers of streams.", valueName: "N,N,..."))
+  var streams = CountList([1, 4, 16, 64, 128])
+
+  @Option(help: ArgumentHelp("The streams' sizes, in pixels.", valueName: "WxH,..."))
+  var sizes = SizeList([(320, 180), (1280, 720), (1920, 1080)])
+
+  @Option(help: ArgumentHelp("Frames a second of each stream.", valueName: "N,N,..."))
+  var rates = CountList([30, 60])
+
+  @Option(help: "Seconds that each combination runs for in a round.")
+  var seconds = 1.0
+
+  func validate() throws {
+    guard seconds > 0, seconds.isFinite else { throw ValidationError("--seconds takes a number above 0.") }
+  }
+
+  func run() async throws {
+    try await options.report {
+      let points = sizes.sizes.flatMap { size in
+        rates.counts.flatMap { rate in
+          streams.counts.sorted().map { ScalePoint(streams: $0, source: StillSource(size: size, rate: rate)) }
+        }
+      }
+      let progress = BenchProgress(total: options.rounds * points.count)
+      var samples = Samples()
+      for _ in 0..<options.rounds {
+        for point in points {
+          let load = try await progress.run(point.name) { try await point.measure(seconds: seconds) }
+          samples.add(load.cpuSeconds / load.frames * 1e6, point.name, ScalePoint.cost, unit: "µs")
+          samples.add(load.frames / load.wanted, point.name, ScalePoint.delivered, unit: "ratio")
+          samples.add(load.cpuSeconds / load.seconds, point.name, ScalePoint.busy, unit: "1")
+        }
+      }
+      var result = BenchResult("scale", samples)
+      result.remarks = ScaleVerdict(points: points, result: result).remarks
+      return result
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import PipSink
+
+/// So many streams of such a source.
+struct ScalePoint {
+  /// What it took while it was watched.
+  struct Load {
+    var frames: Double
+    /// Frames that the sources' rate asks for.
+    var wanted: Double
+    var seconds: Double
+    var cpuSeconds: Double
+  }
+
+  static let cost = "processor time a frame, µs"
+  static let delivered = "frames delivered / wanted"
+  static let busy = "processors busy"
+
+  let streams: Int
+  let source: StillSource
+
+  var name: String { "\(source.size) at \(source.rate) frames/s: \(streams)" }
+
+  private static let surface = PictureSize(width: 320, height: 180)
+
+  func measure(seconds: Double) async throws -> Load {
+    let pipeline = (0..<streams).map { "\(source.description) ! appsink name=s\($0)" }.joined(separator: " ")
+    let engine = try VideoEngine(.text(pipeline))
+    let router = FrameRouter()
+    for id in engine.streamIDs {
+      router.addStream(
+        id, inApp: SampleBufferDisplayLayer(name: id, renderer: try OffscreenRenderer(size: Self.surface)))
+    }
+    try engine.start { router.consumer(for: $0) }
+    defer { engine.stop() }
+    try await waitForFrames(of: router)
+    let (frames, start) = (frames(of: router), FramePathStart())
+    try await Task.sleep(for: .seconds(seconds))
+    let report = start.report()
+    let count = Double(self.frames(of: router) - frames)
+    guard count > 0 else { throw DemoError(.failed, "\(name): no frame came within \(seconds) s") }
+    return Load(
+      frames: count, wanted: Double(streams * source.rate) * report.seconds, seconds: report.seconds,
+      cpuSeconds: report.cpuSeconds)
+  }
+
+  /// Until every stream has shown what it begins with.
+  private func waitForFrames(of router: FrameRouter) async throws {
+    let deadline = MonotonicTime.now.advanced(bySeconds: 60)
+    while router.streamIDs.contains(where: { (router.statistics(of: $0)?.received ?? 0) < 3 }) {
+      guard MonotonicTime.now < deadline else { throw DemoError(.failed, "\(name): the streams do not start") }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private func frames(of router: FrameRouter) -> UInt64 {
+    router.streamIDs.reduce(0) { $0 + (router.statistics(of: $1)?.received ?? 0) }
+  }
+}

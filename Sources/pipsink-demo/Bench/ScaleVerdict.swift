@@ -1,0 +1,69 @@
+import Foundation
+import PipSink
+
+/// Says where the cost of a frame stops being the same, and why.
+struct ScaleVerdict {
+  let points: [ScalePoint]
+  let result: BenchResult
+
+  /// As much more may a frame cost than with any smaller number of streams, the fewest of which wake the processor for
+  /// little.
+  private static let tolerance = 1.25
+  /// Less than this share of the frames in time is too few.
+  private static let enough = 0.95
+
+  var remarks: [String] {
+    var seen: Set<String> = []
+    let groups = points.map(group).filter { seen.insert($0).inserted }
+    return groups.map { name in remark(name, points.filter { group($0) == name }) } + [sizes].compactMap(\.self)
+  }
+
+  private func group(_ point: ScalePoint) -> String { "\(point.source.size) at \(point.source.rate) frames/s" }
+
+  /// - Parameter points: of one kind of stream, from few to many.
+  private func remark(_ name: String, _ points: [ScalePoint]) -> String {
+    var best = (streams: 0, cost: Double.infinity)
+    for point in points {
+      guard let cost = value(point, ScalePoint.cost), let share = value(point, ScalePoint.delivered),
+        let busy = value(point, ScalePoint.busy)
+      else { continue }
+      let costs = String(
+        format: "a frame costs %.2f of what it does with %d", cost / best.cost, best.streams)
+      let beginning = "\(name): linear below \(point.streams) streams; there "
+      if share < Self.enough {
+        let use = String(format: "%.1f of %d processors busy", busy, result.machine.processorCount)
+        return beginning + "\(Int(share * 100)) % of the frames come in time, with \(use)"
+          + (best.streams > 0 ? ", and \(costs)" : "")
+      }
+      if cost > best.cost * Self.tolerance {
+        return beginning + "\(costs), though all come in time: more pictures than the caches hold, more threads in turn"
+      }
+      if cost < best.cost { best = (point.streams, cost) }
+    }
+    return "\(name): linear up to \(points.last?.streams ?? 0) streams"
+  }
+
+  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames all come in time, since
+  /// few streams cost little else than waking up.
+  private var sizes: String? {
+    let rate = points.map(\.source.rate).min()
+    let slow = points.filter { $0.source.rate == rate }
+    let streams = Set(slow.map(\.streams)).sorted().last { streams in
+      slow.allSatisfy { $0.streams != streams || value($0, ScalePoint.delivered) ?? 0 >= Self.enough }
+    }
+    let some = slow.filter { $0.streams == streams }
+      .sorted { $0.source.size.width * $0.source.size.height < $1.source.size.width * $1.source.size.height }
+    guard let small = some.first, let large = some.last, small.source.size != large.source.size,
+      let low = value(small, ScalePoint.cost), let high = value(large, ScalePoint.cost)
+    else { return nil }
+    func pixels(_ point: ScalePoint) -> Double { Double(point.source.size.width * point.source.size.height) }
+    let (times, more) = (high / low, pixels(large) / pixels(small))
+    return String(
+      format: "%@ has %.1f times the pixels of %@ and costs %.1f times as much a frame, with %d streams",
+      large.source.size.description, more, small.source.size.description, times, large.streams)
+  }
+
+  private func value(_ point: ScalePoint, _ quantity: String) -> Double? {
+    result.measurement(point.name, quantity)?.median
+  }
+}

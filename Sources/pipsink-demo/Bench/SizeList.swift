@@ -1,0 +1,19 @@
+import ArgumentParser
+import PipSink
+
+/// "320x180,1280x720" on the command line.
+struct SizeList: ExpressibleByArgument {
+  let sizes: [PictureSize]
+
+  init(_ sizes: [(width: Int, height: Int)]) {
+    self.sizes = sizes.map { PictureSize(width: $0.width, height: $0.height) }
+  }
+
+  init?(argument: String) {
+    let sizes = argument.split(separator: ",").map { PictureSize(argument: String($0)) }
+    guard !sizes.isEmpty, sizes.allSatisfy({ $0 != nil }) else { return nil }
+    self.sizes = sizes.compactMap(\.self)
+  }
+
+  var defaultValueDescription: String { sizes.map(\.description).joined(separator: ",") }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import GstPipSink
+
+/// One run of one variant of `route` and `memory`, in a process of its own: they start it, and a profiler may.
+struct VariantCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "variant", abstract: "Runs one variant of route once, for the other benchmarks and for profilers.",
+    shouldDisplay: false)
+
+  @Argument(help: "Which.")
+  var variant: FramePathVariant
+
+  @OptionGroup var path: FramePathOptions
+
+  @Option(help: "Streams of one pipeline.")
+  var streams = 1
+
+  @Option(help: "Frames of all streams together.")
+  var frames = 200_000
+
+  @Flag(help: "Count the buffers that are alive, which takes time.")
+  var countBuffers = false
+
+  func validate() throws {
+    guard streams > 0, frames > 0 else { throw ValidationError("--streams and --frames take numbers above 0.") }
+    guard variant != .c else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
+  }
+
+  func run() async throws {
+    try await DemoError.reporting {
+      try PipSinkPlugin.register()
+      let description = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
+      let report =
+        switch variant {
+        case .fakesink, .c, .swift, .videoSink, .element:
+          try AppsinkRun.run(description, hasAppsinks: variant == .swift)
+        case .wrapping, .pipSink, .untimed, .observer, .processor:
+          try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
+        }
+      FileHandle.standardOutput.write(try JSONEncoder().encode(report))
+    }
+  }
+}

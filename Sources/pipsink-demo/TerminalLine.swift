@@ -1,0 +1,41 @@
+import Foundation
+
+/// A line on standard error that is rewritten, where that is a terminal.
+final class TerminalLine {
+  let isTerminal = isatty(STDERR_FILENO) == 1
+  private var isOpen = false
+
+  /// Puts the text in the place of what the line showed. Only on a terminal.
+  func show(_ text: String) {
+    guard isTerminal else { return }
+    write("\r\u{1B}[K" + text.prefix(width))
+    isOpen = true
+  }
+
+  /// A message of its own, which stays.
+  func say(_ message: String) {
+    clear()
+    write(message + "\n")
+  }
+
+  /// Leaves the line as it is, and goes to the next.
+  func end() {
+    if isOpen { write("\n") }
+    isOpen = false
+  }
+
+  /// Takes the line away.
+  func clear() {
+    if isOpen { write("\r\u{1B}[K") }
+    isOpen = false
+  }
+
+  private var width: Int {
+    var size = winsize()
+    return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 1 ? Int(size.ws_col) - 1 : 79
+  }
+
+  private func write(_ text: String) {
+    FileHandle.standardError.write(Data(text.utf8))
+  }
+}

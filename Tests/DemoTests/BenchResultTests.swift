@@ -1,0 +1,130 @@
+import Foundation
+import FoundationXML
+import Testing
+
+@testable import pipsink_demo
+
+/// What is done with a benchmark's numbers.
+@Suite struct BenchResultTests {
+  private func result(_ rounds: [Double], unit: String = "1/s") -> BenchResult {
+    var samples = Samples()
+    for value in rounds { samples.add(value, "PipSink \"a\" & <b>", "frames/s", unit: unit) }
+    for value in rounds { samples.add(value / 1000, "PipSink \"a\" & <b>", "to C", unit: "ratio") }
+    return BenchResult("route", samples)
+  }
+
+  @Test func medianRangeAndMiddleHalfAreThoseOfTheRounds() {
+    let odd = Measurement("a", "b", unit: "1", rounds: [5, 1, 9, 3, 100])
+    #expect((odd.median, odd.min, odd.max) == (5, 1, 100))
+    #expect(odd.middleHalf == 3...9)
+    #expect(Measurement("a", "b", unit: "1", rounds: [4, 1, 2, 3]).median == 2.5)
+    #expect(Measurement("a", "b", unit: "1", rounds: [7]).middleHalf == 7...7)
+  }
+
+  @Test func onlyWhatLiesBeyondTheNoiseHasChanged() {
+    let old = result([100, 101, 99, 102, 98])
+    let same = BenchComparison(old: old, new: result([103, 97, 101, 100, 99])).text
+    #expect(same == "0 of 2 numbers changed beyond the noise")
+    // Apart, but by one part in a hundred.
+    let close = BenchComparison(old: result([100, 100, 100]), new: result([101, 101, 101])).text
+    #expect(close.hasPrefix("0 of 2"))
+    let faster = BenchComparison(old: old, new: result([120, 121, 119, 122, 118])).text
+    #expect(faster.contains("frames/s: 100 to 120 (+20.0 %)"))
+    #expect(faster.hasSuffix("2 of 2 numbers changed beyond the noise"))
+    let once = BenchComparison(old: result([100]), new: result([150])).text
+    #expect(once.contains("Fewer than three rounds"))
+  }
+
+  @Test func aResultOfAnotherBenchmarkIsNotCompared() {
+    var other = result([1, 2, 3])
+    other.benchmark = "memory"
+    #expect(BenchComparison(old: other, new: result([1, 2, 3])).text.contains("`bench memory`"))
+  }
+
+  @Test func csvHasEveryNumberOfEveryRound() {
+    let lines = result([100, 200]).csv.split(separator: "\n")
+    #expect(lines.first == "name,quantity,unit,round,value")
+    #expect(lines.dropFirst().first == "\"PipSink \"\"a\"\" & <b>\",\"frames/s\",\"1/s\",1,100.0")
+    #expect(lines.count == 5)
+  }
+
+  @Test func ratiosComeFirstInTables() throws {
+    let text = BenchTable(result: result([100, 200, 300])).text
+    let header = try #require(text.split(separator: "\n").first)
+    let (ratio, rate) = (header.range(of: "to C"), header.range(of: "frames/s"))
+    #expect(try #require(ratio).lowerBound < #require(rate).lowerBound)
+    #expect(text.contains("200 (100 to 300)"))
+  }
+
+  @Test func thePlotIsXMLWithABarForEveryMedian() throws {
+    let counter = ElementCounter()
+    let parser = XMLParser(data: Data(BenchPlot(result: result([100, 200, 300])).svg.utf8))
+    parser.delegate = counter
+    #expect(parser.parse())
+    // And the white behind them.
+    #expect(counter.counts["rect"] == 2 + 1)
+  }
+
+  @Test func filesAreWrittenAndComparedWithLaterOnes() async throws {
+    let folder = try TemporaryFolder()
+    let arguments = [
+      "bench", "present", "--surface", "offscreen", "--sizes", "32x18", "--frames", "1", "--rounds", "1",
+    ]
+    let files = ["--json", folder.path("a.json"), "--csv", folder.path("a.csv"), "--plot", folder.path("a.svg")]
+    let first = try await Demo.start(arguments + files).result()
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(folder.files == ["a.csv", "a.json", "a.svg"])
+    let second = try await Demo.start(arguments + ["--compare", folder.path("a.json")]).result()
+    #expect(second.output.contains("of 6 numbers changed beyond the noise"))
+    let nowhere = try await Demo.start(arguments + ["--csv", folder.path("none/a.csv")]).result()
+    #expect(nowhere.status == 74)
+  }
+
+  @Test func tablesInADocumentAreReplaced() async throws {
+    let folder = try TemporaryFolder()
+    try result([100, 200, 300]).json.write(to: URL(fileURLWithPath: folder.path("a.json")))
+    let document = folder.path("a.md")
+    try "before\n<!-- bench:route -->\nold\n<!-- end -->\nbehind\n".write(
+      toFile: document, atomically: true, encoding: .utf8)
+    #expect(try await table(folder.path("a.json"), into: document).status == 0)
+    let table = BenchTable(result: try BenchResult(contentsOf: folder.path("a.json"))).markdown
+    let expected = "before\n<!-- bench:route -->\n\(table)\n<!-- end -->\nbehind\n"
+    #expect(try String(contentsOfFile: document, encoding: .utf8) == expected)
+    try "nothing".write(toFile: document, atomically: true, encoding: .utf8)
+    #expect(try await self.table(folder.path("a.json"), into: document).status == 64)
+  }
+
+  private func table(_ file: String, into document: String) async throws -> ProgramResult {
+    try await Demo.start(["bench", "table", file, "--into", document]).result()
+  }
+
+  /// `bench table --into` makes it so.
+  @Test func theDocumentsNumbersAreThoseOfTheResults() throws {
+    let folder = Demo.root.appendingPathComponent("Benchmarks/results")
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }
+    let documents = try ["README.md", "docs/benchmarks.md"].map {
+      try String(contentsOf: Demo.root.appendingPathComponent($0), encoding: .utf8)
+    }
+    let tables = try files.map { file in
+      let result = try BenchResult(contentsOf: folder.appendingPathComponent(file).path)
+      #expect(file == "\(result.benchmark).json")
+      #expect(result.machine.build == "release")
+      let table = "<!-- bench:\(result.benchmark) -->\n\(BenchTable(result: result).markdown)\n<!-- end -->"
+      #expect(documents.filter { $0.contains(table) }.count == 1, "\(file) and the documents differ: see bench table")
+      return table
+    }
+    let places = documents.reduce(0) { $0 + $1.components(separatedBy: "<!-- bench:").count - 1 }
+    #expect(places == tables.count)
+  }
+}
+
+private final class ElementCounter: NSObject, XMLParserDelegate {
+  var counts: [String: Int] = [:]
+
+  func parser(
+    _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
+    attributes: [String: String]
+  ) {
+    counts[name, default: 0] += 1
+  }
+}

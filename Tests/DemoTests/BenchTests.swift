@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import pipsink_demo
+
+/// Every benchmark with next to nothing to do: what it says of the machine's speed is not looked at.
+@Suite struct BenchTests {
+  private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> BenchResult {
+    let result = try await Demo.start(["bench"] + arguments + ["--json", "-"], environment: environment)
+      .result(seconds: 300)
+    try #require(result.status == 0, "\(arguments): \(result.errors)")
+    // The progress is for terminals.
+    #expect(!result.errors.contains("\r"))
+    return try JSONDecoder().decode(BenchResult.self, from: Data(result.output.utf8))
+  }
+
+  private func expectSound(_ result: BenchResult, _ name: String, rounds: Int, rows: Int) {
+    #expect(result.schema == 1)
+    #expect(result.benchmark == name)
+    #expect(result.command.hasPrefix("pipsink-demo bench \(name)"))
+    #expect(!result.command.contains("--json"))
+    #expect(result.machine.processorCount > 0)
+    #expect(result.machine.gstreamer.hasPrefix("GStreamer 1."))
+    #expect(Set(result.measurements.map(\.name)).count == rows)
+    for measurement in result.measurements {
+      #expect(measurement.rounds.count == rounds)
+      #expect(measurement.min <= measurement.median && measurement.median <= measurement.max)
+    }
+  }
+
+  @Test func routeComparesEveryVariantWithTheCProgramAndWithFakesink() async throws {
+    let result = try await run(["route", "--frames", "3000", "--rounds", "2", "--streams", "1,3", "--size", "64x36"])
+    expectSound(result, "route", rounds: 2, rows: 2 * FramePathVariant.allCases.count)
+    let name = "1 stream: \(FramePathVariant.pipSink.title)"
+    let ours = try #require(result.measurement(name, "frames/s"))
+    let theirs = try #require(result.measurement("1 stream: \(FramePathVariant.c.title)", "frames/s"))
+    let ratios = zip(ours.rounds, theirs.rounds).map { $0 / $1 }
+    #expect(result.measurement(name, "ratio to C")?.rounds == ratios)
+    #expect(result.ratioToC == result.measurement(name, "ratio to C")?.median)
+    #expect(result.ratioToFakesink == result.measurement(name, "ratio to fakesink")?.median)
+    #expect(result.measurement(name, "processor time a frame, µs")?.min ?? 0 > 0)
+  }
+
+  @Test func memoryIsMeasuredAndNoBufferIsLeftBehind() async throws {
+    let result = try await run(["memory", "--frames", "3000", "--rounds", "1", "--size", "64x36"])
+    expectSound(result, "memory", rounds: 1, rows: 5)
+    for variant in [FramePathVariant.pipSink, .observer, .processor] {
+      #expect(result.measurement(variant.title, "buffers alive after the end")?.max == 0)
+      // One each in the mailbox, with the route, and on the way.
+      let atMost = try #require(result.measurement(variant.title, "buffers alive at most")?.max)
+      #expect((1...4).contains(atMost))
+    }
+    #expect(result.measurement(FramePathVariant.c.title, "resident, KiB")?.min ?? 0 > 1000)
+    // fakesrc gets the memory of each frame anew.
+    #expect(result.measurement(FramePathVariant.c.title, "mallocs a frame")?.min ?? 0 > 0.9)
+  }
+
+  @Test func switchesLoseNoFrames() async throws {
+    let result = try await run(["switch", "--switches", "6", "--rounds", "2", "--size", "64x36"])
+    expectSound(result, "switch", rounds: 2, rows: 1)
+    let name = "offscreen, 64x36 at 60 frames/s"
+    for quantity in ["frames lost", "frames repeated", "switches without a picture"] {
+      #expect(result.measurement(name, quantity)?.max == 0, "\(quantity)")
+    }
+    #expect(result.measurement(name, "p50, ms")?.min ?? 0 > 0)
+  }
+
+  @Test func scaleSaysUpToWhereTheCostIsLinear() async throws {
+    let result = try await run(
+      ["scale", "--streams", "1,2", "--sizes", "32x18,64x36", "--rates", "30", "--seconds", "0.3", "--rounds", "1"])
+    expectSound(result, "scale", rounds: 1, rows: 4)
+    #expect(result.remarks.count == 3)
+    #expect(result.remarks.prefix(2).allSatisfy { $0.contains("linear") })
+  }
+
+  @Test func kernelsAreMeasuredBesideMemcpy() async throws {
+    let result = try await run(["kernels", "--frames", "1", "--rounds", "1"])
+    expectSound(result, "kernels", rounds: 1, rows: KernelOperation.all.count)
+    for operation in KernelOperation.all {
+      #expect(result.measurement(operation.name, "PipSink / memcpy")?.min ?? 0 > 0)
+      let reference = result.measurement(operation.name, "GstVideoConverter, µs")
+      #expect((reference != nil) == operation.hasReference)
+    }
+  }
+
+  @Test func picturesInMemoryAreComparedWithMemcpy() async throws {
+    let result = try await run(
+      ["present", "--surface", "offscreen", "--sizes", "32x18,64x36", "--frames", "2", "--rounds", "2"])
+    expectSound(result, "present", rounds: 2, rows: 4)
+    #expect(result.measurement("offscreen, NV12 to 64x36", "PipSink / memcpy")?.min ?? 0 > 0)
+  }
+
+  @Test(.enabled(if: XServer.isInstalled)) func windowsAreComparedOnAnXServerOfItsOwn() async throws {
+    let result = try await run([
+      "present", "--surface", "x11", "--sizes", "64x36", "--format", "I420", "--seconds", "0.5", "--rounds", "1",
+    ])
+    expectSound(result, "present", rounds: 1, rows: 1)
+    #expect(result.measurement("x11, I420 to 64x36", "PipSink, ms") != nil)
+    #expect(result.measurement("x11, I420 to 64x36", "videoscale ! videoconvert ! ximagesink, ms") != nil)
+    #expect(result.remarks.first == "x11: on Xvfb, whose time is counted")
+  }
+
+  @Test(.enabled(if: XServer.isInstalled)) func switchesAreMeasuredInWindows() async throws {
+    let server = try await XServer()
+    let result = try await run(
+      ["switch", "--surface", "window", "--switches", "3", "--rounds", "1", "--size", "64x36"],
+      environment: server.environment)
+    expectSound(result, "switch", rounds: 1, rows: 1)
+    #expect(result.measurement("x11, 64x36 at 60 frames/s", "switches without a picture")?.max == 0)
+  }
+
+  @Test func whatMakesNoSenseIsRefused() async throws {
+    for arguments in [
+      ["route", "--rounds", "0"], ["route", "--streams", "1,x"], ["route", "--format", "H264"],
+      ["memory", "--frames", "3"],
+      ["scale", "--sizes", "64"], ["route", "--compare", "/dev/null"], ["table", "/dev/null"],
+      ["switch", "--switches", "501"],
+    ] {
+      #expect(try await Demo.start(["bench"] + arguments).result().status == 64, "\(arguments)")
+    }
+    let windows = try await Demo.start(["bench", "present", "--surface", "wayland"]).result()
+    #expect(windows.status == 69)
+    #expect(windows.errors.contains("WAYLAND_DISPLAY"))
+  }
+
+  @Test func theProgressIsShownOnATerminalOnly() async throws {
+    let command = "'\(Demo.path)' bench present --surface offscreen --sizes 32x18 --frames 1 --rounds 1"
+    let terminal = try await RunningProgram("/usr/bin/script", ["-qec", command, "/dev/null"]).result()
+    #expect(terminal.output.contains("1 of 2"))
+  }
+}
