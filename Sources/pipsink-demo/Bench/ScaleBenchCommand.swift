@@ -43,7 +43,7 @@ struct ScaleBenchCommand: AsyncParsableCommand {
         for point in points {
           let load = try await progress.run(point.name) { try await point.measure(seconds: seconds) }
           samples.add(load.cpuSeconds / load.frames * 1e6, point.name, ScalePoint.cost, unit: "µs")
-          samples.add(load.frames / load.wanted, point.name, ScalePoint.delivered, unit: "ratio")
+          samples.add(load.shown / load.wanted, point.name, ScalePoint.shown, unit: "ratio")
           samples.add(load.cpuSeconds / load.seconds, point.name, ScalePoint.busy, unit: "1")
         }
       }

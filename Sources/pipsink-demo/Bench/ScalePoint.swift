@@ -6,6 +6,8 @@ struct ScalePoint {
   /// What it took while it was watched.
   struct Load {
     var frames: Double
+    /// Those of them that were shown before the next one came.
+    var shown: Double
     /// Frames that the sources' rate asks for.
     var wanted: Double
     var seconds: Double
@@ -13,7 +15,7 @@ struct ScalePoint {
   }
 
   static let cost = "processor time a frame, µs"
-  static let delivered = "frames delivered / wanted"
+  static let shown = "frames shown / wanted"
   static let busy = "processors busy"
 
   let streams: Int
@@ -27,20 +29,21 @@ struct ScalePoint {
     let pipeline = (0..<streams).map { "\(source.description) ! appsink name=s\($0)" }.joined(separator: " ")
     let engine = try VideoEngine(.text(pipeline))
     let router = FrameRouter()
-    for id in engine.streamIDs {
-      router.addStream(
-        id, inApp: SampleBufferDisplayLayer(name: id, renderer: try OffscreenRenderer(size: Self.surface)))
+    let layers = try engine.streamIDs.map {
+      SampleBufferDisplayLayer(name: $0, renderer: try OffscreenRenderer(size: Self.surface))
     }
+    for layer in layers { router.addStream(layer.name, inApp: layer) }
     try engine.start { router.consumer(for: $0) }
     defer { engine.stop() }
     try await waitForFrames(of: router)
-    let (frames, start) = (frames(of: router), FramePathStart())
+    let (frames, shown, start) = (frames(of: router), Self.shown(by: layers), FramePathStart())
     try await Task.sleep(for: .seconds(seconds))
     let report = start.report()
     let count = Double(self.frames(of: router) - frames)
     guard count > 0 else { throw DemoError(.failed, "\(name): no frame came within \(seconds) s") }
     return Load(
-      frames: count, wanted: Double(streams * source.rate) * report.seconds, seconds: report.seconds,
+      frames: count, shown: Double(Self.shown(by: layers) - shown),
+      wanted: Double(streams * source.rate) * report.seconds, seconds: report.seconds,
       cpuSeconds: report.cpuSeconds)
   }
 
@@ -51,6 +54,10 @@ struct ScalePoint {
       guard MonotonicTime.now < deadline else { throw DemoError(.failed, "\(name): the streams do not start") }
       try await Task.sleep(for: .milliseconds(10))
     }
+  }
+
+  private static func shown(by layers: [SampleBufferDisplayLayer]) -> UInt64 {
+    layers.reduce(0) { $0 + $1.statistics.presented }
   }
 
   private func frames(of router: FrameRouter) -> UInt64 {

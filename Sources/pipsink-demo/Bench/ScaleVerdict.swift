@@ -9,7 +9,7 @@ struct ScaleVerdict {
   /// As much more may a frame cost than with any smaller number of streams, the fewest of which wake the processor for
   /// little.
   private static let tolerance = 1.25
-  /// Less than this share of the frames in time is too few.
+  /// Fewer frames shown than this share are too few.
   private static let enough = 0.95
 
   var remarks: [String] {
@@ -24,7 +24,7 @@ struct ScaleVerdict {
   private func remark(_ name: String, _ points: [ScalePoint]) -> String {
     var best = (streams: 0, cost: Double.infinity)
     for point in points {
-      guard let cost = value(point, ScalePoint.cost), let share = value(point, ScalePoint.delivered),
+      guard let cost = value(point, ScalePoint.cost), let share = value(point, ScalePoint.shown),
         let busy = value(point, ScalePoint.busy)
       else { continue }
       let costs = String(
@@ -32,24 +32,24 @@ struct ScaleVerdict {
       let beginning = "\(name): linear below \(point.streams) streams; there "
       if share < Self.enough {
         let use = String(format: "%.1f of %d processors busy", busy, result.machine.processorCount)
-        return beginning + "\(Int(share * 100)) % of the frames come in time, with \(use)"
+        return beginning + "\(Int(share * 100)) % of the frames are shown, with \(use)"
           + (best.streams > 0 ? ", and \(costs)" : "")
       }
       if cost > best.cost * Self.tolerance {
-        return beginning + "\(costs), though all come in time: more pictures than the caches hold, more threads in turn"
+        return beginning + "\(costs), though all are shown: more pictures than the caches hold, more threads in turn"
       }
       if cost < best.cost { best = (point.streams, cost) }
     }
     return "\(name): linear up to \(points.last?.streams ?? 0) streams"
   }
 
-  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames all come in time, since
+  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames are all shown, since
   /// few streams cost little else than waking up.
   private var sizes: String? {
     let rate = points.map(\.source.rate).min()
     let slow = points.filter { $0.source.rate == rate }
     let streams = Set(slow.map(\.streams)).sorted().last { streams in
-      slow.allSatisfy { $0.streams != streams || value($0, ScalePoint.delivered) ?? 0 >= Self.enough }
+      slow.allSatisfy { $0.streams != streams || value($0, ScalePoint.shown) ?? 0 >= Self.enough }
     }
     let some = slow.filter { $0.streams == streams }
       .sorted { $0.source.size.width * $0.source.size.height < $1.source.size.width * $1.source.size.height }
