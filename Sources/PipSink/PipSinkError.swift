@@ -35,6 +35,8 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case customVideoRenderInUse
   /// A stream has delivered no frame for so many seconds.
   case streamStalled(StreamID, seconds: Double)
+  /// A stream that has no end ended: its server closed the connection, for instance.
+  case streamEndedUnexpectedly(StreamID)
   /// Its source cannot go on from another place.
   case notSeekable(reason: String)
   /// A stream's own description has to have one appsink; it has these.
@@ -117,6 +119,8 @@ extension PipSinkError: CustomStringConvertible {
       "custom rendering cannot be switched while the engine runs (1011003); it is switched when the engine has stopped"
     case .streamStalled(let id, let seconds):
       "stream \"\(id)\" has delivered no frame for \(seconds) s; is its source still there?"
+    case .streamEndedUnexpectedly(let id):
+      "stream \"\(id)\" ended before its time; is its server still there?"
     case .notSeekable(let reason):
       "it cannot go on from another place: \(reason)"
     case .notOneStream(let ids):

@@ -27,7 +27,8 @@ enum ExitStatus: Int32 {
         .pipeline
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .streamStalled, .notSeekable, .noAudioVolume, .customVideoRenderInUse, .poolExhausted,
+        .noSuchPlane, .streamStalled, .streamEndedUnexpectedly, .notSeekable, .noAudioVolume, .customVideoRenderInUse,
+        .poolExhausted,
         .illegalTransition,
         .pictureInPictureNotPossible, .sourceNotReady,
         .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:

@@ -119,7 +119,6 @@ import Testing
     var configuration = StreamPlayer.Configuration()
     (configuration.stallTimeout, configuration.restartTimeout) = (1, 0.5)
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 0.5, jitter: 0.25)
-    configuration.restartsAtEnd = true
     let router = FrameRouter()
     let player = try StreamPlayer(
       streamID: "camera",
@@ -139,6 +138,29 @@ import Testing
     #expect(try await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
     player.stop()
     server.stop()
+  }
+
+  @Test func aServerThatDiesMakesItsStreamReconnectAndNoOther() async throws {
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/rtsp-server.py").path
+    var server = try RunningProgram("/usr/bin/python3", [script])
+    let url = try #require(await server.firstLine())
+    let port = try #require(URLComponents(string: url)?.port)
+    let demo = try Demo.start([
+      "play", "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=60/1 ! appsink name=a", "--stream",
+      "camera=rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! videoconvert ! appsink name=camera",
+      "--at", "0=start:camera", "--surface", "offscreen", "--report", "-",
+    ])
+    #expect(await demo.wait(forText: "stream \"camera\": I420 320x240"))
+    server.stop()
+    #expect(await demo.wait(forText: "; try 1 in "))
+    server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
+    #expect(await demo.wait { $0.errors.components(separatedBy: "stream \"camera\": I420 320x240").count == 3 })
+    demo.interrupt()
+    let result = try await demo.result()
+    server.stop()
+    let report = try result.report()
+    #expect(report.streams.mapValues(\.state) == ["a": "playing", "camera": "playing"])
+    #expect(report.streams["a"].map { $0.received == $0.inApp && $0.error == nil } == true)
   }
 
   @Test func rtspWithoutAServerNamesTheElement() async throws {

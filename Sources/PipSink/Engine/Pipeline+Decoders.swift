@@ -46,12 +46,26 @@ extension Pipeline {
   }
 }
 
+extension Pipeline {
+  /// Whether an element, also one inside of another, says that it is of all these kinds.
+  func hasElement(ofKinds kinds: Set<Substring>) -> Bool {
+    let elements = collectObjects(gst_bin_iterate_recurse(element.asBin), as: GstElement.self)
+    defer { for element in elements { gst_object_unref(element) } }
+    return elements.contains { $0.kinds.isSuperset(of: kinds) }
+  }
+}
+
 extension UnsafeMutablePointer where Pointee == GstElement {
-  fileprivate var isVideoDecoder: Bool {
+  /// The words of its class: "Codec", "Decoder", "Video".
+  fileprivate var kinds: Set<Substring> {
     guard let factory = gst_element_get_factory(self),
       let text = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS)
-    else { return false }
-    let words = String(cString: text).split(separator: "/")
-    return words.contains("Decoder") && (words.contains("Video") || words.contains("Image"))
+    else { return [] }
+    return Set(String(cString: text).split(separator: "/"))
+  }
+
+  fileprivate var isVideoDecoder: Bool {
+    let kinds = kinds
+    return kinds.contains("Decoder") && (kinds.contains("Video") || kinds.contains("Image"))
   }
 }

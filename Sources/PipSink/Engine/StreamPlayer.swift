@@ -13,8 +13,9 @@ public final class StreamPlayer: Sendable {
     public var restartTimeout = 5.0
     /// What follows a failure; nil leaves it failed.
     public var retryPolicy: RetryPolicy? = RetryPolicy(limit: .max, firstPause: 0.5, longestPause: 30, jitter: 0.25)
-    /// Whether an end is taken for a failure, as of a network source that has none.
-    public var restartsAtEnd = false
+    /// Whether an end is taken for a failure; nil takes it so of a network source that does not know how long it is: a
+    /// server that closes the connection.
+    public var restartsAtEnd: Bool?
     /// Seconds of playing after which earlier failures are forgotten.
     public var settledAfter = 10.0
     /// Whether the sound of a URI is played as well, on the default output. A URI that has only sound or only pictures
@@ -171,7 +172,7 @@ extension StreamPlayer {
     }
 
     enum Outcome {
-      case ended
+      case ended(isUnexpected: Bool = false)
       case failed(PipSinkError)
       case cancelled
     }
@@ -218,8 +219,9 @@ extension StreamPlayer {
         let error: PipSinkError
         switch outcome {
         case .cancelled: continue
-        case .ended where !configuration.restartsAtEnd: return setPhase(.ended)
-        case .ended: error = .streamStalled(streamID, seconds: 0)
+        case .ended(let isUnexpected):
+          guard configuration.restartsAtEnd ?? isUnexpected else { return setPhase(.ended) }
+          error = .streamEndedUnexpectedly(streamID)
         case .failed(let reason): error = reason
         }
         let attempt = state.withLock { state in
@@ -249,7 +251,9 @@ extension StreamPlayer {
         return .failed(error)
       }
       defer { engine.stop() }
-      return state.waitStepwise(nextStep)
+      let outcome = state.waitStepwise(nextStep)
+      if case .ended = outcome { return .ended(isUnexpected: engine.duration == nil && engine.hasNetworkSource) }
+      return outcome
     }
 
     /// On the threads of the engine.
@@ -257,7 +261,7 @@ extension StreamPlayer {
       switch event {
       case .streamStateChanged(_, .playing): flow(.playing)
       case .streamStateChanged(_, .stalled): flow(.stalled)
-      case .streamStateChanged(_, .ended): state.withLock { $0.outcome = .ended }
+      case .streamStateChanged(_, .ended): state.withLock { $0.outcome = .ended() }
       case .streamStateChanged(_, .failed(let error)): state.withLock { $0.outcome = .failed(error) }
       case .buffering: state.withLock { $0.since = .now }
       case .streamHasNoVideo:

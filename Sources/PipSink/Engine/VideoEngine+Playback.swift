@@ -28,6 +28,11 @@ extension VideoEngine {
   }
 }
 
+extension VideoEngine {
+  /// Whether something in the pipeline reads from the network.
+  var hasNetworkSource: Bool { withRun { $0.pipeline.hasElement(ofKinds: ["Source", "Network"]) } ?? false }
+}
+
 extension Pipeline {
   fileprivate func time(
     _ query: (UnsafeMutablePointer<GstElement>?, GstFormat, UnsafeMutablePointer<gint64>?) -> gboolean
