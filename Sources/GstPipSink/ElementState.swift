@@ -10,6 +10,8 @@ final class ElementState: @unchecked Sendable {
   private let box = Locked(ElementSettings())
   private let membership = Locked<SessionMember?>(nil)
   private let orientation = Locked<VideoOrientation?>(nil)
+  /// Where an engine that runs the element takes its frames, which the session has nothing to do with then.
+  private let engineChain = Locked<ProcessorChain?>(nil)
 
   private var wrapper = SampleWrapper()
   private var chain: ProcessorChain?
@@ -35,15 +37,16 @@ final class ElementState: @unchecked Sendable {
       return (old, settings)
     }
     orientation.withLock { $0 = new.orientation }
-    guard let member else { return }
+    guard let chain = member?.chain ?? engineChain.withLock({ $0 }) else { return }
     if old.process != new.process || old.rateLimit != new.rateLimit {
       do throws(PipSinkError) {
-        member.chain.processors = try new.makeProcessors()
+        chain.processors = try new.makeProcessors()
       } catch {
         reference.post(
           "The processors cannot be made.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
       }
     }
+    guard let member else { return }
     member.apply()
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }
@@ -57,14 +60,24 @@ final class ElementState: @unchecked Sendable {
     if let member { return member.perform(request) }
     let reason = "the element is stopped"
     ElementSignal.failed(.pictureInPictureNotPossible(reason: reason))
-      .emit(on: reference, session: settings.session, streamID: settings.streamID ?? reference.name)
+      .emit(on: reference, session: settings.session, streamID: streamID)
+  }
+
+  // MARK: - In an engine
+
+  /// The stream's ID.
+  var streamID: StreamID { settings.streamID ?? reference.name }
+
+  /// Frames go to an engine's consumer instead of a session, from the next start on.
+  func deliver(to consumer: any SampleBufferConsumer) {
+    engineChain.withLock { $0 = ProcessorChain(next: consumer) }
   }
 
   // MARK: - Start and stop
 
   /// From NULL to READY.
   func prepare() -> Bool {
-    guard settings.surface == .window else { return true }
+    guard settings.surface == .window, engineChain.withLock({ $0 }) == nil else { return true }
     do throws(PipSinkError) {
       try MainActorHost.openDisplay()
       return true
@@ -76,8 +89,15 @@ final class ElementState: @unchecked Sendable {
 
   func start() -> gboolean {
     reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
-    let id = settings.streamID ?? reference.name
+    let id = streamID
     do throws(PipSinkError) {
+      if let chain = engineChain.withLock({ $0 }) {
+        chain.processors = try settings.makeProcessors()
+        self.chain = chain
+        wrapper = SampleWrapper()
+        prerolled = nil
+        return 1
+      }
       let member = try Session.join(streamID: id, element: reference, settings: box)
       chain = member.chain
       membership.withLock { $0 = member }

@@ -6,10 +6,15 @@ import PipSink
 enum PipSinkElement {
   private static let typeName = "GstPipSink"
 
-  /// Registered once a process: a program may link PipSink and load the plugin as well.
-  static let type: GType = {
+  static var type: GType { registration.type }
+
+  /// Whether the type is this copy's of the code: its instances' state is of classes that this copy knows.
+  static var isOwn: Bool { registration.isOwn }
+
+  /// Done once a process: a program may link PipSink and load the plugin as well.
+  private static let registration: (type: GType, isOwn: Bool) = {
     let known = g_type_from_name(typeName)
-    guard known == 0 else { return known }
+    guard known == 0 else { return (known, false) }
     var parent = GTypeQuery()
     g_type_query(gst_video_sink_get_type(), &parent)
     let type = g_type_register_static_simple(
@@ -20,7 +25,7 @@ enum PipSinkElement {
       var info = GInterfaceInfo(interface_init: interface.initialize, interface_finalize: nil, interface_data: nil)
       g_type_add_interface_static(type, interface.type, &info)
     }
-    return type
+    return (type, true)
   }()
 
   /// Of the instance, as of the type's registration.

@@ -7,7 +7,8 @@ public enum PipSinkPlugin {
   static let summary = "Picture-in-picture for video: shows streams in an app's window or in one above all others"
 
   /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
-  /// `... ! pipsink stream-id=remote-1` then. The program runs the main actor (``PipSinkGTK/MainLoop``). Further calls
+  /// `... ! pipsink stream-id=remote-1` then. In a ``VideoEngine``'s it is a stream as an appsink is one: the engine takes
+  /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program runs the main actor (``PipSinkGTK/MainLoop``). Further calls
   /// do nothing.
   ///
   /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
@@ -16,6 +17,10 @@ public enum PipSinkPlugin {
     guard gst_element_register(nil, name, GST_RANK_NONE.rawValue, PipSinkElement.type) != 0 else {
       throw .gstreamerUnavailable(reason: "the element \(name) cannot be registered")
     }
+    guard PipSinkElement.isOwn else { return }
+    StreamElement.register(
+      PipSinkElement.type, streamID: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).streamID },
+      deliver: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).deliver(to: $1) })
   }
 
   /// What GStreamer reads when it loads the plugin. It lives as long as the process.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GstPipSink
 import PipSink
 import PipSinkGTK
 
@@ -183,6 +184,7 @@ struct PlayCommand: AsyncParsableCommand {
     HardwareDecoders.preference = hardwareDecoders
     try await DemoError.reporting {
       try LineLogHandler.install(logLevel)
+      try PipSinkPlugin.register()
       let session = try await PlaySession(self, description: pipelineDescription())
       try await session.run()
     }

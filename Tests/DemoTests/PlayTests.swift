@@ -5,6 +5,18 @@ import Testing
 @testable import pipsink_demo
 
 @Suite struct PlayTests {
+  @Test func theElementIsAStreamAsAnAppsinkIsOne() async throws {
+    let source = "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=36"
+    let result = try await Demo.play([
+      "\(source) ! pipsink stream-id=remote-1 sync=false \(source) ! appsink name=remote-2 sync=false", "--mode", "pip",
+      "--pip-stream", "remote-1", "--surface", "offscreen", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.streams.mapValues(\.received) == ["remote-1": 20, "remote-2": 20])
+    #expect(report.streams["remote-1"]?.pip == 20 && report.streams["remote-2"]?.inApp == 20)
+  }
+
   @Test func everyDecodedFrameOfRealH264IsCountedWhereItWent() async throws {
     let folder = try TemporaryFolder()
     let paths = ["remote-1", "remote-2"].map { folder.path("\($0).mkv") }

@@ -19,7 +19,7 @@ extension Pipeline {
 
   func streams(sharingSourceWith object: UnsafeMutablePointer<GstObject>) -> [Stream] {
     guard let upstream = topLevelElement(of: object).map(upstreamElements) else { return [] }
-    return streams.filter { !upstreamElements(of: $0.appsink).isDisjoint(with: upstream) }
+    return streams.filter { !upstreamElements(of: $0.sink).isDisjoint(with: upstream) }
   }
 
   private static func isName(_ name: String, ofSomethingOf id: StreamID) -> Bool {
@@ -80,7 +80,7 @@ extension Pipeline {
   /// Whether it has one stream, and sound of the same source beside it.
   var hasSoundOfItsStream: Bool {
     guard streams.count == 1 else { return false }
-    let way = upstreamElements(of: streams[0].appsink)
+    let way = upstreamElements(of: streams[0].sink)
     return ends.map(upstreamElements).contains { branch in
       !way.isDisjoint(with: branch) && branch.subtracting(way).contains { isAudio($0.asObject) }
     }
@@ -101,7 +101,7 @@ extension Pipeline {
       !waiting.contains(end) && upstreamElements(of: end).contains { $0.asObject == source }
     }
     guard !waiting.isEmpty, !served.isEmpty else { return nil }
-    let silent = streams.filter { stream in topLevelElement(of: stream.appsink.asObject).map(waiting.contains) ?? false
+    let silent = streams.filter { stream in topLevelElement(of: stream.sink.asObject).map(waiting.contains) ?? false
     }
     removeBranches(where: waiting.contains)
     return silent.map(\.id)

@@ -41,15 +41,14 @@ enum BusMessage {
 
   private static let streamEndedName = "pipsink-stream-ended"
 
-  /// What a stream's appsink posts at its end. GStreamer itself posts an end for the pipeline only, after the last
+  /// What a stream's sink posts at its end. GStreamer itself posts an end for the pipeline only, after the last
   /// stream's.
-  static func streamEnded(appsink: GstElementPointer) -> UnsafeMutablePointer<GstMessage>? {
-    gst_message_new_application(appsink.asObject, gst_structure_new_empty(streamEndedName))
+  static func streamEnded(sink: GstElementPointer) -> UnsafeMutablePointer<GstMessage>? {
+    gst_message_new_application(sink.asObject, gst_structure_new_empty(streamEndedName))
   }
 
-  /// The stream that ended; nil for every other message.
-  static func endedStream(in message: UnsafeMutablePointer<GstMessage>) -> StreamID? {
-    gst_message_has_name(message, streamEndedName) != 0 ? message.pointee.src?.objectName : nil
+  static func isStreamEnd(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    gst_message_has_name(message, streamEndedName) != 0
   }
 
   private typealias Parser = (

@@ -7,7 +7,7 @@ extension Pipeline {
     var decoders: [UnsafeMutablePointer<GstPad>] = []
     var seen: Set<UnsafeMutablePointer<GstPad>> = []
     // References, until they are given back below.
-    var open = collectObjects(gst_element_iterate_sink_pads(stream.appsink), as: GstPad.self)
+    var open = collectObjects(gst_element_iterate_sink_pads(stream.sink), as: GstPad.self)
     while let sinkPad = open.popLast() {
       defer { gst_object_unref(sinkPad) }
       guard seen.insert(sinkPad).inserted, let source = Self.elementPad(feeding: sinkPad) else { continue }

@@ -24,7 +24,7 @@ extension Pipeline {
     if !missing.isEmpty { return .missingElements(missing) }
     guard case .elementFailed(_, _, let detail?) = posted, detail.contains("not-negotiated") else { return posted }
     for stream in affected {
-      guard let pad = gst_element_get_static_pad(stream.appsink, "sink") else { continue }
+      guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { continue }
       defer { gst_object_unref(pad) }
       guard let offered = gst_pad_peer_query_caps(pad, nil) else { continue }
       defer { gst_caps_unref(offered) }

@@ -7,7 +7,7 @@ final class Pipeline: @unchecked Sendable {
   struct Stream {
     let id: StreamID
     /// Borrowed from the pipeline, which keeps it until it is dropped, also when it was taken out by ``isolate(_:)``.
-    let appsink: GstElementPointer
+    let sink: GstElementPointer
   }
 
   let element: GstElementPointer
@@ -25,15 +25,15 @@ final class Pipeline: @unchecked Sendable {
     let bin = element.asBin
     // A bin lists its newest child first.
     elements = collectObjects(gst_bin_iterate_elements(bin), as: GstElement.self).reversed()
-    let appsinks: [GstElementPointer] = collectObjects(gst_bin_iterate_recurse(bin), as: GstElement.self)
+    let sinks: [GstElementPointer] = collectObjects(gst_bin_iterate_recurse(bin), as: GstElement.self)
       .reversed()
       .filter { element in
-        let isAppSink = element.isA(gst_app_sink_get_type())
+        let isEnd = element.isA(gst_app_sink_get_type()) || StreamElement.of(element) != nil
         // The pipeline keeps them; this list only borrows.
         gst_object_unref(element)
-        return isAppSink
+        return isEnd
       }
-    streams = appsinks.map { Stream(id: $0.elementName, appsink: $0) }
+    streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? $0.elementName, sink: $0) }
     try validate(description)
   }
 
@@ -62,6 +62,12 @@ final class Pipeline: @unchecked Sendable {
     }
   }
 
+  /// The stream whose end a message tells; nil for every other message.
+  func endedStream(_ message: UnsafeMutablePointer<GstMessage>) -> StreamID? {
+    guard BusMessage.isStreamEnd(message) else { return nil }
+    return streams.first { $0.sink.asObject == message.pointee.src }?.id
+  }
+
   func stream(_ id: StreamID) -> Stream? {
     streams.first { $0.id == id }
   }
@@ -84,9 +90,11 @@ final class Pipeline: @unchecked Sendable {
   /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when
   /// that leaves nothing.
   private func restrictCaps(of stream: Stream) throws(PipSinkError) {
+    // Other elements have caps of their own.
+    guard stream.sink.isA(gst_app_sink_get_type()) else { return }
     let supported = StreamCaps.supported
     defer { gst_caps_unref(supported) }
-    let appsink = UnsafeMutableRawPointer(stream.appsink).assumingMemoryBound(to: GstAppSink.self)
+    let appsink = UnsafeMutableRawPointer(stream.sink).assumingMemoryBound(to: GstAppSink.self)
     var allowed: UnsafeMutablePointer<GstCaps> = gst_caps_ref(supported)
     if let wanted = gst_app_sink_get_caps(appsink) {
       gst_caps_unref(allowed)
@@ -100,7 +108,7 @@ final class Pipeline: @unchecked Sendable {
     defer { gst_caps_unref(allowed) }
     gst_app_sink_set_caps(appsink, allowed)
 
-    guard let pad = gst_element_get_static_pad(stream.appsink, "sink") else { return }
+    guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return }
     defer { gst_object_unref(pad) }
     // A branch behind a decodebin is linked later, so that only a pad that is linked now says something.
     guard let offered = gst_pad_peer_query_caps(pad, nil) else { return }
@@ -119,7 +127,7 @@ extension Pipeline {
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
     if source == element.asObject { return streams }
     return streams.filter { stream in
-      upstreamElements(of: stream.appsink).contains { element in
+      upstreamElements(of: stream.sink).contains { element in
         element.asObject == source || gst_object_has_as_ancestor(source, element.asObject) != 0
       }
     }
@@ -134,8 +142,8 @@ extension Pipeline {
   /// stop with them. Not on a streaming thread.
   func isolate(_ failed: [Stream]) {
     let healthy = streams.filter { stream in !failed.contains { $0.id == stream.id } }
-    let needed = healthy.map(\.appsink)
-    let lost = Set(failed.map(\.appsink).flatMap(upstreamElements)).subtracting(needed.flatMap(upstreamElements))
+    let needed = healthy.map(\.sink)
+    let lost = Set(failed.map(\.sink).flatMap(upstreamElements)).subtracting(needed.flatMap(upstreamElements))
     // Their sound, for instance, would wait for data for ever, and the others for it.
     let orphans = ends.map(upstreamElements).filter { branch in
       !branch.isDisjoint(with: lost) && branch.isDisjoint(with: needed.flatMap(upstreamElements))
@@ -180,8 +188,8 @@ extension Pipeline {
 
   /// Whether something feeds the stream, or will once it adds its pads.
   private func canGetFrames(_ stream: Stream) -> Bool {
-    upstreamElements(of: stream.appsink).contains { element in
-      element.pointee.numsinkpads == 0 && element != topLevelElement(of: stream.appsink.asObject)
+    upstreamElements(of: stream.sink).contains { element in
+      element.pointee.numsinkpads == 0 && element != topLevelElement(of: stream.sink.asObject)
     }
   }
 

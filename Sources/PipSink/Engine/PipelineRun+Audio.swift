@@ -66,7 +66,7 @@ extension PipelineRun {
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The last of the sound comes after the last picture.
-      guard let id = BusMessage.endedStream(in: message) else { return false }
+      guard let id = pipeline.endedStream(message) else { return false }
       outputs.setEnding(.videoHasEnded, of: [id])
       return true
     case GST_MESSAGE_EOS:

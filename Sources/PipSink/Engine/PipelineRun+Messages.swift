@@ -24,7 +24,7 @@ extension PipelineRun {
     case GST_MESSAGE_QOS:
       countLateFrames(message)
     case GST_MESSAGE_APPLICATION:
-      if let id = BusMessage.endedStream(in: message) { close([id], .ended) }
+      if let id = pipeline.endedStream(message) { close([id], .ended) }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {
         let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []

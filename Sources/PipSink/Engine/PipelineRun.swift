@@ -108,26 +108,29 @@ final class PipelineRun: Sendable {
     let id = stream.id
     guard let flow = flows[id] else { return }
     // Weak: the appsink, and so the pipeline, must not keep the run.
-    StreamSink.install(
-      on: stream.appsink, consumer: consumer, flow: flow,
-      handlers: .init(
-        formatChanged: { [weak self, status] format in
-          status.update(id) { $0.format = format }
-          status.broadcast.send(.formatChanged(id, format))
-          // Its decoder may be a new one.
-          self?.updateDecoding()
-        },
-        flowing: { [weak self] in self?.streamFlows(id) },
-        failed: { [weak self] error in self?.close([id], .failed(error)) },
-        skipped: { [status] caps in
-          var isFirst = false
-          status.update(id) {
-            $0.skippedFrameCount += 1
-            isFirst = $0.skippedFrameCount == 1
-          }
-          if isFirst { status.broadcast.send(.framesSkipped(id, caps: caps)) }
+    let handlers = StreamSink.Handlers(
+      formatChanged: { [weak self, status] format in
+        status.update(id) { $0.format = format }
+        status.broadcast.send(.formatChanged(id, format))
+        // Its decoder may be a new one.
+        self?.updateDecoding()
+      },
+      flowing: { [weak self] in self?.streamFlows(id) },
+      failed: { [weak self] error in self?.close([id], .failed(error)) },
+      skipped: { [status] caps in
+        var isFirst = false
+        status.update(id) {
+          $0.skippedFrameCount += 1
+          isFirst = $0.skippedFrameCount == 1
         }
-      ))
+        if isFirst { status.broadcast.send(.framesSkipped(id, caps: caps)) }
+      }
+    )
+    if let kind = StreamElement.of(stream.sink) {
+      StreamElementConsumer.install(on: stream.sink, kind, consumer: consumer, flow: flow, handlers: handlers)
+    } else {
+      StreamSink.install(on: stream.sink, consumer: consumer, flow: flow, handlers: handlers)
+    }
   }
 
   /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.

@@ -1,3 +1,4 @@
+import CGStreamer
 import Synchronization
 
 /// Whether a stream's frames flow: told by its streaming thread, looked at by the engine's bus thread, without a lock.
@@ -14,4 +15,34 @@ final class StreamFlow: Sendable {
   let resumedAt = Atomic<UInt64>(0)
 
   var activity: UInt64 { delivered.load(ordering: .relaxed) &+ withheld.load(ordering: .relaxed) }
+
+  /// Frames left out since its decoder went on. The streaming thread's.
+  private let leftOverCount = Atomic<Int>(0)
+
+  /// On the streaming thread: whether a decoder that stood still had this frame in hand from before. It has a few at
+  /// most: a stream that jumps back just then goes on, too.
+  @inline(__always)
+  func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
+    let resumed = resumedAt.load(ordering: .relaxed)
+    return resumed != 0 && isLeftOver(buffer, from: resumed)
+  }
+
+  private func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>, from resumed: UInt64) -> Bool {
+    let count = leftOverCount.load(ordering: .relaxed)
+    let isOld = UInt64(buffer.pointee.pts) < resumed && count < 32
+    leftOverCount.store(isOld ? count + 1 : 0, ordering: .relaxed)
+    if !isOld { resumedAt.store(0, ordering: .relaxed) }
+    return isOld
+  }
+
+  /// On the streaming thread, after a frame.
+  ///
+  /// - Returns: whether it is the first of a run, or after a stall.
+  @inline(__always)
+  func noteDelivery(_ number: UInt64) -> Bool {
+    delivered.store(number, ordering: .relaxed)
+    guard !isFlowing.load(ordering: .relaxed) else { return false }
+    isFlowing.store(true, ordering: .relaxed)
+    return true
+  }
 }

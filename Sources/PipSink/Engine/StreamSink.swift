@@ -1,13 +1,12 @@
 import CGStreamer
-import Synchronization
 
 /// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
 /// on.
 ///
 /// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
 ///
-/// `@unchecked Sendable`: `wrapper` and `leftOverCount` belong to the streaming thread, of which a pad has one at a time (its
-/// stream lock); everything else is constant.
+/// `@unchecked Sendable`: `wrapper` belongs to the streaming thread, of which a pad has one at a time (its stream lock);
+/// everything else is constant.
 final class StreamSink: @unchecked Sendable {
   /// What the engine wants to know, called on the streaming thread.
   struct Handlers: Sendable {
@@ -24,8 +23,6 @@ final class StreamSink: @unchecked Sendable {
   private let flow: StreamFlow
   private let caps: StreamCaps
   private var wrapper = SampleWrapper()
-  /// Frames left out since the decoder went on.
-  private var leftOverCount = 0
 
   private init(consumer: any SampleBufferConsumer, flow: StreamFlow, handlers: Handlers, caps: StreamCaps) {
     self.consumer = consumer
@@ -50,7 +47,7 @@ final class StreamSink: @unchecked Sendable {
       guard let appsink else { return }
       // By way of the bus, so that an error that was posted before is heard before.
       let element = UnsafeMutableRawPointer(appsink).assumingMemoryBound(to: GstElement.self)
-      gst_element_post_message(element, BusMessage.streamEnded(appsink: element))
+      gst_element_post_message(element, BusMessage.streamEnded(sink: element))
     }
     appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { appsink in
       gst_app_sink_set_callbacks(
@@ -77,18 +74,13 @@ final class StreamSink: @unchecked Sendable {
       }
       // Let go at once, the sample is what the appsink puts its next buffer into; else it would have to make another.
       gst_sample_unref(sample)
-      let resumedAt = flow.resumedAt.load(ordering: .relaxed)
-      guard resumedAt == 0 || !isLeftOver(buffer, from: resumedAt) else {
+      guard !flow.isLeftOver(buffer) else {
         gst_buffer_unref(buffer)
         return GST_FLOW_OK
       }
       let sampleBuffer = wrapper.wrap(owning: buffer, format)
       consumer.consume(sampleBuffer)
-      flow.delivered.store(sampleBuffer.sequenceNumber, ordering: .relaxed)
-      if !flow.isFlowing.load(ordering: .relaxed) {
-        flow.isFlowing.store(true, ordering: .relaxed)
-        handlers.flowing()
-      }
+      if flow.noteDelivery(sampleBuffer.sequenceNumber) { handlers.flowing() }
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
@@ -99,19 +91,6 @@ final class StreamSink: @unchecked Sendable {
       handlers.failed(error)
       return GST_FLOW_ERROR
     }
-  }
-
-  /// Whether a decoder that stood still had this frame in hand from before. It has a few at most: a stream that jumps
-  /// back just then goes on, too.
-  private func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>, from resumedAt: UInt64) -> Bool {
-    let time = UInt64(buffer.pointee.pts)
-    if time < resumedAt, leftOverCount < 32 {
-      leftOverCount += 1
-      return true
-    }
-    leftOverCount = 0
-    flow.resumedAt.store(0, ordering: .relaxed)
-    return false
   }
 
   /// Whether a frame in a GPU's memory can be mapped all the same, as some can.

@@ -1,0 +1,89 @@
+import CGStreamer
+
+/// An element beside appsink that a stream of an engine can end in: one that makes frames of what it gets by itself.
+///
+/// Whoever has such an element says so (GstPipSink, of `pipsink`); the engine knows none.
+package struct StreamElement: Sendable {
+  package typealias Element = UnsafeMutablePointer<GstElement>
+
+  /// The stream's ID, as the element's properties say.
+  let streamID: @Sendable (Element) -> StreamID
+  /// Has an element that is stopped give its frames to a consumer instead of showing them.
+  let deliver: @Sendable (Element, any SampleBufferConsumer) -> Void
+
+  private static let known = Locked<[GType: StreamElement]>([:])
+
+  package static func register(
+    _ type: GType, streamID: @escaping @Sendable (Element) -> StreamID,
+    deliver: @escaping @Sendable (Element, any SampleBufferConsumer) -> Void
+  ) {
+    known.withLock { $0[type] = StreamElement(streamID: streamID, deliver: deliver) }
+  }
+
+  static func of(_ element: Element) -> StreamElement? {
+    known.withLock { $0[element.pointee.object.object.g_type_instance.g_class.pointee.g_type] }
+  }
+}
+
+/// The engine's side of such an element: what ``StreamSink`` is of an appsink.
+///
+/// `@unchecked Sendable`: `format` belongs to the streaming thread, of which a pad has one at a time.
+final class StreamElementConsumer: SampleBufferConsumer, @unchecked Sendable {
+  private let next: any SampleBufferConsumer
+  private let flow: StreamFlow
+  private let handlers: StreamSink.Handlers
+  private var format: VideoFormatDescription?
+
+  private init(next: any SampleBufferConsumer, flow: StreamFlow, handlers: StreamSink.Handlers) {
+    self.next = next
+    self.flow = flow
+    self.handlers = handlers
+  }
+
+  static func install(
+    on element: GstElementPointer, _ kind: StreamElement, consumer: any SampleBufferConsumer, flow: StreamFlow,
+    handlers: StreamSink.Handlers
+  ) {
+    kind.deliver(element, StreamElementConsumer(next: consumer, flow: flow, handlers: handlers))
+    watchEnd(of: element)
+  }
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    guard !flow.isLeftOver(sampleBuffer.pixelBuffer.buffer) else { return }
+    if format !== sampleBuffer.formatDescription {
+      format = sampleBuffer.formatDescription
+      handlers.formatChanged(sampleBuffer.formatDescription)
+    }
+    next.consume(sampleBuffer)
+    if flow.noteDelivery(sampleBuffer.sequenceNumber) { handlers.flowing() }
+  }
+
+  /// Says on the bus when the element has come to its end: GStreamer itself says it of the whole pipeline only.
+  private static func watchEnd(of element: GstElementPointer) {
+    guard let pad = gst_element_get_static_pad(element, "sink") else { return }
+    defer { gst_object_unref(pad) }
+    let original = EventFunction(pad.pointee.eventfunc)
+    gst_pad_set_event_function_full(
+      pad,
+      { pad, parent, event in
+        guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
+        let isEnd = event.pointee.type == GST_EVENT_EOS
+        let original = Unmanaged<EventFunction>.fromOpaque(context).takeUnretainedValue()
+        let isTaken = original.function?(pad, parent, event) ?? 0
+        if isEnd, isTaken != 0, let parent {
+          let element = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self)
+          gst_element_post_message(element, BusMessage.streamEnded(sink: element))
+        }
+        return isTaken
+      }, Unmanaged.passRetained(original).toOpaque(),
+      { context in if let context { Unmanaged<EventFunction>.fromOpaque(context).release() } })
+  }
+
+  private final class EventFunction {
+    let function: GstPadEventFunction?
+
+    init(_ function: GstPadEventFunction?) {
+      self.function = function
+    }
+  }
+}
