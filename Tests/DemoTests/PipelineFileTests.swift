@@ -94,10 +94,17 @@ import Testing
 
   @Test func hlsFromAWebServer() async throws {
     let folder = try TemporaryFolder()
-    try await Tool.gstLaunch(
-      "videotestsrc num-buffers=90 ! video/x-raw,width=320,height=240,framerate=30/1 "
-        + "! x264enc speed-preset=ultrafast key-int-max=30 ! h264parse ! hlssink2 target-duration=1 playlist-length=0 "
-        + "location=\(folder.path("part%05d.ts")) playlist-location=\(folder.path("list.m3u8"))")
+    // Not by hlssink2, which hangs now and then at its end.
+    for part in 1...2 {
+      try await Tool.gstLaunch(
+        "videotestsrc num-buffers=45 ! video/x-raw,width=320,height=240,framerate=30/1 "
+          + "! x264enc speed-preset=ultrafast key-int-max=30 ! h264parse ! mpegtsmux "
+          + "! filesink location=\(folder.path("part-\(part).ts"))")
+    }
+    let list =
+      "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-PLAYLIST-TYPE:VOD\n#EXTINF:1.5,\npart-1.ts\n"
+      + "#EXT-X-DISCONTINUITY\n#EXTINF:1.5,\npart-2.ts\n#EXT-X-ENDLIST\n"
+    try list.write(toFile: folder.path("list.m3u8"), atomically: true, encoding: .utf8)
     let server = try RunningProgram(
       "/usr/bin/python3", ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder.url.path])
     let line = try #require(await server.firstLine(), "\(server.errors)")
