@@ -34,8 +34,9 @@ struct DisplayMailbox {
   /// Whether the renderer is this layer's to use (see ``SurfaceOccupancy``), and whether it has been told so.
   private(set) var isGranted = false
   private var isAdopted = false
-  /// Those that are still to be left.
+  /// Those that are still to be left, and the one that is being left.
   private var retired: [any VideoRenderer] = []
+  private var retiring: (any VideoRenderer)?
   var waiting: SampleBuffer?
   /// Whether `waiting` has been shown nowhere yet.
   var isWaitingFresh = false
@@ -109,11 +110,19 @@ struct DisplayMailbox {
   }
 
   /// The surface is the layer's.
-  mutating func grant(_ renderer: any VideoRenderer) {
-    guard self.renderer === renderer else { return }
+  ///
+  /// - Returns: false when the layer wants it no more.
+  mutating func grant(_ renderer: any VideoRenderer) -> Bool {
+    guard self.renderer === renderer else { return false }
     isGranted = true
     isAdopted = false
     retired.removeAll { $0 === renderer }
+    return true
+  }
+
+  /// Whether the layer uses a surface, or has still to leave it.
+  func holds(_ renderer: any VideoRenderer) -> Bool {
+    (isGranted && self.renderer === renderer) || retiring === renderer || retired.contains { $0 === renderer }
   }
 
   /// Another layer takes the surface.
@@ -167,7 +176,10 @@ struct DisplayMailbox {
 
   /// What the presenting thread is to do at `now`, or when it is to ask again.
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
-    if let renderer = retired.popLast() { return begin(.retire(renderer)) }
+    if let renderer = retired.popLast() {
+      retiring = renderer
+      return begin(.retire(renderer))
+    }
     if isClosed { return .done(.end) }
     guard let renderer, isGranted else { return .whenWoken }
     if !isAdopted {
@@ -201,6 +213,14 @@ struct DisplayMailbox {
       return .whenWoken
     }
     return .at(moment)
+  }
+
+  /// The surface that was being left has been left.
+  ///
+  /// - Returns: whether the layer wants it again.
+  mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
+    retiring = nil
+    return self.renderer === renderer
   }
 
   private mutating func begin(_ work: Work) -> Locked<DisplayMailbox>.Step<Work> {

@@ -15,20 +15,20 @@ enum SurfaceOccupancy {
 
   /// Gives a surface to a layer: at once, or when the layer that has it has left it, which is asked to.
   ///
-  /// - Parameter mailbox: its `renderer` is the surface already.
+  /// - Parameter mailbox: its `renderer` is the surface already; unless another layer took it in that moment, which then
+  ///   has it.
   static func request(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
     let mustLeave = entries.withLock { entries -> [Locked<DisplayMailbox>] in
       let key = ObjectIdentifier(renderer)
-      guard let entry = entries[key] else {
-        entries[key] = Entry(holder: mailbox)
-        mailbox.withLock { $0.grant(renderer) }
-        return []
-      }
-      let returns = entry.holder === mailbox
-      entries[key]?.next = returns ? nil : mailbox
-      let others = [entry.holder, entry.next].compactMap(\.self).filter { $0 !== mailbox }
+      guard mailbox.withLock({ $0.renderer === renderer }) else { return [] }
+      let others = [entries[key]?.holder, entries[key]?.next].compactMap(\.self).filter { $0 !== mailbox }
       for other in others { other.withLock { $0.leave(renderer) } }
-      if returns { mailbox.withLock { $0.grant(renderer) } }
+      if let holder = entries[key]?.holder, holder !== mailbox, holder.withLock({ $0.holds(renderer) }) {
+        entries[key]?.next = mailbox
+      } else {
+        entries[key] = Entry(holder: mailbox)
+        _ = mailbox.withLock { $0.grant(renderer) }
+      }
       return others
     }
     for other in mustLeave { other.wakeAll() }
@@ -47,8 +47,8 @@ enum SurfaceOccupancy {
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
       let key = ObjectIdentifier(renderer)
       // It may have come back meanwhile.
-      guard let entry = entries[key], entry.holder === mailbox, mailbox.withLock({ $0.renderer !== renderer })
-      else { return nil }
+      let wantsItAgain = mailbox.withLock { $0.hasLeft(renderer) }
+      guard let entry = entries[key], entry.holder === mailbox, !wantsItAgain else { return nil }
       return handOver(key, renderer, &entries)
     }
     next?.wakeAll()
@@ -72,8 +72,7 @@ enum SurfaceOccupancy {
       entries[key] = nil
       return nil
     }
-    entries[key] = Entry(holder: next)
-    next.withLock { $0.grant(renderer) }
+    entries[key] = next.withLock { $0.grant(renderer) } ? Entry(holder: next) : nil
     return next
   }
 }
