@@ -43,7 +43,8 @@ enum PipSinkElement {
     slot(instance).pointee.takeUnretainedValue()
   }
 
-  /// What the class was before its functions were replaced.
+  /// What the class was before its functions were replaced. `nonisolated(unsafe)`: GObject writes it once, in the class's
+  /// initialisation, which is over before there is an instance that reads it.
   nonisolated(unsafe) private(set) static var parentClass = UnsafeMutableRawPointer(bitPattern: 0)
 
   static var parentSinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {

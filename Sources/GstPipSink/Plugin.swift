@@ -23,7 +23,8 @@ public enum PipSinkPlugin {
       deliver: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).deliver(to: $1) })
   }
 
-  /// What GStreamer reads when it loads the plugin. It lives as long as the process.
+  /// What GStreamer reads when it loads the plugin. It lives as long as the process. `nonisolated(unsafe)`: a pointer is
+  /// not Sendable, but nobody writes to what it points to after it has been made.
   nonisolated(unsafe) static let description: UnsafeMutablePointer<GstPluginDesc> = {
     let description = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
     var content = GstPluginDesc()

@@ -20,12 +20,14 @@ package struct SampleWrapper: ~Copyable {
     if let formatCaps { gst_caps_unref(formatCaps) }
   }
 
+  /// - Parameter whenNew: called with a format that is another than before.
   /// - Throws: ``PipSinkError/invalidCaps(_:)``, and then the format is the one from before.
   package mutating func format(
-    of caps: UnsafeMutablePointer<GstCaps>
+    of caps: UnsafeMutablePointer<GstCaps>, whenNew: (VideoFormatDescription) -> Void = { _ in }
   ) throws(PipSinkError) -> VideoFormatDescription {
     if let format, formatCaps == caps { return format }
     let new = try VideoFormatDescription.shared(for: caps)
+    if new !== format { whenNew(new) }
     format = new
     if let formatCaps { gst_caps_unref(formatCaps) }
     formatCaps = gst_caps_ref(caps)

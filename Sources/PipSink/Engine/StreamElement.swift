@@ -45,7 +45,14 @@ final class StreamElementConsumer: SampleBufferConsumer, @unchecked Sendable {
     handlers: StreamSink.Handlers
   ) {
     kind.deliver(element, StreamElementConsumer(next: consumer, flow: flow, handlers: handlers))
-    watchEnd(of: element)
+    // GStreamer itself says on the bus when the whole pipeline has ended, not one of its sinks.
+    PadFunctions.install(
+      onSinkPadOf: element,
+      after: { type, pad in
+        guard type == GST_EVENT_EOS, let sink = gst_pad_get_parent_element(pad) else { return }
+        defer { gst_object_unref(sink) }
+        gst_element_post_message(sink, BusMessage.streamEnded(sink: sink))
+      })
   }
 
   func consume(_ sampleBuffer: SampleBuffer) {
@@ -56,34 +63,5 @@ final class StreamElementConsumer: SampleBufferConsumer, @unchecked Sendable {
     }
     next.consume(sampleBuffer)
     if flow.noteDelivery(sampleBuffer.sequenceNumber) { handlers.flowing() }
-  }
-
-  /// Says on the bus when the element has come to its end: GStreamer itself says it of the whole pipeline only.
-  private static func watchEnd(of element: GstElementPointer) {
-    guard let pad = gst_element_get_static_pad(element, "sink") else { return }
-    defer { gst_object_unref(pad) }
-    let original = EventFunction(pad.pointee.eventfunc)
-    gst_pad_set_event_function_full(
-      pad,
-      { pad, parent, event in
-        guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
-        let isEnd = event.pointee.type == GST_EVENT_EOS
-        let original = Unmanaged<EventFunction>.fromOpaque(context).takeUnretainedValue()
-        let isTaken = original.function?(pad, parent, event) ?? 0
-        if isEnd, isTaken != 0, let parent {
-          let element = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GstElement.self)
-          gst_element_post_message(element, BusMessage.streamEnded(sink: element))
-        }
-        return isTaken
-      }, Unmanaged.passRetained(original).toOpaque(),
-      { context in if let context { Unmanaged<EventFunction>.fromOpaque(context).release() } })
-  }
-
-  private final class EventFunction {
-    let function: GstPadEventFunction?
-
-    init(_ function: GstPadEventFunction?) {
-      self.function = function
-    }
   }
 }

@@ -54,30 +54,26 @@ final class StreamSink: @unchecked Sendable {
         appsink, &callbacks, Unmanaged.passRetained(sink).toOpaque(),
         { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
     }
-    sink.watchPad(of: appsink)
+    PadFunctions.install(
+      onSinkPadOf: appsink, answer: { sink.answer($0, on: $1) }, before: { sink.wrapper.note($0) })
     // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
     appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
   private func takeSample(from appsink: UnsafeMutablePointer<GstAppSink>) -> GstFlowReturn {
     guard let sample = gst_app_sink_pull_sample(appsink) else { return GST_FLOW_EOS }
+    // Before the next one is pulled: where nobody keeps the sample, the appsink puts the next buffer into it, and else it
+    // makes another.
+    defer { gst_sample_unref(sample) }
     do throws(PipSinkError) {
-      let format = try formatDescription(of: sample)
-      guard format.isInSystemMemory || Self.canBeRead(sample, format) else {
-        gst_sample_unref(sample)
+      guard let caps = gst_sample_get_caps(sample) else { throw .invalidCaps("none") }
+      let format = try wrapper.format(of: caps, whenNew: handlers.formatChanged)
+      guard let frame = gst_sample_get_buffer(sample), !flow.isLeftOver(frame) else { return GST_FLOW_OK }
+      guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      guard let frame = gst_sample_get_buffer(sample), let buffer = gst_buffer_ref(frame) else {
-        gst_sample_unref(sample)
-        return GST_FLOW_OK
-      }
-      // Let go at once, the sample is what the appsink puts its next buffer into; else it would have to make another.
-      gst_sample_unref(sample)
-      guard !flow.isLeftOver(buffer) else {
-        gst_buffer_unref(buffer)
-        return GST_FLOW_OK
-      }
+      guard let buffer = gst_buffer_ref(frame) else { return GST_FLOW_ERROR }
       let sampleBuffer = wrapper.wrap(owning: buffer, format)
       consumer.consume(sampleBuffer)
       if flow.noteDelivery(sampleBuffer.sequenceNumber) { handlers.flowing() }
@@ -94,65 +90,10 @@ final class StreamSink: @unchecked Sendable {
   }
 
   /// Whether a frame in a GPU's memory can be mapped all the same, as some can.
-  private static func canBeRead(_ sample: OpaquePointer, _ format: VideoFormatDescription) -> Bool {
-    guard let buffer = gst_sample_get_buffer(sample) else { return false }
-    return (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
-  }
-
-  private func formatDescription(of sample: OpaquePointer) throws(PipSinkError) -> VideoFormatDescription {
-    guard let caps = gst_sample_get_caps(sample) else {
-      gst_sample_unref(sample)
-      throw .invalidCaps("none")
-    }
-    do throws(PipSinkError) {
-      let old = wrapper.format
-      let format = try wrapper.format(of: caps)
-      if format !== old { handlers.formatChanged(format) }
-      return format
-    } catch {
-      gst_sample_unref(sample)
-      throw error
-    }
-  }
-
-  /// Answers queries, and reads the tags as they come: before the appsink's own functions. Pad probes would do it too, but
-  /// each costs every frame a walk through the pad's hooks.
-  private func watchPad(of appsink: UnsafeMutablePointer<GstElement>) {
-    guard let pad = gst_element_get_static_pad(appsink, "sink") else { return }
-    defer { gst_object_unref(pad) }
-    let watch = PadWatch(sink: self, query: pad.pointee.queryfunc, event: pad.pointee.eventfunc)
-    gst_pad_set_query_function_full(
-      pad,
-      { pad, parent, query in
-        guard let pad, let query, let context = pad.pointee.querydata else { return 0 }
-        let watch = Unmanaged<PadWatch>.fromOpaque(context).takeUnretainedValue()
-        return watch.sink.answer(query, on: pad) ? 1 : watch.query?(pad, parent, query) ?? 0
-      }, Unmanaged.passRetained(watch).toOpaque(), PadWatch.release)
-    gst_pad_set_event_function_full(
-      pad,
-      { pad, parent, event in
-        guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
-        let watch = Unmanaged<PadWatch>.fromOpaque(context).takeUnretainedValue()
-        watch.sink.wrapper.note(event)
-        return watch.event?(pad, parent, event) ?? 0
-      }, Unmanaged.passRetained(watch).toOpaque(), PadWatch.release)
-  }
-
-  /// What a pad's functions have, and the appsink's own ones.
-  private final class PadWatch {
-    let sink: StreamSink
-    let query: GstPadQueryFunction?
-    let event: GstPadEventFunction?
-
-    init(sink: StreamSink, query: GstPadQueryFunction?, event: GstPadEventFunction?) {
-      self.sink = sink
-      self.query = query
-      self.event = event
-    }
-
-    static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
-      if let context { Unmanaged<PadWatch>.fromOpaque(context).release() }
-    }
+  private static func canBeRead(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription
+  ) -> Bool {
+    (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
   }
 
   /// Answers the caps query with what suits the stream best, and the allocation query with the metas that PipSink
