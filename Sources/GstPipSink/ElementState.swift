@@ -128,6 +128,7 @@ final class ElementState: @unchecked Sendable {
     (try? wrapper.format(of: caps)) == nil ? 0 : 1
   }
 
+  /// - Parameter event: a serialised one.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
     if event.pointee.type == GST_EVENT_FLUSH_STOP { prerolled = nil }
     wrapper.note(event)

@@ -102,7 +102,7 @@ enum PipSinkElement {
     sinkClass.pointee.stop = { sink in sink.map { PipSinkElement.state(of: $0).stop() } ?? 0 }
     sinkClass.pointee.propose_allocation = { _, query in PipSinkElement.proposeAllocation(query) }
     sinkClass.pointee.event = { sink, event in
-      if let sink, let event { PipSinkElement.state(of: sink).note(event) }
+      if let sink, let event, event.pointee.type.isSerialized { PipSinkElement.state(of: sink).note(event) }
       return PipSinkElement.parentSinkClass?.pointee.event(sink, event) ?? 0
     }
     sinkClass.pointee.preroll = { sink, buffer in

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import GstPipSink
 @testable import PipSink
 
 /// Time in films.
@@ -55,6 +56,24 @@ import Testing
       }
       engine.stop()
     }
+  }
+
+  /// The beginning of a flush comes on the seeking thread, whatever the streaming thread is doing.
+  @Test(arguments: ["appsink name=a sync=false", "pipsink name=a sync=false"])
+  func flushesInTheMiddleOfFramesDisturbNothing(sink: String) async throws {
+    try PipSinkPlugin.register()
+    let engine = try VideoEngine(
+      .text("videotestsrc num-buffers=1000000 ! video/x-raw,width=16,height=16,framerate=100/1 ! \(sink)"))
+    let router = FrameRouter()
+    try engine.start { router.consumer(for: $0) }
+    #expect(await eventually { router.latestSampleBuffer(of: "a") != nil })
+    for second in 1...100 {
+      try engine.seek(to: MediaTime(seconds: Double(second * 50)))
+    }
+    #expect(
+      await eventually { (router.latestSampleBuffer(of: "a")?.timing.presentationTimeStamp.seconds ?? 0) >= 5_000 })
+    #expect(engine.playState(of: "a") == .playing)
+    engine.stop()
   }
 
   @Test func aLiveSourceSaysThatItCannot() async throws {

@@ -28,7 +28,8 @@ final class PadFunctions: Sendable {
 
   /// - Parameters:
   ///   - answer: returns whether it has answered the query; otherwise the pad does.
-  ///   - before: gets every event before the pad.
+  ///   - before: gets every serialised event before the pad, on the streaming thread. The others (a flush beginning)
+  ///     come from any thread, in the middle of a frame.
   ///   - after: gets the type of every event that the pad has taken.
   static func install(
     onSinkPadOf element: GstElementPointer, answer: @escaping @Sendable (Query, Pad) -> Bool = { _, _ in false },
@@ -51,7 +52,7 @@ final class PadFunctions: Sendable {
         guard let pad, let event, let context = pad.pointee.eventdata else { return 0 }
         let functions = PadFunctions.at(context)
         let type = event.pointee.type
-        functions.before(event)
+        if type.isSerialized { functions.before(event) }
         let isTaken = functions.event?(pad, parent, event) ?? 0
         if isTaken != 0 { functions.after(type, pad) }
         return isTaken
@@ -65,4 +66,9 @@ final class PadFunctions: Sendable {
   private static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
     if let context { Unmanaged<PadFunctions>.fromOpaque(context).release() }
   }
+}
+
+extension GstEventType {
+  /// Whether events of this type come between the buffers, on the streaming thread (under the pad's stream lock).
+  package var isSerialized: Bool { rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0 }
 }

@@ -60,6 +60,8 @@ package struct SampleWrapper: ~Copyable {
   }
 
   /// Reads the tags as they come, between two frames.
+  ///
+  /// - Parameter event: a serialised one.
   package mutating func note(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
     case GST_EVENT_STREAM_START:
