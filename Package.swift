@@ -83,6 +83,7 @@ let package = Package(
       dependencies: [
         "PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter",
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
       swiftSettings: warnings
     ),

@@ -125,7 +125,7 @@ final class ElementState: @unchecked Sendable {
   // MARK: - Frames
 
   func set(_ caps: UnsafeMutablePointer<GstCaps>) -> gboolean {
-    (try? wrapper.format(of: caps)) == nil ? 0 : 1
+    (try? wrapper.setFormat(of: caps)) == nil ? 0 : 1
   }
 
   /// - Parameter event: a serialised one.

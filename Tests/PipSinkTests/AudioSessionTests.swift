@@ -185,6 +185,7 @@ import Testing
     #expect(session.interruption == .duck(0.25))
     #expect(await eventually { engine.state == .running })
     engine.isPaused = true
+    #expect(await eventually { engine.state == .paused })
     session.beginInterruption(.pause)
     for _ in 0..<3 { session.endInterruption() }
     #expect(session.interruption == nil)

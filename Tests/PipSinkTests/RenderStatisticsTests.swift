@@ -1,4 +1,5 @@
 import Glibc
+import Histogram
 import Testing
 
 @testable import PipSink
@@ -87,6 +88,27 @@ import Testing
     #expect(latencies.count(upToNanoseconds: 2_900_000_000) == 0)
     #expect(try #require(latencies.nanoseconds(atPercentile: 100)) >= 6_900_000_000)
     #expect(latencies.totalNanoseconds >= 10_000_000_000)
+  }
+
+  /// HdrHistogram's own recording as the oracle, from below a microsecond to beyond a minute.
+  @Test func intervalsAreCountedAsHdrHistogramDoes() {
+    var random = SeededGenerator(seed: 7)
+    var intervals = IntervalHistogram()
+    var expected = Histogram<UInt64>(
+      lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: .two)
+    let lengths = (0..<20_000).map { _ in UInt64.random(in: 0...(1 << UInt64.random(in: 1...37)), using: &random) }
+    for length in lengths + [0, 999, 1000, 255_999, 256_000, 511_000, 512_000, 60_000_000_000, .max] {
+      intervals.record(nanoseconds: length)
+      expected.record(min(length / 1000, 60_000_000))
+    }
+    #expect(intervals.count == expected.totalCount)
+    for percentile in stride(from: 0.0, through: 100, by: 0.5) {
+      #expect(intervals.nanoseconds(atPercentile: percentile) == expected.valueAtPercentile(percentile) * 1000)
+    }
+    for length in lengths.prefix(500) {
+      #expect(
+        intervals.count(upToNanoseconds: length) == expected.count(within: 0...min(length / 1000, 60_000_000)))
+    }
   }
 
   @Test func whatNeverReachedTheRouterIsCounted() async throws {

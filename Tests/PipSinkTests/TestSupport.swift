@@ -357,6 +357,8 @@ final class CountingConsumer: SampleBufferConsumer {
   func consume(_ sampleBuffer: SampleBuffer) {
     state.withLock { $0.append(sampleBuffer) }
   }
+
+  func removeAll() { state.withLock { $0 = [] } }
 }
 
 extension VideoEngine {

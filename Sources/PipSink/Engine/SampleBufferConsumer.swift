@@ -6,7 +6,9 @@ public protocol SampleBufferConsumer: AnyObject, Sendable {
 
   /// Takes one frame. Called on the stream's streaming thread, one frame at a time and in their order, so it must
   /// return at once: while it runs the pipeline's branch stands still.
-  func consume(_ sampleBuffer: SampleBuffer)
+  ///
+  /// The frame is the consumer's from here on. A plain parameter will do as well.
+  func consume(_ sampleBuffer: consuming SampleBuffer)
 }
 
 extension SampleBufferConsumer {

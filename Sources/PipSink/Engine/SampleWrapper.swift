@@ -4,12 +4,14 @@ import CGStreamer
 /// time, numbers the frames, and says how they are to be turned.
 ///
 /// For the sinks of the library: ``StreamSink`` and the element. It belongs to the streaming thread, of which a pad has
-/// one at a time.
-package struct SampleWrapper: ~Copyable {
+/// one at a time. A class with fields that only it can see: of a value in a class, Swift checks at run time for every
+/// frame that nobody else is changing it.
+package final class SampleWrapper {
   /// Of the newest caps; nil before any.
-  package private(set) var format: VideoFormatDescription?
-  /// The caps that `format` was looked up for: with those the next frame needs no look-up. Owned.
-  private var formatCaps: UnsafeMutablePointer<GstCaps>?
+  package var format: VideoFormatDescription? { currentFormat }
+  private var currentFormat: VideoFormatDescription?
+  /// Of the next frames, where their format has not been looked up yet. Owned.
+  private var newCaps: UnsafeMutablePointer<GstCaps>?
   /// From the stream's `image-orientation` tag.
   private var taggedOrientation = VideoOrientation.upright
   private var sequenceNumber: UInt64 = 0
@@ -17,27 +19,50 @@ package struct SampleWrapper: ~Copyable {
   package init() {}
 
   deinit {
-    if let formatCaps { gst_caps_unref(formatCaps) }
+    if let newCaps { gst_caps_unref(newCaps) }
   }
 
+  /// The format of the next frame, as the events before it say; nil where none has.
+  ///
   /// - Parameter whenNew: called with a format that is another than before.
-  /// - Throws: ``PipSinkError/invalidCaps(_:)``, and then the format is the one from before.
-  package mutating func format(
-    of caps: UnsafeMutablePointer<GstCaps>, whenNew: (VideoFormatDescription) -> Void = { _ in }
-  ) throws(PipSinkError) -> VideoFormatDescription {
-    if let format, formatCaps == caps { return format }
-    let new = try VideoFormatDescription.shared(for: caps)
-    if new !== format { whenNew(new) }
-    format = new
-    if let formatCaps { gst_caps_unref(formatCaps) }
-    formatCaps = gst_caps_ref(caps)
+  /// - Throws: ``PipSinkError/invalidCaps(_:)``, for every frame until other caps come.
+  @inline(__always)
+  func nextFormat(
+    whenNew: (VideoFormatDescription) -> Void
+  ) throws(PipSinkError) -> VideoFormatDescription? {
+    if newCaps == nil { return currentFormat }
+    return try takeNewFormat(whenNew: whenNew)
+  }
+
+  /// The next frames' caps. Whether they make a format shows with the first of them.
+  func setNewCaps(_ caps: UnsafeMutablePointer<GstCaps>) {
+    if let newCaps { gst_caps_unref(newCaps) }
+    newCaps = gst_caps_ref(caps)
+  }
+
+  private func takeNewFormat(
+    whenNew: (VideoFormatDescription) -> Void
+  ) throws(PipSinkError) -> VideoFormatDescription? {
+    guard let newCaps else { return currentFormat }
+    let new = try VideoFormatDescription.shared(for: newCaps)
+    self.newCaps = nil
+    gst_caps_unref(newCaps)
+    if new !== currentFormat { whenNew(new) }
+    currentFormat = new
     return new
+  }
+
+  /// For a sink that refuses caps at once.
+  ///
+  /// - Throws: ``PipSinkError/invalidCaps(_:)``, and then the format is the one from before.
+  package func setFormat(of caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) {
+    currentFormat = try VideoFormatDescription.shared(for: caps)
   }
 
   /// - Parameters:
   ///   - buffer: ownership of one reference passes to the frame.
   ///   - fixedOrientation: how the pixels are to be turned whatever the tag says; nil for what it says.
-  package mutating func wrap(
+  package func wrap(
     owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription,
     fixedOrientation: VideoOrientation? = nil
   ) -> SampleBuffer {
@@ -62,7 +87,7 @@ package struct SampleWrapper: ~Copyable {
   /// Reads the tags as they come, between two frames.
   ///
   /// - Parameter event: a serialised one.
-  package mutating func note(_ event: UnsafeMutablePointer<GstEvent>) {
+  package func note(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
     case GST_EVENT_STREAM_START:
       taggedOrientation = .upright

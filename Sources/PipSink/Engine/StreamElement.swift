@@ -46,13 +46,11 @@ final class StreamElementConsumer: SampleBufferConsumer, @unchecked Sendable {
   ) {
     kind.deliver(element, StreamElementConsumer(next: consumer, flow: flow, handlers: handlers))
     // GStreamer itself says on the bus when the whole pipeline has ended, not one of its sinks.
-    PadFunctions.install(
-      onSinkPadOf: element,
-      after: { type, pad in
-        guard type == GST_EVENT_EOS, let sink = gst_pad_get_parent_element(pad) else { return }
-        defer { gst_object_unref(sink) }
-        gst_element_post_message(sink, BusMessage.streamEnded(sink: sink))
-      })
+    PadEventObservation.install(onSinkPadOf: element) { type, pad in
+      guard type == GST_EVENT_EOS, let sink = gst_pad_get_parent_element(pad) else { return }
+      defer { gst_object_unref(sink) }
+      gst_element_post_message(sink, BusMessage.streamEnded(sink: sink))
+    }
   }
 
   func consume(_ sampleBuffer: SampleBuffer) {

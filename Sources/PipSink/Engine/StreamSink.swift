@@ -3,7 +3,7 @@ import CGStreamer
 /// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
 /// on.
 ///
-/// GStreamer calls it on the stream's streaming thread; the appsink owns it through its callbacks.
+/// GStreamer calls it on the stream's streaming thread, by way of ``StreamSinkClass``; the appsink owns it.
 ///
 /// `@unchecked Sendable`: `wrapper` belongs to the streaming thread, of which a pad has one at a time (its stream lock);
 /// everything else is constant.
@@ -22,7 +22,7 @@ final class StreamSink: @unchecked Sendable {
   private let handlers: Handlers
   private let flow: StreamFlow
   private let caps: StreamCaps
-  private var wrapper = SampleWrapper()
+  private let wrapper = SampleWrapper()
 
   private init(consumer: any SampleBufferConsumer, flow: StreamFlow, handlers: Handlers, caps: StreamCaps) {
     self.consumer = consumer
@@ -38,45 +38,24 @@ final class StreamSink: @unchecked Sendable {
   ) {
     let sink = StreamSink(
       consumer: consumer, flow: flow, handlers: handlers, caps: StreamCaps(of: appsink, series: consumer.formatSeries))
-    var callbacks = GstAppSinkCallbacks()
-    callbacks.new_sample = { appsink, context in
-      guard let appsink, let context else { return GST_FLOW_ERROR }
-      return Unmanaged<StreamSink>.fromOpaque(context).takeUnretainedValue().takeSample(from: appsink)
-    }
-    callbacks.eos = { appsink, _ in
-      guard let appsink else { return }
-      // By way of the bus, so that an error that was posted before is heard before.
-      let element = UnsafeMutableRawPointer(appsink).assumingMemoryBound(to: GstElement.self)
-      gst_element_post_message(element, BusMessage.streamEnded(sink: element))
-    }
-    appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { appsink in
-      gst_app_sink_set_callbacks(
-        appsink, &callbacks, Unmanaged.passRetained(sink).toOpaque(),
-        { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
-    }
-    PadFunctions.install(
-      onSinkPadOf: appsink, answer: { sink.answer($0, on: $1) }, before: { sink.wrapper.note($0) })
+    StreamSinkClass.adopt(appsink, deliveringTo: sink)
     // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
     appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
-  private func takeSample(from appsink: UnsafeMutablePointer<GstAppSink>) -> GstFlowReturn {
-    guard let sample = gst_app_sink_pull_sample(appsink) else { return GST_FLOW_EOS }
-    // Before the next one is pulled: where nobody keeps the sample, the appsink puts the next buffer into it, and else it
-    // makes another.
-    defer { gst_sample_unref(sample) }
+  /// - Parameter frame: borrowed.
+  func take(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     do throws(PipSinkError) {
-      guard let caps = gst_sample_get_caps(sample) else { throw .invalidCaps("none") }
-      let format = try wrapper.format(of: caps, whenNew: handlers.formatChanged)
-      guard let frame = gst_sample_get_buffer(sample), !flow.isLeftOver(frame) else { return GST_FLOW_OK }
+      guard let format = try wrapper.nextFormat(whenNew: handlers.formatChanged) else { throw .invalidCaps("none") }
+      guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
       guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      guard let buffer = gst_buffer_ref(frame) else { return GST_FLOW_ERROR }
-      let sampleBuffer = wrapper.wrap(owning: buffer, format)
+      let sampleBuffer = wrapper.wrap(owning: gst_buffer_ref(frame), format)
+      let number = sampleBuffer.sequenceNumber
       consumer.consume(sampleBuffer)
-      if flow.noteDelivery(sampleBuffer.sequenceNumber) { handlers.flowing() }
+      if flow.noteDelivery(number) { handlers.flowing() }
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
@@ -87,6 +66,14 @@ final class StreamSink: @unchecked Sendable {
       handlers.failed(error)
       return GST_FLOW_ERROR
     }
+  }
+
+  /// - Parameter event: a serialised one.
+  func note(_ event: UnsafeMutablePointer<GstEvent>) {
+    guard event.pointee.type == GST_EVENT_CAPS else { return wrapper.note(event) }
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_event_parse_caps(event, &caps)
+    if let caps { wrapper.setNewCaps(caps) }
   }
 
   /// Whether a frame in a GPU's memory can be mapped all the same, as some can.
@@ -100,8 +87,8 @@ final class StreamSink: @unchecked Sendable {
   /// reads. An appsink of GStreamer 1.22 does not answer the latter, and then decoders copy every frame to get rid of
   /// their padding.
   ///
-  /// - Returns: false when the appsink is to answer.
-  private func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
+  /// - Returns: false when the sink is to answer.
+  func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
     switch query.pointee.type {
     case GST_QUERY_CAPS:
       caps.answer(query, on: pad)

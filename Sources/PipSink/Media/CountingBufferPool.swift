@@ -120,7 +120,8 @@ private enum CountingPoolType {
       }
     }
     return g_type_register_static(
-      gst_video_buffer_pool_get_type(), "PipSinkCountingBufferPool", &info, GTypeFlags(rawValue: 0))
+      gst_video_buffer_pool_get_type(), GObjectTypeName.unused("PipSinkCountingBufferPool"), &info,
+      GTypeFlags(rawValue: 0))
   }()
 
   static var parent: UnsafeMutablePointer<GstBufferPoolClass>? {

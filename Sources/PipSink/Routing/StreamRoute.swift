@@ -51,21 +51,25 @@ final class StreamRoute: SampleBufferConsumer {
     pictureInPicture?.reportIfPossible(to: tally)
   }
 
-  func consume(_ sampleBuffer: SampleBuffer) {
+  func consume(_ sampleBuffer: consuming SampleBuffer) {
     let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? .now : nil)
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
-    var frame: SampleBuffer? = sampleBuffer
-    state.withLock { state in
-      guard !state.isClosed else { return }
+    let isFirst = state.withLock { state in
+      guard !state.isClosed else { return false }
       let replaced = state.enqueue(sampleBuffer)
       state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
       state.lastSequenceNumber = sampleBuffer.sequenceNumber
-      swap(&state.latest, &frame)
+      guard state.latest != nil else {
+        state.latest = sampleBuffer
+        return true
+      }
+      swap(&state.latest!, &sampleBuffer)
+      return false
     }
-    if frame == nil { firstFrames.send(streamID) }
+    if isFirst { firstFrames.send(streamID) }
   }
 
   /// Sends the stream elsewhere from its next frame on, and shows its latest one there at once.
@@ -174,7 +178,8 @@ final class StreamRoute: SampleBufferConsumer {
 
 extension StreamRoute.State {
   /// - Returns: whether the frame replaces one that will never be shown.
-  fileprivate func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
+  @inline(__always)
+  fileprivate mutating func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
     guard placement.surface != nil else { return inApp?.enqueue(sampleBuffer) ?? false }
     let replaced = pictureInPicture?.enqueue(sampleBuffer) ?? false
     if placement.isMirrored { inApp?.enqueue(sampleBuffer) }

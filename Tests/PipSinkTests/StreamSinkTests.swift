@@ -1,0 +1,111 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// What an engine makes of a description's appsinks.
+@Suite struct StreamSinkTests {
+  private static let caps = "video/x-raw,format=GRAY8,width=4,height=2,framerate=30/1"
+
+  /// An engine that plays what `appsrc name=src` is given.
+  private func withEngine(
+    _ sink: String, _ body: (VideoEngine, UnsafeMutablePointer<GstElement>, CountingConsumer) async throws -> Void
+  ) async throws {
+    let engine = try VideoEngine(.text("appsrc name=src format=time caps=\"\(Self.caps)\" ! \(sink) name=a sync=false"))
+    let consumer = CountingConsumer()
+    try engine.start { _ in consumer }
+    defer { engine.stop() }
+    let source = try #require(engine.withUnsafeElement(named: "src") { gst_object_ref($0) } ?? nil)
+    defer { gst_object_unref(source) }
+    try await body(engine, source.assumingMemoryBound(to: GstElement.self), consumer)
+  }
+
+  private func buffer(_ number: Int) -> UnsafeMutablePointer<GstBuffer>? {
+    let buffer = gst_buffer_new_allocate(nil, 8, nil)
+    buffer?.pointee.pts = GstClockTime(number) * 33_333_333
+    return buffer
+  }
+
+  @Test func itsAppsinksAreStillAppsinks() async throws {
+    try await withEngine("appsink max-buffers=3") { engine, _, _ in
+      let found = try #require(
+        engine.withUnsafeElement(named: "a") { sink in
+          var maximum: guint = 0
+          sink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { maximum = gst_app_sink_get_max_buffers($0) }
+          let factory = gst_element_get_factory(sink).map {
+            UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstObject.self).objectName
+          }
+          return (sink.isA(gst_app_sink_get_type()), factory, maximum)
+        })
+      #expect(found == (true, "appsink", 3))
+    }
+  }
+
+  @Test func theFramesOfABufferListComeOneByOne() async throws {
+    try await withEngine("appsink") { _, source, consumer in
+      let list = gst_buffer_list_new()
+      for number in 0..<5 { gst_buffer_list_insert(list, -1, buffer(number)) }
+      source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { _ = gst_app_src_push_buffer_list($0, list) }
+      #expect(await eventually { consumer.sampleBuffers.count == 5 })
+      #expect(
+        consumer.sampleBuffers.map(\.timing.presentationTimeStamp)
+          == (0..<5).map { MediaTime(clockTime: UInt64($0) * 33_333_333) })
+    }
+  }
+
+  /// A stream that nobody sees has no frames for hours, and events all the time.
+  @Test func eventsDoNotPileUpWhileThereAreNoFrames() async throws {
+    try await withEngine("appsink") { engine, _, _ in
+      let event = gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("test"))
+      defer { gst_event_unref(event) }
+      engine.withUnsafeElement(named: "a") { sink in
+        let pad = gst_element_get_static_pad(sink, "sink")
+        defer { gst_object_unref(pad) }
+        gst_pad_send_event(pad, gst_event_ref(event))
+      }
+      #expect(event?.pointee.mini_object.refcount == 1)
+    }
+  }
+
+  @Test func aFrameThatIsOnlyPrerolledIsNotKept() async throws {
+    let engine = try VideoEngine(
+      .text("appsrc name=src format=time caps=\"\(Self.caps)\" ! appsink name=a sync=false"))
+    engine.isPaused = true
+    let consumer = CountingConsumer()
+    try engine.start { _ in consumer }
+    let frame = try #require(buffer(0))
+    gst_buffer_ref(frame)
+    defer { gst_buffer_unref(frame) }
+    engine.withUnsafeElement(named: "src") { source in
+      source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { _ = gst_app_src_push_buffer($0, frame) }
+    }
+    #expect(await eventually { engine.state == .paused })
+    #expect(consumer.sampleBuffers.isEmpty)
+    engine.isPaused = false
+    #expect(await eventually { consumer.sampleBuffers.count == 1 })
+    consumer.removeAll()
+    #expect(await eventually { frame.pointee.mini_object.refcount == 1 })
+    engine.stop()
+  }
+
+  @Test func newCapsCountFromTheirFirstFrameOn() async throws {
+    try await withEngine("appsink") { engine, source, consumer in
+      let events = engine.events()
+      source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { source in
+        _ = gst_app_src_push_buffer(source, buffer(0))
+        let caps = gst_caps_from_string("video/x-raw,format=GRAY8,width=2,height=2,framerate=30/1")
+        gst_app_src_set_caps(source, caps)
+        gst_caps_unref(caps)
+        _ = gst_app_src_push_buffer(source, buffer(1))
+      }
+      #expect(await eventually { consumer.sampleBuffers.count == 2 })
+      #expect(consumer.sampleBuffers.map(\.pixelBuffer.size.width) == [4, 2])
+      var sizes: [Int] = []
+      for await event in events {
+        if case .formatChanged("a", let format) = event { sizes.append(format.size.width) }
+        if sizes.last == 2 { break }
+      }
+      #expect(sizes == [4, 2])
+    }
+  }
+}
