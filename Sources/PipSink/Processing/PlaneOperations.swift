@@ -45,6 +45,10 @@ extension Picture.Plane {
       copy(into: target, byteCount: Int(width * element.byteCount))
       return true
     }
+    if let kernel = TwoThirds(self, into: target, element: element, filter: filter) {
+      kernel.scale()
+      return true
+    }
     switch element {
     case .byte:
       ScalePlane(data, stride, width, height, target.data, target.stride, target.width, target.height, filter)
