@@ -9,12 +9,11 @@ import Testing
   private func statistics(_ id: StreamID, intervals: [UInt64] = [], isInPictureInPicture: Bool = false) throws
     -> RenderStatistics
   {
-    let format = try VideoFormatDescription.make(.i420, size: .init(width: 16, height: 16), frameRate: (30, 1))
     var counts = StreamStatistics()
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
     for interval in [0] + intervals {
       now = MonotonicTime(nanoseconds: now.nanoseconds + interval)
-      counts.countFrame(to: isInPictureInPicture ? .pictureInPicture : .inApp, at: now, format: format)
+      counts.countFrame(to: isInPictureInPicture ? .pictureInPicture : .inApp, at: now)
     }
     return RenderStatistics(
       id, counts, .init(shown: 2, late: 3), lastHandover: nil, info: nil,

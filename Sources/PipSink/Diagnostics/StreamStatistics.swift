@@ -9,7 +9,7 @@ public struct StreamStatistics: Sendable {
   /// Those of the routed frames that were never shown, because a newer one came first.
   public internal(set) var replaced: UInt64 = 0
   /// The newest frame's format.
-  public private(set) var format: VideoFormatDescription?
+  public internal(set) var format: VideoFormatDescription?
   /// Times between one frame's arrival and the next one's.
   public private(set) var intervals = IntervalHistogram()
   public private(set) var firstArrival: MonotonicTime?
@@ -19,13 +19,12 @@ public struct StreamStatistics: Sendable {
   private var rateMeter = FrameRateMeter()
 
   /// - Parameter now: nil where no times are taken.
-  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?, format: VideoFormatDescription) {
+  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?) {
     received += 1
     switch surface {
     case .inApp: inApp += 1
     case .pictureInPicture: pictureInPicture += 1
     }
-    if self.format !== format { self.format = format }
     if let now { countArrival(at: now) } else { isContinuous = false }
   }
 

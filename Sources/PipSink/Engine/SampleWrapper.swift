@@ -14,7 +14,8 @@ package final class SampleWrapper {
   private var newCaps: UnsafeMutablePointer<GstCaps>?
   /// From the stream's `image-orientation` tag.
   private var taggedOrientation = VideoOrientation.upright
-  private var sequenceNumber: UInt64 = 0
+  /// The newest frame's number.
+  private(set) var frameCount: UInt64 = 0
 
   package init() {}
 
@@ -63,11 +64,12 @@ package final class SampleWrapper {
   ///   - buffer: ownership of one reference passes to the frame.
   ///   - fixedOrientation: how the pixels are to be turned whatever the tag says; nil for what it says.
   package func wrap(
-    owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription,
+    owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: consuming VideoFormatDescription,
     fixedOrientation: VideoOrientation? = nil
   ) -> SampleBuffer {
+    let arrival: MonotonicTime? = RenderStatistics.takesTimes ? .now : nil
     let buffer = PixelBuffer(owning: buffer, formatDescription: format)
-    sequenceNumber += 1
+    frameCount += 1
     var sampleBuffer = SampleBuffer(
       pixelBuffer: buffer,
       timing: SampleTiming(
@@ -76,11 +78,11 @@ package final class SampleWrapper {
         duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
       // The sink has waited for the frame's time already, unless it was told not to (sync=false).
       attachments: .init(displayImmediately: true),
-      sequenceNumber: sequenceNumber)
+      sequenceNumber: frameCount)
     let orientation = fixedOrientation ?? taggedOrientation
     // The meta is about the pixels as they lie there, the tag about the picture that they make.
     sampleBuffer.orientation = VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: orientation) ?? orientation
-    if RenderStatistics.takesTimes { sampleBuffer.receivedAt = .now }
+    sampleBuffer.receivedAt = arrival
     return sampleBuffer
   }
 

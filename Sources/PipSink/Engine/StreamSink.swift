@@ -52,10 +52,8 @@ final class StreamSink: @unchecked Sendable {
         handlers.skipped(format.capsDescription)
         return GST_FLOW_OK
       }
-      let sampleBuffer = wrapper.wrap(owning: gst_buffer_ref(frame), format)
-      let number = sampleBuffer.sequenceNumber
-      consumer.consume(sampleBuffer)
-      if flow.noteDelivery(number) { handlers.flowing() }
+      consumer.consume(wrapper.wrap(owning: gst_buffer_ref(frame), consume format))
+      if flow.noteDelivery(wrapper.frameCount) { handlers.flowing() }
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.

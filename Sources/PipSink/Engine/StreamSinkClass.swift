@@ -54,13 +54,12 @@ enum StreamSinkClass {
     let sinkClass = `class`.assumingMemoryBound(to: GstBaseSinkClass.self)
     sinkClass.pointee.render = { sink, buffer in
       guard let sink, let buffer else { return GST_FLOW_ERROR }
-      return StreamSinkClass.stream(of: sink).take(buffer)
+      return StreamSinkClass.withStream(of: sink) { $0.take(buffer) }
     }
     sinkClass.pointee.render_list = { sink, list in
       guard let sink, let list else { return GST_FLOW_ERROR }
-      let stream = StreamSinkClass.stream(of: sink)
       for index in 0..<gst_buffer_list_length(list) {
-        let result = stream.take(gst_buffer_list_get(list, index))
+        let result = StreamSinkClass.withStream(of: sink) { $0.take(gst_buffer_list_get(list, index)) }
         guard result == GST_FLOW_OK else { return result }
       }
       return GST_FLOW_OK
@@ -70,7 +69,7 @@ enum StreamSinkClass {
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event else { return 0 }
       let type = event.pointee.type
-      if type.isSerialized { StreamSinkClass.stream(of: sink).note(event) }
+      if type.isSerialized { StreamSinkClass.withStream(of: sink) { $0.note(event) } }
       if type == GST_EVENT_EOS {
         // By way of the bus, so that an error that was posted before is heard before.
         let element = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self)
@@ -80,7 +79,7 @@ enum StreamSinkClass {
     }
     sinkClass.pointee.query = { sink, query in
       guard let sink, let query else { return 0 }
-      if StreamSinkClass.stream(of: sink).answer(query, on: sink.pointee.sinkpad) { return 1 }
+      if StreamSinkClass.withStream(of: sink, { $0.answer(query, on: sink.pointee.sinkpad) }) { return 1 }
       return StreamSinkClass.baseClass?.pointee.query(sink, query) ?? 0
     }
   }
@@ -90,8 +89,11 @@ enum StreamSinkClass {
     g_type_class_peek(gst_base_sink_get_type())?.assumingMemoryBound(to: GstBaseSinkClass.self)
   }
 
+  /// The appsink owns the stream, so that no frame need keep it.
   @inline(__always)
-  private static func stream(of sink: UnsafeMutablePointer<GstBaseSink>) -> StreamSink {
-    Unmanaged<StreamSink>.fromOpaque(sink.pointee.sinkpad.pointee.element_private).takeUnretainedValue()
+  private static func withStream<Result>(
+    of sink: UnsafeMutablePointer<GstBaseSink>, _ body: (StreamSink) -> Result
+  ) -> Result {
+    Unmanaged<StreamSink>.fromOpaque(sink.pointee.sinkpad.pointee.element_private)._withUnsafeGuaranteedRef(body)
   }
 }

@@ -14,7 +14,9 @@ public final class PixelBuffer: @unchecked Sendable {
   let buffer: UnsafeMutablePointer<GstBuffer>
 
   /// - Parameter buffer: ownership of one reference passes to the new object.
-  package init(owning buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription) {
+  package init(
+    owning buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: consuming VideoFormatDescription
+  ) {
     self.buffer = buffer
     self.formatDescription = formatDescription
   }

@@ -20,6 +20,14 @@ public final class ProcessorChain: SampleBufferConsumer {
     var links: [Link]
     var statistics = Statistics()
     var error: PipSinkError?
+
+    /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is not
+    ///   taken for one that routing lost.
+    mutating func countPassed() -> UInt64 {
+      statistics.received += 1
+      statistics.passed += 1
+      return statistics.passed
+    }
   }
 
   private let next: any SampleBufferConsumer
@@ -48,32 +56,31 @@ public final class ProcessorChain: SampleBufferConsumer {
 
   public var formatSeries: FrameFormatSeries { next.formatSeries }
 
-  public func consume(_ sampleBuffer: SampleBuffer) {
-    let links = state.withLock { $0.links }
+  public func consume(_ sampleBuffer: consuming SampleBuffer) {
+    let links: [Link] = state.withLock { state in
+      // An empty chain is passed under the one lock.
+      if state.links.isEmpty { sampleBuffer.sequenceNumber = state.countPassed() }
+      return state.links
+    }
+    guard !links.isEmpty else { return next.consume(sampleBuffer) }
+    let receivedAt = sampleBuffer.receivedAt
     do throws(PipSinkError) {
       var current = sampleBuffer
       for link in links {
         guard let result = try link.process(current) else {
-          count { $0.dropped += 1 }
+          state.withLock { state in
+            state.statistics.received += 1
+            state.statistics.dropped += 1
+          }
           return
         }
         current = result
       }
-      // Counted anew, so that a frame that was dropped here is not taken for one that routing lost.
-      current.sequenceNumber = count { $0.passed += 1 }.passed
-      current.receivedAt = sampleBuffer.receivedAt
+      current.sequenceNumber = state.withLock { $0.countPassed() }
+      current.receivedAt = receivedAt
       next.consume(current)
     } catch {
       fail(error)
-    }
-  }
-
-  @discardableResult
-  private func count(_ change: (inout Statistics) -> Void) -> Statistics {
-    state.withLock { state in
-      state.statistics.received += 1
-      change(&state.statistics)
-      return state.statistics
     }
   }
 

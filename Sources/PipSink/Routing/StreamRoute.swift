@@ -58,7 +58,7 @@ final class StreamRoute: SampleBufferConsumer {
     let isFirst = state.withLock { state in
       guard !state.isClosed else { return false }
       let replaced = state.enqueue(sampleBuffer)
-      state.statistics.countFrame(to: state.surface, at: now, format: sampleBuffer.formatDescription)
+      state.statistics.countFrame(to: state.surface, at: now)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
       state.lastSequenceNumber = sampleBuffer.sequenceNumber
@@ -160,7 +160,13 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
-  var statistics: StreamStatistics { state.withLock { $0.statistics } }
+  var statistics: StreamStatistics {
+    state.withLock { state in
+      var statistics = state.statistics
+      statistics.format = state.latest?.formatDescription
+      return statistics
+    }
+  }
 
   /// What its surfaces made of its frames.
   var presentations: PresentationTally.Counts { tally.counts }
