@@ -53,11 +53,12 @@ bench: dependencies
 	$(demo_program) bench route
 	$(demo_program) bench kernels
 
-# Everything, for half an hour, into Benchmarks/results and the documents. Windows on Wayland only with WAYLAND_DISPLAY.
+# Everything, for half an hour, into Benchmarks/results and the documents. Windows on Wayland only with WAYLAND_DISPLAY:
+# weston --backend=headless-backend.so --use-pixman --idle-time=0, which else draws nothing, or nothing after five minutes.
 bench-results: test-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	$(MAKE) -s -C Benchmarks
-	$(demo_program) bench route --streams 1,4,16,64 --json Benchmarks/results/route.json --plot docs/images/route.svg
+	$(demo_program) bench route --streams 1,4,16,64 --rounds 7 --json Benchmarks/results/route.json --plot docs/images/route.svg
 	$(demo_program) bench memory --json Benchmarks/results/memory.json
 	$(demo_program) bench kernels --json Benchmarks/results/kernels.json
 	$(demo_program) bench present --rounds 3 --seconds 1.5 --json Benchmarks/results/present.json

@@ -31,9 +31,11 @@ public final class BackgroundMonitor {
   private var ticker: Task<Void, Never>?
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
 
-  /// Wayland: how often a frame is asked for, and after how many without one the window counts as hidden.
+  /// Wayland: how often it is looked whether the window has been painted, after how many times without a frame one is
+  /// asked for (a video that plays paints by itself), and after how many the window counts as hidden.
   private static let tickMilliseconds = 30
-  private static let patience = 2
+  private static let ticksWithoutFrame = 2
+  private static let patience = 3
 
   /// - Parameter changed: called on the main actor with whether it is in the background, after each change.
   public convenience init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {
@@ -139,7 +141,7 @@ public final class BackgroundMonitor {
 
   // MARK: - Wayland: frames
 
-  /// Asks for a frame of a single pixel again and again.
+  /// Asks for a frame of a single pixel again and again while there are no others.
   private func watchFrames() {
     let painted: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
       MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.didPaint() }
@@ -164,7 +166,7 @@ public final class BackgroundMonitor {
       isFrameMissing = true
       update()
     }
-    gtk_widget_queue_draw_area(window, 0, 0, 1, 1)
+    if missedTicks >= Self.ticksWithoutFrame { gtk_widget_queue_draw_area(window, 0, 0, 1, 1) }
   }
 
   private func didPaint() {

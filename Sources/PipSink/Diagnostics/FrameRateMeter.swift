@@ -4,20 +4,22 @@ struct FrameRateMeter {
   private static let window: UInt64 = 1_000_000_000
 
   private var start: MonotonicTime?
+  private var end = MonotonicTime(nanoseconds: 0)
   /// Frames after the one that the window began with.
   private var count = 0
   private var last: Double?
 
+  @inline(__always)
   mutating func countFrame(at now: MonotonicTime) {
-    guard let start else {
-      self.start = now
-      return
-    }
-    count += 1
-    let elapsed = now.nanoseconds(since: start)
-    guard elapsed >= Self.window else { return }
-    last = Double(count) * 1e9 / Double(elapsed)
-    self.start = now
+    count &+= 1
+    if now >= end { beginWindow(at: now) }
+  }
+
+  @inline(never)
+  private mutating func beginWindow(at now: MonotonicTime) {
+    if let start { last = Double(count) * 1e9 / Double(now.nanoseconds(since: start)) }
+    start = now
+    end = MonotonicTime(nanoseconds: now.nanoseconds + Self.window)
     count = 0
   }
 

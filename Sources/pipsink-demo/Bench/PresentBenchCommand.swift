@@ -103,9 +103,11 @@ struct PresentBenchCommand: AsyncParsableCommand {
   private func measureWindows(
     _ surface: Surface, on display: PresentDisplay, _ samples: inout Samples
   ) async throws -> [String] {
-    let (there, missing) = (
+    var (there, missing) = (
       surface.alternatives.filter { ElementInspection.exists($0.sink) },
-      surface.alternatives.filter { !ElementInspection.exists($0.sink) }
+      surface.alternatives.filter { !ElementInspection.exists($0.sink) }.map {
+        "\($0.sink) was not measured: GStreamer does not have it here"
+      }
     )
     let progress = BenchProgress(
       total: options.rounds * formats.count * (1 + sizes.sizes.count * (1 + there.count)))
@@ -124,7 +126,13 @@ struct PresentBenchCommand: AsyncParsableCommand {
           var theirs: [(title: String, time: Double)] = []
           for alternative in there {
             let program = PresentProgram.gstreamer(source, alternative.elements, window: size)
-            theirs.append((program.title, try await time(program) - base))
+            do {
+              theirs.append((program.title, try await time(program) - base))
+            } catch let error as DemoError where error.status == .failed {
+              // One that does not work here must not take the others' numbers with it.
+              there.removeAll { $0.elements == alternative.elements }
+              missing.append("\(alternative.sink) was not measured any more: \(error.message)")
+            }
           }
           if let best = theirs.map(\.time).min(), best > 0 {
             samples.add(ours / best, name, "PipSink / the best of GStreamer", unit: "ratio")
@@ -136,7 +144,6 @@ struct PresentBenchCommand: AsyncParsableCommand {
       }
     }
     let server = display.name.map { "on \($0), whose time is counted" } ?? "the display server's time could not be seen"
-    return ["\(surface.rawValue): \(server)"]
-      + missing.map { "\($0.sink) was not measured: GStreamer does not have it here" }
+    return ["\(surface.rawValue): \(server)"] + missing
   }
 }

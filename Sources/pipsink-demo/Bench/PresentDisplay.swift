@@ -21,6 +21,9 @@ final class PresentDisplay {
       .trimmingCharacters(in: .newlines)
   }
 
+  /// No program may find the other display server.
+  private static let x11Environment = ["GDK_BACKEND": "x11", "GST_GL_WINDOW": "x11", "WAYLAND_DISPLAY": ""]
+
   /// The X server of DISPLAY; without one, an Xvfb that is started here.
   ///
   /// - Throws: ``DemoError`` when there is none.
@@ -28,7 +31,7 @@ final class PresentDisplay {
     if let name = ProcessInfo.processInfo.environment["DISPLAY"], !name.isEmpty {
       let number = name.drop { $0 != ":" }.dropFirst().prefix { $0.isNumber }
       return PresentDisplay(
-        ["GDK_BACKEND": "x11"], process: ProcessorTime.process(listeningAt: "/tmp/.X11-unix/X\(number)"))
+        x11Environment, process: ProcessorTime.process(listeningAt: "/tmp/.X11-unix/X\(number)"))
     }
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/Xvfb") else {
       throw DemoError(.unavailable, "there is no DISPLAY and no Xvfb, which is in the Debian package xvfb")
@@ -41,7 +44,7 @@ final class PresentDisplay {
       throw DemoError(.unavailable, "Xvfb did not start: \(server.errors)")
     }
     return PresentDisplay(
-      ["GDK_BACKEND": "x11", "DISPLAY": ":\(number)"], process: server.processIdentifier, server: server)
+      x11Environment.merging(["DISPLAY": ":\(number)"]) { $1 }, process: server.processIdentifier, server: server)
   }
 
   /// The compositor of WAYLAND_DISPLAY.
@@ -56,6 +59,6 @@ final class PresentDisplay {
     guard let process = ProcessorTime.process(listeningAt: path) else {
       throw DemoError(.unavailable, "no compositor listens at \(path)")
     }
-    return PresentDisplay(["GDK_BACKEND": "wayland"], process: process)
+    return PresentDisplay(["GDK_BACKEND": "wayland", "GST_GL_WINDOW": "wayland", "DISPLAY": ""], process: process)
   }
 }

@@ -70,6 +70,10 @@ struct RouteBenchCommand: AsyncParsableCommand {
         samples.add(number / other, Self.name(variant, count), quantity, unit: "ratio")
       }
     }
+    // What its statistics cost.
+    if let timed = times[.pipSink], let untimed = times[.untimed] {
+      samples.add(timed / untimed, Self.name(.pipSink, count), "processor time / without times", unit: "ratio")
+    }
     // What the element costs, beside another video sink with the library's wrapping.
     if let element = times[.element], let sink = times[.videoSink], let wrapping = times[.wrapping],
       let bare = times[.fakesink]
