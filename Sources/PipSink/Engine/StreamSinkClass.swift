@@ -80,16 +80,13 @@ enum StreamSinkClass {
     sinkClass.pointee.query = { sink, query in
       guard let sink, let query else { return 0 }
       if StreamSinkClass.withStream(of: sink, { $0.answer(query, on: sink.pointee.sinkpad) }) { return 1 }
-      return StreamSinkClass.parentClass(of: sink)?.pointee.query(sink, query) ?? 0
+      return StreamSinkClass.appsinkClass?.pointee.query(sink, query) ?? 0
     }
   }
 
-  /// The class that the element was made with.
-  private static func parentClass(
-    of sink: UnsafeMutablePointer<GstBaseSink>
-  ) -> UnsafeMutablePointer<GstBaseSinkClass>? {
-    g_type_class_peek_parent(sink.pointee.element.object.object.g_type_instance.g_class)?
-      .assumingMemoryBound(to: GstBaseSinkClass.self)
+  /// GstAppSink's own.
+  private static var appsinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {
+    g_type_class_peek(gst_app_sink_get_type())?.assumingMemoryBound(to: GstBaseSinkClass.self)
   }
 
   /// GstBaseSink's own: events that GstAppSink sees go into its queue. A class lives as long as one derived from it.
