@@ -130,7 +130,11 @@ final class ElementState: @unchecked Sendable {
 
   /// - Parameter event: a serialised one.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
-    if event.pointee.type == GST_EVENT_FLUSH_STOP { prerolled = nil }
+    switch event.pointee.type {
+    case GST_EVENT_FLUSH_STOP: prerolled = nil
+    case GST_EVENT_EOS where engineChain.withLock({ $0 != nil }): reference.use { StreamElement.postEnd(of: $0) }
+    default: break
+    }
     wrapper.note(event)
   }
 

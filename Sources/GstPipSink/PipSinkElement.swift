@@ -43,9 +43,8 @@ enum PipSinkElement {
     slot(instance).pointee.takeUnretainedValue()
   }
 
-  /// What the class was before its functions were replaced. `nonisolated(unsafe)`: GObject writes it once, in the class's
-  /// initialisation, which is over before there is an instance that reads it.
-  nonisolated(unsafe) private(set) static var parentClass = UnsafeMutableRawPointer(bitPattern: 0)
+  /// GstVideoSink's own, which lives as long as the class derived from it.
+  static var parentClass: UnsafeMutableRawPointer? { g_type_class_peek(gst_video_sink_get_type()) }
 
   static var parentSinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {
     parentClass?.assumingMemoryBound(to: GstBaseSinkClass.self)
@@ -68,7 +67,6 @@ enum PipSinkElement {
 
   private static func initialize(class: UnsafeMutableRawPointer?) {
     guard let `class` else { return }
-    parentClass = g_type_class_peek_parent(`class`)
     let objectClass = `class`.assumingMemoryBound(to: GObjectClass.self)
     objectClass.pointee.finalize = { PipSinkElement.finalize($0) }
     ElementProperty.install(on: objectClass)

@@ -8,8 +8,8 @@ public enum PipSinkPlugin {
 
   /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
   /// `... ! pipsink stream-id=remote-1` then. In a ``VideoEngine``'s it is a stream as an appsink is one: the engine takes
-  /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program runs the main actor (``PipSinkGTK/MainLoop``). Further calls
-  /// do nothing.
+  /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program
+  /// runs the main actor (``PipSinkGTK/MainLoop``). Further calls do nothing.
   ///
   /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
   public static func register() throws(PipSinkError) {
@@ -23,9 +23,8 @@ public enum PipSinkPlugin {
       deliver: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).deliver(to: $1) })
   }
 
-  /// What GStreamer reads when it loads the plugin. It lives as long as the process. `nonisolated(unsafe)`: a pointer is
-  /// not Sendable, but nobody writes to what it points to after it has been made.
-  nonisolated(unsafe) static let description: UnsafeMutablePointer<GstPluginDesc> = {
+  /// What GStreamer reads when it loads the plugin, which it does once; it keeps it as long as the process lives.
+  static func makeDescription() -> UnsafePointer<GstPluginDesc> {
     let description = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
     var content = GstPluginDesc()
     content.major_version = Int32(GST_VERSION_MAJOR)
@@ -34,7 +33,7 @@ public enum PipSinkPlugin {
     content.description = permanent(summary)
     content.plugin_init = { plugin in
       MainActorHost.install()
-      return gst_element_register(plugin, name, GST_RANK_NONE.rawValue, PipSinkElement.type)
+      return gst_element_register(plugin, PipSinkPlugin.name, GST_RANK_NONE.rawValue, PipSinkElement.type)
     }
     content.version = permanent(PipSink.version)
     content.license = permanent("Apache 2.0")
@@ -42,13 +41,13 @@ public enum PipSinkPlugin {
     content.package = permanent("PipSink")
     content.origin = permanent("PipSink")
     description.initialize(to: content)
-    return description
-  }()
+    return UnsafePointer(description)
+  }
 }
 
 /// The plugin's entry. GStreamer makes its name from the file's.
 @c(gst_plugin_pipsink_get_desc)
-public func pluginDescription() -> UnsafePointer<GstPluginDesc> { UnsafePointer(PipSinkPlugin.description) }
+public func pluginDescription() -> UnsafePointer<GstPluginDesc> { PipSinkPlugin.makeDescription() }
 
 /// A copy of a text that lives as long as the process, for what C keeps a pointer to.
 func permanent(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(g_intern_string(text)) }

@@ -3,8 +3,9 @@ import Logging
 
 /// Sends GStreamer's own debug log to swift-log, with the label `gstreamer.CATEGORY`, instead of to standard error.
 ///
-/// Errors, warnings, infos and debug messages keep their level; GStreamer's FIXME is `notice`, and all that is finer
-/// than debug is `trace`. Messages come on GStreamer's threads, which wait until the log handler returns.
+/// Errors, warnings, infos and debug messages keep their level; what GStreamer says of parts that an element lacks (a
+/// level of its own, between warnings and infos) is `notice`, and all that is finer than debug is `trace`. Messages come
+/// on GStreamer's threads, which wait until the log handler returns.
 public enum GStreamerLog {
   static let labelPrefix = "gstreamer."
 

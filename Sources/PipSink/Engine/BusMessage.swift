@@ -41,10 +41,11 @@ enum BusMessage {
 
   private static let streamEndedName = "pipsink-stream-ended"
 
-  /// What a stream's sink posts at its end. GStreamer itself posts an end for the pipeline only, after the last
-  /// stream's.
-  static func streamEnded(sink: GstElementPointer) -> UnsafeMutablePointer<GstMessage>? {
-    gst_message_new_application(sink.asObject, gst_structure_new_empty(streamEndedName))
+  /// What a stream's sink posts at its end: by way of the bus, so that an error that was posted before is heard before.
+  /// GStreamer itself posts an end for the pipeline only, after the last stream's.
+  static func postStreamEnd(of sink: GstElementPointer) {
+    gst_element_post_message(
+      sink, gst_message_new_application(sink.asObject, gst_structure_new_empty(streamEndedName)))
   }
 
   static func isStreamEnd(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {

@@ -77,3 +77,8 @@ func shortDescription(of caps: UnsafeMutablePointer<GstCaps>, limit: Int = 160) 
   let string = String(cString: text)
   return string.count > limit ? string.prefix(limit) + "…" : string
 }
+
+extension GstEventType {
+  /// Whether events of this type come between the buffers, on the streaming thread (under the pad's stream lock).
+  package var isSerialized: Bool { rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0 }
+}

@@ -20,6 +20,10 @@ package struct StreamElement: Sendable {
     known.withLock { $0[type] = StreamElement(streamID: streamID, deliver: deliver) }
   }
 
+  /// For an element whose frames an engine takes, when its stream ends: GStreamer itself says on the bus when the whole
+  /// pipeline has ended, not one of its sinks.
+  package static func postEnd(of element: Element) { BusMessage.postStreamEnd(of: element) }
+
   static func of(_ element: Element) -> StreamElement? {
     known.withLock { $0[element.pointee.object.object.g_type_instance.g_class.pointee.g_type] }
   }
@@ -45,12 +49,6 @@ final class StreamElementConsumer: SampleBufferConsumer, @unchecked Sendable {
     handlers: StreamSink.Handlers
   ) {
     kind.deliver(element, StreamElementConsumer(next: consumer, flow: flow, handlers: handlers))
-    // GStreamer itself says on the bus when the whole pipeline has ended, not one of its sinks.
-    PadEventObservation.install(onSinkPadOf: element) { type, pad in
-      guard type == GST_EVENT_EOS, let sink = gst_pad_get_parent_element(pad) else { return }
-      defer { gst_object_unref(sink) }
-      gst_element_post_message(sink, BusMessage.streamEnded(sink: sink))
-    }
   }
 
   func consume(_ sampleBuffer: SampleBuffer) {

@@ -71,9 +71,7 @@ enum StreamSinkClass {
       let type = event.pointee.type
       if type.isSerialized { StreamSinkClass.withStream(of: sink) { $0.note(event) } }
       if type == GST_EVENT_EOS {
-        // By way of the bus, so that an error that was posted before is heard before.
-        let element = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self)
-        gst_element_post_message(element, BusMessage.streamEnded(sink: element))
+        BusMessage.postStreamEnd(of: UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self))
       }
       return StreamSinkClass.baseClass?.pointee.event(sink, event) ?? 0
     }
