@@ -8,6 +8,8 @@ SOAK_SECONDS ?= 300
 # One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.
 test_options = --no-parallel
 
+run_tests = SWIFT="$(SWIFT)" scripts/run-tests.sh
+
 # Warnings in our own code fail what CI runs.
 checked = PIPSINK_WARNINGS_AS_ERRORS=1
 sanitizer_environment = \
@@ -28,18 +30,18 @@ demo: dependencies
 	  --snapshots $(DEMO_OUTPUT) --report $(DEMO_OUTPUT)/report.json
 
 test: test-dependencies lint
-	$(checked) $(SWIFT) test $(test_options)
-	$(checked) $(SWIFT) test $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter AllocationTests
+	$(checked) $(run_tests) $(test_options)
+	$(checked) $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter AllocationTests
 
 # Five minutes of a call in which fifty people come and go, with the times that those who stay see.
 soak: test-dependencies
-	PIPSINK_SOAK_SECONDS=$(SOAK_SECONDS) $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter SoakTests
+	PIPSINK_SOAK_SECONDS=$(SOAK_SECONDS) $(run_tests) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter SoakTests
 
 test-tsan: test-dependencies
-	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=thread --scratch-path .build/tsan
+	$(checked) $(sanitizer_environment) $(run_tests) $(test_options) --sanitize=thread --scratch-path .build/tsan
 
 test-asan: test-dependencies
-	$(checked) $(sanitizer_environment) $(SWIFT) test $(test_options) --sanitize=address --scratch-path .build/asan
+	$(checked) $(sanitizer_environment) $(run_tests) $(test_options) --sanitize=address --scratch-path .build/asan
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SWIFT_SOURCES)
