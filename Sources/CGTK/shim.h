@@ -10,7 +10,12 @@
 #include <X11/extensions/XShm.h>
 #include <X11/Xutil.h>
 #include <sys/eventfd.h>
+#include <linux/memfd.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <wayland-client.h>
 
 // Exported by libdispatch for CFRunLoop, declared in no public header.
 /// An eventfd that can be read when the main queue has work. To be called on the main thread.
@@ -27,6 +32,23 @@ static inline int pipsink_display_descriptor(GdkDisplay *display) {
   if (GDK_IS_X11_DISPLAY(display)) return ConnectionNumber(GDK_DISPLAY_XDISPLAY(display));
   if (GDK_IS_WAYLAND_DISPLAY(display)) return wl_display_get_fd(gdk_wayland_display_get_wl_display(display));
   return -1;
+}
+
+// Swift passes copies of constants, and libwayland keeps the address.
+static inline struct wl_shm *pipsink_bind_shm(struct wl_registry *registry, uint32_t name) {
+  return wl_registry_bind(registry, name, &wl_shm_interface, 1);
+}
+static inline struct wl_subcompositor *pipsink_bind_subcompositor(struct wl_registry *registry, uint32_t name) {
+  return wl_registry_bind(registry, name, &wl_subcompositor_interface, 1);
+}
+/// Anonymous memory that can be given to another process.
+static inline int pipsink_make_memory(const char *name, size_t size) {
+  int descriptor = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
+  if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
 }
 
 /// Whether a child of a GtkOverlay is drawn below another child of it; of other containers it is not known.

@@ -28,12 +28,15 @@ public final class BackgroundMonitor {
   private var isFocused = true
   private var isFrameMissing = false
   private var missedTicks = 0
-  private var ticker: Task<Void, Never>?
+  /// A GLib source; 0 for none.
+  private var ticker: guint = 0
+  private var isFrameClockConnected = false
+  private var probe: WaylandFrameProbe?
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
 
   /// Wayland: how often it is looked whether the window has been painted, after how many times without a frame one is
   /// asked for (a video that plays paints by itself), and after how many the window counts as hidden.
-  private static let tickMilliseconds = 30
+  private static let tickMilliseconds = 25
   private static let ticksWithoutFrame = 2
   private static let patience = 3
 
@@ -56,7 +59,9 @@ public final class BackgroundMonitor {
   }
 
   isolated deinit {
-    ticker?.cancel()
+    probe = nil
+    if ticker != 0 { g_source_remove(ticker) }
+    Self.watching[ObjectIdentifier(self)] = nil
     signals.disconnectAll()
     if !GTKDisplay.isLost, !isWayland, let root = gdk_get_default_root_window() {
       gdk_window_remove_filter(root, Self.filter, Unmanaged.passUnretained(self).toOpaque())
@@ -92,7 +97,15 @@ public final class BackgroundMonitor {
     let simple: @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
       MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.update() }
     }
-    for signal in ["map", "unmap"] { signals.connect(window, signal, to: self, simple) }
+    signals.connect(window, "map", to: self, simple)
+    let unmapped: @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
+      MainActor.assumeIsolated {
+        guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
+        monitor.probe?.leaveWindow()
+        monitor.update()
+      }
+    }
+    signals.connect(window, "unmap", to: self, unmapped)
     let property: GdkEventAnyHandler = { _, _, monitor in
       MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.update() }
       return 0
@@ -143,30 +156,60 @@ public final class BackgroundMonitor {
 
   /// Asks for a frame of a single pixel again and again while there are no others.
   private func watchFrames() {
+    Self.watching[ObjectIdentifier(self)] = { [weak self] in self }
+    // GLib's clock, not a task's sleep: that wakes two threads more each time, which costs more than a small picture.
+    ticker = g_timeout_add(
+      guint(Self.tickMilliseconds),
+      { monitor in
+        let address = UInt(bitPattern: monitor)
+        MainActor.assumeIsolated {
+          object(UnsafeMutableRawPointer(bitPattern: address), as: BackgroundMonitor.self)?.tick()
+        }
+        return sourceContinues
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func connectFrameClock() {
+    guard !isFrameClockConnected, let clock = gtk_widget_get_frame_clock(window) else { return }
+    isFrameClockConnected = true
     let painted: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
       MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.didPaint() }
     }
-    ticker = Task { [weak self] in
-      var isConnected = false
-      while (try? await Task.sleep(for: .milliseconds(Self.tickMilliseconds))) != nil {
-        guard let self, !GTKDisplay.isLost else { return }
-        guard gtk_widget_get_mapped(window) != 0 else { continue }
-        if !isConnected, let clock = gtk_widget_get_frame_clock(window) {
-          isConnected = true
-          signals.connect(UnsafeMutableRawPointer(clock), "after-paint", to: self, painted)
-        }
-        tick()
-      }
-    }
+    signals.connect(UnsafeMutableRawPointer(clock), "after-paint", to: self, painted)
   }
 
   private func tick() {
+    guard !GTKDisplay.isLost, gtk_widget_get_mapped(window) != 0 else { return }
+    connectFrameClock()
     missedTicks += 1
     if missedTicks > Self.patience, !isFrameMissing {
       isFrameMissing = true
       update()
     }
-    if missedTicks >= Self.ticksWithoutFrame { gtk_widget_queue_draw_area(window, 0, 0, 1, 1) }
+    if missedTicks >= Self.ticksWithoutFrame { askForFrame() }
+  }
+
+  private func askForFrame() {
+    if probe == nil, let connection = GTKDisplay.waylandConnection {
+      probe = WaylandFrameProbe(connection) { [weak self] in self?.didPaint() }
+    }
+    let surface = gtk_widget_get_window(window).flatMap { gdk_wayland_window_get_wl_surface($0) }
+    if let probe, let surface, !probe.ask(over: surface) { return }
+    gtk_widget_queue_draw_area(window, 0, 0, 1, 1)
+  }
+
+  private static var watching: [ObjectIdentifier: () -> BackgroundMonitor?] = [:]
+
+  /// The compositor has shown a picture that a view of ours has put over a window past GTK, and asks for the next.
+  ///
+  /// - Parameter surface: the address of the window's wl_surface.
+  static func noteFrame(ofSurface surface: UInt) {
+    for monitor in watching.values {
+      guard let monitor = monitor(), !GTKDisplay.isLost, let window = gtk_widget_get_window(monitor.window),
+        gdk_wayland_window_get_wl_surface(window).map({ UInt(bitPattern: $0) }) == surface
+      else { continue }
+      monitor.didPaint()
+    }
   }
 
   private func didPaint() {

@@ -12,8 +12,8 @@ final class CairoPicture: @unchecked Sendable {
   /// A cairo_surface_t over the pixels.
   let surface: OpaquePointer
 
-  /// The same pixels for the X server; nil elsewhere.
-  let sharedImage: SharedMemoryImage?
+  /// Where the pixels are, when the display server has them, too; nil when they are Cairo's own.
+  let memory: (any PictureMemory)?
 
   /// - Returns: nil when there is no memory for it.
   init?(size: PictureSize) {
@@ -24,22 +24,21 @@ final class CairoPicture: @unchecked Sendable {
     self.size = size
     self.surface = surface
     self.pixels = pixels
-    sharedImage = nil
+    memory = nil
     stride = Int(cairo_image_surface_get_stride(surface))
   }
 
-  /// Over memory that the X server has, too.
-  init?(_ image: SharedMemoryImage) {
+  init?(_ memory: any PictureMemory) {
     guard
       let surface = cairo_image_surface_create_for_data(
-        image.pixels, CAIRO_FORMAT_RGB24, Int32(image.size.width), Int32(image.size.height), Int32(image.stride)),
+        memory.pixels, CAIRO_FORMAT_RGB24, Int32(memory.size.width), Int32(memory.size.height), Int32(memory.stride)),
       cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
     else { return nil }
-    size = image.size
+    size = memory.size
     self.surface = surface
-    pixels = image.pixels
-    sharedImage = image
-    stride = image.stride
+    pixels = memory.pixels
+    self.memory = memory
+    stride = memory.stride
   }
 
   deinit {

@@ -12,8 +12,9 @@ public enum GTKDisplay {
   private static var opened: Kind?
   /// nil before ``open()``.
   public static var kind: Kind? { opened }
-  /// Puts pictures into X11 windows past GTK; nil where that cannot be.
-  private(set) static var presenter: X11Presenter?
+  private static var x11Presenter: X11Presenter?
+  /// nil on X11, and on compositors without subsurfaces.
+  private(set) static var waylandConnection: WaylandConnection?
 
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
   /// called on the main thread before any view or window is made.
@@ -29,9 +30,17 @@ public enum GTKDisplay {
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
     if kind == .x11 { PictureInPictureDisplay.open() }
     DisplayWatch.begin(display)
-    if kind == .x11 { presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display)) }
+    switch kind {
+    case .x11: x11Presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display))
+    case .wayland: waylandConnection = WaylandConnection(display)
+    }
     opened = kind
     return kind
+  }
+
+  /// What takes a view's pictures to the display server past GTK; nil where that cannot be.
+  static func makePresenter() -> (any WindowPresenter)? {
+    x11Presenter ?? waylandConnection.map { WaylandPresenter($0) }
   }
 
   /// Whether a window can be put on an overlay layer above all others, which Wayland compositors with layer-shell have.

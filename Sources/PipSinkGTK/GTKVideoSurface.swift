@@ -3,11 +3,11 @@ import PipSink
 /// The part of a ``GTKVideoView`` that a display layer's presenting thread uses: it draws frames at the view's size in
 /// pixels, ready for GTK to paint.
 ///
-/// Three pictures go round: one that GTK paints from, the newest that is ready, one that is drawn on. GTK's thread
-/// never waits for a conversion, nor the other way round.
+/// Three pictures go round: one that GTK paints from, the newest that is ready, one that is drawn on; on Wayland a
+/// fourth, which the compositor may still read. GTK's thread never waits for a conversion, nor the other way round.
 ///
-/// On X11 a picture goes to the window from the presenting thread, past GTK's frame clock and its second copy; GTK
-/// paints it only when the window has to be painted anyway.
+/// A picture goes to the display server from the presenting thread, past GTK's frame clock and its second copy; GTK
+/// paints it only when the window has to be painted anyway, or where something transparent lies over it.
 final class GTKVideoSurface: VideoRenderer {
   private let state = Locked(State())
   private let canvas = Locked(FrameCanvas())
@@ -26,16 +26,19 @@ final class GTKVideoSurface: VideoRenderer {
     var mustClear = false
     var isPaintRequested = false
     /// Where pictures go past GTK; nil has GTK paint them.
-    var window: X11WindowArea?
+    var area: WindowArea?
     /// What GTK has painted may not have reached the server yet, and then would cover what goes there now.
     var isPainting = false
     var convertedCount: UInt64 = 0
     var needsDisplay: (@Sendable () -> Void)?
+
+    /// The picture that the view has to show.
+    var newest: CairoPicture? { mustClear ? nil : ready ?? shown }
   }
 
-  private let presenter: X11Presenter?
+  private let presenter: (any WindowPresenter)?
 
-  init(presenter: X11Presenter?, requestPaint: @escaping @Sendable () -> Void) {
+  init(presenter: (any WindowPresenter)?, requestPaint: @escaping @Sendable () -> Void) {
     self.presenter = presenter
     self.requestPaint = requestPaint
   }
@@ -49,14 +52,16 @@ final class GTKVideoSurface: VideoRenderer {
     let work = state.withLock { state -> (isVisible: Bool, spare: CairoPicture?) in
       guard state.isVisible, let size = state.size else { return (false, nil) }
       state.spare.removeAll { $0.size != size }
-      return (true, state.spare.popLast())
+      // All but one are free when the server keeps no more than it shows; a slower one may see a picture change.
+      let free = state.spare.firstIndex { presenter?.isFree($0) ?? true } ?? state.spare.indices.first
+      return (true, free.map { state.spare.remove(at: $0) })
     }
     // Nobody sees it: nothing is converted. The layer is told when that changes.
     guard work.isVisible else { return }
     guard let picture = work.spare else {
       throw RenderingError(code: .invalidSize, reason: "there is no memory for the view's picture")
     }
-    if let image = picture.sharedImage { presenter?.reclaim(image) }
+    presenter?.reclaim(picture)
     do throws(PipSinkError) {
       try canvas.withLock { canvas throws(PipSinkError) in
         _ = try canvas.draw(
@@ -76,9 +81,10 @@ final class GTKVideoSurface: VideoRenderer {
       state.mustClear = false
       state.convertedCount += 1
       // With the lock, so that a place that the view has left gets no picture any more.
-      if let presenter, let window = state.window, let image = picture.sharedImage, image.size == state.size {
-        presenter.put(image, into: window.windowID, at: window.origin, rectangles: window.rectangles)
-        if !state.isPainting { return false }
+      if let presenter, let area = state.area, area.size == picture.size, presenter.put(picture, in: area),
+        !(state.isPainting && presenter.isCoveredByPainting)
+      {
+        return false
       }
       defer { state.isPaintRequested = true }
       return !state.isPaintRequested
@@ -109,23 +115,42 @@ final class GTKVideoSurface: VideoRenderer {
   /// The view's size in pixels, and whether anybody can see it.
   ///
   /// - Parameters:
-  ///   - window: where pictures of this size go past GTK.
-  ///   - makePicture: makes a picture of that size; called three times when it is a new one.
+  ///   - window: the view's GdkWindow, which pictures are for.
+  ///   - area: where pictures go past GTK; nil has GTK paint them.
+  /// - Returns: whether GTK has to paint, so that what has changed is seen.
+  @MainActor
+  @discardableResult
   func update(
-    size: PictureSize?, isVisible: Bool, window: X11WindowArea? = nil,
-    makePicture: (PictureSize) -> CairoPicture? = { _ in nil }
-  ) {
+    size: PictureSize?, isVisible: Bool, window: OpaquePointer? = nil, area: WindowArea? = nil
+  ) -> Bool {
     let isNew = state.withLock { $0.size != size }
-    let pictures = isNew ? (0..<3).compactMap { _ in size.flatMap(makePicture) } : []
+    var pictures: [CairoPicture] = []
+    if isNew, let size, let window {
+      pictures = (0..<3 + (presenter?.keptPictureCount ?? 0)).compactMap { _ in
+        // In memory that the display server reads, where there is such.
+        presenter?.makePicture(size, for: window) ?? CairoPicture(size: size)
+      }
+    }
+    let placement = presenter?.place(area) ?? .unavailable
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       let needsDisplay = isVisible && size != nil && (size != state.size || !state.isVisible)
       if isNew { state.spare = pictures }
       state.size = size
       state.isVisible = isVisible
-      state.window = window
+      state.area = placement == .unavailable ? nil : area
       return needsDisplay ? state.needsDisplay : nil
     }
     handler?()
+    return placement == .placedAnew
+  }
+
+  /// The window that the view was in goes away, or the view does.
+  @MainActor
+  func leaveWindow() {
+    state.withLock { state in
+      state.area = nil
+      presenter?.leaveWindow()
+    }
   }
 
   /// The picture to paint; nil for none. It is GTK's until the next call.
@@ -148,14 +173,19 @@ final class GTKVideoSurface: VideoRenderer {
   }
 
   /// What GTK painted has reached the display server.
+  @MainActor
   func didPaint() {
-    state.withLock { $0.isPainting = false }
+    state.withLock { state in
+      state.isPainting = false
+      // It has painted all there is to see, at the view's size.
+      if state.area == nil || state.newest?.size != state.size { presenter?.withdraw() }
+    }
   }
 
   /// A copy of the newest picture.
   func image() -> BGRAImage? {
     state.withLock { state in
-      (state.ready ?? (state.mustClear ? nil : state.shown)).map { picture in
+      state.newest.map { picture in
         let rowByteCount = picture.size.width * 4
         return BGRAImage(
           size: picture.size,

@@ -37,7 +37,7 @@ public final class GTKVideoView: GTKWidgetOwner {
     g_object_ref_sink(widget)
     let target = PaintTarget(widget)
     paintTarget = target
-    surface = GTKVideoSurface(presenter: GTKDisplay.presenter) { target.requestPaint() }
+    surface = GTKVideoSurface(presenter: GTKDisplay.makePresenter()) { target.requestPaint() }
     connectSignals()
   }
 
@@ -47,6 +47,7 @@ public final class GTKVideoView: GTKWidgetOwner {
     signals.disconnectAll()
     toplevelSignals.disconnectAll()
     if !GTKDisplay.isLost {
+      surface.leaveWindow()
       gtk_widget_destroy(widget)
       g_object_unref(widget)
     }
@@ -112,7 +113,7 @@ public final class GTKVideoView: GTKWidgetOwner {
 
   private func setMapped(_ isMapped: Bool) {
     self.isMapped = isMapped
-    if isMapped { followToplevel() }
+    if isMapped { followToplevel() } else { surface.leaveWindow() }
     update()
   }
 
@@ -134,39 +135,28 @@ public final class GTKVideoView: GTKWidgetOwner {
     toplevelSignals.connect(current, "window-state-event", to: self, changed)
   }
 
-  private func update() {
+  private func update(isPainting: Bool = false) {
     let scale = Int(gtk_widget_get_scale_factor(widget))
     let width = Int(gtk_widget_get_allocated_width(widget)) * scale
     let height = Int(gtk_widget_get_allocated_height(widget)) * scale
     // GTK allocates a pixel to a widget that has no place.
     let window = gtk_widget_get_window(widget)
     let size = width > 1 && height > 1 && window != nil ? PictureSize(width: width, height: height) : nil
-    let area = size != nil && GTKDisplay.presenter != nil ? X11WindowArea(of: widget, scale: scale) : nil
-    surface.update(size: size, isVisible: isMapped && !isMinimized && !isObscured, window: area) {
-      makePicture($0, for: window)
-    }
+    let area = size.flatMap { isMapped ? WindowArea(of: widget, size: $0, scale: scale) : nil }
+    let mustPaint = surface.update(
+      size: size, isVisible: isMapped && !isMinimized && !isObscured, window: window, area: area)
+    if mustPaint, !isPainting { gtk_widget_queue_draw(widget) }
     if let size, size != lastSize {
       lastSize = size
       renderSizeDidChange?(size)
     }
   }
 
-  /// In memory that the X server reads, where there is such.
-  private func makePicture(_ size: PictureSize, for window: OpaquePointer?) -> CairoPicture? {
-    if let presenter = GTKDisplay.presenter, let visual = window.flatMap({ gdk_window_get_visual($0) }),
-      let xVisual = gdk_x11_visual_get_xvisual(visual),
-      let image = presenter.makeImage(visual: xVisual, depth: gdk_visual_get_depth(visual), size: size)
-    {
-      return CairoPicture(image)
-    }
-    return CairoPicture(size: size)
-  }
-
   // MARK: - Painting
 
   private func paint(_ context: OpaquePointer) {
     // Something may lie over the view now that did not before, or no longer.
-    update()
+    update(isPainting: true)
     noteWhenPainted()
     guard let picture = surface.pictureToPaint() else {
       cairo_set_source_rgb(context, 0, 0, 0)
@@ -195,7 +185,10 @@ extension GTKVideoView {
     g_idle_add_full(
       G_PRIORITY_DEFAULT_IDLE,
       { surface in
-        if let surface { Unmanaged<GTKVideoSurface>.fromOpaque(surface).takeUnretainedValue().didPaint() }
+        if let surface {
+          let surface = Unmanaged<GTKVideoSurface>.fromOpaque(surface).takeUnretainedValue()
+          MainActor.assumeIsolated { if !GTKDisplay.isLost { surface.didPaint() } }
+        }
         return sourceEnds
       }, Unmanaged.passRetained(surface).toOpaque(),
       { surface in if let surface { Unmanaged<GTKVideoSurface>.fromOpaque(surface).release() } })

@@ -150,7 +150,7 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
     let cover: GtkWidgetPointer = gtk_label_new(nil)
     let style = gtk_widget_get_style_context(cover)
     gtk_style_context_add_class(style, "pipsink-cover")
-    gtk_style_context_add_class(style, X11WindowArea.opaqueClass)
+    gtk_style_context_add_class(style, WindowArea.opaqueClass)
     gtk_label_set_justify(cover.cast(), GTK_JUSTIFY_CENTER)
     gtk_widget_set_no_show_all(cover, 1)
     gtk_overlay_add_overlay(overlay.cast(), cover)

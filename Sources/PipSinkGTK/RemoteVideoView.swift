@@ -89,7 +89,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
   private func addLabel(_ label: GtkWidgetPointer, style: String, horizontal: GtkAlign, vertical: GtkAlign) {
     Style.install()
     gtk_style_context_add_class(gtk_widget_get_style_context(label), style)
-    gtk_style_context_add_class(gtk_widget_get_style_context(label), X11WindowArea.opaqueClass)
+    gtk_style_context_add_class(gtk_widget_get_style_context(label), WindowArea.opaqueClass)
     gtk_widget_set_halign(label, horizontal)
     gtk_widget_set_valign(label, vertical)
     gtk_widget_set_no_show_all(label, 1)

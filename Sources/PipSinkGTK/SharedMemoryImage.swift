@@ -5,7 +5,7 @@ import PipSink
 /// Pixels in memory that the X server reads directly (MIT-SHM): BGRx rows.
 ///
 /// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
-final class SharedMemoryImage: @unchecked Sendable {
+final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
   let size: PictureSize
   let image: UnsafeMutablePointer<XImage>
   private let connection: X11Connection

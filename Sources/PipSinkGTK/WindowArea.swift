@@ -1,23 +1,28 @@
 import CGTK
 import PipSink
 
-/// Where a widget's pixels lie in its X11 window.
-struct X11WindowArea: Sendable {
+/// Where a widget's pixels lie in what the display server knows as its window.
+struct WindowArea: Sendable {
+  /// On X11 the window's XID, on Wayland the address of its wl_surface.
   let windowID: UInt
   /// Of the widget's upper left corner in the window, in pixels.
   let origin: (x: Int, y: Int)
+  /// The widget's, in pixels.
+  let size: PictureSize
+  /// Pixels of the screen for one of GTK's.
+  let scale: Int
   /// The parts of the widget that nothing covers, in its own pixels.
   let rectangles: [PictureRect]
 
   /// Widgets with this style class are opaque: what they cover need not be painted again for every frame.
   static let opaqueClass = "pipsink-opaque"
 
-  /// - Returns: nil when the widget has no X11 window, or when something transparent lies over it, which only GTK can
+  /// - Returns: nil when the widget has no such window, or when something transparent lies over it, which only GTK can
   ///   blend with the picture.
   @MainActor
-  init?(of widget: GtkWidgetPointer, scale: Int) {
+  init?(of widget: GtkWidgetPointer, size: PictureSize, scale: Int) {
     guard let own = gtk_widget_get_window(widget), gtk_widget_get_has_window(widget) != 0 else { return nil }
-    guard let (window, x, y) = Self.nativeWindow(of: own) else { return nil }
+    guard let (window, x, y) = Self.nativeWindow(of: own), let id = Self.identifier(of: window) else { return nil }
     let region = gdk_window_get_clip_region(own)
     defer { cairo_region_destroy(region) }
     for cover in Self.covers(of: widget) {
@@ -25,7 +30,9 @@ struct X11WindowArea: Sendable {
       var rectangle = cover.rectangle
       cairo_region_subtract_rectangle(region, &rectangle)
     }
-    windowID = gdk_x11_window_get_xid(window)
+    windowID = id
+    self.size = size
+    self.scale = scale
     origin = (x * scale, y * scale)
     rectangles = (0..<cairo_region_num_rectangles(region)).map { index in
       var rectangle = cairo_rectangle_int_t()
@@ -36,7 +43,17 @@ struct X11WindowArea: Sendable {
     }
   }
 
-  /// The X11 window that a GdkWindow is drawn in, and where.
+  @MainActor
+  private static func identifier(of window: OpaquePointer) -> UInt? {
+    switch GTKDisplay.kind {
+    case .x11: gdk_x11_window_get_xid(window)
+    // There is none before the window is shown and after it is hidden.
+    case .wayland: gdk_wayland_window_get_wl_surface(window).map { UInt(bitPattern: $0) }
+    case nil: nil
+    }
+  }
+
+  /// The window that the display server knows in which a GdkWindow is drawn, and where.
   @MainActor
   private static func nativeWindow(of own: OpaquePointer) -> (OpaquePointer, x: Int, y: Int)? {
     var (window, x, y) = (own, 0, 0)

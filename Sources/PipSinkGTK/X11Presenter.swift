@@ -6,7 +6,7 @@ import PipSink
 ///
 /// The X server copies them out of shared memory and says when it has; nobody waits for that, unless the same memory is
 /// to be drawn on again before.
-final class X11Presenter: Sendable {
+final class X11Presenter: WindowPresenter {
   private let connection: X11Connection
   private let state: Locked<State>
   private let completionEvent: Int32
@@ -30,15 +30,24 @@ final class X11Presenter: Sendable {
     state = Locked(State())
   }
 
-  func makeImage(visual: UnsafeMutablePointer<Visual>, depth: Int32, size: PictureSize) -> SharedMemoryImage? {
-    // The lock keeps others' errors apart from those of attaching the memory.
-    state.withLock { _ in
-      connection.use { SharedMemoryImage(connection, visual: visual, depth: depth, size: size) } ?? nil
+  func makePicture(_ size: PictureSize, for window: OpaquePointer) -> CairoPicture? {
+    guard let visual = gdk_window_get_visual(window), let xVisual = gdk_x11_visual_get_xvisual(visual) else {
+      return nil
     }
+    // The lock keeps others' errors apart from those of attaching the memory.
+    let image = state.withLock { _ in
+      connection.use {
+        SharedMemoryImage(connection, visual: xVisual, depth: gdk_visual_get_depth(visual), size: size)
+      } ?? nil
+    }
+    return image.flatMap { CairoPicture($0) }
   }
 
-  /// Waits until the server has read `image`, if it has not yet, so that it can be drawn on.
-  func reclaim(_ image: SharedMemoryImage) {
+  func isFree(_ picture: CairoPicture) -> Bool { true }
+
+  /// Waits until the server has read the picture, if it has not yet.
+  func reclaim(_ picture: CairoPicture) {
+    guard let image = picture.memory as? SharedMemoryImage else { return }
     state.withLock { state in
       guard state.pending.contains(image.segmentID) else { return }
       connection.use {
@@ -51,29 +60,35 @@ final class X11Presenter: Sendable {
     }
   }
 
-  /// Puts the parts `rectangles` of `image`, in its own pixels, into a window.
-  ///
-  /// - Parameter origin: where the image's upper left corner lies in the window.
-  func put(
-    _ image: SharedMemoryImage, into window: UInt, at origin: (x: Int, y: Int), rectangles: [PictureRect]
-  ) {
+  func put(_ picture: CairoPicture, in area: WindowArea) -> Bool {
+    guard let image = picture.memory as? SharedMemoryImage else { return false }
     state.withLock { state in
-      guard let last = rectangles.indices.last else { return }
+      guard let last = area.rectangles.indices.last else { return }
       connection.use {
         collect(&state)
         let depth = image.image.pointee.depth
-        guard let context = state.contexts[depth] ?? XCreateGC(connection.display, window, 0, nil) else { return }
+        guard let context = state.contexts[depth] ?? XCreateGC(connection.display, area.windowID, 0, nil) else {
+          return
+        }
         state.contexts[depth] = context
-        for (index, part) in rectangles.enumerated() {
+        for (index, part) in area.rectangles.enumerated() {
           XShmPutImage(
-            connection.display, window, context, image.image, Int32(part.x), Int32(part.y), Int32(origin.x + part.x),
-            Int32(origin.y + part.y), UInt32(part.width), UInt32(part.height), index == last ? 1 : 0)
+            connection.display, area.windowID, context, image.image, Int32(part.x), Int32(part.y),
+            Int32(area.origin.x + part.x), Int32(area.origin.y + part.y), UInt32(part.width), UInt32(part.height),
+            index == last ? 1 : 0)
         }
         state.pending.insert(image.segmentID)
         XFlush(connection.display)
       }
     }
+    return true
   }
+
+  /// It has read the picture before the next one is drawn.
+  var keptPictureCount: Int { 0 }
+
+  /// GTK paints in the same window: what it has under way may yet cover the picture.
+  var isCoveredByPainting: Bool { true }
 
   /// Reads what the server has read.
   private func collect(_ state: inout State) {

@@ -1,0 +1,78 @@
+import CGTK
+import PipSink
+
+/// Asks a Wayland compositor whether it shows a window, by the frame of a single transparent pixel that lies over it.
+///
+/// GTK paints nothing for that: its frame of a single pixel takes a new buffer of the whole window.
+@MainActor
+final class WaylandFrameProbe {
+  private let connection: WaylandConnection
+  private let answered: () -> Void
+  private let pixel: WaylandImage
+  private var parent: OpaquePointer?
+  private var subsurface: WaylandSubsurface?
+  private var callback: OpaquePointer?
+
+  /// - Parameter answered: called when the compositor has shown the pixel.
+  init?(_ connection: WaylandConnection, answered: @escaping () -> Void) {
+    guard let pixel = WaylandImage(connection, size: PictureSize(width: 1, height: 1), isOpaque: false) else {
+      return nil
+    }
+    pixel.pixels.initialize(repeating: 0, count: pixel.stride)
+    self.connection = connection
+    self.pixel = pixel
+    self.answered = answered
+  }
+
+  isolated deinit {
+    leaveWindow()
+  }
+
+  /// - Parameter parent: the window's wl_surface.
+  /// - Returns: whether GTK has to paint the window, without which the pixel is not there.
+  func ask(over parent: OpaquePointer) -> Bool {
+    let isNew = self.parent != parent
+    if isNew {
+      leaveWindow()
+      self.parent = parent
+      subsurface = WaylandSubsurface(connection, over: parent)
+    }
+    // It may take its time; a second question has no other answer.
+    guard callback == nil, let subsurface else { return isNew }
+    let part = PictureRect(x: 0, y: 0, width: 1, height: 1)
+    guard let buffer = pixel.lend(part, of: [part]), let callback = wl_surface_frame(subsurface.surface) else {
+      return isNew
+    }
+    wl_callback_add_listener(callback, Self.listener.table, Unmanaged.passUnretained(self).toOpaque())
+    self.callback = callback
+    wl_surface_attach(subsurface.surface, buffer, 0, 0)
+    wl_surface_damage(subsurface.surface, 0, 0, 1, 1)
+    wl_surface_commit(subsurface.surface)
+    return isNew
+  }
+
+  /// The window is hidden, or goes away.
+  func leaveWindow() {
+    forgetCallback()
+    subsurface?.destroy()
+    subsurface = nil
+    parent = nil
+  }
+
+  private func forgetCallback() {
+    if let callback { wl_callback_destroy(callback) }
+    callback = nil
+  }
+
+  private nonisolated static let listener = WaylandListener(
+    wl_callback_listener(done: { probe, _, _ in
+      let address = UInt(bitPattern: probe)
+      MainActor.assumeIsolated {
+        guard let probe = object(UnsafeMutableRawPointer(bitPattern: address), as: WaylandFrameProbe.self) else {
+          return
+        }
+        probe.forgetCallback()
+        probe.answered()
+      }
+    }))
+}

@@ -1,0 +1,117 @@
+import CGTK
+import Glibc
+import PipSink
+
+/// Pixels in memory that the Wayland compositor reads directly (wl_shm): BGRx rows, or BGRA with alpha multiplied in.
+///
+/// `@unchecked Sendable`: constant but for what is behind the lock; whoever has it sees to it that one thread at a time
+/// uses the pixels.
+final class WaylandImage: PictureMemory, @unchecked Sendable {
+  let size: PictureSize
+  let stride: Int
+  let pixels: UnsafeMutablePointer<UInt8>
+  /// The wl_shm_pool.
+  private let pool: OpaquePointer
+  private let byteCount: Int
+  /// Of the parts of the image that have been shown.
+  private let buffers = Locked<[(part: PictureRect, buffer: WaylandBuffer)]>([])
+
+  private let format: UInt32
+
+  /// - Returns: nil when the system has no memory for it.
+  init?(_ connection: WaylandConnection, size: PictureSize, isOpaque: Bool = true) {
+    guard size.isValid else { return nil }
+    let stride = size.width * 4
+    // A part of the image counts with whole rows from its first pixel on, which are more than the image's.
+    let byteCount = stride * (size.height + 1)
+    guard byteCount <= Int(Int32.max) else { return nil }
+    let descriptor = pipsink_make_memory("pipsink", byteCount)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+      address != MAP_FAILED
+    else { return nil }
+    guard let pool = wl_shm_create_pool(connection.sharedMemory, descriptor, Int32(byteCount)) else {
+      munmap(address, byteCount)
+      return nil
+    }
+    self.size = size
+    self.stride = stride
+    self.byteCount = byteCount
+    pixels = address.assumingMemoryBound(to: UInt8.self)
+    self.pool = pool
+    format = isOpaque ? WL_SHM_FORMAT_XRGB8888.rawValue : WL_SHM_FORMAT_ARGB8888.rawValue
+  }
+
+  deinit {
+    wl_shm_pool_destroy(pool)
+    munmap(pixels, byteCount)
+  }
+
+  /// Whether the compositor may still read it.
+  var isBusy: Bool { buffers.withLock { $0.contains { $0.buffer.isBusy } } }
+
+  /// The wl_buffer of a part of the image, which is the compositor's from here on until it gives it back.
+  ///
+  /// - Parameter parts: all that are shown now.
+  /// - Returns: nil when libwayland has no memory.
+  func lend(_ part: PictureRect, of parts: [PictureRect]) -> OpaquePointer? {
+    buffers.withLock { buffers in
+      buffers.removeAll { !parts.contains($0.part) && !$0.buffer.isBusy }
+      if let known = buffers.first(where: { $0.part == part }) { return known.buffer.lend() }
+      guard
+        let proxy = wl_shm_pool_create_buffer(
+          pool, Int32(part.y * stride + part.x * 4), Int32(part.width), Int32(part.height), Int32(stride),
+          format)
+      else { return nil }
+      let buffer = WaylandBuffer(proxy)
+      buffers.append((part, buffer))
+      return buffer.lend()
+    }
+  }
+}
+
+/// A wl_buffer. Its events come on GTK's thread, where it is destroyed, too, so that none comes afterwards.
+private final class WaylandBuffer: Sendable {
+  private let events: Events
+
+  init(_ proxy: OpaquePointer) {
+    events = Events(proxy)
+    wl_buffer_add_listener(proxy, Self.listener.table, Unmanaged.passRetained(events).toOpaque())
+  }
+
+  deinit {
+    g_idle_add_full(
+      G_PRIORITY_DEFAULT,
+      { events in
+        if let events { Unmanaged<Events>.fromOpaque(events).takeRetainedValue().destroy() }
+        return sourceEnds
+      }, Unmanaged.passUnretained(events).toOpaque(), nil)
+  }
+
+  var isBusy: Bool { events.isBusy.withLock { $0 } }
+
+  func lend() -> OpaquePointer {
+    events.isBusy.withLock { $0 = true }
+    return events.proxy
+  }
+
+  /// `@unchecked Sendable`: constant but for the lock's content.
+  private final class Events: @unchecked Sendable {
+    let proxy: OpaquePointer
+    let isBusy = Locked(false)
+
+    init(_ proxy: OpaquePointer) {
+      self.proxy = proxy
+    }
+
+    func destroy() {
+      wl_buffer_destroy(proxy)
+    }
+  }
+
+  private static let listener = WaylandListener(
+    wl_buffer_listener(release: { events, _ in
+      if let events { Unmanaged<Events>.fromOpaque(events).takeUnretainedValue().isBusy.withLock { $0 = false } }
+    }))
+}

@@ -1,0 +1,36 @@
+import CGTK
+
+/// A surface of our own over GTK's window, which takes no pointer and no touch: GTK's window gets those.
+///
+/// Made and destroyed on GTK's thread. It is there for the user once GTK has painted the window again.
+struct WaylandSubsurface {
+  let surface: OpaquePointer
+  let subsurface: OpaquePointer
+
+  /// - Parameter parent: the window's wl_surface.
+  /// - Returns: nil when libwayland has no memory.
+  init?(_ connection: WaylandConnection, over parent: OpaquePointer) {
+    guard let surface = wl_compositor_create_surface(connection.compositor) else { return nil }
+    guard let subsurface = wl_subcompositor_get_subsurface(connection.subcompositor, surface, parent) else {
+      wl_surface_destroy(surface)
+      return nil
+    }
+    self.surface = surface
+    self.subsurface = subsurface
+    wl_subsurface_set_desync(subsurface)
+    if let nothing = wl_compositor_create_region(connection.compositor) {
+      wl_surface_set_input_region(surface, nothing)
+      wl_region_destroy(nothing)
+    }
+  }
+
+  func hide() {
+    wl_surface_attach(surface, nil, 0, 0)
+    wl_surface_commit(surface)
+  }
+
+  func destroy() {
+    wl_subsurface_destroy(subsurface)
+    wl_surface_destroy(surface)
+  }
+}
