@@ -10,6 +10,7 @@
 #include <X11/extensions/XShm.h>
 #include <X11/Xutil.h>
 #include <sys/eventfd.h>
+#include <fcntl.h>
 #include <linux/memfd.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -44,7 +45,8 @@ static inline struct wl_subcompositor *pipsink_bind_subcompositor(struct wl_regi
 /// Anonymous memory that can be given to another process.
 static inline int pipsink_make_memory(const char *name, size_t size) {
   int descriptor = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC);
-  if (descriptor >= 0 && ftruncate(descriptor, (off_t)size) != 0) {
+  // Allocated now: memory that turned out not to be there later would end the program where it draws.
+  if (descriptor >= 0 && posix_fallocate(descriptor, 0, (off_t)size) != 0) {
     close(descriptor);
     return -1;
   }

@@ -18,17 +18,8 @@ struct WaylandPixelTests {
 
   @Test(arguments: zip([VideoGravity.resizeAspect, .resizeAspectFill, .resize], [1, 2, 2]))
   func aWindowShowsWhatTheOffscreenPictureShows(gravity: VideoGravity, scale: Int) async throws {
-    let folder = try TemporaryFolder()
-    let offscreen = try await Demo.play([
-      Self.pipeline, "--surface", "offscreen", "--window-size", "\(Self.tile)", "--gravity", gravity.rawValue,
-      "--duration", "1", "--snapshots", folder.url.path,
-    ])
-    #expect(offscreen.status == 0, "\(offscreen.errors)")
-    var expected: [BGRAImage] = []
-    for name in ["a", "b", "c"] {
-      expected.append(
-        try await PNG.decoded(folder.path(try #require(folder.files.first { $0.hasSuffix("inApp-\(name).png") }))))
-    }
+    let expected = try await Demo.offscreenPictures(
+      of: Self.pipeline, streams: ["a", "b", "c"], size: Self.tile, gravity: gravity)
 
     let server = try await WaylandServer(.sway)
     try await server.swaymsg("output", "*", "scale", "\(scale)")

@@ -20,15 +20,8 @@ struct WindowPixelTests {
 
   @Test(arguments: VideoGravity.allCases, [1, 2])
   func aWindowShowsWhatTheOffscreenPictureShows(gravity: VideoGravity, scale: Int) async throws {
-    let folder = try TemporaryFolder()
-    let offscreen = try await Demo.play([
-      Self.pipeline, "--surface", "offscreen", "--window-size", "\(Self.tile)", "--gravity", gravity.rawValue,
-      "--duration", "1", "--snapshots", folder.url.path,
-    ])
-    #expect(offscreen.status == 0, "\(offscreen.errors)")
-    let expected = try await ["a", "b", "c", "d"].asyncMap { name in
-      try await PNG.decoded(folder.path(try #require(folder.files.first { $0.hasSuffix("inApp-\(name).png") })))
-    }
+    let expected = try await Demo.offscreenPictures(
+      of: Self.pipeline, streams: ["a", "b", "c", "d"], size: Self.tile, gravity: gravity)
 
     let server = try await XServer()
     let size = PictureSize(width: 2 * Self.tile.width / scale, height: 2 * Self.tile.height / scale)
@@ -85,6 +78,26 @@ struct WindowPixelTests {
   }
 }
 
+extension Demo {
+  /// What the streams of a pipeline look like in memory, at a size.
+  static func offscreenPictures(
+    of pipeline: String, streams: [String], size: PictureSize, gravity: VideoGravity
+  ) async throws -> [BGRAImage] {
+    let folder = try TemporaryFolder()
+    let run = try await play([
+      pipeline, "--surface", "offscreen", "--window-size", "\(size)", "--gravity", gravity.rawValue, "--duration", "1",
+      "--snapshots", folder.url.path,
+    ])
+    #expect(run.status == 0, "\(run.errors)")
+    var pictures: [BGRAImage] = []
+    for name in streams {
+      let file = try #require(folder.files.first { $0.hasSuffix("inApp-\(name).png") })
+      pictures.append(try await PNG.decoded(folder.path(file)))
+    }
+    return pictures
+  }
+}
+
 extension BGRAImage {
   /// Peak signal-to-noise ratio of the colour channels, in dB.
   func psnr(to other: BGRAImage) -> Double {
@@ -92,13 +105,5 @@ extension BGRAImage {
     let sum = zip(bytes, other.bytes).reduce(0) { $0 + (Int($1.0) - Int($1.1)) * (Int($1.0) - Int($1.1)) }
     guard sum > 0 else { return .infinity }
     return 10 * log10(255 * 255 / (Double(sum) / Double(bytes.count / 4 * 3)))
-  }
-}
-
-extension Array {
-  fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
-    var results: [Result] = []
-    for element in self { results.append(try await transform(element)) }
-    return results
   }
 }

@@ -18,6 +18,27 @@ final class EngineStatus: Sendable {
       guard !isBackgroundDecodingEnabled, let visibleStreamIDs else { return false }
       return !visibleStreamIDs.contains(id)
     }
+
+    /// What follows from the flow of frames and audio; what the app has said goes before it.
+    ///
+    /// - Returns: whether it is new.
+    mutating func observe(_ device: StreamDevice, _ new: DeviceState) -> Bool {
+      guard let old = streams[device.stream]?[device.kind], !saidDevices.contains(device),
+        !(new == .off && old == .unknown)
+      else { return false }
+      streams[device.stream]?[device.kind] = new
+      return old != new
+    }
+
+    /// What the app says.
+    ///
+    /// - Returns: whether it is new.
+    mutating func say(_ device: StreamDevice, _ new: DeviceState) -> Bool {
+      guard let old = streams[device.stream]?[device.kind] else { return false }
+      if new == .unknown { saidDevices.remove(device) } else { saidDevices.insert(device) }
+      streams[device.stream]?[device.kind] = new
+      return old != new
+    }
   }
 
   let broadcast = Broadcast<EngineEvent>()
@@ -51,46 +72,33 @@ final class EngineStatus: Sendable {
     broadcast.send(.stateChanged(new))
   }
 
-  /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on.
+  /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on: both at once, so that
+  /// whoever looks finds no camera on in a stream that stands still.
   func setStream(_ id: StreamID, to new: StreamPlayState) {
-    let isNew = state.withLock { state in
-      guard let old = state.streams[id]?.state else { return false }
+    let camera = StreamDevice(id, .camera)
+    let (isNew, isNewCamera) = state.withLock { state in
+      guard let old = state.streams[id]?.state else { return (false, false) }
       state.streams[id]?.state = new
       if new == .requesting { state.streams[id]?.beginRun() }
-      return old != new
+      guard old != new, let observed = new.camera else { return (old != new, false) }
+      return (true, state.observe(camera, observed))
     }
     guard isNew else { return }
     logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
-    switch new {
-    case .playing: observe(StreamDevice(id, .camera), .on)
-    case .requesting, .reconnecting: break
-    case .stalled, .ended, .failed, .stopped: observe(StreamDevice(id, .camera), .off)
-    }
+    if isNewCamera, let observed = new.camera { send(camera, observed) }
   }
 
-  /// What follows from the flow of frames and audio; what the app has said goes before it.
   func observe(_ device: StreamDevice, _ new: DeviceState) {
-    set(device, new) { state in
-      !state.saidDevices.contains(device) && !(new == .off && state.streams[device.stream]?[device.kind] == .unknown)
-    }
+    if state.withLock({ $0.observe(device, new) }) { send(device, new) }
   }
 
   /// What the app says; with `unknown` it takes back what it said.
   func say(_ device: StreamDevice, _ new: DeviceState) {
-    set(device, new) { state in
-      if new == .unknown { state.saidDevices.remove(device) } else { state.saidDevices.insert(device) }
-      return true
-    }
+    if state.withLock({ $0.say(device, new) }) { send(device, new) }
   }
 
-  private func set(_ device: StreamDevice, _ new: DeviceState, where isAllowed: (inout State) -> Bool) {
-    let isNew = state.withLock { state in
-      guard let old = state.streams[device.stream]?[device.kind], isAllowed(&state) else { return false }
-      state.streams[device.stream]?[device.kind] = new
-      return old != new
-    }
-    guard isNew else { return }
+  private func send(_ device: StreamDevice, _ new: DeviceState) {
     switch device.kind {
     case .camera: broadcast.send(.cameraStateChanged(device.stream, new))
     case .microphone: broadcast.send(.microphoneStateChanged(device.stream, new))
@@ -112,6 +120,17 @@ final class EngineStatus: Sendable {
         change(&info)
         state.streams[id] = info
       }
+    }
+  }
+}
+
+extension StreamPlayState {
+  /// What it says of the stream's camera; nil for nothing.
+  fileprivate var camera: DeviceState? {
+    switch self {
+    case .playing: .on
+    case .requesting, .reconnecting: nil
+    case .stalled, .ended, .failed, .stopped: .off
     }
   }
 }
