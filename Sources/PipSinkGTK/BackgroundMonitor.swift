@@ -38,7 +38,7 @@ public final class BackgroundMonitor {
   /// asked for (a video that plays paints by itself), and after how many the window counts as hidden.
   private static let tickMilliseconds = 25
   private static let ticksWithoutFrame = 2
-  private static let patience = 3
+  private static let patience = 2
 
   /// - Parameter changed: called on the main actor with whether it is in the background, after each change.
   public convenience init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {

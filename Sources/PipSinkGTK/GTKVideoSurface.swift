@@ -53,7 +53,7 @@ final class GTKVideoSurface: VideoRenderer {
       guard state.isVisible, let size = state.size else { return (false, nil) }
       state.spare.removeAll { $0.size != size }
       // All but one are free when the server keeps no more than it shows; a slower one may see a picture change.
-      let free = state.spare.firstIndex { presenter?.isFree($0) ?? true } ?? state.spare.indices.first
+      let free = state.spare.lastIndex { presenter?.isFree($0) ?? true } ?? state.spare.indices.first
       return (true, free.map { state.spare.remove(at: $0) })
     }
     // Nobody sees it: nothing is converted. The layer is told when that changes.
