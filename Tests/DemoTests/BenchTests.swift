@@ -41,6 +41,18 @@ import Testing
     #expect(result.measurement(name, "processor time a frame, µs")?.min ?? 0 > 0)
   }
 
+  @Test func statisticsAreComparedWithNone() async throws {
+    let result = try await run(
+      ["statistics", "--frames", "3000", "--rounds", "3", "--streams", "1,3", "--size", "64x36"])
+    expectSound(result, "statistics", rounds: 3, rows: 2)
+    for name in ["1 stream", "3 streams"] {
+      let timed = try #require(result.measurement(name, "processor time a frame, µs"))
+      let untimed = try #require(result.measurement(name, "without times, µs"))
+      #expect(
+        result.measurement(name, "processor time / without times")?.rounds == zip(timed.rounds, untimed.rounds).map(/))
+    }
+  }
+
   @Test func memoryIsMeasuredAndNoBufferIsLeftBehind() async throws {
     let result = try await run(["memory", "--frames", "3000", "--rounds", "1", "--size", "64x36"])
     expectSound(result, "memory", rounds: 1, rows: 5)

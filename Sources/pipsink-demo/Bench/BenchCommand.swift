@@ -6,7 +6,8 @@ struct BenchCommand: AsyncParsableCommand {
     abstract: "Measures PipSink beside the alternatives, all in one run.",
     subcommands: [
       RouteBenchCommand.self, PresentBenchCommand.self, SwitchBenchCommand.self, ScaleBenchCommand.self,
-      MemoryBenchCommand.self, KernelsBenchCommand.self, TableCommand.self, VariantCommand.self,
+      MemoryBenchCommand.self, StatisticsBenchCommand.self, KernelsBenchCommand.self, TableCommand.self,
+      VariantCommand.self,
     ],
     defaultSubcommand: RouteBenchCommand.self)
 }
