@@ -103,9 +103,7 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
   func place(_ area: WindowArea?) -> WindowPlacementResult {
     state.withLock { state in
       guard let area, let parent = OpaquePointer(bitPattern: area.windowID),
-        area.rectangles.count <= Self.mostParts,
-        // Buffers are of whole pixels of GTK's.
-        area.scale == 1 || area.rectangles.allSatisfy({ $0.isMultiple(of: area.scale) })
+        area.rectangles.count <= Self.mostParts
       else {
         // The surfaces stay until GTK has painted what they show.
         state.area = nil
@@ -166,11 +164,5 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
     state.callback = nil
     wl_callback_destroy(callback)
     Unmanaged.passUnretained(self).release()
-  }
-}
-
-extension PictureRect {
-  fileprivate func isMultiple(of scale: Int) -> Bool {
-    x % scale == 0 && y % scale == 0 && width % scale == 0 && height % scale == 0
   }
 }

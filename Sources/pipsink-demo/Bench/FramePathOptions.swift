@@ -29,6 +29,22 @@ struct FramePathOptions: ParsableArguments {
   static func framesOfAStream(streams: Int, frames: Int) -> Int { max(1, frames / streams) }
 }
 
+/// How much of it `route` and `statistics` do.
+struct FramePathWork: ParsableArguments {
+  @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
+  var streams = CountList([1])
+
+  @Option(help: "Frames a round and variant, of all streams together.")
+  var frames = 500_000
+
+  func validate() throws {
+    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
+  }
+
+  /// In results.
+  static func name(streams: Int) -> String { "\(streams) stream\(streams == 1 ? "" : "s")" }
+}
+
 extension PixelFormat: ExpressibleByArgument {}
 
 /// "1,4,16" on the command line.

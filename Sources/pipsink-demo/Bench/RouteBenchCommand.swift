@@ -12,28 +12,19 @@ struct RouteBenchCommand: AsyncParsableCommand {
 
   @OptionGroup var path: FramePathOptions
   @OptionGroup var options: BenchOptions
-
-  @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
-  var streams = CountList([1])
-
-  @Option(help: "Frames a round and variant, of all streams together.")
-  var frames = 500_000
-
-  func validate() throws {
-    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
-  }
+  @OptionGroup var work: FramePathWork
 
   func run() async throws {
     try await options.report {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
-      let progress = BenchProgress(total: options.rounds * streams.counts.count * FramePathVariant.allCases.count)
+      let progress = BenchProgress(total: options.rounds * work.streams.counts.count * FramePathVariant.allCases.count)
       var samples = Samples()
       // In turn, so that a machine that gets slower or faster does so for all.
       for _ in 0..<options.rounds {
-        for count in streams.counts { try await measure(count, run, progress, &samples) }
+        for count in work.streams.counts { try await measure(count, run, progress, &samples) }
       }
       var result = BenchResult("route", samples)
-      let name = Self.name(.pipSink, streams.counts[0])
+      let name = Self.name(.pipSink, work.streams.counts[0])
       result.ratioToC = result.measurement(name, Self.ratioToC)?.median
       result.ratioToFakesink = result.measurement(name, Self.ratioToFakesink)?.median
       return result
@@ -44,18 +35,18 @@ struct RouteBenchCommand: AsyncParsableCommand {
   private static let ratioToFakesink = "ratio to fakesink"
 
   private static func name(_ variant: FramePathVariant, _ streams: Int) -> String {
-    "\(streams) stream\(streams == 1 ? "" : "s"): \(variant.title)"
+    "\(FramePathWork.name(streams: streams)): \(variant.title)"
   }
 
   private func measure(
     _ count: Int, _ run: FramePathRun, _ progress: BenchProgress, _ samples: inout Samples
   ) async throws {
-    let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: frames) * count)
+    let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: work.frames) * count)
     var rates: [FramePathVariant: Double] = [:]
     var times: [FramePathVariant: Double] = [:]
     for variant in FramePathVariant.allCases {
       let name = Self.name(variant, count)
-      let report = try await progress.run(name) { try run.run(variant, streams: count, frames: frames) }
+      let report = try await progress.run(name) { try run.run(variant, streams: count, frames: work.frames) }
       rates[variant] = total / report.seconds
       times[variant] = report.cpuSeconds
       samples.add(total / report.seconds, name, "frames/s", unit: "1/s")

@@ -12,30 +12,21 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
 
   @OptionGroup var path: FramePathOptions
   @OptionGroup var options: BenchOptions
-
-  @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
-  var streams = CountList([1])
-
-  @Option(help: "Frames a round and variant, of all streams together.")
-  var frames = 500_000
-
-  func validate() throws {
-    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
-  }
+  @OptionGroup var work: FramePathWork
 
   func run() async throws {
     try await options.report {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
-      let progress = BenchProgress(total: options.rounds * streams.counts.count * 2)
+      let progress = BenchProgress(total: options.rounds * work.streams.counts.count * 2)
       var samples = Samples()
       for round in 0..<options.rounds {
-        for count in streams.counts {
-          let name = "\(count) stream\(count == 1 ? "" : "s")"
-          let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: frames) * count)
+        for count in work.streams.counts {
+          let name = FramePathWork.name(streams: count)
+          let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: work.frames) * count)
           var times: [FramePathVariant: Double] = [:]
           for variant in round.isMultiple(of: 2) ? [FramePathVariant.pipSink, .untimed] : [.untimed, .pipSink] {
             times[variant] = try await progress.run("\(name): \(variant.title)") {
-              try run.run(variant, streams: count, frames: frames).cpuSeconds / total * 1e6
+              try run.run(variant, streams: count, frames: work.frames).cpuSeconds / total * 1e6
             }
           }
           guard let timed = times[.pipSink], let untimed = times[.untimed], untimed > 0 else { continue }
