@@ -20,7 +20,7 @@ enum EngineRun {
     let router = FrameRouter()
     let observer = ByteObserver()
     let events = engine.events()
-    RenderStatistics.takesTimes = variant != .untimed
+    let timesInTurn = variant == .timesInTurn ? TimesInTurn() : nil
     let start = FramePathStart()
     try engine.start { id in
       if variant == .wrapping { return DiscardingConsumer() }
@@ -29,6 +29,7 @@ enum EngineRun {
       case .observer:
         VideoFrameObservation(of: id, by: observer, configuration: .init(bufferType: .rawData), next: route)
       case .processor: ProcessorChain([GrayscaleProcessor()], next: route)
+      case .timesInTurn: timesInTurn?.counting(route) ?? route
       default: route
       }
     }
@@ -37,12 +38,14 @@ enum EngineRun {
         engine.withUnsafeElement(named: "source\(number)") { counter.watch($0) }
       }
     }
+    timesInTurn?.start()
     var failure: PipSinkError?
     for await event in events {
       if case .streamStateChanged(_, .failed(let error)) = event { failure = error }
       if case .finished = event { break }
     }
-    let report = start.report()
+    var report = start.report()
+    report.shares = timesInTurn?.finish()
     engine.stop()
     if let failure { throw failure }
     return report

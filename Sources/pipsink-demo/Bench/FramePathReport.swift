@@ -14,6 +14,8 @@ struct FramePathReport: Codable {
   /// were not counted.
   var buffersAtMost: Int?
   var buffersLeft: Int?
+  /// Absent where times are taken throughout.
+  var shares: TimesInTurn.Shares?
 }
 
 /// A start, from which on a run's use of time and memory counts.

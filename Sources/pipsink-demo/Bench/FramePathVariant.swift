@@ -10,12 +10,15 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
   /// Frames are wrapped and let go.
   case wrapping
   case pipSink = "pipsink"
-  /// Without the clock and the histograms of its statistics.
-  case untimed
+  /// With and without the clock and the histograms of its statistics.
+  case timesInTurn = "times-in-turn"
   case observer
   case processor
   case videoSink = "fakevideosink"
   case element
+
+  /// Those that `route` compares.
+  static let ways = allCases.filter { $0 != .timesInTurn }
 
   /// In results.
   var title: String {
@@ -25,7 +28,7 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
     case .swift: "appsink in Swift, the same"
     case .wrapping: "PipSink (wrap)"
     case .pipSink: "PipSink (wrap, route, mailbox)"
-    case .untimed: "PipSink without times in its statistics"
+    case .timesInTurn: "PipSink with and without times in its statistics"
     case .observer: "PipSink with an observer of the bytes"
     case .processor: "PipSink with the grayscale processor"
     case .videoSink: "fakevideosink"
@@ -37,7 +40,7 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
     switch self {
     case .fakesink, .videoSink: rawValue
     case .element: "pipsink surface=none"
-    case .c, .swift, .wrapping, .pipSink, .untimed, .observer, .processor: "appsink"
+    case .c, .swift, .wrapping, .pipSink, .timesInTurn, .observer, .processor: "appsink"
     }
   }
 }

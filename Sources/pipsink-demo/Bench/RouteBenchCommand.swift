@@ -17,7 +17,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.report {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
-      let progress = BenchProgress(total: options.rounds * work.streams.counts.count * FramePathVariant.allCases.count)
+      let progress = BenchProgress(total: options.rounds * work.streams.counts.count * FramePathVariant.ways.count)
       var samples = Samples()
       // In turn, so that a machine that gets slower or faster does so for all.
       for _ in 0..<options.rounds {
@@ -44,7 +44,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
     let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: work.frames) * count)
     var rates: [FramePathVariant: Double] = [:]
     var times: [FramePathVariant: Double] = [:]
-    for variant in FramePathVariant.allCases {
+    for variant in FramePathVariant.ways {
       let name = Self.name(variant, count)
       let report = try await progress.run(name) { try run.run(variant, streams: count, frames: work.frames) }
       rates[variant] = total / report.seconds
@@ -52,7 +52,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
       samples.add(total / report.seconds, name, "frames/s", unit: "1/s")
       samples.add(report.cpuSeconds / total * 1e6, name, "processor time a frame, µs", unit: "µs")
     }
-    for variant in FramePathVariant.allCases {
+    for variant in FramePathVariant.ways {
       for (quantity, numbers, base) in [
         (Self.ratioToC, rates, FramePathVariant.c), (Self.ratioToFakesink, rates, .fakesink),
         ("processor time / C", times, .c),
@@ -60,10 +60,6 @@ struct RouteBenchCommand: AsyncParsableCommand {
         guard let number = numbers[variant], let other = numbers[base], other > 0 else { continue }
         samples.add(number / other, Self.name(variant, count), quantity, unit: "ratio")
       }
-    }
-    // What its statistics cost.
-    if let timed = times[.pipSink], let untimed = times[.untimed] {
-      samples.add(timed / untimed, Self.name(.pipSink, count), "processor time / without times", unit: "ratio")
     }
     // What the element costs, beside another video sink with the library's wrapping.
     if let element = times[.element], let sink = times[.videoSink], let wrapping = times[.wrapping],

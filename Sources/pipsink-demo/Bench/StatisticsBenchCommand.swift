@@ -6,8 +6,8 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
     commandName: "statistics",
     abstract: "Measures what the times in PipSink's statistics cost, on and off in turn.",
     discussion: """
-      The way of a frame as in `route`, with times and without, each in a process of its own; every round begins with the \
-      other one. It is a few parts in a hundred, less than two runs of the same differ by: it takes many rounds.
+      The way of a frame as in `route`, in a process that takes times and takes none in turn, 25 milliseconds each. It is a few \
+      parts in a hundred, less than two processes that do the same differ by.
       """)
 
   @OptionGroup var path: FramePathOptions
@@ -17,19 +17,16 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.report {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
-      let progress = BenchProgress(total: options.rounds * work.streams.counts.count * 2)
+      let progress = BenchProgress(total: options.rounds * work.streams.counts.count)
       var samples = Samples()
-      for round in 0..<options.rounds {
+      for _ in 0..<options.rounds {
         for count in work.streams.counts {
           let name = FramePathWork.name(streams: count)
-          let total = Double(FramePathOptions.framesOfAStream(streams: count, frames: work.frames) * count)
-          var times: [FramePathVariant: Double] = [:]
-          for variant in round.isMultiple(of: 2) ? [FramePathVariant.pipSink, .untimed] : [.untimed, .pipSink] {
-            times[variant] = try await progress.run("\(name): \(variant.title)") {
-              try run.run(variant, streams: count, frames: work.frames).cpuSeconds / total * 1e6
-            }
+          let report = try await progress.run(name) { try run.run(.timesInTurn, streams: count, frames: work.frames) }
+          guard let shares = report.shares, shares.timed.frames > 0, shares.untimed.frames > 0 else {
+            throw DemoError(.usage, "\(work.frames) frames are too few for turns of 25 milliseconds: more --frames.")
           }
-          guard let timed = times[.pipSink], let untimed = times[.untimed], untimed > 0 else { continue }
+          let (timed, untimed) = (shares.timed.frameMicroseconds, shares.untimed.frameMicroseconds)
           samples.add(timed / untimed, name, "processor time / without times", unit: "ratio")
           samples.add(timed, name, "processor time a frame, µs", unit: "µs")
           samples.add(untimed, name, "without times, µs", unit: "µs")

@@ -35,7 +35,7 @@ struct VariantCommand: AsyncParsableCommand {
         switch variant {
         case .fakesink, .c, .swift, .videoSink, .element:
           try AppsinkRun.run(description, hasAppsinks: variant == .swift)
-        case .wrapping, .pipSink, .untimed, .observer, .processor:
+        case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
           try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
         }
       FileHandle.standardOutput.write(try JSONEncoder().encode(report))
