@@ -34,7 +34,9 @@ import Testing
     let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
     let scratch = Self.products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CGStreamer", "CLibYUV", "CGTK"].map { Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path }
+      ["CCounter", "CGStreamer", "CLibYUV", "CGTK"].map {
+        Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
+      }
       + [
         scratch.appendingPathComponent("checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap").path
       ]

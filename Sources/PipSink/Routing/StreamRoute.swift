@@ -52,7 +52,7 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
-    let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? .now : nil)
+    let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? CounterClock.now : nil)
     // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
     // memory.
     let isFirst = state.withLock { state in
