@@ -101,10 +101,15 @@ enum TestFrame {
 
   private static let kept = Locked<[String: PixelBuffer]>([:])
 
-  /// The same as ``pixelBuffer(_:)``, made once a process.
+  /// The same as ``pixelBuffer(_:)``, made once a process. It is a copy: a source's own frame keeps its pool, which has
+  /// two open files.
   static func keptPixelBuffer(_ source: String) throws -> PixelBuffer {
     if let kept = kept.withLock({ $0[source] }) { return kept }
-    let new = try pixelBuffer(source)
+    let made = try sample(source)
+    defer { gst_sample_unref(made) }
+    let copy = try #require(gst_buffer_copy_deep(gst_sample_get_buffer(made)))
+    defer { gst_buffer_unref(copy) }
+    let new = try pixelBuffer(owning: #require(gst_sample_new(copy, gst_sample_get_caps(made), nil, nil)))
     kept.withLock { $0[source] = new }
     return new
   }
