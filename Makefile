@@ -64,7 +64,7 @@ bench-results: test-dependencies
 	$(demo_program) bench memory --json Benchmarks/results/memory.json
 	$(demo_program) bench kernels --json Benchmarks/results/kernels.json
 	$(demo_program) bench present --rounds 3 --seconds 1.5 --json Benchmarks/results/present.json
-	$(demo_program) bench statistics --streams 1,64 --rounds 101 --json Benchmarks/results/statistics.json
+	$(demo_program) bench statistics --streams 1,64 --rounds 61 --frames 2000000 --json Benchmarks/results/statistics.json
 	$(demo_program) bench switch --json Benchmarks/results/switch.json
 	$(demo_program) bench scale --rounds 3 --json Benchmarks/results/scale.json
 	$(demo_program) bench table --into README.md $(addprefix Benchmarks/results/,route.json statistics.json memory.json present.json switch.json)

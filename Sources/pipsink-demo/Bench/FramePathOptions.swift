@@ -2,7 +2,7 @@ import ArgumentParser
 import CGStreamer
 import PipSink
 
-/// The frames that go through the pipelines of `route` and `memory`.
+/// The frames that go through the pipelines of `route`, `statistics` and `memory`.
 struct FramePathOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The frames' size, in pixels.", valueName: "WxH"))
   var size = PictureSize(width: 1920, height: 1080)
