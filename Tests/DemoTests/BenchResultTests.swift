@@ -65,6 +65,16 @@ import Testing
     #expect(counter.counts["rect"] == 2 + 1)
   }
 
+  @Test func thePlotHasABarsColorSayWhetherItIsOurs() {
+    for (variant, isOurs) in [
+      (FramePathVariant.pipSink, true), (.element, true), (.processor, true), (.c, false), (.videoSink, false),
+    ] {
+      var samples = Samples()
+      samples.add(1, variant.title, "frames/s", unit: "1/s")
+      #expect(BenchPlot(result: BenchResult("route", samples)).svg.contains("#3465a4") == isOurs, "\(variant)")
+    }
+  }
+
   @Test func filesAreWrittenAndComparedWithLaterOnes() async throws {
     let folder = try TemporaryFolder()
     let arguments = [

@@ -46,7 +46,7 @@ struct BenchPlot {
     return [
       text(10, middle + 4, bar.name, ""),
       "<rect x=\"\(labelWidth)\" y=\"\(y + 3)\" width=\"\(position(bar.median) - labelWidth)\" "
-        + "height=\"\(barHeight - 6)\" fill=\"\(bar.name.contains("PipSink") ? "#3465a4" : "#babdb6")\"/>",
+        + "height=\"\(barHeight - 6)\" fill=\"\(bar.name.lowercased().contains("pipsink") ? "#3465a4" : "#babdb6")\"/>",
       "<path d=\"M\(position(bar.min)) \(middle)H\(position(bar.max))\" stroke=\"black\"/>",
       text(labelWidth + plotWidth + 8, middle + 4, BenchTable.decimal(bar.median), ""),
     ]
