@@ -1,0 +1,219 @@
+import Testing
+
+@testable import PipSink
+
+/// What a switch does to the surfaces it touches, in which order, and what is counted across switches, runs and
+/// removals.
+@Suite struct RoutingSwitchTests {
+  /// The streams' frames differ in their width, so that a surface's events tell whose they are.
+  private static let widths: [StreamID: Int] = ["a": 16, "b": 32, "c": 48]
+  private let frames: [StreamID: PixelBuffer]
+
+  init() throws {
+    frames = try Self.widths.mapValues { try TestFrame.pixelBuffer(TestFrame.testSource(.i420, $0, 16)) }
+  }
+
+  private func frame(_ id: StreamID, _ sequence: UInt64) -> SampleBuffer {
+    SampleBuffer(pixelBuffer: frames[id]!, sequenceNumber: sequence)
+  }
+
+  private func size(_ id: StreamID) -> PictureSize { PictureSize(width: Self.widths[id]!, height: 16) }
+
+  /// Checks that no stream begins on a surface before the one that had it has left.
+  private func expectOneOwnerAtATime(_ surface: RecordingDestination, _ comment: Comment) {
+    var owner: PictureSize?
+    for event in surface.events {
+      switch event {
+      case .begin(let size, _):
+        #expect(owner == nil, comment)
+        owner = size
+      case .relinquish: owner = nil
+      case .frame(let size, _): #expect(owner == size, comment)
+      }
+    }
+  }
+
+  // MARK: - Who leaves first
+
+  @Test(arguments: [["a", "b"], ["b", "a"]])
+  func whoHadTheSurfaceLeavesItBeforeTheNextBeginsInWhicheverOrderTheyWereAdded(order: [StreamID]) throws {
+    let pip = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: pip)
+    for id in order { router.addStream(id).consume(frame(id, 1)) }
+    try router.enterPictureInPicture("b")
+    try router.enterPictureInPicture("a")
+    #expect(
+      pip.events == [
+        .begin(size: size("b"), sequence: 1), .relinquish(removingImage: true), .begin(size: size("a"), sequence: 1),
+      ])
+  }
+
+  @Test(arguments: [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]])
+  func streamsThatChangePlacesInACircleLeaveBeforeTheyEnter(order: [StreamID]) throws {
+    let surfaces = [RecordingDestination(), RecordingDestination(), RecordingDestination()]
+    let router = FrameRouter(pictureInPicture: surfaces[0])
+    let ids = [.primary] + surfaces.dropFirst().map { router.addPictureInPictureSurface($0) }
+    let inApp = RecordingDestination()
+    let consumers = Dictionary(uniqueKeysWithValues: order.map { ($0, router.addStream($0, inApp: inApp)) })
+    for id in order { consumers[id]!.consume(frame(id, 1)) }
+    let before: [StreamID] = ["a", "b", "c"]
+    let after: [StreamID] = ["c", "a", "b"]
+    var (first, second) = (RoutingTable(), RoutingTable())
+    for (surface, id) in zip(ids, before) { first = first.showing(id, on: surface) }
+    for (surface, id) in zip(ids, after) { second = second.showing(id, on: surface) }
+    try router.switchTo(first)
+    try router.switchTo(second)
+    for id in order { consumers[id]!.consume(frame(id, 2)) }
+    for (index, surface) in surfaces.enumerated() {
+      expectOneOwnerAtATime(surface, "surface \(index)")
+      #expect(surface.events.last == .frame(size: size(after[index]), sequence: 2))
+      #expect(surface.sequences(of: size(before[index])).isEmpty)
+    }
+    for id in order { #expect(inApp.sequences(of: size(id)) == [1], "\(id) is in the app no longer") }
+  }
+
+  // MARK: - Mirroring
+
+  @Test func mirroringOnAndOffOnOneSurfaceIsNoSwitch() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a", isMirrored: true)
+    consumer.consume(frame("a", 2))
+    try router.enterPictureInPicture("a", isMirrored: false)
+    consumer.consume(frame("a", 3))
+    #expect(router.changes.count == 1, "it went to picture-in-picture once")
+    #expect(
+      pip.events == [.begin(size: nil, sequence: nil)] + (1...3).map { .frame(size: size("a"), sequence: $0) },
+      "its surface notices nothing")
+    #expect(
+      inApp.events == [
+        .relinquish(removingImage: false), .begin(size: size("a"), sequence: 1), .frame(size: size("a"), sequence: 2),
+        .relinquish(removingImage: false),
+      ])
+  }
+
+  @Test func aMirroredStreamThatGoesToAnotherSurfaceIsShownInTheAppThroughout() throws {
+    let inApp = RecordingDestination()
+    let surfaces = [RecordingDestination(), RecordingDestination()]
+    let router = FrameRouter(pictureInPicture: surfaces[0])
+    let second = router.addPictureInPictureSurface(surfaces[1])
+    let consumer = router.addStream("a", inApp: inApp)
+    try router.enterPictureInPicture("a", isMirrored: true)
+    consumer.consume(frame("a", 1))
+    let begun = inApp.events
+    try router.enterPictureInPicture("a", on: second, isMirrored: true)
+    consumer.consume(frame("a", 2))
+    #expect(inApp.events == begun + [.frame(size: size("a"), sequence: 2)], "the app's surface notices nothing")
+    #expect(surfaces[0].events.last == .relinquish(removingImage: true))
+    #expect(surfaces[1].sequences(of: size("a")) == [2])
+  }
+
+  @Test func aStreamThatStopsBeingMirroredAsItChangesItsSurfaceLeavesTheApp() throws {
+    let inApp = RecordingDestination()
+    let surfaces = [RecordingDestination(), RecordingDestination()]
+    let router = FrameRouter(pictureInPicture: surfaces[0])
+    let second = router.addPictureInPictureSurface(surfaces[1])
+    let consumer = router.addStream("a", inApp: inApp)
+    try router.enterPictureInPicture("a", isMirrored: true)
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a", on: second, isMirrored: false)
+    consumer.consume(frame("a", 2))
+    #expect(inApp.events.last == .relinquish(removingImage: false))
+    #expect(inApp.sequences(of: size("a")) == [1])
+    try router.enterPictureInPicture("a", on: .primary, isMirrored: true)
+    consumer.consume(frame("a", 3))
+    #expect(inApp.sequences(of: size("a")) == [1, 3])
+  }
+
+  // MARK: - What is counted across runs and removals
+
+  @Test func theFirstFrameOfANewRunIsNeitherLostNorRepeatedBySwitchesBeforeOrAfterItsBegin() throws {
+    let router = FrameRouter(pictureInPicture: RecordingDestination())
+    let consumer = router.addStream("a")
+    for sequence in 1...100 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
+    // The switch comes before the engine's next run.
+    try router.enterPictureInPicture("a")
+    router.addStream("a")
+    consumer.consume(frame("a", 1))
+    consumer.consume(frame("a", 2))
+    // The switch comes after the run has begun, and before its first frame.
+    router.addStream("a")
+    router.leavePictureInPicture()
+    consumer.consume(frame("a", 1))
+    #expect(router.changes.map(\.framesLost) == [0, 0])
+    #expect(router.changes.map(\.framesRepeated) == [0, 0])
+    // What a switch really loses is counted in the new run, too.
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 4))
+    #expect(router.changes.map(\.framesLost) == [0, 0, 2])
+  }
+
+  @Test func aLateFrameOfARemovedStreamReachesNobodyIsNotCountedAndKeepsNoMemory() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.addStream("a", inApp: inApp)
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    router.removeStream("a")
+    let events = (inApp.events.count, pip.events.count)
+    weak var late: PixelBuffer?
+    do {
+      let pixelBuffer = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
+      late = pixelBuffer
+      consumer.consume(SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: 2))
+    }
+    #expect(late == nil, "nobody keeps its memory")
+    #expect((inApp.events.count, pip.events.count) == events)
+    #expect(router.statistics(of: "a") == nil)
+    #expect(router.latestSampleBuffer(of: "a") == nil)
+    // Its ID may come back while the old consumer still delivers.
+    router.addStream("a")
+    consumer.consume(frame("a", 3))
+    #expect(router.statistics(of: "a")?.received == 0)
+    #expect(router.latestSampleBuffer(of: "a") == nil)
+  }
+
+  @Test func aRemovedStreamsLastFrameIsLetGo() throws {
+    let router = FrameRouter()
+    weak var last: PixelBuffer?
+    let consumer = router.addStream("a")
+    do {
+      let pixelBuffer = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
+      last = pixelBuffer
+      consumer.consume(SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: 1))
+    }
+    #expect(last != nil, "it is the stream's latest")
+    router.removeStream("a")
+    #expect(last == nil)
+  }
+
+  @Test func aSurfaceThatComesAfterItsStreamWasSentThereCountsWhatItShows() throws {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "pip", renderer: renderer)
+    let router = FrameRouter()
+    let consumer = router.addStream("a")
+    try router.enterPictureInPicture("a")
+    #expect(router.addPictureInPictureSurface(layer) == .primary)
+    for sequence in 1...3 as ClosedRange<UInt64> {
+      consumer.consume(frame("a", sequence))
+      #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    }
+    #expect(renderer.shown == [1, 2, 3])
+    #expect(router.renderStatistics(of: "a")?.shown == 3)
+  }
+
+  @Test func aSurfaceThatComesLateShowsTheLatestFrameWithoutCountingItAgain() throws {
+    let pip = RecordingDestination()
+    let router = FrameRouter()
+    let consumer = router.addStream("a")
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 1))
+    _ = router.addPictureInPictureSurface(pip)
+    #expect(pip.events == [.begin(size: size("a"), sequence: 1)])
+    #expect(router.statistics(of: "a")?.received == 1)
+    #expect(router.changes.count == 1)
+  }
+}
