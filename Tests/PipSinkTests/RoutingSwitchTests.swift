@@ -216,4 +216,106 @@ import Testing
     #expect(router.statistics(of: "a")?.received == 1)
     #expect(router.changes.count == 1)
   }
+
+  @Test func aStreamThatEntersBeforeItsFirstFrameHasLostNothing() throws {
+    let router = FrameRouter(pictureInPicture: RecordingDestination())
+    let consumer = router.addStream("a")
+    try router.enterPictureInPicture("a")
+    // A processor may have dropped the frames before it.
+    consumer.consume(frame("a", 5))
+    #expect(router.changes.map(\.framesLost) == [0])
+    #expect(router.changes.map(\.framesRepeated) == [0])
+  }
+
+  @Test func theTimeBetweenTwoRunsIsNoIntervalOfTheStream() throws {
+    let router = FrameRouter()
+    let consumer = router.addStream("a")
+    for sequence in 1...2 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
+    router.addStream("a")
+    for sequence in 1...2 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
+    #expect(router.statistics(of: "a")?.received == 4)
+    #expect(router.statistics(of: "a")?.intervals.count == 2)
+  }
+
+  @Test func theLastThousandSwitchesOfAStreamAreKept() throws {
+    let router = FrameRouter(pictureInPicture: RecordingDestination())
+    router.addStream("a")
+    for number in 1...1005 {
+      if number.isMultiple(of: 2) { router.leavePictureInPicture() } else { try router.enterPictureInPicture("a") }
+    }
+    #expect(router.changes.count == 1000)
+    #expect(router.changes.last?.to == .pictureInPicture, "the newest is among them")
+  }
+
+  // MARK: - What stays, and what is taken away
+
+  @Test func aMirroredStreamThatLeavesTakesItsPictureFromThePictureInPictureSurface() throws {
+    let pip = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: pip)
+    router.addStream("a", inApp: RecordingDestination()).consume(frame("a", 1))
+    try router.enterPictureInPicture("a", isMirrored: true)
+    router.leavePictureInPicture()
+    #expect(pip.events.last == .relinquish(removingImage: true))
+    #expect(router.table.pictureInPictureStreamID == "a", "it stays chosen")
+    #expect(router.table.mode == .normal)
+  }
+
+  @Test func theAppsPictureIsNotClearedForAStreamThatIsMirrored() throws {
+    let inApp = RecordingDestination()
+    let router = FrameRouter(pictureInPicture: RecordingDestination())
+    router.keepsInAppPictures = false
+    router.addStream("a", inApp: inApp).consume(frame("a", 1))
+    try router.enterPictureInPicture("a", isMirrored: true)
+    #expect(!inApp.events.contains(.relinquish(removingImage: true)))
+  }
+
+  // MARK: - Frames that wait while their stream moves
+
+  @Test func aFrameThatWaitedAndHasNowhereToGoCountsAsReplaced() throws {
+    let renderer = TestRenderer()
+    let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: renderer)
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: inApp)
+    renderer.hold()
+    consumer.consume(frame("a", 1))
+    #expect(renderer.waitUntilRendering())
+    consumer.consume(frame("a", 2))
+    try router.enterPictureInPicture("a")
+    #expect(router.statistics(of: "a")?.replaced == 1)
+    renderer.release()
+  }
+
+  /// - Parameter isFresh: whether the frame that goes along has been shown nowhere yet.
+  @Test(arguments: [true, false])
+  func theFrameThatGoesAlongCountsAsReplacedOnlyWhereItHasNotBeenShownYet(isFresh: Bool) throws {
+    let (appRenderer, pipRenderer) = (TestRenderer(), TestRenderer())
+    let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: appRenderer)
+    let pip = SampleBufferDisplayLayer(name: "pip", renderer: pipRenderer)
+    let router = FrameRouter(pictureInPicture: pip)
+    let a = router.addStream("a", inApp: inApp)
+    let b = router.addStream("b")
+    // The surface that it goes to is busy with another stream's frame meanwhile.
+    try router.enterPictureInPicture("b")
+    pipRenderer.hold()
+    b.consume(frame("b", 1))
+    #expect(pipRenderer.waitUntilRendering())
+    if isFresh {
+      appRenderer.hold()
+      a.consume(frame("a", 1))
+      #expect(appRenderer.waitUntilRendering())
+      a.consume(frame("a", 2))
+    } else {
+      a.consume(frame("a", 1))
+      a.consume(frame("a", 2))
+      #expect(inApp.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    }
+    let before = try #require(router.statistics(of: "a")).replaced
+    try router.enterPictureInPicture("a")
+    a.consume(frame("a", 3))
+    #expect(try #require(router.statistics(of: "a")).replaced - before == (isFresh ? 1 : 0))
+    appRenderer.release()
+    pipRenderer.release()
+    #expect(pip.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(pipRenderer.shown.last == 3)
+  }
 }
