@@ -97,4 +97,107 @@ import Testing
     let wasTaken = [selector.select("b"), selector.select("nobody"), selector.select("a")]
     #expect(wasTaken == [false, false, true])
   }
+
+  // MARK: - Speakers
+
+  private func time(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
+
+  @Test func ofThreeSpeakersInTurnEachHasToHoldTheHalfSecondItself() {
+    var selector = selector(.activeSpeaker, "a", "b", "c")
+    selector.setAudioLevel("a", 0.1, at: time(0))
+    // b and c are loud in turn, 0.4 s each, and together for much longer than half a second.
+    for turn in 0..<5 {
+      let begin = 1 + Double(turn) * 0.8
+      selector.setAudioLevel("c", 0.1, at: time(begin))
+      selector.setAudioLevel("b", 0.8, at: time(begin))
+      selector.setAudioLevel("b", 0.8, at: time(begin + 0.39))
+      #expect(selector.selected == "a")
+      selector.setAudioLevel("b", 0.1, at: time(begin + 0.4))
+      selector.setAudioLevel("c", 0.8, at: time(begin + 0.4))
+      selector.setAudioLevel("c", 0.8, at: time(begin + 0.79))
+      #expect(selector.selected == "a")
+    }
+    selector.setAudioLevel("c", 0.8, at: time(5.15))
+    #expect(selector.selected == "c", "it has held it")
+  }
+
+  @Test func aSpeakerThatIsOvertakenByALouderOneLosesItsHalfSecond() {
+    var selector = selector(.activeSpeaker, "a", "b", "c")
+    selector.setAudioLevel("b", 0.5, at: time(1))
+    // c is louder still: the half second is c's now, and not what is left of b's.
+    selector.setAudioLevel("c", 0.9, at: time(1.3))
+    selector.setAudioLevel("c", 0.9, at: time(1.6))
+    #expect(selector.selected == "a")
+    selector.setAudioLevel("c", 0.9, at: time(1.8))
+    #expect(selector.selected == "c")
+  }
+
+  @Test func whoWasChosenHoldsTheHalfSecondAnewAgainstTheNext() {
+    var selector = selector(.activeSpeaker, "a", "b", "c")
+    selector.setAudioLevel("b", 0.3, at: time(1))
+    selector.setAudioLevel("b", 0.3, at: time(1.5))
+    #expect(selector.selected == "b")
+    selector.setAudioLevel("c", 0.9, at: time(1.6))
+    selector.setAudioLevel("c", 0.9, at: time(2))
+    #expect(selector.selected == "b")
+    selector.setAudioLevel("c", 0.9, at: time(2.1))
+    #expect(selector.selected == "c")
+  }
+
+  @Test func whatIsAsGoodAsSilentIsNoSpeech() {
+    var selector = selector(.activeSpeaker, "a", "b")
+    selector.setAudioLevel("b", 0.05, at: time(1))
+    selector.setAudioLevel("b", 0.05, at: time(9))
+    #expect(selector.selected == "a")
+  }
+
+  @Test func speakersWithoutAPictureAndTheLocalOneAreNotChosen() {
+    var selector = selector(.activeSpeaker, "a", "b")
+    selector.setEnabled("b", false)
+    for level in ["b", "local"] {
+      selector.setAudioLevel(level, 1, at: time(1))
+      selector.setAudioLevel(level, 1, at: time(5))
+    }
+    #expect(selector.selected == "a")
+  }
+
+  @Test func loudnessChangesNothingUnderAnotherPolicy() {
+    var selector = selector(.first, "a", "b")
+    selector.setAudioLevel("b", 1, at: time(1))
+    selector.setAudioLevel("b", 1, at: time(5))
+    #expect(selector.selected == "a")
+    #expect(selector.streams.last?.audioLevel == 1)
+  }
+
+  // MARK: - Choices that stay
+
+  @Test func theUsersChoiceStaysWhenOthersComeAndGo() {
+    var selector = selector(.first, "a", "b", "c")
+    selector.select("b")
+    selector.add("d")
+    selector.remove("c")
+    selector.setEnabled("a", false)
+    selector.setEnabled("a", true)
+    #expect(selector.selected == "b")
+    selector.remove("b")
+    #expect(selector.selected == "d", "the next one after it")
+  }
+
+  @Test func aStreamThatIsAddedTwiceIsLeftAsItIs() {
+    var selector = selector(.first, "a")
+    selector.setEnabled("a", false)
+    selector.add("a", isEnabled: true)
+    #expect(selector.streams.filter { $0.id == "a" }.map(\.isEnabled) == [false])
+    #expect(selector.selected == "local")
+  }
+
+  @Test func anotherPolicyChoosesAtOnce() {
+    var selector = selector(.first, "a", "b")
+    selector.policy = .mostRecent
+    #expect(selector.selected == "b")
+    selector.policy = .pinned("a")
+    #expect(selector.selected == "a")
+    selector.policy = .pinned("nobody")
+    #expect(selector.selected == "a", "what is chosen stays while it can")
+  }
 }

@@ -256,7 +256,7 @@ public final class PictureInPictureController {
     phase = .idle
     goInactive(.failed(error))
     emit(.failedToStart(error))
-    scheduleRetry()
+    scheduleRetry(isAutomatic: isAutomatic)
   }
 
   func end(_ reason: PictureInPictureStopReason) {
@@ -298,9 +298,11 @@ public final class PictureInPictureController {
     leave()
     goInactive(reason)
     phase = .idle
+    let wasAutomatic = isAutomatic
     isAutomatic = false
     emit(.didStop(reason))
-    if case .failed = reason { scheduleRetry() }
+    // What had started by itself is tried again as such, so that it stops when the app comes back.
+    if case .failed = reason { scheduleRetry(isAutomatic: wasAutomatic) }
     settle()
   }
 
@@ -311,10 +313,9 @@ public final class PictureInPictureController {
     updateVisibility()
   }
 
-  private func scheduleRetry() {
+  private func scheduleRetry(isAutomatic: Bool) {
     attempt += 1
     guard let pause = configuration.retryPolicy?.pause(before: attempt), !isInvalidated else { return }
-    let isAutomatic = isAutomatic
     retry = Task { [weak self] in
       guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
       // What started by the background is not started again when the app has come back.
@@ -322,7 +323,7 @@ public final class PictureInPictureController {
       do throws(PipSinkError) {
         try begin(isAutomatic: isAutomatic)
       } catch {
-        scheduleRetry()
+        scheduleRetry(isAutomatic: isAutomatic)
       }
     }
   }
