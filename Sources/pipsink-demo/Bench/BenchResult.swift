@@ -52,12 +52,8 @@ struct BenchResult: Codable {
     measurements.first { $0.name == name && $0.quantity == quantity }
   }
 
-  var json: Data {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return try encoder.encode(self) + Data("\n".utf8)
-    }
+  var json: [UInt8] {
+    get throws { try JSONText.encode(self) }
   }
 
   /// One line for every number of every round.
