@@ -18,6 +18,11 @@ enum Program {
   @MainActor
   static func main() {
     StandardStream.prepare()
+    do throws(DemoError) {
+      try SystemLimits.checkForProgram()
+    } catch {
+      exit(error.reported.rawValue)
+    }
     Task.detached {
       let status = await run()
       guard status == EXIT_SUCCESS else { exit(status) }

@@ -97,7 +97,7 @@ extension PictureInPictureController {
     isSettling = true
     let delay = configuration.backgroundDelay
     Task { [weak self] in
-      try? await Task.sleep(for: .seconds(delay))
+      try? await Task.sleep(for: .seconds(clamping: delay))
       guard let self else { return }
       isSettling = false
       settleNow()

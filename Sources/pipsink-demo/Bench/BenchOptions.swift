@@ -33,6 +33,7 @@ struct BenchOptions: ParsableArguments {
     }
     defer { signals.cancel() }
     try await DemoError.reporting {
+      try SystemLimits.checkForPipelines()
       // Before hours are spent on measuring.
       let old = try compare.map { try BenchResult(contentsOf: $0) }
       let result = try await measure()

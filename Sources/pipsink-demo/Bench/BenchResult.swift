@@ -30,6 +30,9 @@ struct BenchResult: Codable {
     } catch {
       throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \(error.localizedDescription)")
     }
+    if let empty = measurements.first(where: \.rounds.isEmpty) {
+      throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \"\(empty.name)\" has no rounds")
+    }
   }
 
   /// Where the result was written to, and what it was compared with, is no part of how it came about.
