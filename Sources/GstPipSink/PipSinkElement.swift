@@ -139,7 +139,7 @@ enum PipSinkElement {
     gst_query_parse_allocation(query, &caps, &needsPool)
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps) != 0 else { return 0 }
-    let size = guint(info.size)
+    let size = guint(clamping: info.size)
     // One that is shown, one that waits, and one that is the router's latest.
     let count: guint = 3
     if needsPool != 0, let pool = gst_video_buffer_pool_new() {

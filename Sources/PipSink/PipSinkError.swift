@@ -82,7 +82,11 @@ public enum PipSinkError: Error, Equatable, Sendable {
 }
 
 extension PipSinkError: CustomStringConvertible {
-  public var description: String {
+  /// What failed, why, and what to do about it, in one line. Control characters in texts of others (a server's status
+  /// line, a stream's ID) are written out, so that it may be printed on a terminal.
+  public var description: String { text.visible }
+
+  private var text: String {
     switch self {
     case .gstreamerUnavailable(let reason):
       "GStreamer cannot be initialised: \(reason)"

@@ -12,7 +12,7 @@ final class BusConnection: @unchecked Sendable {
   private let handler: @Sendable (BusCall) -> Void
   private let isStopping = Locked(false)
   private let thread = Locked<WorkerThread?>(nil)
-  private static let logger = Logger(label: "pipsink.dbus")
+  private static let logger = Logger(visible: "pipsink.dbus")
 
   /// Connects; nothing arrives before ``export(_:as:)``.
   ///

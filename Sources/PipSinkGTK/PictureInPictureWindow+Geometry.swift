@@ -92,7 +92,7 @@ extension PictureInPictureWindow {
     let area = workArea
     let width = max(Self.minimumWidth, min(wanted, max(Self.minimumWidth, area.width - 2 * Self.margin)))
     placement.width = width
-    if let aspectRatio { placement.height = max(1, Int((Double(width) / aspectRatio).rounded())) }
+    if let aspectRatio { placement.height = Self.height(ofWidth: width, aspectRatio) }
     setShapeHints()
     if isLayer {
       gtk_widget_set_size_request(window, gint(placement.width), gint(placement.height))
@@ -101,12 +101,17 @@ extension PictureInPictureWindow {
     }
   }
 
+  /// Within what a window can have: a stream may say that its pixels are two thousand million times as wide as high.
+  private static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
+    max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
+  }
+
   /// Window managers keep the shape when they resize the window.
   private func setShapeHints() {
     guard !isLayer else { return }
     var geometry = GdkGeometry()
     geometry.min_width = gint(Self.minimumWidth)
-    geometry.min_height = gint(aspectRatio.map { Int(Double(Self.minimumWidth) / $0) } ?? 54)
+    geometry.min_height = gint(aspectRatio.map { Self.height(ofWidth: Self.minimumWidth, $0) } ?? 54)
     var hints = GDK_HINT_MIN_SIZE.rawValue
     if let aspectRatio {
       geometry.min_aspect = aspectRatio

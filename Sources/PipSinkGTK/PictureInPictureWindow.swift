@@ -52,7 +52,7 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
     isLayer = GTKDisplay.hasLayerShell
     if kind == .wayland, !isLayer, !Self.hasWarned {
       Self.hasWarned = true
-      Logger(label: "pipsink.gtk").warning(
+      Logger(visible: "pipsink.gtk").warning(
         """
         this Wayland compositor has no layer-shell, so that picture-in-picture cannot stay above other windows; it is an \
         ordinary window

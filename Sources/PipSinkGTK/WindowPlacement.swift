@@ -1,4 +1,5 @@
 import CGTK
+import PipSink
 
 /// Where a picture-in-picture window was left: its corner of the screen and its size. Kept in a file, so that it is
 /// there after a restart.
@@ -48,8 +49,11 @@ public struct WindowPlacement: Hashable, Sendable {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
     g_key_file_set_string(file, Self.group, "corner", corner.rawValue)
-    g_key_file_set_integer(file, Self.group, "width", gint(width))
-    g_key_file_set_integer(file, Self.group, "height", gint(height))
-    return g_key_file_save_to_file(file, path, nil) != 0
+    g_key_file_set_integer(file, Self.group, "width", gint(clamping: width))
+    g_key_file_set_integer(file, Self.group, "height", gint(clamping: height))
+    var length: gsize = 0
+    guard let text = g_key_file_to_data(file, &length, nil) else { return false }
+    defer { g_free(text) }
+    return (try? OutputFile.write(String(cString: text).utf8, to: path)) != nil
   }
 }

@@ -4,7 +4,7 @@ import PipSink
 /// Another program that runs for this one, and does not outlive it.
 final class ChildProcess {
   private let process = Process()
-  private let errorFile = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
+  private let errorFile: String
   private let output: Pipe?
 
   private static let running = Locked<Set<Int32>>([])
@@ -20,11 +20,19 @@ final class ChildProcess {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output ?? FileHandle.nullDevice
+    var name = Array((FileManager.default.temporaryDirectory.path + "/pipsink-XXXXXX").utf8CString)
+    let descriptor = mkstemp(&name)
+    let reason = String(cString: strerror(errno))
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    errorFile = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    guard descriptor >= 0 else {
+      throw DemoError(.unavailable, "\(program) cannot be started: no file for its messages, \(errorFile): \(reason)")
+    }
+    process.standardError = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     do {
-      try Data().write(to: errorFile)
-      process.standardError = try FileHandle(forWritingTo: errorFile)
       try process.run()
     } catch {
+      unlink(errorFile)
       throw DemoError(.unavailable, "\(program) cannot be started: \(error.localizedDescription)")
     }
     let identifier = process.processIdentifier
@@ -33,14 +41,14 @@ final class ChildProcess {
 
   deinit {
     end()
-    try? FileManager.default.removeItem(at: errorFile)
+    unlink(errorFile)
   }
 
   var processIdentifier: Int32 { process.processIdentifier }
   var isRunning: Bool { process.isRunning }
 
   /// What it has written on standard error so far.
-  var errors: String { (try? String(contentsOf: errorFile, encoding: .utf8)) ?? "" }
+  var errors: String { (try? String(contentsOfFile: errorFile, encoding: .utf8)) ?? "" }
 
   /// What there is of its standard output, once there is something.
   var availableOutput: Data { output?.fileHandleForReading.availableData ?? Data() }

@@ -27,42 +27,44 @@ struct DoctorCommand: AsyncParsableCommand {
     do throws(PipSinkError) {
       try PipSink.initialize()
     } catch {
-      say(.missing, "GStreamer", "\(error)")
+      try say(.missing, "GStreamer", "\(error)")
       throw ExitStatus.unavailable.exitCode
     }
-    say(.good, "GStreamer", PipSink.gstreamerVersion)
+    try say(.good, "GStreamer", PipSink.gstreamerVersion)
     for (name, purpose) in Self.elements {
       let isThere = ElementInspection.exists(name)
-      say(isThere ? .good : .missing, "element \(name)", purpose)
+      try say(isThere ? .good : .missing, "element \(name)", purpose)
     }
     let decoders = ElementInspection.hardwareVideoDecoders
-    say(
+    try say(
       decoders.isEmpty ? .limited : .good, "hardware decoders",
       decoders.isEmpty ? "none; streams are decoded by the processor" : decoders.joined(separator: ", "))
-    guard await display() else { throw ExitStatus.unavailable.exitCode }
+    guard try await display() else { throw ExitStatus.unavailable.exitCode }
   }
 
   /// - Returns: whether picture-in-picture windows can be shown.
   @MainActor
-  private func display() -> Bool {
+  private func display() throws -> Bool {
+    let kind: GTKDisplay.Kind
     do throws(PipSinkError) {
-      let kind = try GTKDisplay.open()
-      say(.good, "display", kind == .x11 ? "X11" : "Wayland")
+      kind = try GTKDisplay.open()
     } catch {
-      say(.missing, "display", "\(error)")
-      say(.missing, "picture-in-picture", "not possible: there is no display")
+      try say(.missing, "display", "\(error)")
+      try say(.missing, "picture-in-picture", "not possible: there is no display")
       return false
     }
+    try say(.good, "display", kind == .x11 ? "X11" : "Wayland")
     let support = DisplaySupport.current
-    say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
-    say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
-    say(
+    try say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
+    try say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
+    try say(
       support.staysAbove ? .good : .limited, "picture-in-picture",
       support.staysAbove ? "possible" : "possible, but other windows can cover it")
     return true
   }
 
-  private func say(_ level: Level, _ name: String, _ text: String) {
-    print("\(level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)) \(name): \(text)")
+  private func say(_ level: Level, _ name: String, _ text: String) throws {
+    try StandardStream.output.print(
+      "\(level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)) \(name): \(text)")
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PipSink
 
 /// The demo's exit codes, after sysexits.h.
@@ -10,7 +9,7 @@ enum ExitStatus: Int32 {
   case pipeline = 65
   /// EX_UNAVAILABLE: an element or a display is missing.
   case unavailable = 69
-  /// EX_IOERR: a stream failed while running, or a picture or report could not be written.
+  /// EX_IOERR: a stream failed while running, or a picture, a report or standard output could not be written.
   case failed = 74
 
   var exitCode: ExitCode { ExitCode(rawValue) }
@@ -63,8 +62,9 @@ struct DemoError: Error {
     }
   }
 
-  private var reported: ExitCode {
-    FileHandle.standardError.write(Data("pipsink-demo: \(message)\n".utf8))
+  /// Says it on standard error.
+  var reported: ExitCode {
+    StandardStream.error.say("pipsink-demo: \(message)")
     return status.exitCode
   }
 }

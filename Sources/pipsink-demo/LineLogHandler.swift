@@ -10,7 +10,7 @@ struct LineLogHandler: LogHandler {
   var logLevel: Logger.Level
 
   /// Takes a line's place where a status line may stand.
-  private static let lineStart = isatty(STDERR_FILENO) == 1 ? "\r\u{1B}[K" : ""
+  private static let lineStart = StandardStream.error.isTerminal ? "\r\u{1B}[K" : ""
 
   /// Sets logging up for the whole program, once: as the levels say, or the environment where there are none.
   static func install(_ levels: LogLevels?) throws(PipSinkError) {
@@ -27,10 +27,9 @@ struct LineLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0)=\($1)" }
-    let message = "\(event.message)".replacingOccurrences(of: "\n", with: "\\n")
-    let line = "\(Self.lineStart)\(Self.timeOfDay) \(event.level) \(label): \(message)\(details.joined())\n"
+    let line = "\(Self.timeOfDay) \(event.level) \(label): \(event.message)\(details.joined())".visible
     // In one call, so that lines of several threads do not mix.
-    FileHandle.standardError.write(Data(line.utf8))
+    StandardStream.error.sayRaw("\(Self.lineStart)\(line)\n")
   }
 
   /// To the millisecond, local.

@@ -17,11 +17,45 @@ struct PipSinkDemo: AsyncParsableCommand {
 enum Program {
   @MainActor
   static func main() {
+    StandardStream.prepare()
+    do throws(DemoError) {
+      try SystemLimits.checkForProgram()
+    } catch {
+      exit(error.reported.rawValue)
+    }
     Task.detached {
-      await PipSinkDemo.main()
+      let status = await run()
+      guard status == EXIT_SUCCESS else { exit(status) }
       // On the main actor, so that GTK is not at work while the process ends.
       await MainActor.run { () -> Void in exit(EXIT_SUCCESS) }
     }
     MainLoop.run()
+  }
+
+  /// Does what `ParsableCommand.main()` does, but for the printing of help and errors, which quote what was given.
+  ///
+  /// - Returns: the program's exit status.
+  private static func run() async -> Int32 {
+    do {
+      var command = try await PipSinkDemo.asyncParseAsRoot()
+      if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
+      return EXIT_SUCCESS
+    } catch let error as DemoError {
+      return error.reported.rawValue
+    } catch {
+      let status = PipSinkDemo.exitCode(for: error)
+      let text = PipSinkDemo.fullMessage(for: error)
+      guard !text.isEmpty else { return status.rawValue }
+      guard status == .success else {
+        StandardStream.error.say(text)
+        return status.rawValue
+      }
+      do throws(DemoError) {
+        try StandardStream.output.print(text)
+        return status.rawValue
+      } catch {
+        return error.reported.rawValue
+      }
+    }
   }
 }

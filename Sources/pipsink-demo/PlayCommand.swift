@@ -15,7 +15,8 @@ struct PlayCommand: AsyncParsableCommand {
 
       Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
       the session bus is missing; \
-      74 a stream failed while running, or a file could not be written.
+      74 a stream failed while running, or a file or standard output could not be \
+      written.
       """
   )
 
@@ -76,7 +77,7 @@ struct PlayCommand: AsyncParsableCommand {
   )
   var dbus = false
 
-  @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
+  @Option(help: ArgumentHelp("Stop after so many seconds, at most 1000000000.", valueName: "s"))
   var duration: Double?
 
   @Option(
@@ -103,7 +104,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
+      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -116,13 +117,14 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels.",
+      "The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels: from 1x1 to 32767x32767.",
       valueName: "WxH"))
   var windowSize: PictureSize?
 
   @Option(
     help: ArgumentHelp(
-      "The size of the picture-in-picture surface, in pixels: 320x180, or what it was the last time.", valueName: "WxH")
+      "The size of the picture-in-picture surface, in pixels from 1x1 to 32767x32767: 320x180, or what it was the last time.",
+      valueName: "WxH")
   )
   var pipSize: PictureSize?
 
@@ -172,9 +174,7 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   func validate() throws {
-    if let duration, !(duration > 0 && duration.isFinite) {
-      throw ValidationError("--duration takes a number of seconds above 0.")
-    }
+    if let duration { try OptionRange.duration.check(duration, "--duration") }
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
     }
@@ -183,6 +183,7 @@ struct PlayCommand: AsyncParsableCommand {
   func run() async throws {
     HardwareDecoders.preference = hardwareDecoders
     try await DemoError.reporting {
+      try SystemLimits.checkForPipelines()
       try LineLogHandler.install(logLevel)
       try PipSinkPlugin.register()
       let session = try await PlaySession(self, description: pipelineDescription())

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// What a run tells of itself while it goes on.
@@ -11,14 +10,14 @@ extension PlaySession {
     }
   }
 
-  /// Writes the file anew, so that whoever reads it finds the old one whole or the new one.
+  /// Writes the file anew, whole.
   func writeMetrics() throws(DemoError) {
     guard let path = command.metrics else { return }
     let text = PrometheusText(renderStatistics(), process: .current).text
-    do {
-      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    do throws(OutputFileError) {
+      try OutputFile.write(text.utf8, to: path)
     } catch {
-      throw DemoError(.failed, "the metrics file \"\(path)\" cannot be written: \(error.localizedDescription)")
+      throw DemoError(.failed, "the metrics file \"\(path)\" cannot be written: \(error)")
     }
   }
 

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// The end of a run: what it reports.
@@ -21,12 +20,7 @@ extension PlaySession {
     }
     warnAboutSilentStreams()
     let report = makeReport(duration: duration, infos)
-    do {
-      try write(report)
-    } catch {
-      self.report(
-        DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error.localizedDescription)"))
-    }
+    write(report)
     if let error = errors.first { throw error.status.exitCode }
   }
 
@@ -61,15 +55,28 @@ extension PlaySession {
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
-  private func write(_ report: Report) throws {
-    let json = try report.json()
-    if command.report == "-" {
-      FileHandle.standardOutput.write(json)
-      return
+  /// The file first: what becomes of the terminal is all the same to it.
+  private func write(_ report: Report) {
+    var isInFile = false
+    do {
+      if command.report == "-" { return try StandardStream.output.deliver(try report.json(), as: "the report") }
+      if let path = command.report {
+        try OutputFile.write(try report.json(), to: path)
+        isInFile = true
+      }
+    } catch let error as DemoError {
+      return self.report(error)
+    } catch {
+      self.report(DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error)"))
     }
-    if let path = command.report { try json.write(to: URL(fileURLWithPath: path)) }
-    print(ReportTable(report: report, streamIDs: router.streamIDs).text)
-    if let folder = command.snapshots { print("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
-    if let path = command.report { print("Report: \(path)") }
+    var lines = [ReportTable(report: report, streamIDs: router.streamIDs).text]
+    if let folder = command.snapshots { lines.append("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
+    if isInFile, let path = command.report { lines.append("Report: \(path)") }
+    do throws(DemoError) {
+      try StandardStream.output.print(lines.joined(separator: "\n"))
+    } catch {
+      // The table is the report where there is no other.
+      if isInFile { statusLine.say("warning: \(error.message)") } else { self.report(error) }
+    }
   }
 }

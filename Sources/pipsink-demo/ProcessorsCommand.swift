@@ -6,9 +6,10 @@ struct ProcessorsCommand: ParsableCommand {
     commandName: "processors",
     abstract: "Lists the frame processors that play's --process takes.")
 
-  func run() {
+  func run() throws {
     for entry in FrameProcessorRegistry.shared.entries {
-      print("\(entry.name)\(entry.argument.map { ":ARGUMENT  \(entry.summary); takes \($0)" } ?? "  \(entry.summary)")")
+      try StandardStream.output.print(
+        "\(entry.name)\(entry.argument.map { ":ARGUMENT  \(entry.summary); takes \($0)" } ?? "  \(entry.summary)")")
     }
   }
 }

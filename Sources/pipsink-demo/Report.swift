@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// What `--report` writes. Times are in seconds from the start and intervals in milliseconds, as their names say.
@@ -89,11 +88,7 @@ struct Report: Codable {
   var snapshots: [String]
   var errors: [String]
 
-  func json() throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(self) + Data("\n".utf8)
-  }
+  func json() throws -> [UInt8] { try JSONText.encode(self) }
 }
 
 extension Report.Stream {

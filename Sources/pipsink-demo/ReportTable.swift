@@ -1,4 +1,5 @@
 import Foundation
+import PipSink
 
 /// A report for people.
 struct ReportTable {
@@ -45,7 +46,7 @@ struct ReportTable {
 
   /// Columns as wide as their widest cell.
   private func table(_ header: [String], _ rows: [[String]]) -> [String] {
-    let all = [header] + rows
+    let all = [header] + rows.map { $0.map(\.visible) }
     let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
     let lines = all.map { row in
       let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import PipSink
 
 /// Where pictures of the surfaces are written.
@@ -9,42 +9,88 @@ final class SnapshotFolder {
   private(set) var files: [String] = []
 
   /// Makes the folder if need be, and finds out whether a file can be written there.
-  init(_ path: String) throws {
+  init(_ path: String) throws(DemoError) {
     self.path = path
-    try Self.prepare(path)
+    do throws(OutputFileError) {
+      try Self.make(path)
+      try OutputFile.check(folder: path)
+    } catch {
+      throw DemoError(
+        .usage, "the snapshot folder \"\(path)\" cannot be written: \(error); name another with --snapshots")
+    }
   }
 
   /// Writes pictures that belong together.
   func write(_ images: [(name: String, image: BGRAImage)], at seconds: Double) throws(PipSinkError) {
     count += 1
-    for (name, image) in images {
-      let file = String(format: "%02d-%.1fs-", count, seconds) + Self.fileName(name) + ".png"
-      let path = (path as NSString).appendingPathComponent(file)
+    let tenths = UInt64(max(0, seconds) * 10 + 0.5)
+    let prefix = "\(count < 10 ? "0" : "")\(count)-\(tenths / 10).\(tenths % 10)s-"
+    for (file, image) in zip(SnapshotName.names(of: images.map(\.name)), images.map(\.image)) {
+      let path = path + (path.utf8.last == UInt8(ascii: "/") ? "" : "/") + "\(prefix)\(file).png"
       try image.writePNG(to: path)
       files.append(path)
     }
   }
 
-  /// A stream ID may hold anything; a file name may not.
-  private static func fileName(_ name: String) -> String {
-    String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" })
+  /// With the folders above it.
+  private static func make(_ path: String) throws(OutputFileError) {
+    guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
+    let code = errno
+    guard code == ENOENT, let slash = path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
+    else {
+      throw OutputFileError(code: code)
+    }
+    try make(String(path[..<slash]))
+    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw OutputFileError(code: errno) }
   }
+}
 
-  private static func prepare(_ path: String) throws {
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      let probe = (path as NSString).appendingPathComponent(".pipsink-\(getpid())")
-      try Data().write(to: URL(fileURLWithPath: probe))
-      try FileManager.default.removeItem(atPath: probe)
-    } catch {
-      throw DemoError(
-        .usage, "the snapshot folder \"\(path)\" cannot be written: \(reason(error)); name another with --snapshots")
+/// What the pictures of surfaces are called in files: a stream ID may hold anything, and a file name may not.
+enum SnapshotName {
+  /// In bytes, of the 255 that a name may have with what comes before and after it.
+  private static let longest = 160
+
+  /// A file name for each name: one that stays in the folder, and different ones for different names, also where a file
+  /// system takes capital letters for small ones.
+  static func names(of names: [String]) -> [String] {
+    // Swift compares strings as Unicode does, whichever way their accents are spelt.
+    var taken: Set<String> = []
+    return names.map { name in
+      let encoded = shortened(encoded(name))
+      var candidate = encoded
+      var number = 2
+      while !taken.insert(candidate.lowercased()).inserted {
+        candidate = "\(encoded)~\(number)"
+        number += 1
+      }
+      return candidate
     }
   }
 
-  private static func reason(_ error: any Error) -> String {
-    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-    guard let posix = underlying, posix.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
-    return String(cString: strerror(Int32(posix.code)))
+  /// Letters, digits and what is harmless stay; everything else becomes its bytes, as in a URI.
+  private static func encoded(_ name: String) -> String {
+    name.unicodeScalars.reduce(into: "") { result, scalar in
+      let isHarmless =
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "-_.".unicodeScalars.contains(scalar)
+      if isHarmless {
+        result.unicodeScalars.append(scalar)
+      } else {
+        for byte in String(scalar).utf8 {
+          result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+      }
+    }
+  }
+
+  /// A long name's beginning, and a number made of all of it (FNV-1a).
+  private static func shortened(_ name: String) -> String {
+    guard name.utf8.count > longest else { return name }
+    let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    var start = ""
+    for scalar in name.unicodeScalars {
+      guard start.utf8.count + UTF8.width(scalar) <= longest - 17 else { break }
+      start.unicodeScalars.append(scalar)
+    }
+    return start + "~" + String(hash, radix: 16)
   }
 }

@@ -1,21 +1,21 @@
-import Foundation
+import Glibc
 
 /// A line on standard error that is rewritten, where that is a terminal.
 final class TerminalLine {
-  let isTerminal = isatty(STDERR_FILENO) == 1
+  let isTerminal = StandardStream.error.isTerminal
   private var isOpen = false
 
   /// Puts the text in the place of what the line showed. Only on a terminal.
   func show(_ text: String) {
     guard isTerminal else { return }
-    write("\r\u{1B}[K" + text.prefix(width))
+    write("\r\u{1B}[K" + text.visible.prefix(width))
     isOpen = true
   }
 
   /// A message of its own, which stays.
   func say(_ message: String) {
     clear()
-    write(message + "\n")
+    StandardStream.error.say(message)
   }
 
   /// Leaves the line as it is, and goes to the next.
@@ -36,6 +36,6 @@ final class TerminalLine {
   }
 
   private func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
+    StandardStream.error.sayRaw(text)
   }
 }

@@ -34,7 +34,7 @@ struct TimedAction: ExpressibleByArgument {
 
   init?(argument: String) {
     let parts = argument.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2, let seconds = Double(parts[0]), seconds >= 0, seconds.isFinite else { return nil }
+    guard parts.count == 2, let seconds = Double(parts[0]), OptionRange.time.range.contains(seconds) else { return nil }
     self.seconds = seconds
     switch parts[1] {
     case "normal": action = .normal

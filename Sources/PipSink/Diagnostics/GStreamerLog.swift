@@ -76,7 +76,7 @@ public enum GStreamerLog {
   private static func logger(of category: String) -> Logger? {
     let (known, makeLogger) = bridge.withLock { ($0?.loggers[category], $0?.makeLogger) }
     if let known { return known }
-    guard let made = makeLogger?(labelPrefix + category) else { return nil }
+    guard let made = makeLogger.map({ Logger(visible: $0(labelPrefix + category)) }) else { return nil }
     bridge.withLock { $0?.loggers[category] = made }
     return made
   }

@@ -1,5 +1,4 @@
 import CGStreamer
-import Glibc
 
 /// A picture in memory: rows of BGRA pixels from the top, without padding.
 public struct BGRAImage: Sendable {
@@ -50,7 +49,7 @@ public struct BGRAImage: Sendable {
     return Array(UnsafeBufferPointer(start: map.data, count: Int(map.size)))
   }
 
-  /// Writes the picture as a PNG file; a file that is there is replaced.
+  /// Writes the picture as a PNG file, whole or not at all; a file that is there is replaced, a link is followed.
   ///
   /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``.
   public func writePNG(to path: String) throws(PipSinkError) {
@@ -62,12 +61,10 @@ public struct BGRAImage: Sendable {
     } catch {
       throw error
     }
-    guard let file = fopen(path, "wb") else {
-      throw .pictureNotWritten(path: path, reason: String(cString: strerror(errno)))
-    }
-    let written = fwrite(png, 1, png.count, file)
-    guard fclose(file) == 0, written == png.count else {
-      throw .pictureNotWritten(path: path, reason: String(cString: strerror(errno)))
+    do throws(OutputFileError) {
+      try OutputFile.write(png, to: path)
+    } catch {
+      throw .pictureNotWritten(path: path, reason: error.description)
     }
   }
 }

@@ -98,7 +98,7 @@ struct LayerPresenter {
       defer { mailbox.error = error }
       return mailbox.error != error
     }
-    if isNew { Logger(label: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(error)") }
+    if isNew { Logger(visible: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(error)") }
     do throws(RenderingError) {
       try repair(job.renderer, after: error)
       try job.renderer.render(sampleBuffer, gravity: job.gravity)

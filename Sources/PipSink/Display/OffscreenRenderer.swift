@@ -1,3 +1,5 @@
+import Glibc
+
 /// A surface in memory: keeps the picture that is shown, as BGRA at a size of its own.
 ///
 /// Pictures are made on the layer's presenting thread; any thread may look at them.
@@ -11,11 +13,11 @@ public final class OffscreenRenderer: VideoRenderer {
     var needsDisplay: (@Sendable () -> Void)?
   }
 
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
+  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/outOfMemory(byteCount:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
     self.scalingFilter = scalingFilter
-    state = Locked(Canvas(size: size, scalingFilter: scalingFilter))
+    state = Locked(try Canvas(size: size, scalingFilter: scalingFilter))
   }
 
   /// In pixels.
@@ -24,13 +26,13 @@ public final class OffscreenRenderer: VideoRenderer {
 
   /// Gives the surface another size; it is empty then, and asks its layer for the newest frame.
   ///
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/outOfMemory(byteCount:)``, and then nothing has changed.
   public func resize(to size: PictureSize) throws(PipSinkError) {
     guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
     let filter = scalingFilter
-    let isNew = state.withLock { canvas in
+    let isNew = try state.withLock { canvas throws(PipSinkError) in
       guard canvas.size != size else { return false }
-      canvas = Canvas(size: size, scalingFilter: filter)
+      canvas = try Canvas(size: size, scalingFilter: filter)
       return true
     }
     if isNew { visibility.withLock { $0.needsDisplay }?() }
@@ -83,15 +85,19 @@ private struct Canvas: ~Copyable {
   /// Where the last picture lies; around it everything is black.
   private var target: PictureRect?
 
-  init(size: PictureSize, scalingFilter: ScalingFilter) {
+  init(size: PictureSize, scalingFilter: ScalingFilter) throws(PipSinkError) {
+    let byteCount = size.width * size.height * 4
+    // Swift's own allocation ends the program where there is no memory.
+    guard let memory = malloc(byteCount) else { throw .outOfMemory(byteCount: byteCount) }
     self.size = size
     canvas = FrameCanvas(scalingFilter: scalingFilter)
-    pixels = .allocate(capacity: size.width * size.height * 4)
+    pixels = UnsafeMutableBufferPointer(
+      start: memory.bindMemory(to: UInt8.self, capacity: byteCount), count: byteCount)
     fillBlack()
   }
 
   deinit {
-    pixels.deallocate()
+    free(pixels.baseAddress)
   }
 
   var hasImage: Bool { target != nil }

@@ -46,7 +46,7 @@ public enum VideoGravity: String, CaseIterable, Sendable {
   }
 
   private static func rounded(_ value: Double, limit: Int) -> Int {
-    max(1, min(limit, Int(value.rounded())))
+    max(1, min(limit, Int(nearest: value)))
   }
 }
 
@@ -69,7 +69,7 @@ extension VideoGravity {
     let (source, target) = (placement.source, placement.target)
     let x = Double(source.x) + (point.x - Double(target.x)) * Double(source.width) / Double(target.width)
     let y = Double(source.y) + (point.y - Double(target.y)) * Double(source.height) / Double(target.height)
-    let pixel = PictureRect(x: Int(x.rounded(.down)), y: Int(y.rounded(.down)), width: 1, height: 1)
+    let pixel = PictureRect(x: Int(nearest: x.rounded(.down)), y: Int(nearest: y.rounded(.down)), width: 1, height: 1)
     let found = orientation.inverse.applied(to: pixel, in: turned)
     return (Double(found.x), Double(found.y))
   }

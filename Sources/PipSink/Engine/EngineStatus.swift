@@ -43,7 +43,7 @@ final class EngineStatus: Sendable {
 
   let broadcast = Broadcast<EngineEvent>()
   let state = Locked(State())
-  private let logger = Logger(label: "pipsink.engine")
+  private let logger = Logger(visible: "pipsink.engine")
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 

@@ -59,7 +59,7 @@ enum PipelineParser {
   ) -> PipSinkError {
     let message = String(cString: error.message)
     guard error.domain == gst_parse_error_quark() else { return .invalidPipeline(reason: message) }
-    switch GstParseError(UInt32(error.code)) {
+    switch GstParseError(UInt32(bitPattern: error.code)) {
     case GST_PARSE_ERROR_NO_SUCH_ELEMENT:
       let missing = missingElements(context)
       return missing.isEmpty ? .invalidPipeline(reason: message) : .missingElements(missing)

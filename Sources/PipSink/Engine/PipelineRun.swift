@@ -14,7 +14,7 @@ final class PipelineRun: Sendable {
   /// By the pads that they stand on, to each of which this has a reference.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let monitor = Locked<BusMonitor?>(nil)
-  let logger = Logger(label: "pipsink.engine")
+  let logger = Logger(visible: "pipsink.engine")
 
   struct Progress {
     var open: Set<StreamID>

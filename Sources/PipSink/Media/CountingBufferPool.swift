@@ -76,7 +76,7 @@ final class CountingBufferPool: @unchecked Sendable {
   private func activate(maximumBufferCount: Int) -> Bool {
     let config = gst_buffer_pool_get_config(pool)
     gst_buffer_pool_config_set_params(
-      config, formatDescription.caps, guint(bufferSize), 0, guint(maximumBufferCount))
+      config, formatDescription.caps, guint(clamping: bufferSize), 0, guint(clamping: maximumBufferCount))
     gst_buffer_pool_config_add_option(config, "GstBufferPoolOptionVideoMeta")
     gst_buffer_pool_config_add_option(config, "GstBufferPoolOptionVideoAlignment")
     var alignment = GstVideoAlignment()

@@ -103,7 +103,7 @@ struct MappedFrame {
       let dimensions = format.planeSize(index, of: size)
       let stride = Int(Self.element(index, of: info.stride))
       return BufferLayout.Plane(
-        offset: Int(offset ?? Self.element(index, of: info.offset)), stride: stride,
+        offset: Int(clamping: offset ?? Self.element(index, of: info.offset)), stride: stride,
         byteCount: stride * Int(dimensions.height - 1) + format.rowByteCount(index, width: Int(dimensions.width)))
     }
     return BufferLayout(size: size, planes: planes)

@@ -77,7 +77,8 @@ public struct MediaTime: Sendable {
   /// As a GstClockTime in nanoseconds, rounded to the nearest; nil where that has no such time (negative, not numeric).
   public var clockTime: UInt64? {
     guard isNumeric, value >= 0 else { return nil }
-    return converted(to: Self.nanosecondTimescale).value.magnitude
+    let converted = converted(to: Self.nanosecondTimescale)
+    return converted.isNumeric ? converted.value.magnitude : nil
   }
 
   /// The same time in another timescale, rounded to the nearest tick, halves away from zero.

@@ -5,7 +5,7 @@ extension PictureInPictureController {
   /// Takes one arrow.
   func advance(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
     try machine.apply(trigger)
-    Logger(label: "pipsink.pip").debug("\(trigger): \(machine.state)")
+    Logger(visible: "pipsink.pip").debug("\(trigger): \(machine.state)")
     emit(.stateChanged(machine.state))
   }
 
@@ -15,7 +15,7 @@ extension PictureInPictureController {
       do throws(PipSinkError) {
         try advance(trigger)
       } catch {
-        Logger(label: "pipsink.pip").error("\(error)")
+        Logger(visible: "pipsink.pip").error("\(error)")
       }
     }
   }
@@ -97,7 +97,7 @@ extension PictureInPictureController {
     isSettling = true
     let delay = configuration.backgroundDelay
     Task { [weak self] in
-      try? await Task.sleep(for: .seconds(delay))
+      try? await Task.sleep(for: .seconds(clamping: delay))
       guard let self else { return }
       isSettling = false
       settleNow()

@@ -231,7 +231,7 @@ public final class PictureInPictureController {
     }
     let timeout = configuration.firstPictureTimeout
     Task { [weak self] in
-      try? await Task.sleep(for: .seconds(timeout))
+      try? await Task.sleep(for: .seconds(clamping: timeout))
       self?.didPresent(run: run, latency: nil)
     }
     goActive()
@@ -288,7 +288,7 @@ public final class PictureInPictureController {
     }
     let timeout = configuration.restoreTimeout
     Task { [weak self] in
-      try? await Task.sleep(for: .seconds(timeout))
+      try? await Task.sleep(for: .seconds(clamping: timeout))
       self?.finishStopping(run: run)
     }
   }
@@ -317,7 +317,7 @@ public final class PictureInPictureController {
     attempt += 1
     guard let pause = configuration.retryPolicy?.pause(before: attempt), !isInvalidated else { return }
     retry = Task { [weak self] in
-      guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
+      guard (try? await Task.sleep(for: .seconds(clamping: pause))) != nil else { return }
       // What started by the background is not started again when the app has come back.
       guard let self, !isAutomatic || isInBackground else { return }
       do throws(PipSinkError) {

@@ -91,7 +91,7 @@ public final class ProcessorChain: SampleBufferConsumer {
       defer { state.error = error }
       return state.error != error
     }
-    if isNew { Logger(label: "pipsink.processing").error("a frame cannot be processed and is dropped: \(error)") }
+    if isNew { Logger(visible: "pipsink.processing").error("a frame cannot be processed and is dropped: \(error)") }
   }
 
   /// One processor, and the format that it was last told of.

@@ -11,7 +11,7 @@ public final class FrameRouter: Sendable {
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
   private let firstFrameBroadcast = Broadcast<StreamID>()
-  private let logger = Logger(label: "pipsink.routing")
+  private let logger = Logger(visible: "pipsink.routing")
 
   private struct Control {
     var table: RoutingTable

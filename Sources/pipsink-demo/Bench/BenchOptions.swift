@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PipSink
 
 /// What all benchmarks take, and what they do with their result.
 struct BenchOptions: ParsableArguments {
@@ -20,7 +21,7 @@ struct BenchOptions: ParsableArguments {
   var compare: String?
 
   func validate() throws {
-    guard rounds > 0 else { throw ValidationError("--rounds takes a number above 0.") }
+    try OptionRange.rounds.check(rounds, "--rounds")
   }
 
   /// Measures, and does with the result what was asked for.
@@ -32,25 +33,29 @@ struct BenchOptions: ParsableArguments {
     }
     defer { signals.cancel() }
     try await DemoError.reporting {
+      try SystemLimits.checkForPipelines()
       // Before hours are spent on measuring.
       let old = try compare.map { try BenchResult(contentsOf: $0) }
       let result = try await measure()
+      var lines: [String] = []
       if json != "-", csv != "-" {
-        print(BenchTable(result: result).text)
-        if let old { print(BenchComparison(old: old, new: result).text) }
+        lines.append(BenchTable(result: result).text)
+        if let old { lines.append(BenchComparison(old: old, new: result).text) }
       }
+      // The files first: what becomes of the terminal is all the same to them.
       if let json { try Self.write(try result.json, to: json) }
-      if let csv { try Self.write(Data(result.csv.utf8), to: csv) }
-      if let plot { try Self.write(Data(BenchPlot(result: result).svg.utf8), to: plot) }
+      if let csv { try Self.write(result.csv.utf8, to: csv) }
+      if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }
+      if !lines.isEmpty { try StandardStream.output.print(lines.joined(separator: "\n")) }
     }
   }
 
-  private static func write(_ data: Data, to path: String) throws {
-    if path == "-" { return FileHandle.standardOutput.write(data) }
-    do {
-      try data.write(to: URL(fileURLWithPath: path))
+  private static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(DemoError) {
+    if path == "-" { return try StandardStream.output.deliver(bytes, as: "the result") }
+    do throws(OutputFileError) {
+      try OutputFile.write(bytes, to: path)
     } catch {
-      throw DemoError(.failed, "the file \"\(path)\" cannot be written: \(error.localizedDescription)")
+      throw DemoError(.failed, "the file \"\(path)\" cannot be written: \(error)")
     }
   }
 }

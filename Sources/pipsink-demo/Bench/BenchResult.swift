@@ -30,6 +30,9 @@ struct BenchResult: Codable {
     } catch {
       throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \(error.localizedDescription)")
     }
+    if let empty = measurements.first(where: \.rounds.isEmpty) {
+      throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \"\(empty.name)\" has no rounds")
+    }
   }
 
   /// Where the result was written to, and what it was compared with, is no part of how it came about.
@@ -52,12 +55,8 @@ struct BenchResult: Codable {
     measurements.first { $0.name == name && $0.quantity == quantity }
   }
 
-  var json: Data {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return try encoder.encode(self) + Data("\n".utf8)
-    }
+  var json: [UInt8] {
+    get throws { try JSONText.encode(self) }
   }
 
   /// One line for every number of every round.

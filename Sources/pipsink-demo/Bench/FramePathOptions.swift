@@ -38,7 +38,7 @@ struct FramePathWork: ParsableArguments {
   var frames = 500_000
 
   func validate() throws {
-    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
+    try OptionRange.frames.check(frames, "--frames")
   }
 
   /// In results.

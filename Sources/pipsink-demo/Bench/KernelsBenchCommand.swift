@@ -17,7 +17,7 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   var frames = 40
 
   func validate() throws {
-    guard frames > 0 else { throw ValidationError("--frames takes a number above 0.") }
+    try OptionRange.frames.check(frames, "--frames")
   }
 
   func run() async throws {

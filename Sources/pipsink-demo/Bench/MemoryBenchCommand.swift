@@ -23,8 +23,10 @@ struct MemoryBenchCommand: AsyncParsableCommand {
   private static let variants: [FramePathVariant] = [.c, .swift, .pipSink, .observer, .processor]
 
   func validate() throws {
-    guard streams > 0, frames >= 10 * streams else {
-      throw ValidationError("--streams takes a number above 0, and --frames one of at least ten for each stream.")
+    try OptionRange.streams.check(streams, "--streams")
+    try OptionRange.frames.check(frames, "--frames")
+    guard frames >= 10 * streams else {
+      throw ValidationError("--frames takes at least ten for each stream, not \(frames) for \(streams).")
     }
   }
 

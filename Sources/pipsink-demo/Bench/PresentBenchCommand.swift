@@ -52,9 +52,9 @@ struct PresentBenchCommand: AsyncParsableCommand {
   var frames = 60
 
   func validate() throws {
-    guard seconds > 0, seconds.isFinite, frames > 0, (1...1000).contains(rate) else {
-      throw ValidationError("--seconds, --frames and --rate take numbers above 0; --rate at most 1000.")
-    }
+    try OptionRange.measurement.check(seconds, "--seconds")
+    try OptionRange.frames.check(frames, "--frames")
+    try OptionRange.rate.check(rate, "--rate")
   }
 
   func run() async throws {

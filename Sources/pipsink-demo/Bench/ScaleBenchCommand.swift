@@ -27,7 +27,7 @@ struct ScaleBenchCommand: AsyncParsableCommand {
   var seconds = 1.0
 
   func validate() throws {
-    guard seconds > 0, seconds.isFinite else { throw ValidationError("--seconds takes a number above 0.") }
+    try OptionRange.measurement.check(seconds, "--seconds")
   }
 
   func run() async throws {

@@ -31,9 +31,8 @@ struct SwitchBenchCommand: AsyncParsableCommand {
   var rate = 60
 
   func validate() throws {
-    // The router remembers a thousand moves of a stream.
-    guard (1...500).contains(switches) else { throw ValidationError("--switches takes 1 to 500.") }
-    guard (1...1000).contains(rate) else { throw ValidationError("--rate takes 1 to 1000 frames a second.") }
+    try OptionRange.switches.check(switches, "--switches")
+    try OptionRange.rate.check(rate, "--rate")
   }
 
   func run() async throws {

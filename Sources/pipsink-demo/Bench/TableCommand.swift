@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PipSink
 
 /// Puts results into a document, so that its numbers are those of the files.
 struct TableCommand: AsyncParsableCommand {
@@ -19,15 +20,17 @@ struct TableCommand: AsyncParsableCommand {
     try await DemoError.reporting {
       let results = try files.map { try BenchResult(contentsOf: $0) }
       guard let into else {
-        for result in results { print(BenchTable(result: result).markdown) }
+        for result in results { try StandardStream.output.print(BenchTable(result: result).markdown) }
         return
       }
       do {
         var text = try String(contentsOfFile: into, encoding: .utf8)
         for result in results { try Self.replace(result, in: &text) }
-        try text.write(toFile: into, atomically: true, encoding: .utf8)
+        try OutputFile.write(text.utf8, to: into)
       } catch let error as CocoaError {
         throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error.localizedDescription)")
+      } catch let error as OutputFileError {
+        throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error)")
       }
     }
   }

@@ -23,7 +23,8 @@ struct VariantCommand: AsyncParsableCommand {
   var countBuffers = false
 
   func validate() throws {
-    guard streams > 0, frames > 0 else { throw ValidationError("--streams and --frames take numbers above 0.") }
+    try OptionRange.streams.check(streams, "--streams")
+    try OptionRange.frames.check(frames, "--frames")
     guard variant != .c else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
   }
 
@@ -38,7 +39,7 @@ struct VariantCommand: AsyncParsableCommand {
         case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
           try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
         }
-      FileHandle.standardOutput.write(try JSONEncoder().encode(report))
+      try StandardStream.output.deliver(try JSONEncoder().encode(report), as: "the result")
     }
   }
 }

@@ -1,0 +1,222 @@
+import Glibc
+
+/// Why a file could not be written, in the system's words.
+package struct OutputFileError: Error, Equatable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) {
+    self.description = description
+  }
+
+  /// - Parameter code: an `errno`.
+  package init(code: Int32) {
+    description = String(cString: strerror(code))
+  }
+}
+
+/// Writes files whole or not at all, so that whoever reads one finds the old content or the new, and a full disk leaves
+/// the old. All files that PipSink writes are written by this.
+///
+/// A link is followed, as other programs do it: what it leads to is replaced, and the link stays. What is not a regular
+/// file (`/dev/null`, a terminal, a FIFO that somebody reads) is written to; block devices, sockets and folders are
+/// refused. `/dev/stdout`, `/dev/stderr` and `/dev/fd/N` are the descriptors themselves.
+package enum OutputFile {
+  /// Replaces the file, or makes it. A new one has the mode that the umask leaves of 0666; one that is replaced keeps its
+  /// mode and, where that is allowed, its owner. One that this process must not write is not replaced, even where its
+  /// folder would allow it. A file that may be written in a folder that may not is written in place.
+  ///
+  /// Waits for the disk; for the reader of a FIFO or a terminal it waits two seconds at most.
+  package static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(OutputFileError) {
+    let bytes = Array(bytes)
+    let place = try Place(path)
+    switch place.kind {
+    case .descriptor(let descriptor): try write(bytes, to: descriptor, patience: Self.patience)
+    case .special(let isFIFO):
+      do throws(OutputFileError) {
+        try writeInPlace(bytes, path, flags: O_NONBLOCK)
+      } catch {
+        throw isFIFO && error == OutputFileError(code: ENXIO) ? OutputFileError("nobody reads it") : error
+      }
+    case .regular(let status): try replace(place.path, with: bytes, like: status)
+    case .absent: try replace(place.path, with: bytes, like: nil)
+    }
+  }
+
+  /// Whether a file can be made in a folder, found out by making one and removing it.
+  package static func check(folder: String) throws(OutputFileError) {
+    let (descriptor, path) = try makeTemporary(in: folder)
+    close(descriptor)
+    unlink(path)
+  }
+
+  /// Milliseconds.
+  private static let patience: Int32 = 2000
+
+  // MARK: - Where it goes
+
+  private struct Place {
+    enum Kind {
+      case descriptor(Int32)
+      case special(isFIFO: Bool)
+      case regular(stat)
+      case absent
+    }
+
+    /// Without links in its last part.
+    let path: String
+    let kind: Kind
+
+    init(_ path: String) throws(OutputFileError) {
+      guard !path.isEmpty else { throw OutputFileError("it has no name") }
+      if let (descriptor, found) = try Self.follow(path) {
+        if let descriptor {
+          (self.path, kind) = (path, .descriptor(descriptor))
+          return
+        }
+        self.path = found
+      } else {
+        self.path = path
+      }
+      var status = stat()
+      guard stat(self.path, &status) == 0 else {
+        guard errno == ENOENT else { throw OutputFileError(code: errno) }
+        kind = .absent
+        return
+      }
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: kind = .regular(status)
+      case S_IFCHR, S_IFIFO: kind = .special(isFIFO: status.st_mode & S_IFMT == S_IFIFO)
+      case S_IFDIR: throw OutputFileError(code: EISDIR)
+      case S_IFBLK: throw OutputFileError("it is a block device")
+      default: throw OutputFileError("it is not a file, a terminal or a FIFO")
+      }
+    }
+
+    /// Follows the links in the last part of the path, which need not lead to anything yet.
+    ///
+    /// - Returns: the descriptor of this process that it stands for, if it does, and the path without links.
+    private static func follow(_ path: String) throws(OutputFileError) -> (descriptor: Int32?, path: String)? {
+      var path = path
+      // As many as the kernel follows.
+      for _ in 0..<40 {
+        let (folder, name) = split(path)
+        guard let folder = real(folder) else { return (nil, path) }
+        if folder == "/proc/\(getpid())/fd", let descriptor = Int32(name) { return (descriptor, path) }
+        path = (folder == "/" ? "" : folder) + "/" + name
+        // Other links of /proc lead to what is not named by their text.
+        guard !folder.hasPrefix("/proc/"), let target = link(path) else { return (nil, path) }
+        path = target.hasPrefix("/") ? target : (folder == "/" ? "" : folder) + "/" + target
+      }
+      throw OutputFileError(code: ELOOP)
+    }
+
+    private static func real(_ path: String) -> String? {
+      guard let resolved = realpath(path, nil) else { return nil }
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+
+    /// What a link says; nil when it is none.
+    private static func link(_ path: String) -> String? {
+      var text = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = text.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
+      return count > 0 ? String(decoding: text.prefix(count), as: UTF8.self) : nil
+    }
+  }
+
+  private static func split(_ path: String) -> (folder: String, name: String) {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
+    let name = String(path[path.utf8.index(after: slash)...])
+    // A path that ends in a slash is a folder's, which whoever opens it says.
+    guard !name.isEmpty else { return (path, ".") }
+    return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
+  }
+
+  // MARK: - Writing
+
+  /// Puts a new file in the old one's place.
+  private static func replace(_ path: String, with bytes: [UInt8], like old: stat?) throws(OutputFileError) {
+    if old != nil, faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw OutputFileError(code: errno) }
+    let (descriptor, temporary): (Int32, String)
+    do throws(OutputFileError) {
+      (descriptor, temporary) = try makeTemporary(in: split(path).folder)
+    } catch {
+      let isForbidden = error == OutputFileError(code: EACCES) || error == OutputFileError(code: EPERM)
+      guard old != nil, isForbidden else { throw error }
+      return try writeInPlace(bytes, path, flags: O_TRUNC)
+    }
+    do throws(OutputFileError) {
+      defer { close(descriptor) }
+      try write(bytes, to: descriptor, patience: -1)
+      if let old {
+        // The owner first, since a change of it takes away some of the mode.
+        if old.st_uid != geteuid() || old.st_gid != getegid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
+        guard fchmod(descriptor, old.st_mode & 0o777) == 0 else { throw OutputFileError(code: errno) }
+      }
+      try checkClosing(descriptor)
+      guard rename(temporary, path) == 0 else { throw OutputFileError(code: errno) }
+    } catch {
+      unlink(temporary)
+      // Where another file system is mounted on the file, as in containers.
+      guard old != nil, error == OutputFileError(code: EBUSY) else { throw error }
+      try writeInPlace(bytes, path, flags: O_TRUNC)
+    }
+  }
+
+  private static func makeTemporary(in folder: String) throws(OutputFileError) -> (descriptor: Int32, path: String) {
+    while true {
+      // From the kernel's random numbers, so that nobody can be there first, and by O_EXCL nobody is. Not mkstemp(3), whose
+      // files others cannot read whatever the umask says.
+      let path = "\(folder)/.pipsink-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      if descriptor >= 0 { return (descriptor, path) }
+      guard errno == EEXIST || errno == EINTR else { throw OutputFileError(code: errno) }
+    }
+  }
+
+  private static func writeInPlace(_ bytes: [UInt8], _ path: String, flags: Int32) throws(OutputFileError) {
+    let descriptor = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC | flags)
+    guard descriptor >= 0 else { throw OutputFileError(code: errno) }
+    defer { close(descriptor) }
+    try write(bytes, to: descriptor, patience: patience)
+    try checkClosing(descriptor)
+  }
+
+  /// Writes all of it.
+  ///
+  /// - Parameter patience: milliseconds to wait for a descriptor that does not block and takes nothing; -1 for ever.
+  package static func write(_ bytes: [UInt8], to descriptor: Int32, patience: Int32 = -1) throws(OutputFileError) {
+    guard let code = errorOfWriting(bytes, to: descriptor, patience: patience) else { return }
+    throw code == EAGAIN ? OutputFileError("its reader takes nothing") : OutputFileError(code: code)
+  }
+
+  /// Writes all of it, or as much as can be.
+  ///
+  /// - Returns: an `errno`; nil when all is written.
+  package static func errorOfWriting(_ bytes: [UInt8], to descriptor: Int32, patience: Int32 = -1) -> Int32? {
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count > 0 {
+          rest = rest.dropFirst(count)
+        } else if count == 0 {
+          return EIO
+        } else if errno == EAGAIN {
+          var file = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          if poll(&file, 1, patience) == 0 { return EAGAIN }
+        } else if errno != EINTR {
+          return errno
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Some file systems say only when a file is closed that it was not written.
+  package static func checkClosing(_ descriptor: Int32) throws(OutputFileError) {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard copy >= 0 else { throw OutputFileError(code: errno) }
+    guard close(copy) == 0 || errno == EINTR else { throw OutputFileError(code: errno) }
+  }
+}

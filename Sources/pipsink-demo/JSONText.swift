@@ -1,0 +1,29 @@
+import Foundation
+
+/// A result as JSON: the same keys in the same order each time, and a line break at its end.
+enum JSONText {
+  static func encode(_ value: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return Array(escaped(String(decoding: try encoder.encode(value), as: UTF8.self)).utf8) + [UInt8(ascii: "\n")]
+  }
+
+  /// JSON's own rules leave DEL, C1 and what overrides the direction of text as they are, which a terminal obeys. In JSON
+  /// they can be in strings only, and mean the same there when they are escaped.
+  private static func escaped(_ json: String) -> String {
+    guard json.unicodeScalars.contains(where: isToBeEscaped) else { return json }
+    var result = ""
+    for scalar in json.unicodeScalars {
+      if isToBeEscaped(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+
+  /// Line breaks are between values.
+  private static func isToBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.isUnseen && scalar != "\n" }
+}

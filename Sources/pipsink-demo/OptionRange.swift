@@ -1,0 +1,41 @@
+import ArgumentParser
+
+/// The range of an option that is a number, so that nothing that is computed with it overflows.
+struct OptionRange<Number: Comparable & Sendable & LosslessStringConvertible>: Sendable {
+  let range: ClosedRange<Number>
+  /// What the number counts.
+  let unit: String
+
+  /// - Throws: `ValidationError`, which names the option, the range and the number.
+  func check(_ number: Number, _ option: String) throws {
+    // Whatever is no number (nan) is in no range.
+    guard range.contains(number) else {
+      throw ValidationError("\(option) takes \(description), not \(Self.text(number)).")
+    }
+  }
+
+  var description: String { "\(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)) \(unit)" }
+
+  private static func text(_ number: Number) -> String {
+    let text = String(number)
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}
+
+extension OptionRange where Number == Double {
+  /// How long a run may be: 31 years at most.
+  static let duration = OptionRange(range: 0.001...1_000_000_000, unit: "seconds")
+  /// When something may happen in a run.
+  static let time = OptionRange(range: 0...1_000_000_000, unit: "seconds")
+  /// How long something may be measured.
+  static let measurement = OptionRange(range: 0.001...86_400, unit: "seconds")
+}
+
+extension OptionRange where Number == Int {
+  static let rounds = OptionRange(range: 1...10_000, unit: "rounds")
+  static let frames = OptionRange(range: 1...1_000_000_000, unit: "frames")
+  static let streams = OptionRange(range: 1...1000, unit: "streams")
+  static let rate = OptionRange(range: 1...1000, unit: "frames a second")
+  // The router remembers a thousand moves of a stream.
+  static let switches = OptionRange(range: 1...500, unit: "switches")
+}
