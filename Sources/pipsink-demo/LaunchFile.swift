@@ -58,10 +58,8 @@ struct LaunchFile {
     case .caps(let hole):
       DemoError(
         .usage, message(hole, "cannot stand in caps between two \"!\"; letters, digits and _-.+:/ can; \(advice)"))
-    case .quotes:
-      DemoError(
-        .pipeline,
-        "\(name): a quote in caps between two \"!\" would go on into a value that is filled in; \(advice) with quotes")
+    case .division:
+      DemoError(.pipeline, "\(name): with the values filled in, GStreamer would read other words in it")
     }
   }
 

@@ -119,7 +119,6 @@ import Testing
   @Test(arguments: [
     "${V} ! fakesink", "filesrc ! ${V} ! fakesink", "tee name=t ${V}. ! fakesink", "tee name=t t.${V} ! fakesink",
     "filesrc ${V}=3 ! fakesink", "filesrc ! video/x-raw,width=${V} ! fakesink",
-    "filesrc ! \"video/x-raw,width=${V}\" ! fakesink",
     "filesrc ! ${V}/x-raw ! fakesink", "filesrc ! video/x-raw;audio/${V} ! fakesink", "file:///${V} ! fakesink",
     "\"${V}\"",
   ])
@@ -136,10 +135,12 @@ import Testing
     }
   }
 
+  /// Quotes mean nothing to GStreamer's lexer in caps between two "!".
   @Test func aQuoteInCapsDoesNotGoOnIntoAValue() throws {
-    let source = #"filesrc ! video/x-raw,format="I420" ! queue name=${V} ! fakesink"#
-    #expect(try fill(source, "q").contains("name=q"))
-    #expect(throws: DemoError.self) { try fill(source, "q r") }
+    let source = #"fakesrc ! video/x-raw,format="I420" ! queue name=${V} ! filesrc name=x location="${V}" "x"#
+    let text = #"fakesrc ! video/x-raw,format="I420" ! queue name="q ! \" r" ! fakesink filesrc name=x location="y""#
+    #expect(try fill(source, "q ! \" r").contains(#"name="q ! \" r" ! filesrc"#))
+    #expect(try parsed(text).count == 5)
   }
 
   @Test(arguments: ["\r\n", "\n"]) func linesMayEndAsOnOtherSystems(end: String) throws {

@@ -3,9 +3,9 @@
 /// Swift's `Character` is of no use here: a quote with a combining mark behind it is another character than a quote, and
 /// "\r\n" is one character, while GStreamer sees bytes.
 ///
-/// Where GStreamer's lexer has several ways to read on, it takes the longest; so does this. Things follow that are not
+/// Where GStreamer's lexer has several ways to read on, it takes the longest; so does this. Two things follow that are not
 /// obvious: in `"a\\" ! b name="c"` the first string goes on to the last quote but one, as `\"` is taken for an escaped
-/// quote; a word that is not quoted cannot end with a backslash before a blank; and a quote in caps may end far behind.
+/// quote; and a word that is not quoted cannot end with a backslash before a blank.
 package struct LaunchText: Sendable {
   /// A byte, or ``firstHole`` and above for a hole.
   package typealias Unit = UInt16
@@ -51,9 +51,8 @@ package struct LaunchText: Sendable {
     case name(hole: Int)
     /// In caps between two `!`.
     case caps(hole: Int)
-    /// With the values, GStreamer would divide the text otherwise: quotes in caps between two `!` make it read on to
-    /// others.
-    case quotes
+    /// With the values, GStreamer would divide the text into other words than without; nothing is known that does this.
+    case division
   }
 
   /// The text with the holes filled in, so that every value is a part of the one word that its hole is in, whatever bytes
@@ -81,7 +80,7 @@ package struct LaunchText: Sendable {
     result += try plain(position..<units.count, values)
     let read = LaunchText(result.map(Unit.init))
     guard read.tokens.map(\.kind) == tokens.map(\.kind), read.properties.map(\.value) == expectedValues(values) else {
-      throw .quotes
+      throw .division
     }
     return result
   }
@@ -292,11 +291,11 @@ package struct LaunchText: Sendable {
     return .caps(first..<end, mediaTypes: starts.compactMap { start in mediaType(at: start).map { start..<$0 } })
   }
 
-  /// The last operator that caps at `first` can go on to.
+  /// The last operator that caps at `first` can go on to. Quotes mean nothing here.
   private func capsEnd(at first: Int) -> Int? {
     // What of the text can be read as caps, found by going through all ways of reading it at once.
     var isReached: Set<Int> = []
-    var open = mediaTypeEnds(at: first)
+    var open = [mediaType(at: first)].compactMap(\.self)
     var last: Int?
     while let position = open.popLast() {
       guard position < units.count, isReached.insert(position).inserted else { continue }
@@ -304,22 +303,16 @@ package struct LaunchText: Sendable {
       switch byte(position) {
       case UInt8(ascii: "!"): continue
       case UInt8(ascii: ";"):
-        open += mediaTypeEnds(at: skipSpaces(position + 1))
+        if let end = mediaType(at: skipSpaces(position + 1)) { open.append(end) }
         continue
       case Self.backslash where position + 1 < units.count && byte(position + 1) != 0x0A: open.append(position + 2)
       case UInt8(ascii: ",") where position + 1 < units.count && byte(position + 1) != UInt8(ascii: "!"):
         open.append(position + 2)
-      default: open += quotedEnds(at: position)
+      default: break
       }
       open.append(position + 1)
     }
     return last
-  }
-
-  private func mediaTypeEnds(at start: Int) -> [Int] {
-    guard let end = mediaType(at: start) else { return quotedEnds(at: start) }
-    // The longest media type is enough: what else it has, the rest of the caps may have, too.
-    return [end]
   }
 
   private func mediaType(at start: Int) -> Int? {
