@@ -1,9 +1,11 @@
 # PipSink's commands. Each sets up what it needs by itself.
 
 SWIFT ?= swift
-SWIFT_SOURCES = Package.swift Sources Tests examples
+SWIFT_SOURCES = Package.swift Sources Tests Fuzz examples
 DEMO_OUTPUT ?= demo-output
 SOAK_SECONDS ?= 300
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= pipeline-file options dbus caps output
 
 # One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.
 test_options = --no-parallel
@@ -19,7 +21,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak lint format bench bench-results test-tsan test-asan clean dependencies test-dependencies install-build \
+.PHONY: demo test soak fuzz lint format bench bench-results test-tsan test-asan clean dependencies test-dependencies install-build \
   install deb test-deb docs
 
 demo: dependencies
@@ -36,6 +38,11 @@ test: test-dependencies lint
 # Five minutes of a call in which fifty people come and go, with the times that those who stay see.
 soak: test-dependencies
 	PIPSINK_SOAK_SECONDS=$(SOAK_SECONDS) $(run_tests) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter SoakTests
+
+# Everything that reads what comes from outside, by libFuzzer with AddressSanitizer: FUZZ_SECONDS for each target.
+fuzz: dependencies
+	SWIFT="$(SWIFT)" scripts/fuzz.sh build
+	for target in $(FUZZ_TARGETS); do scripts/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
 test-tsan: test-dependencies
 	$(checked) $(sanitizer_environment) $(run_tests) $(test_options) --sanitize=thread --scratch-path .build/tsan

@@ -6,13 +6,26 @@ import PackageDescription
 let warnings: [SwiftSetting] =
   Context.environment["PIPSINK_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
 
+/// `make fuzz` sets this: the demo is a library then, whose parsers the fuzzing program calls, as no program can be linked
+/// with another.
+let fuzzes = Context.environment["PIPSINK_FUZZ"] == "1"
+
+let demoDependencies: [Target.Dependency] = [
+  "CGStreamer",
+  "PipSink",
+  "PipSinkGTK",
+  "PipSinkDBus",
+  "GstPipSink",
+  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+  .product(name: "Logging", package: "swift-log"),
+]
+
 let package = Package(
   name: "pipsink",
   products: [
     .library(name: "PipSink", targets: ["PipSink"]),
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
-    .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
   ],
   dependencies: [
@@ -61,19 +74,6 @@ let package = Package(
       swiftSettings: warnings
     ),
     .executableTarget(
-      name: "pipsink-demo",
-      dependencies: [
-        "CGStreamer",
-        "PipSink",
-        "PipSinkGTK",
-        "PipSinkDBus",
-        "GstPipSink",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
-      swiftSettings: warnings
-    ),
-    .executableTarget(
       name: "gtk-call",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK"],
       path: "examples/gtk-call",
@@ -97,10 +97,32 @@ let package = Package(
     ),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["PipSink", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
+      dependencies: ["CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
       exclude: ["rtsp-server.py", "dbus-flood.py", "state-changes.py"],
       swiftSettings: warnings
     ),
   ],
   swiftLanguageModes: [.v6]
 )
+
+let fuzzDependencies: [Target.Dependency] = [
+  "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "pipsink-demo",
+  .product(name: "ArgumentParser", package: "swift-argument-parser"),
+  .product(name: "Logging", package: "swift-log"),
+]
+
+if fuzzes {
+  package.targets += [
+    .target(name: "pipsink-demo", dependencies: demoDependencies, exclude: ["PipSinkDemo.swift"]),
+    .executableTarget(
+      name: "pipsink-fuzz", dependencies: fuzzDependencies, path: "Fuzz", exclude: ["seeds", "SeedTests.swift"]),
+  ]
+} else {
+  package.products.append(.executable(name: "pipsink-demo", targets: ["pipsink-demo"]))
+  package.targets += [
+    .executableTarget(name: "pipsink-demo", dependencies: demoDependencies, swiftSettings: warnings),
+    .testTarget(
+      name: "FuzzTests", dependencies: fuzzDependencies, path: "Fuzz", exclude: ["seeds", "FuzzProgram.swift"],
+      swiftSettings: warnings),
+  ]
+}

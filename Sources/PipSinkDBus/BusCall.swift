@@ -20,22 +20,9 @@ final class BusCall: @unchecked Sendable {
     self.invocation = invocation
     interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
     method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
-    var arguments: [String] = []
-    var number: Double?
-    for index in 0..<(parameters.map(g_variant_n_children) ?? 0) {
-      let child = g_variant_get_child_value(parameters, index)
-      defer { g_variant_unref(child) }
-      switch String(cString: g_variant_get_type_string(child)) {
-      case "s": arguments.append(String(cString: g_variant_get_string(child, nil)))
-      case "v":
-        let value = g_variant_get_variant(child)
-        defer { g_variant_unref(value) }
-        if String(cString: g_variant_get_type_string(value)) == "d" { number = g_variant_get_double(value) }
-      default: break
-      }
-    }
-    self.arguments = arguments
-    self.number = number
+    let arguments = BusArguments(parameters)
+    self.arguments = arguments.strings
+    number = arguments.number
   }
 
   deinit {
@@ -53,5 +40,27 @@ final class BusCall: @unchecked Sendable {
   private func takeInvocation() -> OpaquePointer? {
     defer { invocation = nil }
     return invocation
+  }
+}
+
+/// What the interfaces take of a call's arguments.
+struct BusArguments {
+  private(set) var strings: [String] = []
+  private(set) var number: Double?
+
+  /// - Parameter tuple: borrowed.
+  init(_ tuple: OpaquePointer?) {
+    for index in 0..<(tuple.map(g_variant_n_children) ?? 0) {
+      let child = g_variant_get_child_value(tuple, index)
+      defer { g_variant_unref(child) }
+      switch String(cString: g_variant_get_type_string(child)) {
+      case "s": strings.append(String(cString: g_variant_get_string(child, nil)))
+      case "v":
+        let value = g_variant_get_variant(child)
+        defer { g_variant_unref(value) }
+        if String(cString: g_variant_get_type_string(value)) == "d" { number = g_variant_get_double(value) }
+      default: break
+      }
+    }
   }
 }

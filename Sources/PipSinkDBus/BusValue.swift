@@ -20,17 +20,17 @@ indirect enum BusValue: Equatable, Sendable {
   /// As a floating GVariant, which whoever takes it owns.
   func makeVariant() -> OpaquePointer? {
     switch self {
-    case .string(let text): g_variant_new_string(text)
+    case .string(let text): Self.makeString(text)
     case .objectPath(let path): g_variant_new_object_path(path)
     case .bool(let value): g_variant_new_boolean(value ? 1 : 0)
     case .unsigned(let value): g_variant_new_uint64(guint64(value))
     case .double(let value): g_variant_new_double(value)
-    case .strings(let texts): Self.makeArray(of: "s", texts.map { g_variant_new_string($0) })
+    case .strings(let texts): Self.makeArray(of: "s", texts.map(Self.makeString))
     case .variant(let value): g_variant_new_variant(value.makeVariant())
     case .dictionary(let type, let values):
       Self.makeArray(
         of: "{s\(type)}",
-        values.map { key, value in g_variant_new_dict_entry(g_variant_new_string(key), value.makeVariant()) })
+        values.map { key, value in g_variant_new_dict_entry(Self.makeString(key), value.makeVariant()) })
     }
   }
 
@@ -38,6 +38,13 @@ indirect enum BusValue: Equatable, Sendable {
   static func makeTuple(_ values: [BusValue]) -> OpaquePointer? {
     var children = values.map { $0.makeVariant() }
     return g_variant_new_tuple(&children, gsize(children.count))
+  }
+
+  /// D-Bus has no NUL in strings, and the C string would end at one.
+  private static func makeString(_ text: String) -> OpaquePointer? {
+    guard text.utf8.contains(0) else { return g_variant_new_string(text) }
+    let visible = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+    return g_variant_new_string(visible)
   }
 
   private static func makeArray(of signature: String, _ elements: [OpaquePointer?]) -> OpaquePointer? {

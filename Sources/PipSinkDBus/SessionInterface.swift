@@ -109,8 +109,15 @@ final class SessionInterface: BusInterface {
   }
 
   /// Whether a text begins with a scheme and "://"; a description that has a URI in it begins with an element's name.
-  private static func isURI(_ text: String) -> Bool {
-    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    return !scheme.isEmpty && text.dropFirst(scheme.count).hasPrefix("://")
+  static func isURI(_ text: String) -> Bool {
+    let scheme = text.utf8.prefix { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "+-.".utf8.contains(byte)
+      }
+    }
+    return !scheme.isEmpty && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
   }
 }

@@ -19,7 +19,7 @@ public struct WindowPlacement: Hashable, Sendable {
   public static var defaultPath: String {
     let base = g_getenv("XDG_STATE_HOME").map { String(cString: $0) } ?? ""
     let home = g_get_home_dir().map { String(cString: $0) } ?? "."
-    return (base.hasPrefix("/") ? base : home + "/.local/state") + "/pipsink/picture-in-picture.ini"
+    return (base.utf8.first == UInt8(ascii: "/") ? base : home + "/.local/state") + "/pipsink/picture-in-picture.ini"
   }
 
   private static let group = "picture-in-picture"

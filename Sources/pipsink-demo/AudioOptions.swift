@@ -48,14 +48,14 @@ extension AudioCategory: ExpressibleByArgument {}
 
 extension AudioInterruption: ExpressibleByArgument {
   public init?(argument: String) {
-    let parts = argument.split(separator: ":", maxSplits: 1)
-    switch parts.first {
-    case "pause" where parts.count == 1: self = .pause
-    case "duck" where parts.count == 2:
-      guard let level = Double(parts[1]), (0...1).contains(level) else { return nil }
-      self = .duck(level)
-    default: return nil
+    if argument == "pause" {
+      self = .pause
+      return
     }
+    guard let (word, number) = argument.divided(at: ":"), word == "duck", let level = Double(number),
+      (0...1).contains(level)
+    else { return nil }
+    self = .duck(level)
   }
 
   public var defaultValueDescription: String { self == .pause ? "pause" : "duck" }

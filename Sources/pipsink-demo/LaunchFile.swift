@@ -1,48 +1,131 @@
 import Foundation
+import PipSink
 
 /// A file with a pipeline: gst-launch's language over as many lines as it needs, lines that start with `#` as comments,
 /// and `${NAME}` or `${NAME:-default}` for values from the environment.
+///
+/// A value is always a part of the one word that it is written in: it can neither add an element nor end a quote. It is
+/// read byte by byte, as GStreamer does it.
 struct LaunchFile {
   let text: String
 
-  /// - Throws: ``DemoError``: the file cannot be read, or a variable without a default is not set.
-  init(path: String, environment: [String: String]) throws {
+  /// - Throws: ``DemoError``: the file cannot be read, a variable without a default is not set, or a value cannot stand
+  ///   where it is written.
+  init(path: String, variable: (String) -> [UInt8]? = Self.processVariable) throws {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw DemoError(.usage, "the pipeline file \"\(path)\" cannot be read")
     }
-    let source = String(decoding: data, as: UTF8.self)
-    try self.init(source: source, name: path, environment: environment)
+    try self.init(bytes: [UInt8](data), name: path, variable: variable)
   }
 
   init(source: String, name: String, environment: [String: String]) throws {
-    let lines = source.split(separator: "\n").filter { !$0.drop(while: \.isWhitespace).hasPrefix("#") }
-    text = try Self.substituted(lines.joined(separator: "\n"), name: name, environment: environment)
+    try self.init(bytes: Array(source.utf8), name: name) { environment[$0].map { Array($0.utf8) } }
   }
 
-  private static func substituted(_ text: String, name: String, environment: [String: String]) throws -> String {
-    var result = ""
+  init(bytes: [UInt8], name: String, variable: (String) -> [UInt8]?) throws {
+    let holes = try Self.holes(in: Self.withoutComments(bytes), name: name)
+    let values = try holes.variables.map { hole in
+      guard let value = variable(hole.name) ?? hole.initial else {
+        throw DemoError(.usage, "\(name) needs the environment variable \(hole.name); its comments say what for")
+      }
+      guard String(validating: value, as: UTF8.self) != nil, !value.contains(0) else {
+        throw DemoError(.usage, "\(name): the environment variable \(hole.name) is no UTF-8 text")
+      }
+      return value
+    }
+    do throws(LaunchText.Misfit) {
+      text = String(decoding: try LaunchText(holes.units).filled(with: values), as: UTF8.self)
+    } catch {
+      throw Self.error(error, name: name, holes.variables.map(\.name), values)
+    }
+  }
+
+  /// As the process's environment has it.
+  static func processVariable(_ name: String) -> [UInt8]? {
+    getenv(name).map { value in UnsafeRawBufferPointer(start: value, count: strlen(value)).map(\.self) }
+  }
+
+  private static func error(
+    _ misfit: LaunchText.Misfit, name: String, _ variables: [String], _ values: [[UInt8]]
+  ) -> DemoError {
+    let advice = "write capsfilter caps=\"...\" for others"
+    func message(_ hole: Int, _ reason: String) -> String {
+      "\(name): the value \"\(String(decoding: values[hole], as: UTF8.self))\" of \(variables[hole]) \(reason)"
+    }
+    return switch misfit {
+    case .name(let hole):
+      DemoError(.usage, message(hole, "is no name: where it is written, letters, digits, _ and - may stand"))
+    case .caps(let hole):
+      DemoError(
+        .usage, message(hole, "cannot stand in caps between two \"!\"; letters, digits and _-.+:/ can; \(advice)"))
+    case .division:
+      DemoError(.pipeline, "\(name): with the values filled in, GStreamer would read other words in it")
+    }
+  }
+
+  // MARK: - The file's own language
+
+  /// Without the lines that are comments and without a byte order mark; a line ends with a line feed, with a carriage
+  /// return before it or none.
+  private static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let lines = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0)
+      .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+      .filter { line in
+        line.first { ![0x20, 0x09, 0x0B, 0x0C, 0x0D].contains($0) } != UInt8(ascii: "#")
+      }
+    return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+  }
+
+  private struct Variable {
+    let name: String
+    let initial: [UInt8]?
+
+    /// NAME or NAME:-DEFAULT.
+    init?(_ text: ArraySlice<UInt8>) {
+      let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+      let rest = text[end...]
+      name = String(decoding: text[..<end], as: UTF8.self)
+      initial = rest.isEmpty ? nil : Array(rest.dropFirst(2))
+      let isName = name.utf8.enumerated().allSatisfy { place, byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): place > 0
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
+        default: false
+        }
+      }
+      guard isName, !name.isEmpty, rest.isEmpty || rest.starts(with: Array(":-".utf8)) else { return nil }
+    }
+  }
+
+  private static func holes(in text: [UInt8], name: String) throws -> (
+    units: [LaunchText.Unit], variables: [Variable]
+  ) {
+    guard String(validating: text, as: UTF8.self) != nil, !text.contains(0) else {
+      throw DemoError(.pipeline, "the pipeline file \"\(name)\" is no UTF-8 text")
+    }
+    var units: [LaunchText.Unit] = []
+    var variables: [Variable] = []
     var rest = text[...]
-    while let start = rest.range(of: "${") {
-      result += rest[..<start.lowerBound]
-      guard let end = rest[start.upperBound...].firstIndex(of: "}") else {
+    while let byte = rest.first {
+      guard rest.starts(with: Array("${".utf8)) else {
+        units.append(LaunchText.Unit(byte))
+        rest = rest.dropFirst()
+        continue
+      }
+      guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
         throw DemoError(.pipeline, "\(name): \"${\" without \"}\"")
       }
-      let parts = rest[start.upperBound..<end].split(separator: ":-", maxSplits: 1, omittingEmptySubsequences: false)
-      let variable = String(parts[0])
-      guard let value = environment[variable] ?? (parts.count > 1 ? String(parts[1]) : nil) else {
-        throw DemoError(.usage, "\(name) needs the environment variable \(variable); its comments say what for")
+      let inside = rest[rest.startIndex + 2..<end]
+      guard let variable = Variable(inside), variables.count < LaunchText.holeLimit else {
+        let text = String(decoding: inside, as: UTF8.self)
+        throw DemoError(.pipeline, "\(name): \"${\(text)}\" is neither \"${NAME}\" nor \"${NAME:-default}\"")
       }
-      result += escaped(value)
-      rest = rest[rest.index(after: end)...]
+      units.append(LaunchText.firstHole + LaunchText.Unit(variables.count))
+      variables.append(variable)
+      rest = rest[(end + 1)...]
     }
-    return result + rest
-  }
-
-  /// Keeps a value one word in gst-launch's language.
-  private static func escaped(_ value: String) -> String {
-    value.reduce(into: "") { result, character in
-      if character == "\"" || character == "\\" { result.append("\\") }
-      result.append(character)
-    }
+    return (units, variables)
   }
 }

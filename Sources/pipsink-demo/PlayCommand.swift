@@ -193,8 +193,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   private func pipelineDescription() throws -> PipelineDescription? {
     if let pipelineFile {
-      let environment = ProcessInfo.processInfo.environment
-      return .text(try LaunchFile(path: pipelineFile, environment: environment).text)
+      return .text(try LaunchFile(path: pipelineFile).text)
     }
     if dbus && pipeline.isEmpty { return nil }
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)

@@ -21,11 +21,10 @@ struct ProcessorOption: ExpressibleByArgument {
   let argument: String?
 
   init?(argument text: String) {
-    let parts = text.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    streamID = String(parts[0])
-    let call = parts[1].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    name = String(call[0])
-    argument = call.count > 1 ? String(call[1]) : nil
+    guard let (id, call) = text.divided(at: "="), !id.isEmpty, !call.isEmpty else { return nil }
+    streamID = id
+    let parts = call.divided(at: ":")
+    name = parts?.before ?? call
+    argument = parts?.behind
   }
 }

@@ -7,9 +7,8 @@ struct StreamOption: ExpressibleByArgument {
   let description: PipelineDescription
 
   init?(argument text: String) {
-    let parts = text.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    streamID = String(parts[0])
-    description = .text(String(parts[1]))
+    guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
+    streamID = id
+    description = .text(pipeline)
   }
 }

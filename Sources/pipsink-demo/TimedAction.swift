@@ -33,10 +33,11 @@ struct TimedAction: ExpressibleByArgument {
   let action: Action
 
   init?(argument: String) {
-    let parts = argument.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2, let seconds = Double(parts[0]), OptionRange.time.range.contains(seconds) else { return nil }
+    guard let parts = argument.divided(at: "="), let seconds = Double(parts.before),
+      OptionRange.time.range.contains(seconds)
+    else { return nil }
     self.seconds = seconds
-    switch parts[1] {
+    switch parts.behind {
     case "normal": action = .normal
     case "snapshot": action = .snapshot
     case "close": action = .close
@@ -46,17 +47,15 @@ struct TimedAction: ExpressibleByArgument {
     case "mute": action = .mute
     case "quit": action = .quit
     default:
-      guard let action = Self.action(withArgument: parts[1]) else { return nil }
+      guard let action = Self.action(withArgument: parts.behind) else { return nil }
       self.action = action
     }
   }
 
   /// `WORD:ID`, or `volume:NUMBER`.
-  private static func action(withArgument text: Substring) -> Action? {
-    let parts = text.split(separator: ":", maxSplits: 1)
-    guard parts.count == 2 else { return nil }
-    let id = String(parts[1])
-    return switch parts[0] {
+  private static func action(withArgument text: String) -> Action? {
+    guard let (word, id) = text.divided(at: ":"), !id.isEmpty else { return nil }
+    return switch word {
     case "pip": .pictureInPicture(id)
     case "source": .source(id)
     case "start": .startStream(id)
@@ -70,7 +69,7 @@ struct TimedAction: ExpressibleByArgument {
 /// `WIDTHxHEIGHT` in pixels.
 extension PictureSize: ExpressibleByArgument {
   public init?(argument: String) {
-    let parts = argument.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    let parts = argument.parts(between: "x").map { Int($0) }
     guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
     self.init(width: width, height: height)
     guard isValid else { return nil }

@@ -59,4 +59,15 @@ import Testing
     let text = try PrometheusText([statistics("a\\\"\n}")], process: usage)
     #expect(lines(text, with: "received") == ["pipsink_frames_received_total{stream=\"a\\\\\\\"\\n}\"} 1"])
   }
+
+  /// A mark behind a quote makes another character of it for Swift, and "\r\n" is one character; readers see bytes.
+  @Test(arguments: [
+    ("a\"\u{301}", "a\\\"\u{301}"), ("\\\u{301}", "\\\\\u{301}"), ("a\r\nb", "a\r\\nb"), ("\n\u{301}", "\\n\u{301}"),
+    ("e\u{301}", "e\u{301}"),
+  ])
+  func aStreamsNameIsEscapedByBytes(id: String, label: String) throws {
+    let text = try PrometheusText([statistics(id)], process: usage).text
+    let line = text.utf8.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "pipsink_frames_received".utf8) }
+    #expect(line.map { Array($0) } == Array("pipsink_frames_received_total{stream=\"\(label)\"} 1".utf8))
+  }
 }

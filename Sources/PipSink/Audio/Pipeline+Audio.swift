@@ -12,7 +12,7 @@ extension Pipeline {
     if streams.count == 1 { return streams[0].id }
     let names = [element.elementName, topLevelElement(of: element.asObject)?.elementName].compactMap(\.self)
     let named = streams.map(\.id).filter { id in names.contains { Self.isName($0, ofSomethingOf: id) } }
-    if let id = named.max(by: { $0.count < $1.count }) { return id }
+    if let id = named.max(by: { $0.utf8.count < $1.utf8.count }) { return id }
     let related = streams(sharingSourceWith: element.asObject)
     return related.count == 1 ? related[0].id : nil
   }
@@ -23,9 +23,11 @@ extension Pipeline {
   }
 
   private static func isName(_ name: String, ofSomethingOf id: StreamID) -> Bool {
-    guard name.hasPrefix(id) else { return false }
-    guard let next = name.dropFirst(id.count).first else { return true }
-    return !next.isLetter && !next.isNumber
+    guard name.beginsWithBytes(of: id) else { return false }
+    guard let next = name.unicodeScalars.dropFirst(id.unicodeScalars.count).first else { return true }
+    // A mark goes on with the letter before it.
+    return !next.properties.isAlphabetic && next.properties.numericType == nil
+      && next.properties.canonicalCombiningClass == .notReordered
   }
 
   struct VolumeControl {

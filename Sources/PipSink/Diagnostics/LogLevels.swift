@@ -30,10 +30,11 @@ public struct LogLevels: Equatable, Sendable {
   /// - Throws: ``PipSinkError/invalidArgument(_:reason:)`` for an entry that is no pattern with a level.
   public init(_ specification: String) throws(PipSinkError) {
     var rules: [Rule] = []
-    for entry in specification.split(separator: ",") {
+    for entry in specification.parts(between: ",") {
       let text = entry.trimmed
       guard !text.isEmpty else { continue }
-      let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
+      let halves = text.divided(at: ":")
+      let parts = halves.map { [$0.before.trimmed, $0.behind.trimmed] } ?? [text]
       guard let level = Logger.Level(rawValue: parts[parts.count - 1].lowercased()), !parts[0].isEmpty else {
         let known = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
         throw .invalidArgument(text, reason: "give it as LABEL:LEVEL or LEVEL, where the levels are \(known)")
@@ -60,8 +61,10 @@ public struct LogLevels: Equatable, Sendable {
   }
 }
 
-extension Substring {
+extension String {
   fileprivate var trimmed: String {
-    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+    let scalars = unicodeScalars.drop { $0.properties.isWhitespace }
+    let end = scalars.lastIndex { !$0.properties.isWhitespace }
+    return end.map { String(scalars[...$0]) } ?? ""
   }
 }

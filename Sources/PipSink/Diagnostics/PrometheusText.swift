@@ -95,12 +95,13 @@ public struct PrometheusText {
   }
 
   private static func escaped(_ label: String) -> String {
-    label.reduce(into: "") { result, character in
-      switch character {
+    // Scalars, since a mark behind a quote makes another character of it, and "\r\n" is one.
+    label.unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
       case "\\": result += "\\\\"
       case "\"": result += "\\\""
       case "\n": result += "\\n"
-      default: result.append(character)
+      default: result.unicodeScalars.append(scalar)
       }
     }
   }

@@ -76,8 +76,9 @@ enum BusMessage {
 
   /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is
   /// what counts.
-  private static func shortDebug(_ debug: String) -> String? {
-    let lines = debug.split(separator: "\n").dropFirst()
+  static func shortDebug(_ debug: String) -> String? {
+    // Servers end lines with "\r\n", which is one Character.
+    let lines = debug.unicodeScalars.split { $0 == "\n" || $0 == "\r" }.dropFirst().map { String($0) }
     return lines.isEmpty ? nil : lines.joined(separator: " ")
   }
 }

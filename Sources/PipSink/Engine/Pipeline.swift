@@ -80,8 +80,10 @@ final class Pipeline: @unchecked Sendable {
     guard !streams.isEmpty else { throw .noStreams }
     for stream in streams {
       // GStreamer names an element after its factory and a number.
-      let isMadeUp = stream.id.hasPrefix("appsink") && stream.id.dropFirst("appsink".count).allSatisfy(\.isNumber)
-      if isMadeUp, !names.contains(stream.id) { throw .unnamedStream(element: stream.id) }
+      let isMadeUp =
+        stream.id.beginsWithBytes(of: "appsink")
+        && stream.id.utf8.dropFirst("appsink".utf8.count).allSatisfy { (0x30...0x39).contains($0) }
+      if stream.id.isEmpty || (isMadeUp && !names.contains(stream.id)) { throw .unnamedStream(element: stream.id) }
       guard canGetFrames(stream) else { throw .unlinkedStream(stream.id) }
       try restrictCaps(of: stream)
     }

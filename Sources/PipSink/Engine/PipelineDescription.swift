@@ -11,13 +11,21 @@ public enum PipelineDescription: Sendable, ExpressibleByStringLiteral {
 
   /// The values of all `name=` properties, in order.
   var elementNames: [String] {
-    let tokens =
+    let properties =
       switch self {
-      case .text(let text): text.split(whereSeparator: \.isWhitespace).map(String.init)
-      case .arguments(let arguments): arguments
+      case .text(let text): LaunchText(text).properties
+      case .arguments(let arguments): arguments.compactMap { LaunchText.property(inArgument: $0) }
       }
-    return tokens.filter { $0.hasPrefix("name=") }.map { token in
-      token.dropFirst("name=".count).filter { $0 != "\"" && $0 != "'" }
-    }
+    return properties.filter { $0.name.elementsEqual("name".utf8) }.map { String(decoding: $0.value, as: UTF8.self) }
+  }
+
+  /// - Throws: ``PipSinkError/invalidPipeline(reason:)`` where there is a NUL in it, at which GStreamer would stop reading.
+  func checkForNUL() throws(PipSinkError) {
+    let hasNUL =
+      switch self {
+      case .text(let text): text.utf8.contains(0)
+      case .arguments(let arguments): arguments.contains { $0.utf8.contains(0) }
+      }
+    if hasNUL { throw .invalidPipeline(reason: "there is a NUL character in it") }
   }
 }

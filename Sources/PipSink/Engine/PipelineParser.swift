@@ -5,6 +5,7 @@ enum PipelineParser {
   /// - Returns: a GstPipeline in state NULL; the caller owns the one reference.
   static func parse(_ description: PipelineDescription) throws(PipSinkError) -> GstElementPointer {
     try PipSink.initialize()
+    try description.checkForNUL()
     let context = gst_parse_context_new()
     defer { gst_parse_context_free(context) }
     var error: UnsafeMutablePointer<GError>?
@@ -26,7 +27,9 @@ enum PipelineParser {
     case .text(let text):
       return gst_parse_launch_full(text, context, flags, &error)
     case .arguments(let arguments):
-      var strings: [UnsafePointer<gchar>?] = arguments.map { UnsafePointer(g_strdup($0)) }
+      var strings: [UnsafePointer<gchar>?] = arguments.map {
+        UnsafePointer(g_strdup(LaunchText.word(ofArgument: $0)))
+      }
       defer { for string in strings { g_free(UnsafeMutableRawPointer(mutating: string)) } }
       strings.append(nil)
       return strings.withUnsafeMutableBufferPointer { strings in

@@ -50,6 +50,9 @@ public final class StreamPlayer: Sendable {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     self.streamID = streamID
+    guard !streamID.isEmpty, !streamID.utf8.contains(0) else {
+      throw .invalidArgument("stream", reason: streamID.isEmpty ? "it is empty" : "it has a NUL in it")
+    }
     let engine = try VideoEngine(description, sharing: audioSession, as: streamID)
     guard engine.streamIDs.count == 1 else { throw .notOneStream(engine.streamIDs) }
     core = Core(streamID, engine, configuration, consumer)

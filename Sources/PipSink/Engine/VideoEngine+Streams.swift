@@ -38,14 +38,14 @@ extension VideoEngine {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try startPlayingStream(
-      streamID, from: .arguments(Self.uriPipeline(uri, playsAudio: configuration.playsAudio)),
+      streamID, from: .text(Self.uriPipeline(uri, playsAudio: configuration.playsAudio)),
       configuration: configuration, deliveringTo: consumer)
   }
 
-  private static func uriPipeline(_ uri: String, playsAudio: Bool) -> [String] {
-    let video = ["uridecodebin", "name=source", "uri=\(uri)", "!", "videoconvert", "!", "appsink", "name=video"]
-    let audio = "source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink"
-    return playsAudio ? video + audio.split(separator: " ").map(String.init) : video
+  /// The URI is one value whatever is in it, since it may come from somebody else.
+  private static func uriPipeline(_ uri: String, playsAudio: Bool) -> String {
+    let video = "uridecodebin name=source uri=\(LaunchText.quoted(uri)) ! videoconvert ! appsink name=video"
+    return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
   /// Stops a stream that was started so, and waits until it delivers nothing any more.

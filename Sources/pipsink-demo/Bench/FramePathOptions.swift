@@ -56,7 +56,7 @@ struct CountList: ExpressibleByArgument {
   }
 
   init?(argument: String) {
-    let counts = argument.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    let counts = argument.parts(between: ",").map { Int($0) ?? 0 }
     guard !counts.isEmpty, counts.allSatisfy({ (1...1000).contains($0) }) else { return nil }
     self.counts = counts
   }

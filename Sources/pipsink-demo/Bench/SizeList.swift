@@ -10,7 +10,7 @@ struct SizeList: ExpressibleByArgument {
   }
 
   init?(argument: String) {
-    let sizes = argument.split(separator: ",").map { PictureSize(argument: String($0)) }
+    let sizes = argument.parts(between: ",").map { PictureSize(argument: $0) }
     guard !sizes.isEmpty, sizes.allSatisfy({ $0 != nil }) else { return nil }
     self.sizes = sizes.compactMap(\.self)
   }

@@ -1,0 +1,152 @@
+import CGIO
+
+@testable import PipSink
+@testable import PipSinkDBus
+
+/// Calls on the bus, without one: bytes that a caller sends, as GDBus hands them on, to what is answered. The first byte
+/// says which method or property.
+@MainActor
+enum BusTarget {
+  private static let session = FuzzSession()
+  private static let interfaces: [any BusInterface] = [
+    SessionInterface(), MediaPlayerInterface(identity: "fuzz"), PlayerInterface(),
+  ]
+
+  /// A method with what goes in and what comes out, as the interface's description has it.
+  private struct Method {
+    let interface: any BusInterface
+    let name: String
+    let input: String
+    let output: String
+  }
+
+  private static let methods: [Method] = interfaces.flatMap { interface in
+    var methods: [Method] = []
+    let node = g_dbus_node_info_new_for_xml(interface.description, nil)
+    defer { g_dbus_node_info_unref(node) }
+    let info = g_dbus_node_info_lookup_interface(node, interface.name)
+    var next = info?.pointee.methods
+    while let method = next?.pointee {
+      methods.append(
+        Method(
+          interface: interface, name: String(cString: method.pointee.name), input: signature(method.pointee.in_args),
+          output: signature(method.pointee.out_args)))
+      next = next.map { $0 + 1 }
+    }
+    return methods
+  }
+
+  private static func signature(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<GDBusArgInfo>?>?) -> String {
+    var result = ""
+    var next = arguments
+    while let argument = next?.pointee {
+      result += String(cString: argument.pointee.signature)
+      next = next.map { $0 + 1 }
+    }
+    return "(\(result))"
+  }
+
+  static func run(_ bytes: [UInt8]) {
+    guard let first = bytes.first else { return }
+    let place = Int(first) % (methods.count + 1)
+    guard place < methods.count else { return setProperty(Array(bytes.dropFirst())) }
+    let method = methods[place]
+    let arguments = read(bytes.dropFirst(), method.input)
+    session.started = nil
+    do throws(PipSinkError) {
+      let results = try method.interface.perform(method.name, arguments.strings, on: session)
+      check(BusValue.makeTuple(results), method.output, method.name)
+    } catch {
+      require(g_dbus_is_interface_name(error.busName) != 0 && !error.description.isEmpty, "\(error)")
+      check(BusValue.makeTuple([.string(error.description)]), "(s)", method.name)
+    }
+    if let (id, source, isURI) = session.started {
+      require(!id.isEmpty && id.utf8.count <= 255 && !id.utf8.contains { $0 < 0x20 || $0 == 0x7F }, id)
+      require(!source.isEmpty && source.utf8.count <= 65_536, source)
+      require(!isURI || source.utf8.contains(UInt8(ascii: ":")), source)
+      // It is somebody's name now, and comes back as such.
+      session.names = [id]
+    }
+    for interface in interfaces { checkProperties(of: interface) }
+    if let id = session.names.first {
+      check(BusValue.makeTuple([.dictionary(of: "s", [id: .string(id)])]), "(a{ss})", id)
+    }
+  }
+
+  /// As untrusted bytes, which GVariant replaces by a default value where they are no value of the type.
+  private static func read(_ bytes: ArraySlice<UInt8>, _ type: String) -> BusArguments {
+    let content = Array(bytes).withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
+    defer { g_bytes_unref(content) }
+    let variantType = g_variant_type_new(type)
+    defer { g_variant_type_free(variantType) }
+    let variant = g_variant_ref_sink(g_variant_new_from_bytes(variantType, content, 0))
+    defer { g_variant_unref(variant) }
+    let arguments = BusArguments(variant)
+    let normal = g_variant_get_normal_form(variant)
+    defer { g_variant_unref(normal) }
+    require(BusArguments(normal).strings == arguments.strings, type)
+    return arguments
+  }
+
+  private static func setProperty(_ bytes: [UInt8]) {
+    let arguments = read(bytes[...], "(ssv)")
+    guard let number = arguments.number, let name = arguments.strings.last else { return }
+    for interface in interfaces { interface.setProperty(name, to: number, of: session) }
+  }
+
+  private static func checkProperties(of interface: any BusInterface) {
+    let node = g_dbus_node_info_new_for_xml(interface.description, nil)
+    defer { g_dbus_node_info_unref(node) }
+    let info = g_dbus_node_info_lookup_interface(node, interface.name)
+    for (name, value) in interface.properties(of: session) {
+      let property = g_dbus_interface_info_lookup_property(info, name)
+      require(property != nil, "there is no property \(name)")
+      guard let property else { continue }
+      check(value.makeVariant(), String(cString: property.pointee.signature), name)
+    }
+  }
+
+  /// Takes the floating variant.
+  private static func check(_ variant: OpaquePointer?, _ type: String, _ name: String) {
+    guard let variant else { return require(false, "no value for \(name)") }
+    g_variant_ref_sink(variant)
+    defer { g_variant_unref(variant) }
+    require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) is no \(type)")
+    require(g_variant_is_normal_form(variant) != 0, name)
+  }
+}
+
+/// Notes what is asked of it.
+@MainActor
+private final class FuzzSession: ControllableSession {
+  let router = FrameRouter()
+  let controller: PictureInPictureController
+  var names: [StreamID] = []
+  var started: (id: StreamID, source: String, isURI: Bool)?
+  var isPaused = false
+  var volume = 1.0
+  var canRaise: Bool { true }
+
+  init() {
+    // swift-format-ignore: NeverForceUnwrap, NeverUseForceTry
+    let window = try! OffscreenPictureInPictureWindow()
+    controller = PictureInPictureController(contentSource: ContentSource(router: router, streamID: "a"), window: window)
+  }
+
+  var streamStates: [StreamID: StreamPlayState] { Dictionary(names.map { ($0, .playing) }) { one, _ in one } }
+
+  func startPlayingStream(_ streamID: StreamID, from description: PipelineDescription) throws(PipSinkError) {
+    guard case .text(let text) = description else { return }
+    started = (streamID, text, false)
+  }
+
+  func startPlayingStream(_ streamID: StreamID, uri: String) throws(PipSinkError) { started = (streamID, uri, true) }
+
+  func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
+    guard names.contains(streamID) else { throw .unknownStream(streamID, known: names) }
+    names = []
+  }
+
+  func raise() {}
+  func quit() {}
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Logging
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// What is written on the command line. The first byte says which option.
+@MainActor
+enum OptionsTarget {
+  static func run(_ bytes: [UInt8]) {
+    guard let first = bytes.first else { return }
+    let text = String(decoding: bytes.dropFirst(), as: UTF8.self)
+    switch first % 8 {
+    case 0: action(text)
+    case 1:
+      guard let option = StreamOption(argument: text), case .text(let pipeline) = option.description else { return }
+      require(!option.streamID.isEmpty && !pipeline.isEmpty, "an empty stream or pipeline of \(text)")
+      require("\(option.streamID)=\(pipeline)".utf8.elementsEqual(text.utf8), "\(text) is not \(option)")
+      require(!option.streamID.utf8.contains(UInt8(ascii: "=")), text)
+    case 2:
+      guard let list = SizeList(argument: text) else { return }
+      require(list.sizes.allSatisfy(\.isValid), text)
+      let again = SizeList(argument: list.defaultValueDescription)
+      require(again?.sizes == list.sizes, "\(list.defaultValueDescription) of \(text)")
+    case 3:
+      guard let option = ProcessorOption(argument: text) else { return }
+      let written = "\(option.streamID)=\(option.name)\(option.argument.map { ":\($0)" } ?? "")"
+      require(written.utf8.elementsEqual(text.utf8), "\(text) is not \(written)")
+      _ = try? FrameProcessorRegistry.shared.makeProcessor(named: option.name, argument: option.argument)
+    case 4:
+      guard case .duck(let level)? = AudioInterruption(argument: text) else { return }
+      require((0...1).contains(level), text)
+    case 5:
+      guard let levels = try? LogLevels(text) else { return }
+      require(Logger.Level.allCases.contains(levels.level(of: "pipsink.engine")), text)
+      let written = levels.rules.map { "\($0.pattern):\($0.level)" }.joined(separator: ",")
+      require((try? LogLevels(written)) == levels, "\(written) of \(text)")
+    case 6:
+      for name in FrameProcessorRegistry.shared.entries.map(\.name) {
+        _ = try? FrameProcessorRegistry.shared.makeProcessor(named: name, argument: text)
+      }
+    default: commandLine(text.parts(between: "\n"))
+    }
+  }
+
+  private static func action(_ text: String) {
+    guard let timed = TimedAction(argument: text) else { return }
+    require(timed.seconds >= 0 && timed.seconds.isFinite, text)
+    switch timed.action {
+    case .pictureInPicture(let id), .source(let id), .startStream(let id), .stopStream(let id):
+      require(!id.isEmpty && text.utf8.reversed().starts(with: id.utf8.reversed()), "\(id) of \(text)")
+    case .volume(let level): require((0...1).contains(level), text)
+    default: break
+    }
+  }
+
+  private static func commandLine(_ arguments: [String]) {
+    guard let command = try? PlayCommand.parse(arguments) else { return }
+    require(command.duration.map { $0 > 0 && $0.isFinite } ?? true, "\(arguments)")
+    require((0...1).contains(command.audio.volume), "\(arguments)")
+    require(command.windowSize?.isValid ?? true && command.pipSize?.isValid ?? true, "\(arguments)")
+  }
+}

@@ -1,0 +1,26 @@
+import Foundation
+import Testing
+
+/// `make fuzz` begins with the seeds; here they go through the same functions without libFuzzer.
+@MainActor
+@Suite struct SeedTests {
+  private static let targets: [String: @MainActor ([UInt8]) -> Void] = [
+    "pipeline-file": PipelineFileTarget.run, "options": OptionsTarget.run, "dbus": BusTarget.run,
+    "caps": CapsTarget.run,
+    "output": OutputTarget.run,
+  ]
+
+  @Test(arguments: ["pipeline-file", "options", "dbus", "caps", "output"])
+  func noOracleObjectsToASeed(name: String) throws {
+    let target = try #require(Self.targets[name])
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("seeds/\(name)")
+    let seeds = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    #expect(!seeds.isEmpty)
+    for seed in seeds { target([UInt8](try Data(contentsOf: seed))) }
+  }
+}
+
+/// What an oracle says is a test's issue.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { Issue.record("\(message())") }
+}

@@ -1,0 +1,79 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+@testable import PipSinkDBus
+@testable import pipsink_demo
+
+/// Options and arguments are divided by bytes: a mark behind a character makes another `Character` of it.
+@Suite struct ByteTextTests {
+  private static let mark = "\u{301}"
+
+  @Test func anOptionIsDividedWhateverFollowsItsMark() throws {
+    let stream = try #require(StreamOption(argument: "a=\(Self.mark)b=c"))
+    #expect(stream.streamID == "a")
+    guard case .text(let text) = stream.description else { return #expect(Bool(false)) }
+    #expect(text.utf8.elementsEqual("\(Self.mark)b=c".utf8))
+    let action = try #require(TimedAction(argument: "1=pip:\(Self.mark)a"))
+    guard case .pictureInPicture(let id) = action.action else { return #expect(Bool(false)) }
+    #expect(id.utf8.elementsEqual("\(Self.mark)a".utf8))
+    let processor = try #require(ProcessorOption(argument: "a=b:\(Self.mark)c"))
+    #expect(processor.name == "b" && processor.argument?.utf8.elementsEqual("\(Self.mark)c".utf8) == true)
+  }
+
+  @Test(arguments: ["=a", "a=", "=", "", "a"]) func anOptionWithAnEmptyPartIsRefused(text: String) {
+    #expect(StreamOption(argument: text) == nil)
+    #expect(ProcessorOption(argument: text) == nil)
+  }
+
+  @Test(arguments: ["٣x٣", "3x3\u{301}", "3x\u{301}3", "3×3", "", "x", "3x3x3", "320x180,,1x1"])
+  func aSizeHasASCIIDigitsOnly(text: String) {
+    #expect(PictureSize(argument: text) == nil)
+    #expect(SizeList(argument: text) == nil)
+  }
+
+  @Test @MainActor func aURIIsToldFromAPipelineByItsBytes() {
+    #expect(SessionInterface.isURI("http://\u{301}x") && SessionInterface.isURI("a+b-.1://"))
+    #expect(!SessionInterface.isURI("é://x") && !SessionInterface.isURI("a b://x") && !SessionInterface.isURI("://x"))
+    #expect(!SessionInterface.isURI("http:/\u{301}/x") && !SessionInterface.isURI("x\u{301}://y"))
+  }
+
+  @Test func aNULDoesNotEndAStringOnTheBus() throws {
+    let variant = try #require(
+      BusValue.makeTuple([.string("a\0b"), .strings(["\0"]), .dictionary(of: "s", ["\0k": .string("v")])]))
+    defer { g_variant_unref(g_variant_ref_sink(variant)) }
+    let text = g_variant_print(variant, 0)
+    defer { g_free(text) }
+    #expect(text.map { String(cString: $0) } == "('a\u{FFFD}b', ['\u{FFFD}'], {'\u{FFFD}k': 'v'})")
+  }
+
+  @Test func aStreamIDIsNeitherEmptyNorHasItANUL() throws {
+    for id in ["", "a\0b"] {
+      #expect {
+        _ = try StreamPlayer(streamID: id, from: "videotestsrc ! appsink name=a") { FrameRouter().consumer(for: $0) }
+      } throws: { error in
+        if case PipSinkError.invalidArgument("stream", _)? = error as? PipSinkError { true } else { false }
+      }
+    }
+    #expect(throws: PipSinkError.self) { try VideoEngine("videotestsrc ! appsink name=\"\"") }
+  }
+
+  /// As Swift compares strings.
+  @Test func streamIDsThatDifferInTheirCodePointsOnlyAreDuplicates() {
+    #expect {
+      try VideoEngine("videotestsrc ! appsink name=\u{E9} videotestsrc ! appsink name=e\u{301}")
+    } throws: { error in
+      if case PipSinkError.duplicateStreamID? = error as? PipSinkError { true } else { false }
+    }
+  }
+
+  @Test func aServersLinesAreDividedHoweverTheyEnd() {
+    #expect(BusMessage.shortDebug("gst.c(1): f ():\r\n/x:\r\nNo such\r\nstream") == "/x: No such stream")
+    #expect(BusMessage.shortDebug("gst.c(1): f ():\nNo\u{301}") == "No\u{301}")
+  }
+
+  @Test func levelsAreDividedByBytes() throws {
+    #expect(try LogLevels("a:debug,\u{301}b:info").rules.map(\.pattern) == ["a", "\u{301}b"])
+    #expect(try LogLevels("\u{A0}debug\u{2003}").level(of: "x") == .debug)
+  }
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# fuzz.sh build: builds the fuzzing program, with AddressSanitizer and libFuzzer's counters, into .build/fuzz.
+# fuzz.sh TARGET SECONDS: runs one target for so long, with the seeds of the tree; what it finds lies in .build/fuzz/findings.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=.build/fuzz
+swift=${SWIFT:-swift}
+
+if [ "${1:-}" = build ]; then
+  # libFuzzer is a part of the toolchain. Without its main function, as the program has one.
+  tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
+  library=$(find "$tools/.." -name "libclang_rt.fuzzer_no_main*$(uname -m).a" -print -quit)
+  [ -n "$library" ] || library=$(find "$tools/.." -path '*linux-gnu*' -name libclang_rt.fuzzer_no_main.a -print -quit)
+  if [ -z "$library" ]; then
+    echo "The Swift toolchain at $tools has no libFuzzer (libclang_rt.fuzzer_no_main); take one of swift.org." >&2
+    exit 69
+  fi
+  PIPSINK_FUZZ=1 "$swift" build --product pipsink-fuzz --scratch-path $folder \
+    -Xswiftc -sanitize=address -Xswiftc -sanitize-coverage=edge,trace-cmp,pc-table,inline-8bit-counters \
+    -Xlinker "$library" -Xlinker -lstdc++ 2>&1 | { grep -v 'Cannot export local symbol' || true; }
+  exit "${PIPESTATUS[0]}"
+fi
+
+target=$1 seconds=$2
+mkdir -p "$folder/corpus/$target" "$folder/findings"
+environment=(SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8)
+if [ "$target" = pipeline-file ] || [ "$target" = caps ]; then
+  # GStreamer's core elements only: whatever others do when they are made is not what is looked for.
+  plugins=$PWD/$folder/plugins
+  mkdir -p "$plugins"
+  ln -sf "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgstcoreelements.so" "$plugins/"
+  environment+=(GST_PLUGIN_SYSTEM_PATH_1_0="$plugins" GST_PLUGIN_PATH_1_0= GST_REGISTRY_1_0="$PWD/$folder/registry.bin")
+fi
+env "${environment[@]}" "$folder/debug/pipsink-fuzz" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 \
+  -max_len=600 -print_final_stats=1 -artifact_prefix="$folder/findings/$target-" -verbosity=1 \
+  "$folder/corpus/$target" "Fuzz/seeds/$target" </dev/null
