@@ -24,7 +24,7 @@ struct VariantCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard streams > 0, frames > 0 else { throw ValidationError("--streams and --frames take numbers above 0.") }
-    guard variant != .c else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
+    guard !variant.isInC else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
   }
 
   func run() async throws {
@@ -33,7 +33,7 @@ struct VariantCommand: AsyncParsableCommand {
       let description = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
       let report =
         switch variant {
-        case .fakesink, .c, .swift, .videoSink, .element:
+        case .fakesink, .c, .loop, .swift, .videoSink, .element:
           try AppsinkRun.run(description, hasAppsinks: variant == .swift)
         case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
           try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
