@@ -55,9 +55,13 @@ final class InstructionCounter {
   /// - Returns: the instructions of all its threads.
   /// - Throws: ``DemoError`` when it fails.
   func count(_ name: String, _ program: String, _ arguments: [String]) throws -> UInt64 {
+    // On one processor, and none of its threads takes the place of another that it wakes (SCHED_BATCH): which of two
+    // threads goes on first when one hands the other a frame decides how often they wait, and what that costs.
+    let order = ["chrt", "--batch", "0", "taskset", "--cpu-list", Self.firstProcessor]
     // With its process ID, so that no child of the program's writes to the same file.
     let options = ["--tool=callgrind", "--callgrind-out-file=\(folder.path)/out.%p", "--separate-threads=no"]
-    let process = try processes.start(valgrind, options + [program] + arguments, environment: environment)
+    let process = try processes.start(
+      "/usr/bin/env", order + [valgrind] + options + [program] + arguments, environment: environment)
     let status = process.finish().status
     let file = folder.appendingPathComponent("out.\(process.processIdentifier)")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -70,6 +74,14 @@ final class InstructionCounter {
   static func total(in text: String) -> UInt64? {
     text.split(whereSeparator: \.isNewline).last { $0.hasPrefix("totals:") }
       .flatMap { UInt64($0.dropFirst("totals:".count).trimmingCharacters(in: .whitespaces)) }
+  }
+
+  /// The number of the first processor that this process may use.
+  private static var firstProcessor: String {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
+    let number = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+    return number.isEmpty ? "0" : String(number)
   }
 
   private static func file(of program: String) -> String? {
