@@ -21,7 +21,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak fuzz lint format bench bench-results test-tsan test-asan clean dependencies test-dependencies install-build \
+.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan clean dependencies test-dependencies install-build \
   install deb test-deb docs
 
 demo: dependencies
@@ -33,7 +33,7 @@ demo: dependencies
 
 test: test-dependencies lint
 	$(checked) $(run_tests) $(test_options)
-	$(checked) $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter AllocationTests
+	$(checked) $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter 'AllocationTests|InstructionTests'
 
 # Five minutes of a call in which fifty people come and go, with the times that those who stay see.
 soak: test-dependencies
@@ -62,20 +62,38 @@ bench: dependencies
 	$(demo_program) bench route
 	$(demo_program) bench kernels
 
-# Everything, for half an hour, into Benchmarks/results and the documents. Windows on Wayland only with WAYLAND_DISPLAY:
+# Everything, for half an hour, into Benchmarks/results and the documents; or some, as in
+#   make bench-results BENCHMARKS="instructions scale kernels switch"
+# Windows on Wayland only with WAYLAND_DISPLAY:
 # weston --backend=headless-backend.so --use-pixman --idle-time=0, which else draws nothing, or nothing after five minutes.
-bench-results: test-dependencies
+BENCHMARKS ?= instructions route memory kernels present statistics switch scale
+RESULTS = Benchmarks/results
+instructions_options = route --instructions --rounds 3
+route_options = route --streams 1,4,16,64 --rounds 7 --plot docs/images/route.svg
+memory_options = memory
+kernels_options = kernels
+present_options = present --rounds 3 --seconds 1.5
+statistics_options = statistics --streams 1,64 --rounds 61 --frames 2000000
+switch_options = switch
+scale_options = scale --rounds 3
+
+bench-results: bench-programs $(BENCHMARKS:%=bench-result-%)
+	$(MAKE) -s bench-tables
+
+bench-programs: test-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
+	$(SWIFT) build -c release --product gstpipsink
 	$(MAKE) -s -C Benchmarks
-	$(demo_program) bench route --streams 1,4,16,64 --rounds 7 --json Benchmarks/results/route.json --plot docs/images/route.svg
-	$(demo_program) bench memory --json Benchmarks/results/memory.json
-	$(demo_program) bench kernels --json Benchmarks/results/kernels.json
-	$(demo_program) bench present --rounds 3 --seconds 1.5 --json Benchmarks/results/present.json
-	$(demo_program) bench statistics --streams 1,64 --rounds 61 --frames 2000000 --json Benchmarks/results/statistics.json
-	$(demo_program) bench switch --json Benchmarks/results/switch.json
-	$(demo_program) bench scale --rounds 3 --json Benchmarks/results/scale.json
-	$(demo_program) bench table --into README.md $(addprefix Benchmarks/results/,route.json statistics.json memory.json present.json switch.json)
-	$(demo_program) bench table --into docs/benchmarks.md $(addprefix Benchmarks/results/,kernels.json scale.json)
+
+$(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
+	$(demo_program) bench $($*_options) --json $(RESULTS)/$*.json
+
+# The documents' tables, from the results as they are.
+bench-tables:
+	$(demo_program) bench table --into README.md $(addprefix $(RESULTS)/,instructions.json route.json statistics.json memory.json present.json switch.json)
+	$(demo_program) bench table --into docs/benchmarks.md $(addprefix $(RESULTS)/,kernels.json scale.json)
+
+.NOTPARALLEL:
 
 # What is installed has Swift's runtime in it, and of the plugin nobody sees more than its entry.
 PREFIX ?= /usr/local

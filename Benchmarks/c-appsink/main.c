@@ -1,11 +1,13 @@
 // The other side of `pipsink-demo bench route`: what a C program does at least with the frames of an appsink. Pulls each one, maps it, unmaps it
-// and lets it go. Takes a pipeline whose appsinks are called s0, s1 and so on, runs it to its end, and prints what that took.
+// and lets it go: when the appsink says that there is one, on the stream's own thread, or with --loop as most programs do it, in a loop on a thread
+// of the appsink's own. Takes a pipeline whose appsinks are called s0, s1 and so on, runs it to its end, and prints what that took.
 //
-//   c-appsink "fakesrc num-buffers=100000 sizetype=fixed sizemax=3110400 filltype=nothing ! appsink name=s0 sync=false"
+//   c-appsink [--loop] "fakesrc num-buffers=100000 sizetype=fixed sizemax=3110400 filltype=nothing ! appsink name=s0 sync=false"
 
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,31 +46,41 @@ static GstFlowReturn take_sample(GstAppSink *sink, gpointer context) {
   return GST_FLOW_OK;
 }
 
+static gpointer take_samples(gpointer sink) {
+  while (take_sample(sink, NULL) == GST_FLOW_OK) continue;
+  return NULL;
+}
+
 int main(int count, char **arguments) {
-  if (count != 2) {
-    fprintf(stderr, "usage: %s PIPELINE\n", arguments[0]);
+  gboolean loops = count > 1 && strcmp(arguments[1], "--loop") == 0;
+  if (count != (loops ? 3 : 2)) {
+    fprintf(stderr, "usage: %s [--loop] PIPELINE\n", arguments[0]);
     return 64;
   }
   gst_init(NULL, NULL);
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launch(arguments[1], &error);
+  GstElement *pipeline = gst_parse_launch(arguments[count - 1], &error);
   if (pipeline == NULL || error != NULL) {
     fprintf(stderr, "%s: %s\n", arguments[0], error ? error->message : "no pipeline");
     return 65;
   }
   GstAppSinkCallbacks callbacks = {.new_sample = take_sample};
+  GPtrArray *sinks = g_ptr_array_new_with_free_func(gst_object_unref);
   for (int number = 0;; number++) {
     gchar *name = g_strdup_printf("s%d", number);
     GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), name);
     g_free(name);
     if (sink == NULL) break;
-    gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, NULL, NULL);
-    gst_object_unref(sink);
+    if (!loops) gst_app_sink_set_callbacks(GST_APP_SINK(sink), &callbacks, NULL, NULL);
+    g_ptr_array_add(sinks, sink);
   }
   GstBus *bus = gst_element_get_bus(pipeline);
   guint64 allocations_before = allocations();
   double start = seconds(CLOCK_MONOTONIC), processor_start = seconds(CLOCK_PROCESS_CPUTIME_ID);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GPtrArray *threads = g_ptr_array_new();
+  for (guint index = 0; loops && index < sinks->len; index++)
+    g_ptr_array_add(threads, g_thread_new("loop", take_samples, sinks->pdata[index]));
   GstMessage *message = gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   double elapsed = seconds(CLOCK_MONOTONIC) - start;
   double processor = seconds(CLOCK_PROCESS_CPUTIME_ID) - processor_start;
@@ -78,6 +90,9 @@ int main(int count, char **arguments) {
       processor, allocations() - allocations_before, resident_bytes());
   gst_message_unref(message);
   gst_element_set_state(pipeline, GST_STATE_NULL);
+  for (guint index = 0; index < threads->len; index++) g_thread_join(threads->pdata[index]);
+  g_ptr_array_unref(threads);
+  g_ptr_array_unref(sinks);
   gst_object_unref(bus);
   gst_object_unref(pipeline);
   return finished ? 0 : 74;

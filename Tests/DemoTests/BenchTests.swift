@@ -14,7 +14,8 @@ import Testing
     return try JSONDecoder().decode(BenchResult.self, from: Data(result.output.utf8))
   }
 
-  private func expectSound(_ result: BenchResult, _ name: String, rounds: Int, rows: Int) {
+  /// - Parameter processes: that measured; a new one for every part of the benchmark in every round.
+  private func expectSound(_ result: BenchResult, _ name: String, rounds: Int, rows: Int, processes: Int) {
     #expect(result.schema == 1)
     #expect(result.benchmark == name)
     #expect(result.command.hasPrefix("pipsink-demo bench \(name)"))
@@ -22,6 +23,8 @@ import Testing
     #expect(result.machine.processorCount > 0)
     #expect(result.machine.gstreamer.hasPrefix("GStreamer 1."))
     #expect(Set(result.measurements.map(\.name)).count == rows)
+    #expect(result.processes?.count == processes)
+    #expect(Set(result.processes ?? []).count == processes, "one process measured twice: \(result.processes ?? [])")
     for measurement in result.measurements {
       #expect(measurement.rounds.count == rounds)
       #expect(measurement.min <= measurement.median && measurement.median <= measurement.max)
@@ -30,7 +33,8 @@ import Testing
 
   @Test func routeComparesEveryVariantWithTheCProgramAndWithFakesink() async throws {
     let result = try await run(["route", "--frames", "3000", "--rounds", "2", "--streams", "1,3", "--size", "64x36"])
-    expectSound(result, "route", rounds: 2, rows: 2 * FramePathVariant.ways.count)
+    expectSound(
+      result, "route", rounds: 2, rows: 2 * FramePathVariant.ways.count, processes: 4 * FramePathVariant.ways.count)
     let name = "1 stream: \(FramePathVariant.pipSink.title)"
     let ours = try #require(result.measurement(name, "frames/s"))
     let theirs = try #require(result.measurement("1 stream: \(FramePathVariant.c.title)", "frames/s"))
@@ -44,7 +48,7 @@ import Testing
   @Test func statisticsAreComparedWithNone() async throws {
     let result = try await run(
       ["statistics", "--frames", "300000", "--rounds", "2", "--streams", "1,3", "--size", "64x36"])
-    expectSound(result, "statistics", rounds: 2, rows: 2)
+    expectSound(result, "statistics", rounds: 2, rows: 2, processes: 4)
     for name in ["1 stream", "3 streams"] {
       let timed = try #require(result.measurement(name, "processor time a frame, µs"))
       let untimed = try #require(result.measurement(name, "without times, µs"))
@@ -56,7 +60,8 @@ import Testing
 
   @Test func memoryIsMeasuredAndNoBufferIsLeftBehind() async throws {
     let result = try await run(["memory", "--frames", "3000", "--rounds", "1", "--size", "64x36"])
-    expectSound(result, "memory", rounds: 1, rows: 5)
+    // Some frames, all, and where buffers can be counted all once more.
+    expectSound(result, "memory", rounds: 1, rows: 5, processes: 5 * 2 + 3)
     for variant in [FramePathVariant.pipSink, .observer, .processor] {
       #expect(result.measurement(variant.title, "buffers alive after the end")?.max == 0)
       // One each in the mailbox, with the route, and on the way.
@@ -70,7 +75,7 @@ import Testing
 
   @Test func switchesLoseNoFrames() async throws {
     let result = try await run(["switch", "--switches", "6", "--rounds", "2", "--size", "64x36"])
-    expectSound(result, "switch", rounds: 2, rows: 1)
+    expectSound(result, "switch", rounds: 2, rows: 1, processes: 2)
     let name = "offscreen, 64x36 at 60 frames/s"
     for quantity in ["frames lost", "frames repeated", "switches without a picture"] {
       #expect(result.measurement(name, quantity)?.max == 0, "\(quantity)")
@@ -81,14 +86,14 @@ import Testing
   @Test func scaleSaysUpToWhereTheCostIsLinear() async throws {
     let result = try await run(
       ["scale", "--streams", "1,2", "--sizes", "32x18,64x36", "--rates", "30", "--seconds", "0.3", "--rounds", "1"])
-    expectSound(result, "scale", rounds: 1, rows: 4)
+    expectSound(result, "scale", rounds: 1, rows: 4, processes: 4)
     #expect(result.remarks.count == 3)
     #expect(result.remarks.prefix(2).allSatisfy { $0.contains("linear") })
   }
 
   @Test func kernelsAreMeasuredBesideMemcpy() async throws {
     let result = try await run(["kernels", "--frames", "1", "--rounds", "1"])
-    expectSound(result, "kernels", rounds: 1, rows: KernelOperation.all.count)
+    expectSound(result, "kernels", rounds: 1, rows: KernelOperation.all.count, processes: KernelOperation.all.count)
     for operation in KernelOperation.all {
       #expect(result.measurement(operation.name, "PipSink / memcpy")?.min ?? 0 > 0)
       let reference = result.measurement(operation.name, "GstVideoConverter, µs")
@@ -99,7 +104,7 @@ import Testing
   @Test func picturesInMemoryAreComparedWithMemcpy() async throws {
     let result = try await run(
       ["present", "--surface", "offscreen", "--sizes", "32x18,64x36", "--frames", "2", "--rounds", "2"])
-    expectSound(result, "present", rounds: 2, rows: 4)
+    expectSound(result, "present", rounds: 2, rows: 4, processes: 8)
     #expect(result.measurement("offscreen, NV12 to 64x36", "PipSink / memcpy")?.min ?? 0 > 0)
   }
 
@@ -107,7 +112,11 @@ import Testing
     let result = try await run([
       "present", "--surface", "x11", "--sizes", "64x36", "--format", "I420", "--seconds", "0.5", "--rounds", "1",
     ])
-    expectSound(result, "present", rounds: 1, rows: 1)
+    // The source alone, and each program.
+    let programs = 1 + result.measurements.filter { $0.unit == "ms" }.count
+    // One that does not work here has been tried, too.
+    let failed = result.remarks.filter { $0.contains("was not measured any more") }.count
+    expectSound(result, "present", rounds: 1, rows: 1, processes: programs + failed)
     #expect(result.measurement("x11, I420 to 64x36", "PipSink, ms") != nil)
     #expect(result.measurement("x11, I420 to 64x36", "videoscale ! videoconvert ! ximagesink, ms") != nil)
     #expect(result.remarks.first == "x11: on Xvfb, whose time is counted")
@@ -118,7 +127,7 @@ import Testing
     let result = try await run(
       ["switch", "--surface", "window", "--switches", "3", "--rounds", "1", "--size", "64x36"],
       environment: server.environment)
-    expectSound(result, "switch", rounds: 1, rows: 1)
+    expectSound(result, "switch", rounds: 1, rows: 1, processes: 1)
     #expect(result.measurement("x11, 64x36 at 60 frames/s", "switches without a picture")?.max == 0)
   }
 
@@ -127,7 +136,11 @@ import Testing
       ["route", "--rounds", "0"], ["route", "--streams", "1,x"], ["route", "--format", "H264"],
       ["memory", "--frames", "3"],
       ["scale", "--sizes", "64"], ["route", "--compare", "/dev/null"], ["table", "/dev/null"],
-      ["switch", "--switches", "501"],
+      ["switch", "--switches", "501"], ["kernels", "--operation", "I420 to nothing"],
+      ["route", "--instructions", "--frames", "9"],
+      // What a process of its own is asked for: one part, once.
+      ["scale", "--alone", "--rounds", "1"], ["kernels", "--alone", "--rounds", "1"], ["switch", "--alone"],
+      ["present", "--alone", "--rounds", "1", "--surface", "offscreen"],
     ] {
       #expect(try await Demo.start(["bench"] + arguments).result().status == 64, "\(arguments)")
     }
@@ -137,6 +150,35 @@ import Testing
     let fewFrames = try await Demo.start(["bench", "statistics", "--frames", "10", "--rounds", "1"]).result()
     #expect(fewFrames.status == 64)
     #expect(fewFrames.errors.contains("10 frames are too few"))
+  }
+
+  /// What a point of `scale` finds must not depend on the points before it: each process is asked for one alone.
+  @Test func aProcessMeasuresItsPartAlone() async throws {
+    let point = ["scale", "--streams", "2", "--sizes", "32x18", "--rates", "30", "--seconds", "0.2"]
+    let result = try await run(point + ["--alone", "--rounds", "1"])
+    #expect(result.processes == nil)
+    #expect(Set(result.measurements.map(\.name)) == ["32x18 at 30 frames/s: 2"])
+    let operation = try #require(KernelOperation.all.last).name
+    let kernel = try await run(["kernels", "--frames", "1", "--operation", operation, "--alone", "--rounds", "1"])
+    #expect(Set(kernel.measurements.map(\.name)) == [operation])
+  }
+
+  @Test func withoutValgrindInstructionsAreNotCounted() async throws {
+    let folder = try TemporaryFolder()
+    // What is needed before, and nothing else.
+    for name in ["make", "cc", "pkg-config", "sh", "env"] {
+      try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: "/usr/bin/\(name)")
+    }
+    let result = try await Demo.start(["bench", "route", "--instructions"], environment: ["PATH": folder.url.path])
+      .result()
+    #expect(result.status == 69)
+    #expect(result.errors.contains("apt-get install valgrind"), "\(result.errors)")
+  }
+
+  @Test func theTotalIsReadFromCallgrindsFile() {
+    let text = "# callgrind format\nversion: 1\nevents: Ir\nsummary: 12\n\nfn=(1) main\n3 4\n\ntotals: 78123456\n"
+    #expect(InstructionCounter.total(in: text) == 78_123_456)
+    #expect(InstructionCounter.total(in: "events: Ir\n") == nil)
   }
 
   @Test func theProgressIsShownOnATerminalOnly() async throws {

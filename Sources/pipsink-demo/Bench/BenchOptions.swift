@@ -20,8 +20,23 @@ struct BenchOptions: ParsableArguments {
     help: ArgumentHelp("Print what has changed beyond the noise since a result of --json.", valueName: "OLD.json"))
   var compare: String?
 
+  /// How ``OwnProcesses`` starts a benchmark that measures here rather than in processes of its own.
+  @Flag(name: .customLong("alone"), help: ArgumentHelp("Measure one part once, in this process.", visibility: .hidden))
+  var isAlone = false
+
   func validate() throws {
     try OptionRange.rounds.check(rounds, "--rounds")
+    guard !isAlone || rounds == 1 else { throw ValidationError("--alone is for one round: --rounds 1.") }
+  }
+
+  /// The part that a process of its own measures.
+  ///
+  /// - Throws: ``DemoError`` when there are several, of which all but the first would find what the one before has left.
+  func alone<Part>(_ parts: [Part]) throws -> Part {
+    guard parts.count == 1, let part = parts.first else {
+      throw DemoError(.usage, "--alone measures one part, and the options choose \(parts.count).")
+    }
+    return part
   }
 
   /// Measures, and does with the result what was asked for.

@@ -3,7 +3,7 @@ import Foundation
 /// What a benchmark found, as `--json` writes it.
 struct BenchResult: Codable {
   var schema = 1
-  /// "route", "present", "switch", "scale", "memory" or "kernels".
+  /// "route", "instructions", "statistics", "present", "switch", "scale", "memory" or "kernels".
   var benchmark: String
   /// The command that did it.
   var command: String
@@ -12,14 +12,18 @@ struct BenchResult: Codable {
   var ratioToC: Double?
   /// And to those of fakesink.
   var ratioToFakesink: Double?
+  /// The processes that measured, in the order of their starts: a new one for every part in every round. Absent in the
+  /// results of a process that measured by itself.
+  var processes: [Int32]?
   var measurements: [Measurement]
   /// What the numbers say in words, and what could not be measured here.
   var remarks: [String]
 
-  init(_ benchmark: String, _ samples: Samples, remarks: [String] = []) {
+  init(_ benchmark: String, _ samples: Samples, processes: OwnProcesses? = nil, remarks: [String] = []) {
     self.benchmark = benchmark
     command = (["pipsink-demo"] + Self.argumentsWithoutFiles).joined(separator: " ")
     machine = .current
+    self.processes = processes?.identifiers
     measurements = samples.measurements
     self.remarks = remarks
   }

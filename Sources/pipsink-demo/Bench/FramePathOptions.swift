@@ -34,11 +34,14 @@ struct FramePathWork: ParsableArguments {
   @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
   var streams = CountList([1])
 
-  @Option(help: "Frames a round and variant, of all streams together.")
-  var frames = 500_000
+  @Option(help: "Frames a round and variant, of all streams together. (default: \(Self.usual))")
+  var frames: Int?
+
+  /// How many there are by default.
+  static let usual = 500_000
 
   func validate() throws {
-    try OptionRange.frames.check(frames, "--frames")
+    try OptionRange.frames.check(frames ?? Self.usual, "--frames")
   }
 
   /// In results.

@@ -1,32 +1,33 @@
 import Foundation
 
-/// Runs variants in processes of their own, so that none finds what another has left behind.
+/// Runs the variants of ``FramePathVariant``, each time in a process of its own.
 struct FramePathRun {
   let path: FramePathOptions
   let programs: BenchPrograms
+  let processes = OwnProcesses()
 
   func run(
     _ variant: FramePathVariant, streams: Int, frames: Int, countsAllocations: Bool = false,
     countsBuffers: Bool = false
   ) throws -> FramePathReport {
     let environment = countsAllocations ? ["LD_PRELOAD": programs.allocationCounter] : [:]
-    let process =
-      if variant == .c {
-        try ChildProcess(
-          programs.consumer, [path.pipeline(streams: streams, frames: frames, sink: variant.sink)],
-          environment: environment, readsOutput: true)
-      } else {
-        try ChildProcess(
-          ChildProcess.demo,
-          [
-            "bench", "variant", variant.rawValue, "--streams", "\(streams)", "--frames", "\(frames)", "--size",
-            "\(path.size)", "--format", path.format.rawValue,
-          ] + (countsBuffers ? ["--count-buffers"] : []), environment: environment, readsOutput: true)
-      }
-    let (output, status) = process.finish()
-    guard status == 0, let report = try? JSONDecoder().decode(FramePathReport.self, from: output) else {
-      throw DemoError(.failed, "the variant \"\(variant.title)\" failed: \(process.errors)")
+    let (program, arguments) = command(variant, streams: streams, frames: frames)
+    return try processes.report(
+      of: variant.title, program, arguments + (countsBuffers ? ["--count-buffers"] : []), environment: environment)
+  }
+
+  /// The program that runs a variant, with its arguments.
+  func command(_ variant: FramePathVariant, streams: Int, frames: Int) -> (program: String, arguments: [String]) {
+    if variant.isInC {
+      let pipeline = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
+      return (programs.consumer, (variant == .loop ? ["--loop"] : []) + [pipeline])
     }
-    return report
+    return (
+      ChildProcess.demo,
+      [
+        "bench", "variant", variant.rawValue, "--streams", "\(streams)", "--frames", "\(frames)", "--size",
+        "\(path.size)", "--format", path.format.rawValue,
+      ]
+    )
   }
 }

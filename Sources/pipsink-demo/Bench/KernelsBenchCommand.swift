@@ -8,7 +8,7 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     abstract: "Measures every operation on pixels beside memcpy of the frame's bytes and beside GstVideoConverter.",
     discussion: """
       Each side works on eight frames in turn, more than the processor's cache holds. Times are on one thread; "helped" is \
-      PipSink with its helper threads.
+      PipSink with its helper threads. Each operation runs in a process of its own in every round.
       """)
 
   @OptionGroup var options: BenchOptions
@@ -16,36 +16,46 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   @Option(help: "Frames a side and round.")
   var frames = 40
 
+  @Option(
+    help: ArgumentHelp("Only these operations, named as in results. Repeatable; all by default.", valueName: "NAME"))
+  var operation: [String] = []
+
   func validate() throws {
     try OptionRange.frames.check(frames, "--frames")
+    for name in operation where !KernelOperation.all.contains(where: { $0.name == name }) {
+      throw ValidationError(
+        "There is no operation \"\(name)\". There are: \(KernelOperation.all.map(\.name).joined(separator: "; ")).")
+    }
   }
 
   func run() async throws {
     try await options.report {
-      let progress = BenchProgress(total: KernelOperation.all.count)
+      let operations = KernelOperation.all.filter { operation.isEmpty || operation.contains($0.name) }
+      if options.isAlone { return try measure(options.alone(operations)) }
+      let processes = OwnProcesses()
       var samples = Samples()
-      for operation in KernelOperation.all {
-        try await progress.run(operation.name) { try measure(operation, &samples) }
+      let parts = operations.map {
+        BenchPart(name: $0.name, arguments: ["--operation", $0.name, "--frames", "\(frames)"])
       }
-      return BenchResult("kernels", samples)
+      try await processes.measure(parts, of: "kernels", rounds: options.rounds) { samples.add($0) }
+      return BenchResult("kernels", samples, processes: processes)
     }
   }
 
-  private func measure(_ operation: KernelOperation, _ samples: inout Samples) throws {
+  private func measure(_ operation: KernelOperation) throws -> BenchResult {
     let bench = try KernelBench(operation)
-    // In turn, so that a machine that gets slower or faster does so for all.
-    for _ in 0..<options.rounds {
-      let ours = try bench.pipSink(frames: frames, helped: false)
-      let helped = try bench.pipSink(frames: frames, helped: true)
-      let memcpy = bench.frames.memcpy(frames: frames)
-      let theirs = operation.hasReference ? try bench.reference(frames: frames) : nil
-      samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")
-      if let theirs { samples.add(theirs / ours, operation.name, "GstVideoConverter / PipSink", unit: "ratio") }
-      for (quantity, time) in [
-        ("PipSink, µs", ours), ("helped, µs", helped), ("memcpy, µs", memcpy), ("GstVideoConverter, µs", theirs),
-      ] {
-        if let time { samples.add(time * 1e6, operation.name, quantity, unit: "µs") }
-      }
+    var samples = Samples()
+    let ours = try bench.pipSink(frames: frames, helped: false)
+    let helped = try bench.pipSink(frames: frames, helped: true)
+    let memcpy = bench.frames.memcpy(frames: frames)
+    let theirs = operation.hasReference ? try bench.reference(frames: frames) : nil
+    samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")
+    if let theirs { samples.add(theirs / ours, operation.name, "GstVideoConverter / PipSink", unit: "ratio") }
+    for (quantity, time) in [
+      ("PipSink, µs", ours), ("helped, µs", helped), ("memcpy, µs", memcpy), ("GstVideoConverter, µs", theirs),
+    ] {
+      if let time { samples.add(time * 1e6, operation.name, quantity, unit: "µs") }
     }
+    return BenchResult("kernels", samples)
   }
 }

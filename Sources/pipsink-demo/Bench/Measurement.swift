@@ -49,6 +49,15 @@ struct Samples {
     values[key, default: []].append(value)
   }
 
+  /// All that another process has found.
+  mutating func add(_ result: BenchResult) {
+    for measurement in result.measurements {
+      for value in measurement.rounds {
+        add(value, measurement.name, measurement.quantity, unit: measurement.unit)
+      }
+    }
+  }
+
   var measurements: [Measurement] {
     order.compactMap { key in
       values[key].map { Measurement(key.name, key.quantity, unit: key.unit, rounds: $0) }

@@ -40,7 +40,7 @@ struct MemoryBenchCommand: AsyncParsableCommand {
           try await progress.run(variant.title) { try measure(variant, run, &samples) }
         }
       }
-      return BenchResult("memory", samples)
+      return BenchResult("memory", samples, processes: run.processes)
     }
   }
 

@@ -16,7 +16,7 @@ struct OffscreenPresent {
   /// Seconds of processor time a frame.
   func render(_ count: Int) throws -> Double {
     let sources = frames.sources
-    try renderer.render(sources[0], gravity: .resize)
+    for source in sources { try renderer.render(source, gravity: .resize) }
     let start = FramePathStart()
     for index in 0..<count { try renderer.render(sources[index % sources.count], gravity: .resize) }
     return start.report().cpuSeconds / Double(count)

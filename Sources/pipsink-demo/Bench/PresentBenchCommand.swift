@@ -8,7 +8,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
     abstract: "Measures the processor time of a picture in memory and in windows beside GStreamer's sinks.",
     discussion: """
       A picture in memory is made with the linear filter, and compared with memcpy of the bytes that are read and of those that are \
-      written. A window's time is that of the program and of the display server, less what the source takes by itself. X11 windows are \
+      written, each size in a process of its own in every round. A window's time is that of the program and of the display server, less what the source takes by itself. X11 windows are \
       on DISPLAY, or else on an Xvfb that is started for this; Wayland windows on WAYLAND_DISPLAY.
       """)
 
@@ -60,48 +60,66 @@ struct PresentBenchCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.report {
       try PipSink.initialize()
+      if options.isAlone { return try measureAlone() }
+      let processes = OwnProcesses()
       var samples = Samples()
       var remarks: [String] = []
       for surface in surface.isEmpty ? Surface.allCases : surface {
         switch surface {
-        case .offscreen: try await measureOffscreen(&samples)
+        case .offscreen: try await measureOffscreen(&samples, in: processes)
         case .x11, .wayland:
           do {
             let display = try surface == .x11 ? PresentDisplay.x11() : PresentDisplay.wayland()
-            remarks += try await measureWindows(surface, on: display, &samples)
+            remarks += try await measureWindows(surface, on: display, &samples, in: processes)
           } catch let error as DemoError where error.status == .unavailable && self.surface.isEmpty {
             remarks.append("\(surface.rawValue) was not measured: \(error.message)")
           }
         }
       }
-      return BenchResult("present", samples, remarks: remarks)
+      return BenchResult("present", samples, processes: processes, remarks: remarks)
     }
   }
 
   private var formats: [PixelFormat] { format.isEmpty ? [.i420, .nv12] : format }
   private static let source = PictureSize(width: 1920, height: 1080)
 
-  private func measureOffscreen(_ samples: inout Samples) async throws {
-    let progress = BenchProgress(total: formats.count * sizes.sizes.count)
-    for format in formats {
-      for size in sizes.sizes {
-        let name = "offscreen, \(format.rawValue) to \(size)"
-        try await progress.run(name) {
-          let bench = try OffscreenPresent(format, from: Self.source, to: size)
-          for _ in 0..<options.rounds {
-            let (ours, memcpy) = (try bench.render(frames), bench.memcpy(frames))
-            samples.add(ours / memcpy, name, "PipSink / memcpy", unit: "ratio")
-            samples.add(ours * 1e3, name, "PipSink, ms", unit: "ms")
-            samples.add(memcpy * 1e3, name, "memcpy, ms", unit: "ms")
-          }
-        }
+  private func measureOffscreen(_ samples: inout Samples, in processes: OwnProcesses) async throws {
+    let parts = formats.flatMap { format in
+      sizes.sizes.map { size in
+        BenchPart(
+          name: Self.offscreenName(format, size),
+          arguments: [
+            "--surface", Surface.offscreen.rawValue, "--format", format.rawValue, "--sizes", "\(size)", "--frames",
+            "\(frames)",
+          ])
       }
     }
+    try await processes.measure(parts, of: "present", rounds: options.rounds) { samples.add($0) }
+  }
+
+  /// One picture in memory, in this process.
+  private func measureAlone() throws -> BenchResult {
+    guard try options.alone(surface) == .offscreen else {
+      throw DemoError(.usage, "--alone is for pictures in memory; windows have processes of their own.")
+    }
+    let (format, size) = (try options.alone(formats), try options.alone(sizes.sizes))
+    let name = Self.offscreenName(format, size)
+    let bench = try OffscreenPresent(format, from: Self.source, to: size)
+    let (ours, memcpy) = (try bench.render(frames), bench.memcpy(frames))
+    var samples = Samples()
+    samples.add(ours / memcpy, name, "PipSink / memcpy", unit: "ratio")
+    samples.add(ours * 1e3, name, "PipSink, ms", unit: "ms")
+    samples.add(memcpy * 1e3, name, "memcpy, ms", unit: "ms")
+    return BenchResult("present", samples)
+  }
+
+  private static func offscreenName(_ format: PixelFormat, _ size: PictureSize) -> String {
+    "offscreen, \(format.rawValue) to \(size)"
   }
 
   /// - Returns: what could not be measured.
   private func measureWindows(
-    _ surface: Surface, on display: PresentDisplay, _ samples: inout Samples
+    _ surface: Surface, on display: PresentDisplay, _ samples: inout Samples, in processes: OwnProcesses
   ) async throws -> [String] {
     var (there, missing) = (
       surface.alternatives.filter { ElementInspection.exists($0.sink) },
@@ -116,7 +134,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
         let source = StillSource(size: Self.source, format: format, rate: rate)
         func time(_ program: PresentProgram) async throws -> Double {
           try await progress.run("\(surface.rawValue), \(format.rawValue): \(program.title)") {
-            try await program.measure(on: display, seconds: seconds) / Double(rate)
+            try await program.measure(on: display, seconds: seconds, in: processes) / Double(rate)
           }
         }
         let base = try await time(.base(source))

@@ -33,19 +33,19 @@ struct PresentProgram {
   }
 
   /// Milliseconds of processor time a second, of the program and of the display server.
-  func measure(on display: PresentDisplay, seconds: Double) async throws -> Double {
+  func measure(on display: PresentDisplay, seconds: Double, in processes: OwnProcesses) async throws -> Double {
     let state = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: state) }
-    let process = try ChildProcess(
+    let process = try processes.start(
       program, arguments,
       environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 })
     defer { process.end() }
     // Until the window is there and pictures flow.
     try await Task.sleep(for: .seconds(min(1.5, seconds)))
-    let processes = [process.processIdentifier] + [display.process].compactMap(\.self)
-    let (before, start) = (ProcessorTime.nanoseconds(of: processes), MonotonicTime.now)
+    let watched = [process.processIdentifier] + [display.process].compactMap(\.self)
+    let (before, start) = (ProcessorTime.nanoseconds(of: watched), MonotonicTime.now)
     try await Task.sleep(for: .seconds(seconds))
-    let used = ProcessorTime.nanoseconds(of: processes)
+    let used = ProcessorTime.nanoseconds(of: watched)
     let elapsed = Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
     guard process.isRunning, used > before else {
       throw DemoError(.failed, "\"\(title)\" ended by itself: \(process.errors)")

@@ -9,7 +9,8 @@ struct ScaleBenchCommand: AsyncParsableCommand {
     abstract: "Measures the processor time of a frame by the number of streams, their size and their rate.",
     discussion: """
       Every stream is a still picture at the given rate, which is wrapped, routed and shown in a surface of its own in memory, of \
-      320x180. The time includes that of the sources.
+      320x180. Each combination runs in a process of its own in every round; what is measured begins when the streams flow. The time \
+      includes that of the sources.
       """)
 
   @OptionGroup var options: BenchOptions
@@ -37,19 +38,31 @@ struct ScaleBenchCommand: AsyncParsableCommand {
           streams.counts.sorted().map { ScalePoint(streams: $0, source: StillSource(size: size, rate: rate)) }
         }
       }
-      let progress = BenchProgress(total: options.rounds * points.count)
+      if options.isAlone { return try await measure(options.alone(points)) }
+      let processes = OwnProcesses()
       var samples = Samples()
-      for _ in 0..<options.rounds {
-        for point in points {
-          let load = try await progress.run(point.name) { try await point.measure(seconds: seconds) }
-          samples.add(load.cpuSeconds / load.frames * 1e6, point.name, ScalePoint.cost, unit: "µs")
-          samples.add(load.shown / load.wanted, point.name, ScalePoint.shown, unit: "ratio")
-          samples.add(load.cpuSeconds / load.seconds, point.name, ScalePoint.busy, unit: "1")
-        }
-      }
-      var result = BenchResult("scale", samples)
+      try await processes.measure(points.map(part), of: "scale", rounds: options.rounds) { samples.add($0) }
+      var result = BenchResult("scale", samples, processes: processes)
       result.remarks = ScaleVerdict(points: points, result: result).remarks
       return result
     }
+  }
+
+  private func part(_ point: ScalePoint) -> BenchPart {
+    BenchPart(
+      name: point.name,
+      arguments: [
+        "--streams", "\(point.streams)", "--sizes", "\(point.source.size)", "--rates", "\(point.source.rate)",
+        "--seconds", "\(seconds)",
+      ])
+  }
+
+  private func measure(_ point: ScalePoint) async throws -> BenchResult {
+    var samples = Samples()
+    let load = try await point.measure(seconds: seconds)
+    samples.add(load.cpuSeconds / load.frames * 1e6, point.name, ScalePoint.cost, unit: "µs")
+    samples.add(load.shown / load.wanted, point.name, ScalePoint.shown, unit: "ratio")
+    samples.add(load.cpuSeconds / load.seconds, point.name, ScalePoint.busy, unit: "1")
+    return BenchResult("scale", samples)
   }
 }

@@ -1,13 +1,12 @@
 import Foundation
 import PipSink
 
-/// Says where the cost of a frame stops being the same, and why.
+/// Says where the cost of a frame stops being the same.
 struct ScaleVerdict {
   let points: [ScalePoint]
   let result: BenchResult
 
-  /// As much more may a frame cost than with any smaller number of streams, the fewest of which wake the processor for
-  /// little.
+  /// As much more may a frame cost than with any smaller number of streams.
   private static let tolerance = 1.25
   /// Fewer frames shown than this share are too few.
   private static let enough = 0.95
@@ -36,15 +35,15 @@ struct ScaleVerdict {
           + (best.streams > 0 ? ", and \(costs)" : "")
       }
       if cost > best.cost * Self.tolerance {
-        return beginning + "\(costs), though all are shown: more pictures than the caches hold, more threads in turn"
+        return beginning + "\(costs), though all are shown"
       }
       if cost < best.cost { best = (point.streams, cost) }
     }
     return "\(name): linear up to \(points.last?.streams ?? 0) streams"
   }
 
-  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames are all shown, since
-  /// few streams cost little else than waking up.
+  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames are all shown, in
+  /// whose time what the process does besides has the smallest share.
   private var sizes: String? {
     let rate = points.map(\.source.rate).min()
     let slow = points.filter { $0.source.rate == rate }

@@ -19,12 +19,13 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
       let progress = BenchProgress(total: options.rounds * work.streams.counts.count)
       var samples = Samples()
+      let frames = work.frames ?? FramePathWork.usual
       for _ in 0..<options.rounds {
         for count in work.streams.counts {
           let name = FramePathWork.name(streams: count)
-          let report = try await progress.run(name) { try run.run(.timesInTurn, streams: count, frames: work.frames) }
+          let report = try await progress.run(name) { try run.run(.timesInTurn, streams: count, frames: frames) }
           guard let shares = report.shares, shares.timed.frames > 0, shares.untimed.frames > 0 else {
-            throw DemoError(.usage, "\(work.frames) frames are too few for turns of 25 milliseconds: more --frames.")
+            throw DemoError(.usage, "\(frames) frames are too few for turns of 25 milliseconds: more --frames.")
           }
           let (timed, untimed) = (shares.timed.frameMicroseconds, shares.untimed.frameMicroseconds)
           samples.add(timed / untimed, name, "processor time / without times", unit: "ratio")
@@ -32,7 +33,7 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
           samples.add(untimed, name, "without times, µs", unit: "µs")
         }
       }
-      return BenchResult("statistics", samples)
+      return BenchResult("statistics", samples, processes: run.processes)
     }
   }
 }

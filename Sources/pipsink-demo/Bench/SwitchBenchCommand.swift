@@ -9,7 +9,7 @@ struct SwitchBenchCommand: AsyncParsableCommand {
       "Measures the time from a switch to the first picture in picture-in-picture, and frames lost or repeated.",
     discussion: """
       Two streams are shown in the app; they take the picture-in-picture surface from each other, at moments that lie \
-      everywhere between two frames.
+      everywhere between two frames. Each round is a process of its own.
       """)
 
   enum Surface: String, CaseIterable, ExpressibleByArgument {
@@ -37,30 +37,46 @@ struct SwitchBenchCommand: AsyncParsableCommand {
 
   func run() async throws {
     try await options.report {
-      let progress = BenchProgress(total: options.rounds)
+      if options.isAlone { return try await measure() }
+      let processes = OwnProcesses()
       var samples = Samples()
       var all: [Double] = []
-      for round in 1...options.rounds {
-        let result = try await progress.run("round \(round), \(switches) switches") {
-          try await SwitchRun(source: StillSource(size: size, rate: rate), isOffscreen: surface == .offscreen)
-            .run(switches: switches)
-        }
-        let name = "\(result.surface), \(size) at \(rate) frames/s"
-        let sorted = result.latencies.sorted()
-        all += sorted
-        samples.add(Self.percentile(50, sorted), name, "p50, ms", unit: "ms")
-        samples.add(Self.percentile(99, sorted), name, "p99, ms", unit: "ms")
-        samples.add(sorted.last ?? 0, name, "max, ms", unit: "ms")
-        samples.add(Double(result.lost), name, "frames lost", unit: "1")
-        samples.add(Double(result.repeated), name, "frames repeated", unit: "1")
-        samples.add(Double(switches - sorted.count), name, "switches without a picture", unit: "1")
+      let part = BenchPart(
+        name: "\(switches) switches",
+        arguments: [
+          "--switches", "\(switches)", "--surface", surface.rawValue, "--size", "\(size)", "--rate", "\(rate)",
+        ])
+      try await processes.measure([part], of: "switch", rounds: options.rounds) { result in
+        var result = result
+        all += result.measurements.filter { $0.quantity == Self.eachOne }.flatMap(\.rounds)
+        result.measurements.removeAll { $0.quantity == Self.eachOne }
+        samples.add(result)
       }
       let sorted = all.sorted()
       let remark =
         "All \(sorted.count) switches: p50 \(BenchTable.decimal(Self.percentile(50, sorted))) ms, p99 "
         + "\(BenchTable.decimal(Self.percentile(99, sorted))) ms, max \(BenchTable.decimal(sorted.last ?? 0)) ms"
-      return BenchResult("switch", samples, remarks: [remark])
+      return BenchResult("switch", samples, processes: processes, remarks: [remark])
     }
+  }
+
+  /// What a process of its own tells besides, for the percentiles of all rounds together.
+  private static let eachOne = "each switch, ms"
+
+  private func measure() async throws -> BenchResult {
+    let result = try await SwitchRun(source: StillSource(size: size, rate: rate), isOffscreen: surface == .offscreen)
+      .run(switches: switches)
+    let name = "\(result.surface), \(size) at \(rate) frames/s"
+    let sorted = result.latencies.sorted()
+    var samples = Samples()
+    samples.add(Self.percentile(50, sorted), name, "p50, ms", unit: "ms")
+    samples.add(Self.percentile(99, sorted), name, "p99, ms", unit: "ms")
+    samples.add(sorted.last ?? 0, name, "max, ms", unit: "ms")
+    samples.add(Double(result.lost), name, "frames lost", unit: "1")
+    samples.add(Double(result.repeated), name, "frames repeated", unit: "1")
+    samples.add(Double(switches - sorted.count), name, "switches without a picture", unit: "1")
+    for latency in sorted { samples.add(latency, name, Self.eachOne, unit: "ms") }
+    return BenchResult("switch", samples)
   }
 
   /// The smallest number that so many of a hundred do not exceed.

@@ -25,7 +25,7 @@ struct VariantCommand: AsyncParsableCommand {
   func validate() throws {
     try OptionRange.streams.check(streams, "--streams")
     try OptionRange.frames.check(frames, "--frames")
-    guard variant != .c else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
+    guard !variant.isInC else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
   }
 
   func run() async throws {
@@ -34,7 +34,7 @@ struct VariantCommand: AsyncParsableCommand {
       let description = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
       let report =
         switch variant {
-        case .fakesink, .c, .swift, .videoSink, .element:
+        case .fakesink, .c, .loop, .swift, .videoSink, .element:
           try AppsinkRun.run(description, hasAppsinks: variant == .swift)
         case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
           try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)

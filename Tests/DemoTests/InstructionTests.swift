@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import pipsink_demo
+
+#if DEBUG
+  private let isOptimized = false
+#else
+  private let isOptimized = true
+#endif
+
+/// The cost of a frame's way in instructions, which do not depend on what else the machine does. `make test` runs this in
+/// a release build; the sanitizers' builds are none.
+@Suite(.enabled(if: isOptimized, "only a release build's instructions say what a frame costs"))
+struct InstructionTests {
+  @Test func aFrameCostsNoMoreThanInACProgram() async throws {
+    let process = try Demo.start(
+      ["bench", "route", "--instructions", "--rounds", "1", "--frames", "8000", "--json", "-"])
+    let run = try await process.result(seconds: 300)
+    try #require(run.status == 0, "\(run.errors)")
+    let result = try JSONDecoder().decode(BenchResult.self, from: Data(run.output.utf8))
+    func measured(_ variant: FramePathVariant, _ quantity: String) throws -> Double {
+      try #require(result.measurement(InstructionBench.name(variant, streams: 1), quantity)).median
+    }
+    #expect(result.benchmark == InstructionBench.benchmark)
+    #expect(Set(result.processes ?? []).count == 2 * InstructionBench.variants.count)
+    for variant in InstructionBench.variants {
+      // A frame that costs less has not been counted, and one that costs more has been to valgrind's start.
+      #expect((3000...15000).contains(try measured(variant, InstructionBench.cost)), "\(variant)")
+    }
+    #expect(try measured(.pipSink, InstructionBench.ratioToLoop) <= 1)
+    #expect(try measured(.element, InstructionBench.ratioToLoop) <= 1.05)
+    // Beside callbacks, the least that a program can do with an appsink, and always the same number. These builds, with
+    // -enable-testing, cost 2 parts in a hundred more than those that are installed.
+    #expect(try measured(.wrapping, InstructionBench.ratioToC) <= 0.97)
+    #expect(try measured(.pipSink, InstructionBench.ratioToC) <= 1.05)
+    #expect(try measured(.element, InstructionBench.ratioToC) <= 1.11)
+  }
+}
