@@ -15,9 +15,11 @@
 #include <libyuv/scale_argb.h>
 #include <libyuv/scale_uv.h>
 
-#include <libyuv/row.h>
+#include <elf.h>
+#include <stddef.h>
 
-// The matrices are globals of which Swift imports no address that stays valid; a pointer to one it can use.
+// The matrices are globals of which Swift imports no address that stays valid; a pointer to one it can use. libyuv's
+// documented headers declare them without their content.
 #define PIPSINK_YUV_MATRIX(name) \
   static inline const struct YuvConstants *pipsink_##name(void) { return &name; }
 PIPSINK_YUV_MATRIX(kYuvI601Constants)
@@ -28,13 +30,25 @@ PIPSINK_YUV_MATRIX(kYuv2020Constants)
 PIPSINK_YUV_MATRIX(kYuvV2020Constants)
 #undef PIPSINK_YUV_MATRIX
 
-/// Sets a matrix's weight of U in blue, in 1/64, where the processor's layout of the matrix is known to take it.
-static inline void pipsink_set_blue_weight(struct YuvConstants *matrix, uint8_t weight) {
-#if defined(__x86_64__) || defined(__i386__)
-  for (int i = 0; i < 32; i += 2) matrix->kUVToB[i] = weight;
+// dlfcn.h declares it for programs that ask for glibc's extensions, which Swift's module of it does not. The first
+// structure is a Dl_info; the flag is RTLD_DL_SYMENT.
+struct pipsink_dl_info {
+  const char *file_name;
+  void *file_base;
+  const char *symbol_name;
+  void *symbol_address;
+};
+extern int dladdr1(const void *address, struct pipsink_dl_info *info, void **extra, int flags);
+
+/// The size of a matrix in bytes, as the symbol table of the library that is loaded gives it; 0 where there is none.
+static inline size_t pipsink_yuv_matrix_size(const struct YuvConstants *matrix) {
+  struct pipsink_dl_info info = {0};
+  void *symbol = NULL;
+  if (dladdr1(matrix, &info, &symbol, 1) == 0 || symbol == NULL || info.symbol_address != (const void *)matrix) return 0;
+#if defined(__LP64__)
+  return ((const Elf64_Sym *)symbol)->st_size;
 #else
-  (void)matrix;
-  (void)weight;
+  return ((const Elf32_Sym *)symbol)->st_size;
 #endif
 }
 

@@ -144,33 +144,3 @@ import Testing
     }
   }
 }
-
-/// Memory with a page before and behind it that cannot be touched.
-private final class GuardedMemory {
-  private let mapping: UnsafeMutableRawPointer
-  private let byteCount: Int
-  private let pageSize = sysconf(Int32(_SC_PAGESIZE))
-  private(set) var base: UnsafeMutableRawPointer
-  private(set) var used = 0
-
-  init(byteCount: Int) {
-    self.byteCount = byteCount
-    mapping = mmap(
-      nil, byteCount + 2 * pageSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-    mprotect(mapping, pageSize, PROT_NONE)
-    mprotect(mapping + pageSize + byteCount, pageSize, PROT_NONE)
-    base = mapping + pageSize
-  }
-
-  deinit {
-    munmap(mapping, byteCount + 2 * pageSize)
-  }
-
-  /// The last `byteCount` bytes.
-  func place(byteCount wanted: Int) -> UnsafeMutableRawPointer {
-    precondition(wanted <= byteCount)
-    used = wanted
-    base = mapping + pageSize + byteCount - wanted
-    return base
-  }
-}

@@ -78,7 +78,7 @@ import Testing
 }
 
 /// What loggers were given.
-private final class RecordedLog: Sendable {
+final class RecordedLog: Sendable {
   struct Entry: Sendable {
     let label: String
     let level: Logger.Level

@@ -4,6 +4,21 @@ import Testing
 @testable import PipSink
 
 @Suite struct PixelBufferTests {
+  @Test(arguments: PixelFormat.allCases)
+  func aFormatsNumberIsTheOneThatGStreamerHasForItsName(format: PixelFormat) throws {
+    let name = try #require(gst_video_format_to_string(format.gstFormat))
+    #expect(String(cString: name) == format.rawValue)
+    #expect(PixelFormat(format.gstFormat) == format)
+  }
+
+  @Test func formatsThatAreNotTakenHaveNoName() {
+    for format in [
+      GST_VIDEO_FORMAT_UNKNOWN, GST_VIDEO_FORMAT_ENCODED, GST_VIDEO_FORMAT_AYUV, GST_VIDEO_FORMAT_GRAY16_LE,
+    ] {
+      #expect(PixelFormat(format) == nil)
+    }
+  }
+
   @Test func aFrameIsWrappedWithoutCopying() throws {
     let sample = try TestFrame.sample(TestFrame.testSource(.i420, 64, 48))
     var map = GstMapInfo()

@@ -23,12 +23,57 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   case i420Ten = "I420_10LE"
 
   /// GStreamer's number for the format.
-  var gstFormat: GstVideoFormat { gst_video_format_from_string(rawValue) }
+  ///
+  /// Not by `gst_video_format_from_string`: GStreamer's header declares that it reads no memory, so an optimizing
+  /// compiler may call it when the C string that Swift makes for the call is gone.
+  package var gstFormat: GstVideoFormat {
+    switch self {
+    case .i420: GST_VIDEO_FORMAT_I420
+    case .yv12: GST_VIDEO_FORMAT_YV12
+    case .nv12: GST_VIDEO_FORMAT_NV12
+    case .nv21: GST_VIDEO_FORMAT_NV21
+    case .yuy2: GST_VIDEO_FORMAT_YUY2
+    case .uyvy: GST_VIDEO_FORMAT_UYVY
+    case .y444: GST_VIDEO_FORMAT_Y444
+    case .i422: GST_VIDEO_FORMAT_Y42B
+    case .gray8: GST_VIDEO_FORMAT_GRAY8
+    case .bgra: GST_VIDEO_FORMAT_BGRA
+    case .bgrx: GST_VIDEO_FORMAT_BGRx
+    case .rgba: GST_VIDEO_FORMAT_RGBA
+    case .rgbx: GST_VIDEO_FORMAT_RGBx
+    case .argb: GST_VIDEO_FORMAT_ARGB
+    case .xrgb: GST_VIDEO_FORMAT_xRGB
+    case .rgb: GST_VIDEO_FORMAT_RGB
+    case .bgr: GST_VIDEO_FORMAT_BGR
+    case .p010: GST_VIDEO_FORMAT_P010_10LE
+    case .i420Ten: GST_VIDEO_FORMAT_I420_10LE
+    }
+  }
 
   /// - Returns: nil for a format that PipSink does not take.
   init?(_ format: GstVideoFormat) {
-    guard let name = gst_video_format_to_string(format) else { return nil }
-    self.init(rawValue: String(cString: name))
+    switch format {
+    case GST_VIDEO_FORMAT_I420: self = .i420
+    case GST_VIDEO_FORMAT_YV12: self = .yv12
+    case GST_VIDEO_FORMAT_NV12: self = .nv12
+    case GST_VIDEO_FORMAT_NV21: self = .nv21
+    case GST_VIDEO_FORMAT_YUY2: self = .yuy2
+    case GST_VIDEO_FORMAT_UYVY: self = .uyvy
+    case GST_VIDEO_FORMAT_Y444: self = .y444
+    case GST_VIDEO_FORMAT_Y42B: self = .i422
+    case GST_VIDEO_FORMAT_GRAY8: self = .gray8
+    case GST_VIDEO_FORMAT_BGRA: self = .bgra
+    case GST_VIDEO_FORMAT_BGRx: self = .bgrx
+    case GST_VIDEO_FORMAT_RGBA: self = .rgba
+    case GST_VIDEO_FORMAT_RGBx: self = .rgbx
+    case GST_VIDEO_FORMAT_ARGB: self = .argb
+    case GST_VIDEO_FORMAT_xRGB: self = .xrgb
+    case GST_VIDEO_FORMAT_RGB: self = .rgb
+    case GST_VIDEO_FORMAT_BGR: self = .bgr
+    case GST_VIDEO_FORMAT_P010_10LE: self = .p010
+    case GST_VIDEO_FORMAT_I420_10LE: self = .i420Ten
+    default: return nil
+    }
   }
 
   /// The caps of formats in system memory.

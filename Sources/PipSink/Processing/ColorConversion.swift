@@ -7,7 +7,7 @@ enum ColorConversion {
     switch operation {
     case .copy: source.copy(into: target)
     case .unpack: unpack(source, into: target)
-    case .toRGB: toRGB(source, into: target.planes[0])
+    case .toRGB: toRGB(source, into: target.planes[0], by: ColorMatrix.of(source.colorimetry))
     case .fromRGB: fromRGB(source, into: target)
     case .shuffle: shuffle(source, into: target)
     case .pack: pack(source, into: target)
@@ -17,8 +17,7 @@ enum ColorConversion {
 
   // MARK: - YUV to RGB
 
-  private static func toRGB(_ source: Picture, into target: Picture.Plane) {
-    let matrix = matrix(for: source.colorimetry)
+  static func toRGB(_ source: Picture, into target: Picture.Plane, by matrix: OpaquePointer) {
     let (width, height) = (Int32(source.size.width), Int32(source.size.height))
     let (y, u, v) = (source.planes[0], source.planes[1], source.planes[2])
     let (to, stride) = (target.data, target.stride)
@@ -41,41 +40,6 @@ enum ColorConversion {
         y.words, y.stride / 2, u.words, u.stride / 2, v.words, v.stride / 2, to, stride, matrix, width, height)
     default:
       I420ToARGBMatrix(y.data, y.stride, u.data, u.stride, v.data, v.stride, to, stride, matrix, width, height)
-    }
-  }
-
-  private static func matrix(for colorimetry: Colorimetry) -> UnsafePointer<YuvConstants>? {
-    switch (colorimetry.matrix, colorimetry.isFullRange) {
-    case (.bt601, false): correctedBT601.pointer
-    case (.bt601, true): pipsink_kYuvJPEGConstants()
-    case (.bt709, false): correctedBT709.pointer
-    case (.bt709, true): pipsink_kYuvF709Constants()
-    case (.bt2020, false): correctedBT2020.pointer
-    case (.bt2020, true): pipsink_kYuvV2020Constants()
-    }
-  }
-
-  // libyuv caps the weight of U in blue at 128/64, where BT.601 needs 2.0172, BT.709 2.1124 and BT.2020 2.1418: with
-  // the latter two saturated blue comes out 9 of 255 too dark. On x86 the byte is unsigned and the larger weight works.
-  // Of BT.709's two nearest weights the larger one lies between the standard and what GStreamer makes, which is 2 too
-  // much.
-  private static let correctedBT601 = Matrix(pipsink_kYuvI601Constants(), blueWeight: 129)
-  private static let correctedBT709 = Matrix(pipsink_kYuvH709Constants(), blueWeight: 136)
-  private static let correctedBT2020 = Matrix(pipsink_kYuv2020Constants(), blueWeight: 137)
-
-  /// A matrix of our own, at an address that never changes.
-  ///
-  /// `@unchecked Sendable`: constant after `init`; it lives as long as the process.
-  private final class Matrix: @unchecked Sendable {
-    let pointer: UnsafePointer<YuvConstants>?
-
-    init(_ original: UnsafePointer<YuvConstants>?, blueWeight: UInt8) {
-      // Vector instructions load it, so it is aligned to their registers.
-      let memory = UnsafeMutableRawPointer.allocate(byteCount: MemoryLayout<YuvConstants>.size, alignment: 64)
-      let matrix = memory.bindMemory(to: YuvConstants.self, capacity: 1)
-      if let original { matrix.initialize(to: original.pointee) }
-      pipsink_set_blue_weight(matrix, blueWeight)
-      pointer = UnsafePointer(matrix)
     }
   }
 

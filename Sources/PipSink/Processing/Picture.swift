@@ -65,21 +65,24 @@ struct Picture: @unchecked Sendable {
     packed format: PixelFormat, size: PictureSize, data: UnsafeMutablePointer<UInt8>, stride: Int32,
     colorimetry: Colorimetry = .rgb
   ) {
+    self.init(format, size: size, colorimetry: colorimetry)
+    planes[0] = Plane(data: data, stride: stride, width: Int32(size.width), height: Int32(size.height))
+  }
+
+  /// Planes that lie anywhere, in the format's order and of its sizes.
+  init(_ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry, planes: [Plane] = []) {
     self.format = format
     self.size = size
     self.colorimetry = colorimetry
-    planes = .init(repeating: .none)
-    planes[0] = Plane(data: data, stride: stride, width: Int32(size.width), height: Int32(size.height))
+    self.planes = .init(repeating: .none)
+    for (index, plane) in planes.enumerated() { self.planes[index] = plane }
   }
 
   /// A picture in scratch memory.
   init(
     _ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry, in scratch: UnsafeMutablePointer<UInt8>
   ) {
-    self.format = format
-    self.size = size
-    self.colorimetry = colorimetry
-    planes = .init(repeating: .none)
+    self.init(format, size: size, colorimetry: colorimetry)
     var offset = 0
     for index in 0..<format.planeCount {
       let dimensions = format.planeSize(index, of: size)

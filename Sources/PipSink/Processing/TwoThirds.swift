@@ -17,6 +17,10 @@ struct TwoThirds {
   private static let stripHeight: Int32 = 4
   /// Of 256: how much the middle one of three counts.
   private static let middle: Int32 = 64
+  /// Pixels of three bytes are taken apart in multiples of so many: up to version 1955 libyuv writes beyond memory of
+  /// its own on the stack where it has a rest to do, after steps of 32 (`SplitRGBPlane` with AVX2). Twice that leaves
+  /// room for kernels of the next width.
+  static let step: Int32 = 64
 
   /// - Returns: nil where it is another ratio, or another filter.
   init?(
@@ -30,12 +34,15 @@ struct TwoThirds {
     blendsRows = filter != kFilterLinear
   }
 
+  /// Samples of a third of a row, made up to whole steps. What the rest holds nobody looks at.
+  private var third: Int32 { (source.width / 3 + Self.step - 1) / Self.step * Self.step }
+
   func scale() {
-    let third = Int(source.width) / 3
-    let rowByteCount = Int(source.width * element.byteCount)
-    let byteCount = (rowByteCount + Int(target.width) * 2 + Int(source.width) * 2 + third * 5) * Int(Self.stripHeight)
-    withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 64) { memory in
-      guard let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+    let rowByteCount = third * 3 * element.byteCount
+    // The rows themselves; of pairs both halves; the thirds of a half; the two halves made narrower.
+    let memoryByteCount = Int(rowByteCount) * 2 + Int(third) * 5 + Int(third) * 4
+    withUnsafeTemporaryAllocation(byteCount: memoryByteCount * Int(Self.stripHeight), alignment: 64) { memory in
+      guard let rows = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
       var start: Int32 = 0
       while start < target.height / 2 {
         let count = min(Self.stripHeight, target.height / 2 - start)
@@ -43,14 +50,15 @@ struct TwoThirds {
         for (parity, outer) in [(Int32(0), Int32(0)), (1, 2)] {
           let outerRow = source.row(start * 3 + outer)
           let into = target.row(start * 2 + parity)
+          let byteCount = source.width * element.byteCount
           if blendsRows {
             InterpolatePlane(
-              outerRow, source.stride * 3, source.row(start * 3 + 1), source.stride * 3, base, Int32(rowByteCount),
-              Int32(rowByteCount), count, Self.middle)
-            narrow(base, Int32(rowByteCount), into, count, base + rowByteCount * Int(count))
+              outerRow, source.stride * 3, source.row(start * 3 + 1), source.stride * 3, rows, rowByteCount, byteCount,
+              count, Self.middle)
           } else {
-            narrow(outerRow, source.stride * 3, into, count, base)
+            CopyPlane(outerRow, source.stride * 3, rows, rowByteCount, byteCount, count)
           }
+          narrow(rows, rowByteCount, into, count, rows + Int(rowByteCount * count))
         }
         start += count
       }
@@ -63,31 +71,31 @@ struct TwoThirds {
     _ memory: UnsafeMutablePointer<UInt8>
   ) {
     guard element == .bytePair else {
-      narrowBytes(rows, stride, into, target.stride * 2, count, memory)
+      narrowBytes(rows, into, target.stride * 2, count, memory)
       return
     }
-    let (width, targetWidth) = (source.width, target.width)
+    let (width, targetWidth) = (third * 3, third * 2)
     let u = memory
     let v = u + Int(width * count)
     let (toU, toV) = (v + Int(width * count), v + Int((width + targetWidth) * count))
     let rest = toV + Int(targetWidth * count)
     SplitUVPlane(rows, stride, u, width, v, width, width, count)
-    narrowBytes(u, width, toU, targetWidth, count, rest)
-    narrowBytes(v, width, toV, targetWidth, count, rest)
-    MergeUVPlane(toU, targetWidth, toV, targetWidth, into, target.stride * 2, targetWidth, count)
+    narrowBytes(u, toU, targetWidth, count, rest)
+    narrowBytes(v, toV, targetWidth, count, rest)
+    MergeUVPlane(toU, targetWidth, toV, targetWidth, into, target.stride * 2, target.width, count)
   }
 
+  /// From rows of three thirds each, without anything between them.
   private func narrowBytes(
-    _ rows: UnsafeMutablePointer<UInt8>, _ stride: Int32, _ into: UnsafeMutablePointer<UInt8>, _ intoStride: Int32,
-    _ count: Int32, _ memory: UnsafeMutablePointer<UInt8>
+    _ rows: UnsafeMutablePointer<UInt8>, _ into: UnsafeMutablePointer<UInt8>, _ intoStride: Int32, _ count: Int32,
+    _ memory: UnsafeMutablePointer<UInt8>
   ) {
-    let third = source.width / 3
     let size = Int(third * count)
     let (first, second, last) = (memory, memory + size, memory + 2 * size)
     let (left, right) = (memory + 3 * size, memory + 4 * size)
-    SplitRGBPlane(rows, stride, first, third, second, third, last, third, third, count)
+    SplitRGBPlane(rows, third * 3, first, third, second, third, last, third, third, count)
     InterpolatePlane(first, third, second, third, left, third, third, count, Self.middle)
     InterpolatePlane(last, third, second, third, right, third, third, count, Self.middle)
-    MergeUVPlane(left, third, right, third, into, intoStride, third, count)
+    MergeUVPlane(left, third, right, third, into, intoStride, source.width / 3, count)
   }
 }

@@ -17,7 +17,7 @@ struct FramePathOptions: ParsableArguments {
   func pipeline(streams: Int, frames: Int, sink: String) -> String {
     var info = GstVideoInfo()
     gst_video_info_set_format(
-      &info, gst_video_format_from_string(format.rawValue), guint(size.width), guint(size.height))
+      &info, format.gstFormat, guint(size.width), guint(size.height))
     return (0..<streams).map { number in
       "fakesrc name=source\(number) num-buffers=\(Self.framesOfAStream(streams: streams, frames: frames)) "
         + "sizetype=fixed sizemax=\(info.size) filltype=nothing "

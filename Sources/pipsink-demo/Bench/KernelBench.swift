@@ -35,12 +35,12 @@ final class KernelBench {
     let format = frames.sources[0].formatDescription
     var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
     let target = operation.output.size ?? format.size
-    let name = (operation.output.pixelFormat ?? format.pixelFormat).rawValue
+    let targetFormat = (operation.output.pixelFormat ?? format.pixelFormat).gstFormat
     gst_video_info_set_format(
-      &inInfo, gst_video_format_from_string(format.pixelFormat.rawValue), guint(format.size.width),
+      &inInfo, format.pixelFormat.gstFormat, guint(format.size.width),
       guint(format.size.height))
     gst_video_info_set_format(
-      &outInfo, gst_video_format_from_string(name), guint(target.width), guint(target.height))
+      &outInfo, targetFormat, guint(target.width), guint(target.height))
     guard let converter = gst_video_converter_new(&inInfo, &outInfo, nil) else {
       throw DemoError(.failed, "GstVideoConverter does not do \"\(operation.name)\"")
     }

@@ -1,0 +1,96 @@
+import CLibYUV
+import Logging
+import Testing
+
+@testable import PipSink
+
+/// The copies of libyuv's matrices with another weight of blue, whose place in them libyuv does not document.
+@Suite struct ColorMatrixTests {
+  private static var matrices: [(Colorimetry.Matrix, OpaquePointer, UInt8)] {
+    [
+      (.bt601, pipsink_kYuvI601Constants()!, 129), (.bt709, pipsink_kYuvH709Constants()!, 136),
+      (.bt2020, pipsink_kYuv2020Constants()!, 137),
+    ]
+  }
+
+  #if arch(x86_64)
+    @Test func blueIsCorrectedOnThisMachine() {
+      for (matrix, original, weight) in Self.matrices {
+        let log = RecordedLog()
+        let result = ColorMatrix(original, matrix, blueWeight: weight, logger: log.makeLogger("pixels", level: .trace))
+        #expect(result.isCorrected && result.pointer != original, "\(matrix)")
+        #expect(log.entries.isEmpty)
+      }
+    }
+  #endif
+
+  typealias Change = @Sendable (UnsafeMutableRawBufferPointer, UInt8) -> Bool
+
+  /// What another layout of libyuv's would make of the change: other colours, other blue, or nothing at all.
+  @Test(
+    arguments: [
+      ("nothing", { @Sendable _, _ in true }),
+      ("it does not know how", { _, _ in false }),
+      (
+        "another colour",
+        { matrix, weight in
+          matrix[32..<64].indices.forEach { matrix[$0] = weight }
+          return true
+        }
+      ),
+      (
+        "the middle",
+        { matrix, weight in
+          matrix[matrix.count / 2] = weight
+          return true
+        }
+      ),
+      (
+        "half of the bytes",
+        { matrix, weight in
+          (0..<8).forEach { matrix[$0 * 2] = weight }
+          return true
+        }
+      ),
+      (
+        "the bytes between",
+        { matrix, weight in
+          (0..<16).forEach { matrix[$0 * 2 + 1] = weight }
+          return true
+        }
+      ),
+      (
+        "too much",
+        { matrix, _ in
+          (0..<16).forEach { matrix[$0 * 2] = 200 }
+          return true
+        }
+      ),
+      (
+        "everything",
+        { matrix, weight in
+          matrix.indices.forEach { matrix[$0] = weight }
+          return true
+        }
+      ),
+    ] as [(String, Change)])
+  func aLayoutThatIsNotAsExpectedLeavesLibYUVsOwnMatrix(what: String, change: @escaping Change) {
+    for (matrix, original, weight) in Self.matrices {
+      let log = RecordedLog()
+      let result = ColorMatrix(
+        original, matrix, blueWeight: weight, logger: log.makeLogger("pixels", level: .trace), setBlueWeight: change)
+      #expect(!result.isCorrected && result.pointer == original, "\(what), \(matrix)")
+      #expect(log.entries.count == 1)
+      #expect(log.entries.first?.message.contains("blue") == true)
+    }
+  }
+
+  @Test func otherBytesThanThoseExpectedAreNotWrittenTo() {
+    for bytes in [[UInt8](repeating: 128, count: 160), [UInt8](repeating: 0, count: 160), [128, 0, 128, 0]] {
+      var bytes = bytes
+      let before = bytes
+      let isSet = bytes.withUnsafeMutableBytes { ColorMatrix.setBlueWeight($0, 136) }
+      #expect(!isSet && bytes == before)
+    }
+  }
+}
