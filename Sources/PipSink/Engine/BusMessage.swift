@@ -52,6 +52,18 @@ enum BusMessage {
     gst_message_has_name(message, streamEndedName) != 0
   }
 
+  private static let refusalName = "pipsink-stream-refused"
+
+  /// What a stream's sink posts when it cannot take what it gets.
+  static func postRefusal(of sink: GstElementPointer) {
+    gst_element_post_message(
+      sink, gst_message_new_application(sink.asObject, gst_structure_new_empty(refusalName)))
+  }
+
+  static func isRefusal(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    gst_message_has_name(message, refusalName) != 0
+  }
+
   private typealias Parser = (
     UnsafeMutablePointer<GstMessage>?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
     UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
