@@ -84,7 +84,8 @@ import Testing
   func whateverComesFirstABranchIsTakenOutOnceAndTheOthersGoOn(order: [String]) async throws {
     let events = Locked<[StreamPlayState]>([])
     // Says nothing by itself.
-    let bad = "appsrc name=source caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! identity name=middle "
+    let bad =
+      "appsrc name=source caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! identity name=middle "
       + "! appsink name=bad async=false"
     try await run("\(bad) \(Self.good())") { engine, good in
       engine.status.broadcast.observe { event in

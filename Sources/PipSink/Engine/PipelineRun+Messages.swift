@@ -76,7 +76,7 @@ extension PipelineRun {
 
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let source = message.pointee.src else { return }
-    let posted = BusMessage.error(in: message)
+    let posted = BusMessage.error(in: message, readsFiles: pipeline.readsFiles)
     // What was isolated may still have something to say.
     guard pipeline.contains(source) else {
       logger.debug("error behind a stream's end: \(posted)")
@@ -86,7 +86,7 @@ extension PipelineRun {
     guard !dependent.isEmpty else {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
       // A recording, for instance: no stream has failed.
-      if case .elementFailed(let element, let text, let detail) = posted {
+      if case .elementFailed(let element, let text, let detail, _) = posted {
         status.broadcast.send(.warning(element: element, message: text, detail: detail))
       }
       return

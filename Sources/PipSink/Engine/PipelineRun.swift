@@ -274,13 +274,9 @@ final class PipelineRun: Sendable {
     }
   }
 
-  /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.
+  /// Counts streams out that ended or failed, each once, and says so.
   func close(_ ids: [StreamID], _ state: StreamPlayState) {
-    let (closed, isLast) = progress.withLock { progress -> ([StreamID], Bool) in
-      let closed = ids.filter { progress.open.remove($0) != nil }
-      return (closed, !closed.isEmpty && progress.open.isEmpty)
-    }
+    let closed = progress.withLock { progress in ids.filter { progress.open.remove($0) != nil } }
     for id in closed { status.setStream(id, to: state) }
-    if isLast { status.broadcast.send(.finished) }
   }
 }
