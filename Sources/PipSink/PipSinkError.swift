@@ -26,7 +26,7 @@ public enum PipSinkError: Error, Equatable, Sendable {
   /// No stream has this ID.
   case unknownStream(StreamID, known: [StreamID])
   /// An element posted an error; `element` is its name, `message` GStreamer's text, `detail` its debug text.
-  case elementFailed(element: String, message: String, detail: String?)
+  case elementFailed(element: String, message: String, detail: String?, kind: ElementFailureKind = .other)
   /// The pipeline refused a change of state and no element said why.
   case stateChangeFailed(pipeline: String)
   /// `start()` while the engine runs already.
@@ -113,7 +113,7 @@ extension PipSinkError: CustomStringConvertible {
       "these caps are no raw video that PipSink can show: \(caps)"
     case .unknownStream(let id, let known):
       "there is no stream \"\(id)\"; the streams are: \(known.joined(separator: ", "))"
-    case .elementFailed(let element, let message, let detail):
+    case .elementFailed(let element, let message, let detail, _):
       "element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")"
     case .stateChangeFailed(let pipeline):
       "\"\(pipeline)\" refused to start and no element said why; GST_DEBUG=3 shows more"
@@ -173,6 +173,19 @@ extension PipSinkError: CustomStringConvertible {
 }
 
 extension PipSinkError {
+  /// Whether a stream that failed so can only fail in the same way when it is started again as it is: it is a mistake in
+  /// its description, or something that this machine has not got. What may come by itself, such as a server or a device,
+  /// is no permanent failure.
+  public var isPermanent: Bool {
+    switch self {
+    case .elementFailed(_, _, _, let kind): kind.isPermanent
+    case .gstreamerUnavailable, .emptyPipeline, .invalidPipeline, .missingElements, .linkFailed, .noStreams,
+      .unnamedStream, .duplicateStreamID, .unlinkedStream, .unsupportedCaps, .invalidCaps, .notOneStream:
+      true
+    default: false
+    }
+  }
+
   /// The code by which apps of other engines know the error; nil where there is none.
   public var code: Int? { self == .customVideoRenderInUse ? 1_011_003 : nil }
 }

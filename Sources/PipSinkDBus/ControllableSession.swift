@@ -11,6 +11,9 @@ public protocol ControllableSession: AnyObject {
   /// What every stream that there is does.
   var streamStates: [StreamID: StreamPlayState] { get }
 
+  /// Why streams have failed, or are being started again: those whose ``StreamInfo/failure`` says so.
+  var streamErrors: [StreamID: PipSinkError] { get }
+
   /// Whether all streams stand still.
   var isPaused: Bool { get set }
 
@@ -40,6 +43,16 @@ public protocol ControllableSession: AnyObject {
 }
 
 extension ControllableSession {
+  /// What the streams' states tell.
+  public var streamErrors: [StreamID: PipSinkError] {
+    streamStates.compactMapValues { state in
+      switch state {
+      case .reconnecting(_, _, let error), .failed(let error): error
+      default: nil
+      }
+    }
+  }
+
   /// The stream that is in picture-in-picture now.
   var pictureInPictureStreamID: StreamID? {
     [.active, .appMinimized].contains(controller.state) ? controller.currentStreamID : nil

@@ -24,6 +24,7 @@ final class SessionInterface: BusInterface {
         <property name="PictureInPictureState" type="s" access="read"/>
         <property name="PictureInPictureStream" type="s" access="read"/>
         <property name="Streams" type="a{ss}" access="read"/>
+        <property name="StreamErrors" type="a{ss}" access="read"/>
         <signal name="StreamAdded"><arg name="stream" type="s"/></signal>
         <signal name="StreamStateChanged">
           <arg name="stream" type="s"/>
@@ -46,7 +47,8 @@ final class SessionInterface: BusInterface {
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
       "PictureInPictureStream": .string(session.pictureInPictureStreamID ?? ""),
-      "Streams": .dictionary(of: "s", streams.mapValues { .string($0.busName) }),
+      "Streams": .dictionary(of: "s", streams.mapValues { .string($0.name) }),
+      "StreamErrors": .dictionary(of: "s", session.streamErrors.mapValues { .string($0.description) }),
     ]
   }
 

@@ -69,16 +69,16 @@ public final class SessionService {
         "PropertiesChanged", [.string(interface.name), .variants(changed), .strings([])],
         of: "org.freedesktop.DBus.Properties", at: interface.path)
     }
-    sayStreams(session.streamStates)
+    sayStreams(session.streamStates, session.streamErrors)
   }
 
-  private func sayStreams(_ new: [StreamID: StreamPlayState]) {
+  private func sayStreams(_ new: [StreamID: StreamPlayState], _ errors: [StreamID: PipSinkError]) {
     let old = streamStates
     streamStates = new
     for id in old.keys.sorted() where new[id] == nil { emit("StreamRemoved", .string(id)) }
     for (id, state) in new.sorted(by: { $0.key < $1.key }) where old[id] != state {
       if old[id] == nil { emit("StreamAdded", .string(id)) }
-      emit("StreamStateChanged", .string(id), .string(state.busName), .string(state.failure))
+      emit("StreamStateChanged", .string(id), .string(state.name), .string(errors[id]?.description ?? ""))
     }
   }
 

@@ -15,8 +15,8 @@ struct PlayCommand: AsyncParsableCommand {
 
       Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
       the session bus is missing; \
-      74 a stream failed while running, or a file or standard output could not be \
-      written.
+      74 a stream failed while running, or was only started again and never delivered a frame, or a file or standard \
+      output could not be written.
       """
   )
 
@@ -44,7 +44,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts. It is started again when it fails. Repeatable.",
+      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts. It is started again when it fails, unless it can only fail again. Repeatable.",
       valueName: "id=pipeline"))
   var streams: [StreamOption] = []
 

@@ -14,6 +14,10 @@ extension PlaySession: ControllableSession {
     Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0.state) })
   }
 
+  var streamErrors: [StreamID: PipSinkError] {
+    Dictionary(uniqueKeysWithValues: engine.streams.compactMap { info in info.failure.map { (info.id, $0) } })
+  }
+
   var isPaused: Bool {
     get { engine.isPaused }
     set {

@@ -5,6 +5,7 @@ extension PlaySession {
   func finish() throws {
     let duration = seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
+    reportFailures(infos)
     dbus?.stop()
     engine.stop()
     statusLine.end()
@@ -24,9 +25,31 @@ extension PlaySession {
     if let error = errors.first { throw error.status.exitCode }
   }
 
+  /// Streams that fail still: those that are being started again, and those whose failure had no time to be told of.
+  /// One that has never delivered anything and is only started again is a failure of the run.
+  private func reportFailures(_ infos: [StreamID: StreamInfo]) {
+    for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil && !ended.contains(id) {
+      guard let failure = info.failure else { continue }
+      switch info.state {
+      case .failed:
+        failed[id] = failure
+        report(DemoError(failure), about: "stream \"\(id)\" failed: ")
+      case .reconnecting, .requesting:
+        // One that had played may come back yet, as it did before; the report has its state and its error.
+        guard router.statistics(of: id)?.received ?? 0 == 0 else {
+          statusLine.say("warning: stream \"\(id)\" was being started again at the end: \(failure)")
+          continue
+        }
+        lost.insert(id)
+        report(DemoError(failure), about: "stream \"\(id)\" never delivered a frame: ")
+      default: break
+      }
+    }
+  }
+
   /// A branch that never delivers is a mistake that no element reports.
   private func warnAboutSilentStreams() {
-    for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil {
+    for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil && !lost.contains(id) {
       if let error = chains[id]?.error {
         report(DemoError(error), about: "stream \"\(id)\": ")
       } else {
@@ -39,14 +62,15 @@ extension PlaySession {
     let usage = ResourceUsage.current
     let streams = renderStatistics(infos).map { statistics in
       let id = statistics.streamID
-      let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : "playing"
+      let info = infos[id]
+      let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : info?.state.name ?? "stopped"
       var stream = Report.Stream(
-        statistics, state: state, error: (failed[id] ?? chains[id]?.error)?.description)
+        statistics, state: state, error: (failed[id] ?? info?.failure ?? chains[id]?.error)?.description)
       if chains[id] == nil { stream.dropped = nil }
       return (id, stream)
     }
     return Report(
-      outcome: failed.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
+      outcome: failed.isEmpty && lost.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
       surface: surfaces.kind,
       streams: Dictionary(uniqueKeysWithValues: streams),
       modeChanges: router.changes.map { Report.ModeChange($0, start: start) },

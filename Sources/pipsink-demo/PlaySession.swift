@@ -35,6 +35,10 @@ final class PlaySession {
   var outcome: Report.Outcome?
   var ended: Set<StreamID> = []
   var failed: [StreamID: PipSinkError] = [:]
+  /// Streams that only failed and were started again, without a frame.
+  var lost: Set<StreamID> = []
+  /// How many `start` actions are still to come.
+  private var startsToCome = 0
   var errors: [DemoError] = []
 
   /// Checks all that can be checked before anything runs.
@@ -161,6 +165,7 @@ final class PlaySession {
       ($0.element.seconds, $0.offset) < ($1.element.seconds, $1.offset)
     }
     .map(\.element)
+    startsToCome = actions.count { if case .startStream = $0.action { true } else { false } }
     let clock = ContinuousClock()
     let begin = clock.now
     let interval = statusLine.interval
@@ -219,9 +224,15 @@ final class PlaySession {
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
     case .framesSkipped(let id, let caps):
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
-    case .finished: outcome = .finished
+    case .finished: finishIfNothingIsToCome()
     default: break
     }
+  }
+
+  /// Every stream has ended. A run that waits for streams goes on: for those of `start` actions, and, where all are
+  /// another process's, for those.
+  private func finishIfNothingIsToCome() {
+    if startsToCome == 0, !engine.streamIDs.isEmpty { outcome = .finished }
   }
 
   /// As by its key.
@@ -234,7 +245,9 @@ final class PlaySession {
       case .source(let id): try controller.setSource(streamID: id)
       case .normal: controller.stop()
       case .close: controller.perform(.close)
-      case .startStream(let id): try startStream(id)
+      case .startStream(let id):
+        startsToCome -= 1
+        try startStream(id)
       case .stopStream(let id): try stopStream(id)
       case .background: setBackground(true)
       case .foreground: setBackground(false)
@@ -251,6 +264,8 @@ final class PlaySession {
       }
     } catch {
       report(DemoError(error))
+      // No stream will tell of its end where it has not begun.
+      if case .startStream = action, engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
     }
   }
 

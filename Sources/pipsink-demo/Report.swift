@@ -40,8 +40,10 @@ struct Report: Codable {
     var frameRate: Double?
     /// From a frame's arrival to its presenting.
     var latency: Interval?
-    /// "playing", "ended" or "failed".
+    /// What it did when the run ended: "requesting" (it waits for its first frame), "playing", "stalled", "reconnecting",
+    /// "stopped", "ended" or "failed".
     var state: String
+    /// Why it has failed, or why it is being started again.
     var error: String?
   }
 

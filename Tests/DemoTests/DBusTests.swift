@@ -24,6 +24,7 @@ struct DBusTests {
       "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
       "readonly s PictureInPictureState = 'Initialized';", "readonly a{ss} Streams = {};",
+      "readonly a{ss} StreamErrors = {};",
     ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
     let player = try await introspect("/org/mpris/MediaPlayer2")
     for member in [
@@ -179,13 +180,31 @@ struct DBusTests {
       #expect(result.status != 0 && result.errors.contains("org.pipsink.Error.\(error)"), "\(result.errors)")
       #expect(result.errors.contains(mention), "\(mention) is not in: \(result.errors)")
     }
-    // A place that is not there is no mistake in the call: the stream tries again.
-    #expect(try await bus.call("StartPlayingStream", "c", "file:///nowhere/c.mkv").status == 0)
+    // A place that is not there is no mistake in the call: the stream tries again, and says why.
+    #expect(try await bus.call("StartPlayingStream", "c", "http://127.0.0.1:1/c.mkv").status == 0)
     #expect(try await eventually { try await bus.property("Streams").contains("'c': 'reconnecting'") })
+    #expect(try await bus.property("StreamErrors").contains("'c': '"))
     #expect(try await bus.call("StopPlayingStream", "c").status == 0)
+    #expect(try await bus.property("StreamErrors") == "@a{ss} {}")
     #expect(try await bus.call("Enable").errors.contains("org.freedesktop.DBus.Error"))
     #expect(try await bus.property("Streams").contains("'a': '"))
     #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func aStreamThatCannotComeSaysWhyOnTheBus() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    let monitor = try RunningProgram(
+      "/usr/bin/gdbus", ["monitor", "--session", "-d", "org.pipsink.Session1"], environment: bus.environment)
+    #expect(await monitor.wait(forText: "owned by"))
+    #expect(try await bus.call("StartPlayingStream", "lost", "file:///nowhere/lost.mkv").status == 0)
+    #expect(await monitor.wait(forText: "'StreamErrors'"))
+    #expect(await monitor.wait { $0.output.contains("StreamStateChanged ('lost', 'failed', '") })
+    #expect(monitor.output.contains("/nowhere/lost.mkv"), "\(monitor.output)")
+    #expect(try await bus.property("Streams") == "{'lost': 'failed'}")
+    #expect(try await bus.property("StreamErrors").contains("/nowhere/lost.mkv"))
+    // The session goes on, and says at its end that a stream has failed.
+    #expect(try await bus.quit(demo).status == 74)
   }
 
   @Test func aFloodOfCallsIsBoundedAndNoFrameIsLost() async throws {

@@ -272,7 +272,7 @@ import Testing
     #expect(await eventually { counter.sampleBuffers.count > 10 })
     for await event in events {
       guard case .audioFailed(let error) = event else { continue }
-      guard case .elementFailed("speaker", _, _) = error else {
+      guard case .elementFailed("speaker", _, _, _) = error else {
         Issue.record("\(error)")
         break
       }

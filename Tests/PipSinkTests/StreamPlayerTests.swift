@@ -53,7 +53,7 @@ import Testing
     ) { _ in Counter() }
     let seen = await states(of: player) { if case .failed = $0 { true } else { false } }
     let attempts = seen.compactMap { state -> Int? in
-      if case .reconnecting(let attempt, let pause, .elementFailed(let element, _, _)) = state {
+      if case .reconnecting(let attempt, let pause, .elementFailed(let element, _, _, _)) = state {
         #expect(element.hasPrefix("identity"))
         #expect((0.015...0.05).contains(pause))
         return attempt

@@ -228,7 +228,7 @@ import Testing
       try engine.start { _ in CountingConsumer() }
       Issue.record("no error")
     } catch {
-      guard case .elementFailed("file", _, let detail?) = error else { throw error }
+      guard case .elementFailed("file", _, let detail?, .notFound) = error else { throw error }
       #expect(detail.contains("/nowhere/a.mkv"))
     }
     #expect(engine.state == .stopped)

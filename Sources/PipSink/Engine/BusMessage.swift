@@ -3,9 +3,53 @@ import CGStreamer
 /// What the engine reads from a bus message. The message is borrowed.
 enum BusMessage {
   /// The error, as ours, of an error message.
-  static func error(in message: UnsafeMutablePointer<GstMessage>) -> PipSinkError {
+  ///
+  /// - Parameter readsFiles: whether what the message's pipeline plays is a file's, and will be the same the next time.
+  static func error(in message: UnsafeMutablePointer<GstMessage>, readsFiles: Bool) -> PipSinkError {
     let parts = parts(of: message, gst_message_parse_error)
-    return .elementFailed(element: parts.element, message: parts.text, detail: parts.detail)
+    return .elementFailed(
+      element: parts.element, message: parts.text, detail: parts.detail,
+      kind: failureKind(parts, ofFilePipeline: readsFiles, source: message.pointee.src))
+  }
+
+  private static func failureKind(
+    _ parts: Parts, ofFilePipeline readsFiles: Bool, source: UnsafeMutablePointer<GstObject>?
+  ) -> ElementFailureKind {
+    switch parts.domain {
+    case gst_resource_error_quark():
+      switch GstResourceError(UInt32(bitPattern: parts.code)) {
+      // Of a file's source; of a bin that finds no source for a URI.
+      case GST_RESOURCE_ERROR_NOT_FOUND:
+        return kinds(source).isDisjoint(with: ["File", "Bin"]) ? .unavailable : .notFound
+      case GST_RESOURCE_ERROR_OPEN_READ, GST_RESOURCE_ERROR_OPEN_READ_WRITE:
+        return kinds(source).contains("File") ? .notReadable : .unavailable
+      case GST_RESOURCE_ERROR_NOT_AUTHORIZED: return .notAuthorized
+      default: return .unavailable
+      }
+    case gst_core_error_quark():
+      switch GstCoreError(UInt32(bitPattern: parts.code)) {
+      case GST_CORE_ERROR_MISSING_PLUGIN: return .unsupported
+      case GST_CORE_ERROR_NEGOTIATION, GST_CORE_ERROR_CAPS: return .notNegotiated
+      default: return .other
+      }
+    case gst_stream_error_quark():
+      switch GstStreamError(UInt32(bitPattern: parts.code)) {
+      case GST_STREAM_ERROR_CODEC_NOT_FOUND: return .unsupported
+      // A source whose flow of data has stopped says in its debug text alone why.
+      case _ where isNotNegotiated(parts.detail) || parts.detail?.contains("not-linked") == true:
+        return .notNegotiated
+      default: return readsFiles ? .badData : .other
+      }
+    default: return .other
+    }
+  }
+
+  /// Whether an error's debug text says that elements have no caps in common.
+  static func isNotNegotiated(_ detail: String?) -> Bool { detail?.contains("not-negotiated") ?? false }
+
+  private static func kinds(_ object: UnsafeMutablePointer<GstObject>?) -> Set<Substring> {
+    guard let object, gobjectIsA(object, gst_element_get_type()) else { return [] }
+    return UnsafeMutableRawPointer(object).assumingMemoryBound(to: GstElement.self).kinds
   }
 
   static func warning(in message: UnsafeMutablePointer<GstMessage>) -> EngineEvent {
@@ -52,14 +96,32 @@ enum BusMessage {
     gst_message_has_name(message, streamEndedName) != 0
   }
 
+  private static let refusalName = "pipsink-stream-refused"
+
+  /// What a stream's sink posts when it cannot take what it gets.
+  static func postRefusal(of sink: GstElementPointer) {
+    gst_element_post_message(
+      sink, gst_message_new_application(sink.asObject, gst_structure_new_empty(refusalName)))
+  }
+
+  static func isRefusal(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    gst_message_has_name(message, refusalName) != 0
+  }
+
   private typealias Parser = (
     UnsafeMutablePointer<GstMessage>?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
     UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
   ) -> Void
 
-  private static func parts(
-    of message: UnsafeMutablePointer<GstMessage>, _ parse: Parser
-  ) -> (element: String, text: String, detail: String?) {
+  private struct Parts {
+    let element: String
+    let text: String
+    let detail: String?
+    let domain: GQuark
+    let code: gint
+  }
+
+  private static func parts(of message: UnsafeMutablePointer<GstMessage>, _ parse: Parser) -> Parts {
     var error: UnsafeMutablePointer<GError>?
     var debug: UnsafeMutablePointer<gchar>?
     parse(message, &error, &debug)
@@ -67,11 +129,11 @@ enum BusMessage {
       g_clear_error(&error)
       g_free(debug)
     }
-    return (
-      message.pointee.src?.objectName ?? "pipeline",
-      error.map { String(cString: $0.pointee.message) } ?? "no message",
-      debug.flatMap { shortDebug(String(cString: $0)) }
-    )
+    return Parts(
+      element: message.pointee.src?.objectName ?? "pipeline",
+      text: error.map { String(cString: $0.pointee.message) } ?? "no message",
+      detail: debug.flatMap { shortDebug(String(cString: $0)) },
+      domain: error?.pointee.domain ?? 0, code: error?.pointee.code ?? 0)
   }
 
   /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is

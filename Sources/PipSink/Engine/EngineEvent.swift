@@ -44,6 +44,7 @@ public enum EngineEvent: Sendable {
   case audioInterruptionEnded
   /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)
-  /// Every stream has ended or failed. The engine waits for `stop()`.
+  /// Every stream has ended or failed, those with a pipeline of their own among them; all that they had to tell was told
+  /// before. The engine waits for `stop()`, or for further streams.
   case finished
 }

@@ -13,6 +13,23 @@ final class EngineStatus: Sendable {
     var saidDevices: Set<StreamDevice> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
+    /// Changes of streams' states that are being told of.
+    var changesUnderWay = 0
+    /// Whether a stream has ended or failed, or has gone, since it was looked last whether all have.
+    var mayHaveFinished = false
+    var hasFinished = false
+
+    /// After a change has been told of.
+    ///
+    /// - Returns: whether it was the last that makes all streams ended or failed.
+    mutating func finish() -> Bool {
+      guard changesUnderWay == 0, mayHaveFinished, !hasFinished else { return false }
+      mayHaveFinished = false
+      hasFinished =
+        !streams.isEmpty && streams.values.allSatisfy { $0.state.isOver || $0.state == .stopped }
+        && streams.values.contains { $0.state.isOver }
+      return hasFinished
+    }
 
     func isSuspended(_ id: StreamID) -> Bool {
       guard !isBackgroundDecodingEnabled, let visibleStreamIDs else { return false }
@@ -78,8 +95,9 @@ final class EngineStatus: Sendable {
     let camera = StreamDevice(id, .camera)
     let (isNew, isNewCamera) = state.withLock { state in
       guard let old = state.streams[id]?.state else { return (false, false) }
-      state.streams[id]?.state = new
-      if new == .requesting { state.streams[id]?.beginRun() }
+      state.streams[id]?.note(new)
+      if new.isOver { state.mayHaveFinished = true } else if new != .stopped { state.hasFinished = false }
+      if old != new { state.changesUnderWay += 1 }
       guard old != new, let observed = new.camera else { return (old != new, false) }
       return (true, state.observe(camera, observed))
     }
@@ -87,6 +105,21 @@ final class EngineStatus: Sendable {
     logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
     if isNewCamera, let observed = new.camera { send(camera, observed) }
+    // What is told last of the streams comes from the thread that is ready last.
+    let hasFinished = state.withLock { state in
+      state.changesUnderWay -= 1
+      return state.finish()
+    }
+    if hasFinished { broadcast.send(.finished) }
+  }
+
+  /// A stream has been stopped and removed: it may be that all others have ended.
+  func finishWithoutStopped() {
+    let hasFinished = state.withLock { state in
+      state.mayHaveFinished = true
+      return state.finish()
+    }
+    if hasFinished { broadcast.send(.finished) }
   }
 
   func observe(_ device: StreamDevice, _ new: DeviceState) {
@@ -136,10 +169,19 @@ extension StreamPlayState {
 }
 
 extension StreamInfo {
-  fileprivate mutating func beginRun() {
-    format = nil
-    skippedFrameCount = 0
-    lateFrameCount = 0
+  fileprivate mutating func note(_ new: StreamPlayState) {
+    switch new {
+    case .failed(let error), .reconnecting(_, _, let error): failure = error
+    case .playing: failure = nil
+    case .requesting:
+      // One that is tried again has its failure still.
+      if case .reconnecting = state {} else if state != .requesting { failure = nil }
+      format = nil
+      skippedFrameCount = 0
+      lateFrameCount = 0
+    case .stopped, .stalled, .ended: break
+    }
+    state = new
   }
 }
 

@@ -57,7 +57,7 @@ extension Pipeline {
 
 extension UnsafeMutablePointer where Pointee == GstElement {
   /// The words of its class: "Codec", "Decoder", "Video".
-  fileprivate var kinds: Set<Substring> {
+  var kinds: Set<Substring> {
     guard let factory = gst_element_get_factory(self),
       let text = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS)
     else { return [] }

@@ -12,7 +12,7 @@ extension Pipeline {
     defer { gst_message_unref(message) }
     let source = message.pointee.src
     if let source { gst_object_ref(source) }
-    return (BusMessage.error(in: message), source)
+    return (BusMessage.error(in: message, readsFiles: readsFiles), source)
   }
 
   /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
@@ -22,7 +22,7 @@ extension Pipeline {
   ) -> PipSinkError {
     let missing = affected.flatMap { missingPlugins[$0.id] ?? [] }
     if !missing.isEmpty { return .missingElements(missing) }
-    guard case .elementFailed(_, _, let detail?) = posted, detail.contains("not-negotiated") else { return posted }
+    guard case .elementFailed(_, _, let detail, _) = posted, BusMessage.isNotNegotiated(detail) else { return posted }
     for stream in affected {
       guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { continue }
       defer { gst_object_unref(pad) }

@@ -160,11 +160,32 @@ extension Pipeline {
       // Sinks first: a source's thread may be waiting in one.
       .map { (element: $0, position: upstreamElements(of: $0).count) }
       .sorted { $0.position > $1.position }
+    cutOff(children.map(\.element))
     for (child, _) in children {
       gst_element_set_locked_state(child, 1)
       gst_element_set_state(child, GST_STATE_NULL)
     }
     for (child, _) in children { gst_bin_remove(element.asBin, child) }
+  }
+
+  /// Unlinks elements from those that stay, between two buffers. What is pushed there meets no link then, with which a
+  /// tee goes on, and not an element that stops, with which a tee and its source stop, too.
+  private func cutOff(_ unwanted: [GstElementPointer]) {
+    let links = unwanted.flatMap { child in
+      collectObjects(gst_element_iterate_sink_pads(child), as: GstPad.self).compactMap { pad -> LinkCutter? in
+        defer { gst_object_unref(pad) }
+        guard let peer = gst_pad_get_peer(pad) else { return nil }
+        let object = UnsafeMutableRawPointer(peer).assumingMemoryBound(to: GstObject.self)
+        guard let before = topLevelElement(of: object), !unwanted.contains(before) else {
+          gst_object_unref(peer)
+          return nil
+        }
+        return LinkCutter(peer)
+      }
+    }
+    // A thread that waits in the branch, in a full queue for instance, is let go only when the branch stops.
+    let deadline = MonotonicTime.now.advanced(bySeconds: 0.25)
+    for link in links { link.wait(until: deadline) }
   }
 
   /// The pipeline's direct children on the way to an element, the one that it is or is in included.

@@ -24,10 +24,14 @@ extension PipelineRun {
     guard let outputs = audioSession.outputs(of: pipeline) else { return true }
     outputs.removeLost()
     for (id, ending) in outputs.takeEndings() {
-      close([id], ending == .hasNoVideo ? .failed(error) : .ended)
+      if ending == .hasNoVideo {
+        noteBroken(pipeline.streams.filter { $0.id == id }, error)
+      } else {
+        close([id], .ended)
+      }
     }
-    close(stopped.map(\.id), .failed(error))
-    if stopped.count < pipeline.streams.count { pipeline.isolate(stopped) }
+    noteBroken(stopped, error)
+    isolateBroken()
     return true
   }
 

@@ -24,7 +24,11 @@ extension PipelineRun {
     case GST_MESSAGE_QOS:
       countLateFrames(message)
     case GST_MESSAGE_APPLICATION:
-      if let id = pipeline.endedStream(message) { close([id], .ended) }
+      if BusMessage.isRefusal(message) {
+        handleRefusal(message)
+      } else if let id = pipeline.endedStream(message) {
+        close([id], .ended)
+      }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {
         let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []
@@ -72,7 +76,7 @@ extension PipelineRun {
 
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let source = message.pointee.src else { return }
-    let posted = BusMessage.error(in: message)
+    let posted = BusMessage.error(in: message, readsFiles: pipeline.readsFiles)
     // What was isolated may still have something to say.
     guard pipeline.contains(source) else {
       logger.debug("error behind a stream's end: \(posted)")
@@ -82,22 +86,29 @@ extension PipelineRun {
     guard !dependent.isEmpty else {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
       // A recording, for instance: no stream has failed.
-      if case .elementFailed(let element, let text, let detail) = posted {
+      if case .elementFailed(let element, let text, let detail, _) = posted {
         status.broadcast.send(.warning(element: element, message: text, detail: detail))
       }
       return
     }
-    let (open, missing) = progress.withLock { ($0.open, $0.missingPlugins) }
-    let affected = dependent.filter { open.contains($0.id) }
-    guard !affected.isEmpty else { return }
-    let error = pipeline.cause(of: posted, affected: affected, missingPlugins: missing)
-    let failsAll = affected.count == open.count
-    close(affected.map(\.id), .failed(error))
-    guard !failsAll else { return }
-    // Left where it is, a failed branch would keep the others from prerolling; and a failed preroll ends the pipeline's
-    // own way up, which is asked for again.
-    pipeline.isolate(affected)
+    let missing = progress.withLock { $0.missingPlugins }
+    fail(dependent, pipeline.cause(of: posted, affected: dependent, missingPlugins: missing))
+  }
+
+  /// A stream refuses what it gets; the error of its source may have come before, or comes later, or never.
+  private func handleRefusal(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let stream = pipeline.streams.first(where: { $0.sink.asObject == message.pointee.src }),
+      let error = progress.withLock({ $0.refusals[stream.id] })
+    else { return }
+    fail([stream], error)
+  }
+
+  /// Has streams fail, and the others go on without them.
+  func fail(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
+    noteBroken(streams, error)
+    guard isolateBroken() else { return }
     audioSession.outputs(of: pipeline)?.removeLost()
+    // A failed preroll ends the pipeline's own way up, which is asked for again.
     settle()
   }
 }

@@ -16,8 +16,17 @@ final class PipelineRun: Sendable {
   private let monitor = Locked<BusMonitor?>(nil)
   let logger = Logger(visible: "pipsink.engine")
 
+  /// That a stream has ended or failed (it is not `open`), that nothing can come of it any more (it is `broken`), and
+  /// that its branch has been taken out (it is `isolated`) are three facts, each noted once, in any order.
   struct Progress {
+    /// Streams that have neither ended nor failed.
     var open: Set<StreamID>
+    /// Streams that an element has failed for, or that refuse what they get: also one that had ended before.
+    var broken: Set<StreamID> = []
+    /// Broken streams that are not in the pipeline any more.
+    var isolated: Set<StreamID> = []
+    /// Why streams refuse what they get, from their streaming threads, until the bus thread has seen to it.
+    var refusals: [StreamID: PipSinkError] = [:]
     /// What decodebins said they have no plugin for, by the streams that need it.
     var missingPlugins: [StreamID: [String]] = [:]
     /// By stream: how many frames had come, and when that was seen first.
@@ -116,7 +125,7 @@ final class PipelineRun: Sendable {
         self?.updateDecoding()
       },
       flowing: { [weak self] in self?.streamFlows(id) },
-      failed: { [weak self] error in self?.close([id], .failed(error)) },
+      failed: { [weak self] error in self?.noteRefusal(of: id, error) ?? false },
       skipped: { [status] caps in
         var isFirst = false
         status.update(id) {
@@ -140,14 +149,58 @@ final class PipelineRun: Sendable {
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
       if affected.isEmpty, let source, removeAudio(source, after: error, isRunning: false) { continue }
-      let open = progress.withLock { $0.open }
-      let left = open.subtracting(affected.map(\.id))
+      let whole = Set(flows.keys).subtracting(progress.withLock { $0.broken })
+      let left = whole.subtracting(affected.map(\.id))
       gst_element_set_state(pipeline.element, GST_STATE_NULL)
       // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
-      guard !left.isEmpty, left.count < open.count else { throw error }
-      pipeline.isolate(affected)
-      close(affected.map(\.id), .failed(error))
+      guard !left.isEmpty, left.count < whole.count else { throw error }
+      noteBroken(affected, error)
+      isolateBroken()
     }
+  }
+
+  // MARK: - Streams that fail
+
+  /// On a streaming thread, from which no branch may be taken out: leaves a stream that refuses what it gets to the bus
+  /// thread.
+  ///
+  /// - Returns: whether the stream is to let frames go by until then, so that what it shares with others does not stop.
+  ///   Where there are no others, what feeds it is to stop.
+  func noteRefusal(of id: StreamID, _ error: PipSinkError) -> Bool {
+    let (isFirst, hasOthers) = progress.withLock { progress in
+      let hasOthers = flows.keys.contains { $0 != id && !progress.broken.contains($0) }
+      guard progress.refusals[id] == nil, !progress.broken.contains(id) else { return (false, hasOthers) }
+      progress.refusals[id] = error
+      return (true, hasOthers)
+    }
+    if isFirst, let stream = pipeline.stream(id) { BusMessage.postRefusal(of: stream.sink) }
+    return hasOthers
+  }
+
+  /// Notes that nothing can come of streams any more, and closes those that are open. ``isolateBroken()`` is to follow.
+  func noteBroken(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
+    let reasons = progress.withLock { progress in
+      progress.broken.formUnion(streams.map(\.id))
+      // What a stream says of itself tells more than what its source says of it.
+      return streams.map { ($0.id, progress.refusals.removeValue(forKey: $0.id) ?? error) }
+    }
+    for (id, reason) in reasons { close([id], .failed(reason)) }
+  }
+
+  /// Takes the branches of broken streams out, each once, unless nobody is left whom they could hold up. Left where it
+  /// is, a branch without data keeps the others from prerolling: at the start, after a pause and after a jump. Not on a
+  /// streaming thread.
+  ///
+  /// - Returns: whether there were any.
+  @discardableResult
+  func isolateBroken() -> Bool {
+    let (broken, isNew) = progress.withLock { progress -> (Set<StreamID>, Bool) in
+      guard progress.broken.count < flows.count, progress.isolated != progress.broken else { return ([], false) }
+      progress.isolated = progress.broken
+      return (progress.broken, true)
+    }
+    if isNew { pipeline.isolate(pipeline.streams.filter { broken.contains($0.id) }) }
+    return isNew
   }
 
   // MARK: - What streams do
@@ -206,23 +259,24 @@ final class PipelineRun: Sendable {
     }
   }
 
-  /// After a jump, streams that had ended go on.
+  /// After a jump, streams that had ended go on, but for those that cannot.
   func reopenEnded() {
     forgiveSilence()
     for stream in pipeline.streams where status.info(of: stream.id)?.state == .ended {
-      progress.withLock { _ = $0.open.insert(stream.id) }
+      let isWhole = progress.withLock { progress in
+        guard !progress.broken.contains(stream.id) else { return false }
+        progress.open.insert(stream.id)
+        return true
+      }
+      guard isWhole else { continue }
       flows[stream.id]?.isFlowing.store(false, ordering: .relaxed)
       status.setStream(stream.id, to: .requesting)
     }
   }
 
-  /// Counts streams out that ended or failed, each once, and says so; after the last one, that all are done.
+  /// Counts streams out that ended or failed, each once, and says so.
   func close(_ ids: [StreamID], _ state: StreamPlayState) {
-    let (closed, isLast) = progress.withLock { progress -> ([StreamID], Bool) in
-      let closed = ids.filter { progress.open.remove($0) != nil }
-      return (closed, !closed.isEmpty && progress.open.isEmpty)
-    }
+    let closed = progress.withLock { progress in ids.filter { progress.open.remove($0) != nil } }
     for id in closed { status.setStream(id, to: state) }
-    if isLast { status.broadcast.send(.finished) }
   }
 }

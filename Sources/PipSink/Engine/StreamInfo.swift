@@ -4,6 +4,8 @@ public struct StreamInfo: Sendable {
   /// Whether it is the app's own picture rather than somebody else's (``VideoEngine/localStreamIDs``).
   public internal(set) var isLocal: Bool
   public internal(set) var state = StreamPlayState.stopped
+  /// Why it failed last; nil once its frames come again, or when somebody starts it anew.
+  public internal(set) var failure: PipSinkError?
   /// What the app said last (``VideoEngine/setCameraState(_:of:)``); else whether frames come.
   public internal(set) var camera = DeviceState.unknown
   /// What the app said last (``VideoEngine/setMicrophoneState(_:of:)``); else whether its `level` element reports.

@@ -13,4 +13,25 @@ public enum StreamPlayState: Equatable, Sendable {
   case ended
   /// It failed, and is not started again.
   case failed(PipSinkError)
+
+  /// Its name alone: "stopped", "requesting", "playing", "stalled", "reconnecting", "ended" or "failed".
+  public var name: String {
+    switch self {
+    case .stopped: "stopped"
+    case .requesting: "requesting"
+    case .playing: "playing"
+    case .stalled: "stalled"
+    case .reconnecting: "reconnecting"
+    case .ended: "ended"
+    case .failed: "failed"
+    }
+  }
+
+  /// Whether it has ended or failed, and does not go on by itself.
+  public var isOver: Bool {
+    switch self {
+    case .ended, .failed: true
+    default: false
+    }
+  }
 }

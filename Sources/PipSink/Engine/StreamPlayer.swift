@@ -11,7 +11,8 @@ public final class StreamPlayer: Sendable {
     public var stallTimeout = 3.0
     /// Seconds of stalling after which it is started again. For its first frame it may take both together.
     public var restartTimeout = 5.0
-    /// What follows a failure; nil leaves it failed.
+    /// What follows a failure that may pass; nil leaves it failed. One that is permanent before the first frame
+    /// (``PipSinkError/isPermanent``), such as a file that does not exist, is not tried again.
     public var retryPolicy: RetryPolicy? = RetryPolicy(limit: .max, firstPause: 0.5, longestPause: 30, jitter: 0.25)
     /// Whether an end is taken for a failure; nil takes it so of a network source that does not know how long it is: a
     /// server that closes the connection.
@@ -166,6 +167,8 @@ extension StreamPlayer {
       /// Whether it goes on with sound alone.
       var hasNoVideo = false
       var isResetting = false
+      /// Whether a frame has come since its pipeline was started.
+      var hasPlayed = false
       var phase = StreamPlayState.stopped
       /// How the pipeline ended.
       var outcome: Outcome?
@@ -225,7 +228,9 @@ extension StreamPlayer {
         case .ended(let isUnexpected):
           guard configuration.restartsAtEnd ?? isUnexpected else { return setPhase(.ended) }
           error = .streamEndedUnexpectedly(streamID)
-        case .failed(let reason): error = reason
+        case .failed(let reason):
+          guard !isFinal(reason) else { return setPhase(.failed(reason)) }
+          error = reason
         }
         let attempt = state.withLock { state in
           state.attempt += 1
@@ -238,6 +243,13 @@ extension StreamPlayer {
       }
     }
 
+    /// Whether it makes no sense to try again. A source that has played with these caps, or with this password, does so
+    /// perhaps again; a file that is broken in its middle stays so.
+    private func isFinal(_ error: PipSinkError) -> Bool {
+      if case .elementFailed(_, _, _, .badData) = error { return true }
+      return error.isPermanent && !state.withLock { $0.hasPlayed }
+    }
+
     private func playOnce() -> Outcome {
       state.withLock { state in
         if state.isResetting { state.attempt = 0 }
@@ -245,6 +257,7 @@ extension StreamPlayer {
         state.outcome = nil
         state.isStanding = false
         state.hasNoVideo = false
+        state.hasPlayed = false
         state.since = .now
       }
       setPhase(.requesting)
@@ -281,7 +294,10 @@ extension StreamPlayer {
     }
 
     private func flow(_ phase: StreamPlayState) {
-      state.withLock { $0.since = .now }
+      state.withLock { state in
+        state.since = .now
+        if phase == .playing { state.hasPlayed = true }
+      }
       setPhase(phase)
     }
 

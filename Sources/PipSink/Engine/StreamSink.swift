@@ -13,7 +13,9 @@ final class StreamSink: @unchecked Sendable {
     var formatChanged: @Sendable (VideoFormatDescription) -> Void
     /// The first frame of a run has been delivered, or the first after a stall.
     var flowing: @Sendable () -> Void
-    var failed: @Sendable (PipSinkError) -> Void
+    /// What comes cannot be taken; called for every such buffer. Returns whether the stream is to let it go by, so that
+    /// others of the same source have theirs; else the source is to stop.
+    var failed: @Sendable (PipSinkError) -> Bool
     /// A frame cannot be read and was left out; the caps say what memory it is in.
     var skipped: @Sendable (_ caps: String) -> Void
   }
@@ -61,8 +63,7 @@ final class StreamSink: @unchecked Sendable {
         handlers.skipped(caps)
         return GST_FLOW_OK
       }
-      handlers.failed(error)
-      return GST_FLOW_ERROR
+      return handlers.failed(error) ? GST_FLOW_OK : GST_FLOW_ERROR
     }
   }
 

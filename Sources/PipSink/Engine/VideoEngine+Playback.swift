@@ -34,6 +34,11 @@ extension VideoEngine {
 }
 
 extension Pipeline {
+  /// Whether all that it plays are files, which have the same in them at every start.
+  var readsFiles: Bool {
+    hasElement(ofKinds: ["Source", "File"]) && !hasElement(ofKinds: ["Source", "Network"])
+  }
+
   fileprivate func time(
     _ query: (UnsafeMutablePointer<GstElement>?, GstFormat, UnsafeMutablePointer<gint64>?) -> gboolean
   ) -> MediaTime? {

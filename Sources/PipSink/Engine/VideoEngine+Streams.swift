@@ -25,6 +25,8 @@ extension VideoEngine {
       players[streamID] = player
       status.add([streamID])
     }
+    // From now on it counts among those that have not ended.
+    status.setStream(streamID, to: .requesting)
     player.isDecodingSuspended = status.state.withLock { $0.isSuspended(streamID) }
     player.observe { [status] event in status.take(event, ofPlayer: streamID) }
     player.start()
@@ -52,6 +54,11 @@ extension VideoEngine {
   ///
   /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
+    try removePlayer(streamID)
+    status.finishWithoutStopped()
+  }
+
+  func removePlayer(_ streamID: StreamID) throws(PipSinkError) {
     let player = players.withLock { $0.removeValue(forKey: streamID) }
     guard let player else { throw .unknownStream(streamID, known: playingStreamIDs) }
     player.stop()

@@ -122,7 +122,7 @@ public final class VideoEngine: Sendable {
   /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all
   /// its threads are gone. Does nothing when stopped.
   public func stop() {
-    for id in playingStreamIDs { try? stopPlayingStream(id) }
+    for id in playingStreamIDs { try? removePlayer(id) }
     control.withLock { control in
       guard let run = control.run else { return }
       run.stop()

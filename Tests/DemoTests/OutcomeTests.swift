@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+@testable import pipsink_demo
+
+/// What a run says of its streams at its end.
+@Suite struct OutcomeTests {
+  private static func film(_ frames: Int, _ id: String = "x") -> String {
+    "videotestsrc is-live=true num-buffers=\(frames) ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=\(id)"
+  }
+
+  private static let nobodyListens = "uridecodebin uri=http://127.0.0.1:1/a.mkv ! videoconvert ! appsink name=x"
+
+  @Test func aStreamThatOnlyReconnectsIsAFailure() async throws {
+    let result = try await Demo.play([
+      Self.film(-1, "good"), "--stream", "far=\(Self.nobodyListens)", "--at", "0=start:far", "--duration", "2",
+      "--surface", "none", "--report", "-",
+    ])
+    #expect(result.status == 74, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .failed)
+    let far = try #require(report.streams["far"])
+    #expect(["reconnecting", "requesting"].contains(far.state) && far.received == 0)
+    #expect(far.error?.isEmpty == false)
+    #expect(report.errors.count == 1, "\(report.errors)")
+    #expect(report.streams["good"]?.state == "playing")
+    #expect(result.errors.contains("stream \"far\" never delivered a frame"), "\(result.errors)")
+  }
+
+  @Test func aStreamThatIsAwayAtTheEndIsNotPlaying() async throws {
+    let result = try await Demo.play([
+      Self.film(-1, "good"), "--stream", "c=videotestsrc ! identity error-after=3 ! appsink name=x sync=false", "--at",
+      "0=start:c", "--duration", "3", "--surface", "none", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let stream = try #require(try result.report().streams["c"])
+    // It plays for a moment between seconds of waiting.
+    if stream.state != "playing" {
+      #expect(["reconnecting", "requesting"].contains(stream.state))
+      #expect(stream.error?.contains("identity") == true)
+    }
+    #expect(stream.received > 0)
+  }
+
+  @Test func aFileThatDoesNotExistFailsAtOnce() async throws {
+    let result = try await Demo.play([
+      Self.film(30, "good"), "--stream", "lost=filesrc location=/nowhere/a.mkv ! decodebin ! appsink name=x", "--at",
+      "0=start:lost", "--surface", "none", "--duration", "30", "--report", "-",
+    ])
+    #expect(result.status == 74, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .failed && report.durationSeconds < 25, "it was given up, and the run ended")
+    #expect(report.streams["lost"]?.state == "failed")
+    #expect(report.streams["lost"]?.error?.contains("/nowhere/a.mkv") == true)
+    #expect(report.streams["good"]?.state == "ended")
+    #expect(!result.errors.contains("try 1"), "\(result.errors)")
+  }
+
+  @Test func aRunFinishesWhenEveryStreamHasEnded() async throws {
+    let result = try await Demo.play([
+      Self.film(10, "short"), "--stream", "long=\(Self.film(60))", "--at", "0=start:long", "--stream",
+      "late=\(Self.film(20))", "--at", "1.5=start:late", "--surface", "none", "--duration", "60", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .finished && report.durationSeconds < 50)
+    #expect(report.streams.mapValues(\.received) == ["short": 10, "long": 60, "late": 20])
+    #expect(report.streams.values.allSatisfy { $0.state == "ended" })
+  }
+
+  @Test func aStreamThatWaitsForItsFirstFrameIsNotPlaying() async throws {
+    let result = try await Demo.play([
+      "udpsrc port=0 ! application/x-rtp,media=video,encoding-name=VP8,clock-rate=90000 ! rtpvp8depay ! vp8dec "
+        + "! videoconvert ! appsink name=silent", "--surface", "none", "--duration", "1", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().streams["silent"]?.state == "requesting")
+    #expect(result.errors.contains("\"silent\" delivered no frame"))
+  }
+}

@@ -1,0 +1,195 @@
+import CGStreamer
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// Streams that fail beside others: whatever comes first, the failed one's branch is taken out and the others go on.
+@Suite struct FailingStreamTests {
+  /// Caps with a size that no picture has.
+  private static let impossible = "video/x-raw,format=I420,width=0,height=0,framerate=30/1"
+  /// Refused by the stream's sink. The queue keeps the source's end from it, so that the sink waits for data for ever.
+  private static let refused = "fakesrc ! \(impossible) ! queue ! appsink name=bad sync=false"
+
+  private static func good(_ id: StreamID = "good", frames: Int = -1) -> String {
+    "videotestsrc num-buffers=\(frames) ! video/x-raw,format=I420,width=64,height=36,framerate=60/1 ! appsink name=\(id)"
+  }
+
+  /// Runs a pipeline, as long as `body` does, with the frames of the stream "good" counted.
+  private func run(
+    _ description: String, _ body: (VideoEngine, CountingConsumer) async throws -> Void
+  ) async throws {
+    let good = CountingConsumer()
+    let engine = try VideoEngine(.text(description))
+    try engine.start { $0 == "good" ? good : CountingConsumer() }
+    try await body(engine, good)
+    engine.stop()
+  }
+
+  private func expectMore(
+    of consumer: CountingConsumer, _ comment: Comment, location: SourceLocation = #_sourceLocation
+  ) async {
+    let before = consumer.sampleBuffers.count
+    #expect(
+      await eventually { consumer.sampleBuffers.count > before + 5 }, comment, sourceLocation: location)
+  }
+
+  private func hasFailed(_ engine: VideoEngine, _ id: StreamID = "bad") async -> Bool {
+    await eventually { if case .failed = engine.playState(of: id) { true } else { false } }
+  }
+
+  /// Whether the pipeline has an element of this name.
+  private func has(_ engine: VideoEngine, _ name: String) -> Bool {
+    engine.withUnsafeElement(named: name) { _ in true } ?? false
+  }
+
+  @Test func aStreamThatRefusesWhatItGetsIsTakenOutSoThatTheOthersCanPauseAndGoOn() async throws {
+    for description in ["\(Self.refused) \(Self.good())", "\(Self.good()) \(Self.refused)"] {
+      try await run(description) { engine, good in
+        #expect(await hasFailed(engine))
+        #expect(await eventually { !has(engine, "bad") })
+        await expectMore(of: good, "beside the failure")
+        engine.isPaused = true
+        #expect(await eventually { engine.state == .paused })
+        engine.isPaused = false
+        await expectMore(of: good, "after a pause")
+        guard case .failed(.invalidCaps(let caps)) = engine.playState(of: "bad") else {
+          Issue.record("\(engine.playState(of: "bad"))")
+          return
+        }
+        #expect(caps.contains("width=(int)0"))
+      }
+    }
+  }
+
+  @Test func theErrorOfASourceDoesNotHideThatItsStreamHadRefused() async throws {
+    for _ in 0..<3 {
+      try await run("fakesrc num-buffers=3 ! \(Self.impossible) ! appsink name=bad \(Self.good())") { engine, good in
+        #expect(await hasFailed(engine))
+        #expect(await eventually { !has(engine, "bad") })
+        guard case .failed(.invalidCaps) = engine.playState(of: "bad") else {
+          Issue.record("\(engine.playState(of: "bad"))")
+          return
+        }
+        await expectMore(of: good, "beside the failure")
+      }
+    }
+  }
+
+  /// Every order of what can be said of a stream: its refusal, an error of its source, and its end.
+  @Test(arguments: [
+    ["refusal", "error"], ["error", "refusal"], ["end", "error"], ["end", "refusal"], ["error", "end"],
+    ["refusal", "end"], ["error", "error"], ["end", "refusal", "error"], ["error", "end", "refusal", "error"],
+  ])
+  func whateverComesFirstABranchIsTakenOutOnceAndTheOthersGoOn(order: [String]) async throws {
+    let events = Locked<[StreamPlayState]>([])
+    // Says nothing by itself.
+    let bad =
+      "appsrc name=source caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! identity name=middle "
+      + "! appsink name=bad async=false"
+    try await run("\(bad) \(Self.good())") { engine, good in
+      engine.status.broadcast.observe { event in
+        if case .streamStateChanged("bad", let state) = event { events.withLock { $0.append(state) } }
+      }
+      await expectMore(of: good, "at first")
+      let run = try #require(engine.withRun { $0 })
+      let stream = try #require(run.pipeline.stream("bad"))
+      let source = try #require(run.pipeline.elements.first { $0.elementName == "source" })
+      for step in order {
+        switch step {
+        case "refusal": #expect(run.noteRefusal(of: "bad", .invalidCaps("none")), "there are others")
+        case "end": BusMessage.postStreamEnd(of: stream.sink)
+        default:
+          let error = g_error_new_literal(gst_stream_error_quark(), gint(GST_STREAM_ERROR_FAILED.rawValue), "broken")
+          gst_element_post_message(source, gst_message_new_error(source.asObject, error, "a test"))
+          g_error_free(error)
+        }
+      }
+      #expect(await eventually { !has(engine, "bad") && !has(engine, "source") && !has(engine, "middle") })
+      engine.isPaused = true
+      #expect(await eventually { engine.state == .paused })
+      engine.isPaused = false
+      await expectMore(of: good, "after a pause")
+      #expect(run.progress.withLock { $0.isolated } == ["bad"])
+      #expect(engine.playState(of: "good") == .playing)
+      let said = events.withLock { $0 }
+      #expect(said.count == 1, "\(said)")
+      switch (order[0], said.first) {
+      case ("refusal", .failed(.invalidCaps)), ("error", .failed), ("end", .ended): break
+      default: Issue.record("\(order): \(said)")
+      }
+    }
+  }
+
+  @Test func aStreamBehindTheSameSourceGoesOn() async throws {
+    let source = "videotestsrc ! video/x-raw,format=I420,width=64,height=36,framerate=60/1 ! tee name=t "
+    let bad = "t. ! queue ! capssetter caps=\(Self.impossible) replace=true ! queue ! appsink name=bad"
+    try await run("\(source) \(bad) t. ! queue ! appsink name=good") { engine, good in
+      #expect(await hasFailed(engine))
+      #expect(await eventually { !has(engine, "bad") })
+      await expectMore(of: good, "after the branch has gone")
+      #expect(engine.playState(of: "good") == .playing)
+    }
+  }
+
+  @Test func severalThatFailAtOnceAreEachTakenOut() async throws {
+    let bad = (0..<8).map { index in
+      switch index % 4 {
+      case 0: "fakesrc ! \(Self.impossible) ! queue ! appsink name=bad\(index)"
+      case 1: "videotestsrc ! identity error-after=2 ! appsink name=bad\(index) sync=false"
+      case 2: "filesrc location=/nowhere/\(index).mkv ! decodebin ! videoconvert ! appsink name=bad\(index)"
+      default: "filesrc location=/etc/passwd ! decodebin ! videoconvert ! appsink name=bad\(index)"
+      }
+    }
+    try await run("\(bad.joined(separator: " ")) \(Self.good())") { engine, good in
+      for index in 0..<8 {
+        #expect(await hasFailed(engine, "bad\(index)"), "\(index)")
+        #expect(await eventually { !has(engine, "bad\(index)") }, "\(index)")
+      }
+      engine.isPaused = true
+      #expect(await eventually { engine.state == .paused })
+      engine.isPaused = false
+      await expectMore(of: good, "after a pause")
+    }
+  }
+
+  @Test func aJumpReopensWhatHasEndedAndNotWhatHasFailed() async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try TestFrame.run(
+      "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=48,framerate=30/1 ! jpegenc ! matroskamux"
+        + " ! filesink location=\(url.path)")
+    let film = "filesrc location=\(url.path) ! matroskademux ! jpegdec ! appsink name=good"
+    try await run("\(Self.refused) \(film)") { engine, good in
+      #expect(await hasFailed(engine))
+      #expect(await eventually { engine.playState(of: "good") == .ended })
+      #expect(await eventually { !has(engine, "bad") })
+      let before = good.sampleBuffers.count
+      try engine.seek(to: .zero)
+      #expect(await eventually { good.sampleBuffers.count >= before + 10 }, "\(good.sampleBuffers.count)")
+      #expect(await hasFailed(engine))
+    }
+  }
+
+  @Test func aStreamThatHadEndedAndFailsThenIsNotWaitedForAfterAJump() async throws {
+    try await run("\(Self.good("bad", frames: 5)) \(Self.good(frames: 200))") { engine, good in
+      #expect(await eventually { engine.playState(of: "bad") == .ended })
+      let run = try #require(engine.withRun { $0 })
+      let stream = try #require(run.pipeline.stream("bad"))
+      let source = try #require(run.pipeline.upstreamElements(of: stream.sink).first { $0.pointee.numsinkpads == 0 })
+      let error = g_error_new_literal(gst_resource_error_quark(), gint(GST_RESOURCE_ERROR_READ.rawValue), "gone")
+      gst_element_post_message(source, gst_message_new_error(source.asObject, error, "a test"))
+      g_error_free(error)
+      #expect(await eventually { !has(engine, "bad") })
+      try engine.seek(to: .zero)
+      await expectMore(of: good, "after the jump")
+      #expect(engine.playState(of: "bad") == .ended)
+    }
+  }
+
+  @Test func theLastStreamThatRefusesStopsItsSource() async throws {
+    let engine = try VideoEngine(.text("fakesrc ! \(Self.impossible) ! appsink name=bad"))
+    let events = try await engine.runToEnd { _ in CountingConsumer() }
+    #expect(events.failedStreams == ["bad"])
+  }
+}

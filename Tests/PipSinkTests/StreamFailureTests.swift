@@ -1,0 +1,230 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import PipSink
+
+/// Which failures are for good, and when all streams of an engine are done.
+@Suite struct StreamFailureTests {
+  private final class Nobody: SampleBufferConsumer {
+    func consume(_ sampleBuffer: SampleBuffer) {}
+  }
+
+  private func quick() -> StreamPlayer.Configuration {
+    var configuration = StreamPlayer.Configuration()
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.02, longestPause: 0.1)
+    return configuration
+  }
+
+  /// The states of a stream until it is `failed`, or is tried for the second time.
+  private func fate(of description: PipelineDescription) async throws -> [StreamPlayState] {
+    let player = try StreamPlayer(streamID: "a", from: description, configuration: quick()) { _ in Nobody() }
+    let states = player.states()
+    player.start()
+    var seen: [StreamPlayState] = []
+    for await state in states {
+      seen.append(state)
+      if case .failed = state { break }
+      if case .reconnecting(2, _, _) = state { break }
+    }
+    player.stop()
+    return seen
+  }
+
+  private static func decoded(_ uri: String) -> String { "uridecodebin uri=\(uri) ! videoconvert ! appsink name=x" }
+
+  struct Hopeless: Sendable, CustomTestStringConvertible {
+    let description: String
+    let kind: ElementFailureKind?
+    init(_ description: String, _ kind: ElementFailureKind?) {
+      self.description = description
+      self.kind = kind
+    }
+    var testDescription: String { description }
+  }
+
+  @Test(arguments: [
+    Hopeless("filesrc location=/nowhere/a.mkv ! decodebin ! videoconvert ! appsink name=x", .notFound),
+    Hopeless(decoded("file:///nowhere/a.mkv"), .notFound),
+    Hopeless(decoded("nosuchscheme://host/a"), .unsupported),
+    Hopeless(decoded("nonsense"), .notFound),
+    Hopeless(decoded("file:///tmp"), .notReadable),
+    Hopeless(decoded("file:///etc/passwd"), .badData),
+    Hopeless("fakesrc ! video/x-raw,format=I420,width=0,height=0,framerate=30/1 ! appsink name=x", nil),
+    Hopeless(
+      "videotestsrc ! video/x-raw,format=I420 ! capssetter caps=video/x-h264 replace=true ! video/x-h264 ! vp8dec "
+        + "! appsink name=x", .notNegotiated),
+    Hopeless("audiotestsrc num-buffers=10 ! decodebin ! videoconvert ! appsink name=x", nil),
+  ])
+  func whatCanOnlyFailAgainIsNotTriedAgain(_ hopeless: Hopeless) async throws {
+    do throws(PipSinkError) {
+      _ = try StreamPlayer(streamID: "a", from: .text(hopeless.description)) { _ in Nobody() }
+    } catch {
+      // What can be seen before anything runs.
+      #expect(error.isPermanent && hopeless.kind == .notNegotiated, "\(error)")
+      return
+    }
+    let seen = try await fate(of: .text(hopeless.description))
+    guard case .failed(let error) = seen.last, seen.count == 2 else {
+      Issue.record("\(seen)")
+      return
+    }
+    #expect(error.isPermanent)
+    if let kind = hopeless.kind {
+      guard case .elementFailed(_, _, _, kind) = error else {
+        Issue.record("\(error)")
+        return
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (401, ElementFailureKind.notAuthorized), (403, .notAuthorized), (404, .unavailable), (503, .unavailable),
+  ])
+  func aServersAnswerSaysWhetherItIsAskedAgain(status: Int, kind: ElementFailureKind) async throws {
+    try #require(ElementInspection.exists("souphttpsrc"))
+    let server = try StatusServer(status)
+    let seen = try await fate(of: .text(Self.decoded("http://127.0.0.1:\(server.port)/a.mkv")))
+    switch seen.last {
+    case .failed(.elementFailed(_, _, _, let found)), .reconnecting(_, _, .elementFailed(_, _, _, let found)):
+      #expect(found == kind, "\(seen)")
+    default: Issue.record("\(seen)")
+    }
+    if case .failed = seen.last { #expect(kind.isPermanent) } else { #expect(!kind.isPermanent) }
+  }
+
+  @Test(arguments: [
+    "tcpclientsrc host=127.0.0.1 port=1 ! gdpdepay ! appsink name=x", decoded("http://127.0.0.1:1/a.mkv"),
+    "v4l2src device=/dev/video987 ! videoconvert ! appsink name=x",
+    "videotestsrc ! identity error-after=3 ! appsink name=x",
+  ])
+  func whatMayComeIsTriedAgain(description: String) async throws {
+    let seen = try await fate(of: .text(description))
+    guard case .reconnecting(2, _, let error) = seen.last else {
+      Issue.record("\(seen)")
+      return
+    }
+    #expect(!error.isPermanent)
+  }
+
+  @Test func aFileThatIsBrokenInItsMiddleIsNotPlayedAgainAndAgain() async throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).pnm")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try TestFrame.run(
+      "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=48 ! pnmenc ! filesink location=\(url.path)")
+    var data = try Data(contentsOf: url)
+    data.append(Data("no picture".utf8))
+    try data.write(to: url)
+    let seen = try await fate(of: .text("filesrc location=\(url.path) ! pnmdec ! videoconvert ! appsink name=x"))
+    #expect(seen.count <= 3, "\(seen)")
+    if case .reconnecting = seen.last { Issue.record("\(seen)") }
+  }
+
+  // MARK: - When all is done
+
+  private static func film(_ frames: Int) -> String {
+    "videotestsrc is-live=true num-buffers=\(frames) ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=x"
+  }
+
+  @Test func finishedComesOnceWhenTheLastStreamHasEndedWhicheverPipelineItHas() async throws {
+    for (own, others) in [(5, [30, 10]), (30, [5, 5]), (5, [5, 5])] {
+      let engine = try VideoEngine(.text(Self.film(own)))
+      let events = engine.events()
+      for (index, frames) in others.enumerated() {
+        try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in Nobody() }
+      }
+      try engine.startPlayingStream("broken", from: .text(Self.decoded("file:///nowhere/a.mkv"))) { _ in Nobody() }
+      try engine.start { _ in Nobody() }
+      var over: Set<StreamID> = []
+      for await event in events {
+        if case .streamStateChanged(let id, let state) = event, state.isOver { over.insert(id) }
+        if case .finished = event { break }
+      }
+      #expect(over == ["x", "s0", "s1", "broken"])
+      engine.stop()
+    }
+  }
+
+  @Test func anEngineWithoutAPipelineFinishesAsWellAndAgainAfterAnotherStream() async throws {
+    let engine = try VideoEngine()
+    let events = Locked<[String]>([])
+    engine.status.broadcast.observe { event in
+      switch event {
+      case .finished: events.withLock { $0.append("finished") }
+      case .streamStateChanged(let id, let state): events.withLock { $0.append("\(id) \(state.name)") }
+      default: break
+      }
+    }
+    let finishes = { events.withLock { $0.count { $0 == "finished" } } }
+    try engine.startPlayingStream("a", from: .text(Self.film(3))) { _ in Nobody() }
+    #expect(await eventually { finishes() == 1 })
+    #expect(events.withLock { $0 } == ["a requesting", "a playing", "a ended", "finished"])
+    try engine.startPlayingStream("b", from: .text(Self.film(3))) { _ in Nobody() }
+    #expect(await eventually { finishes() == 2 })
+    // The last that plays is stopped: the others have ended.
+    try engine.startPlayingStream("c", from: .text(Self.film(-1))) { _ in Nobody() }
+    #expect(await eventually { engine.playState(of: "c") == .playing })
+    try engine.stopPlayingStream("c")
+    #expect(finishes() == 3)
+    // Somebody stops all: nothing has finished.
+    try engine.startPlayingStream("d", from: .text(Self.film(-1))) { _ in Nobody() }
+    #expect(await eventually { engine.playState(of: "d") == .playing })
+    engine.stop()
+    #expect(finishes() == 3)
+  }
+
+  @Test func aFailureIsRememberedUntilFramesCome() async throws {
+    let engine = try VideoEngine()
+    try engine.startPlayingStream("a", from: .text(Self.decoded("http://127.0.0.1:1/a.mkv")), configuration: quick()) {
+      _ in Nobody()
+    }
+    #expect(await eventually { engine.info(of: "a")?.failure != nil })
+    for _ in 0..<50 {
+      #expect(engine.info(of: "a")?.failure != nil)
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    try engine.stopPlayingStream("a")
+    try engine.startPlayingStream("a", from: .text(Self.film(-1))) { _ in Nobody() }
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    #expect(engine.info(of: "a")?.failure == nil)
+    engine.stop()
+  }
+}
+
+/// An HTTP server that answers everything with one status.
+private final class StatusServer: Sendable {
+  let port: UInt16
+  private let listener: Int32
+
+  init(_ status: Int) throws {
+    let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(listener, address, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, address, &length) == 0
+      }
+    }
+    try #require(isBound)
+    port = UInt16(bigEndian: address.sin_port)
+    self.listener = listener
+    Thread.detachNewThread {
+      while true {
+        let client = accept(listener, nil, nil)
+        guard client >= 0 else { return }
+        var request = [UInt8](repeating: 0, count: 4096)
+        _ = recv(client, &request, request.count, 0)
+        let answer = "HTTP/1.1 \(status) Status\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        _ = answer.withCString { send(client, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
+        close(client)
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+}
