@@ -15,12 +15,18 @@ public enum PipSink {
   /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it
   /// only to learn early that GStreamer does not work here. Safe from any thread.
   ///
-  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)`` where the
+  ///   process may open hardly any files.
   public static func initialize() throws(PipSinkError) {
     if let failure = initialization { throw failure }
   }
 
   private static let initialization: PipSinkError? = {
+    do throws(PipSinkError) {
+      try ResourceLimits.checkFiles()
+    } catch {
+      return error
+    }
     var error: UnsafeMutablePointer<GError>?
     if gst_init_check(nil, nil, &error) != 0 { return nil }
     defer { g_clear_error(&error) }

@@ -53,6 +53,9 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case invalidProcessorArgument(processor: String, argument: String?, expected: String)
   /// A pool has lent out as many buffers as it may have.
   case poolExhausted(limit: Int)
+  /// The process has as many threads or open files as it may have, or too few are left to start another pipeline.
+  /// `limit` is nil where nobody says what it is.
+  case resourceExhausted(ProcessResource, inUse: Int, limit: Int?)
   /// Memory for a frame cannot be had.
   case outOfMemory(byteCount: Int)
   /// No window can be shown.
@@ -142,6 +145,9 @@ extension PipSinkError: CustomStringConvertible {
       "processor \"\(processor)\" takes \(expected), not \(argument.map { "\"\($0)\"" } ?? "nothing")"
     case .poolExhausted(let limit):
       "all \(limit) buffers of the pool are in use; let go of frames, or give the pool a larger maximumBufferCount"
+    case .resourceExhausted(let resource, let inUse, let limit):
+      "there are too few \(resource.rawValue) left to start a pipeline: the process has \(inUse)"
+        + "\(limit.map { " of \($0) that it may have" } ?? ""); stop some streams, or raise the limit with \"\(resource.advice)\""
     case .outOfMemory(let byteCount):
       "there is no memory for a frame of \(byteCount) bytes"
     case .displayUnavailable(let reason):

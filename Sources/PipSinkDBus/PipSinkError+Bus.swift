@@ -12,6 +12,7 @@ extension PipSinkError {
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .unlinkedStream,
         .unsupportedCaps, .notOneStream:
         "InvalidPipeline"
+      case .resourceExhausted: "ResourceExhausted"
       case .illegalTransition: "IllegalTransition"
       case .sourceNotReady: "SourceNotReady"
       case .pictureInPictureUnsupported, .pictureInPictureNotPossible: "NotPossible"

@@ -9,6 +9,8 @@ enum ExitStatus: Int32 {
   case pipeline = 65
   /// EX_UNAVAILABLE: an element or a display is missing.
   case unavailable = 69
+  /// EX_OSERR: the process may have no more threads or open files.
+  case exhausted = 71
   /// EX_IOERR: a stream failed while running, or was only started again and never delivered a frame; or a picture, a
   /// report or standard output could not be written.
   case failed = 74
@@ -25,6 +27,7 @@ enum ExitStatus: Int32 {
       case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
         .unlinkedStream, .unsupportedCaps, .notOneStream:
         .pipeline
+      case .resourceExhausted: .exhausted
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
         .noSuchPlane, .streamStalled, .streamEndedUnexpectedly, .notSeekable, .noAudioVolume, .customVideoRenderInUse,

@@ -60,7 +60,7 @@ final class DecodingGate: @unchecked Sendable {
     }
     guard !isOver else {
       let time = UInt64(buffer.pointee.pts)
-      if time != PIPSINK_CLOCK_TIME_NONE { for flow in flows { flow.resumedAt.store(time, ordering: .relaxed) } }
+      if time != PIPSINK_CLOCK_TIME_NONE { for flow in flows { flow.resume(at: time) } }
       if !isKeyframe { Logger(visible: "pipsink.engine").warning("no keyframe came: a stream goes on without one") }
       return GST_PAD_PROBE_REMOVE
     }

@@ -44,6 +44,10 @@ public enum EngineEvent: Sendable {
   case audioInterruptionEnded
   /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
   case warning(element: String, message: String, detail: String?)
+  /// A pipeline with these streams did not stop in time (``VideoEngine/stateChangeTimeout``) and was given up: one of its
+  /// elements blocks, as a source does that connects to a server that does not answer. Everything else goes on, and may
+  /// be started anew. The pipeline's thread and memory are given back when the element lets go.
+  case abandoned([StreamID])
   /// Every stream has ended or failed, those with a pipeline of their own among them; all that they had to tell was told
   /// before. The engine waits for `stop()`, or for further streams.
   case finished

@@ -13,6 +13,9 @@ final class EngineStatus: Sendable {
     var saidDevices: Set<StreamDevice> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
+    var stateChangeTimeout = 5.0
+    /// Pipelines that were given up.
+    var abandonedCount = 0
     /// Changes of streams' states that are being told of.
     var changesUnderWay = 0
     /// Whether a stream has ended or failed, or has gone, since it was looked last whether all have.
@@ -60,6 +63,7 @@ final class EngineStatus: Sendable {
 
   let broadcast = Broadcast<EngineEvent>()
   let state = Locked(State())
+  let blocked = BlockedPipelines()
   private let logger = Logger(visible: "pipsink.engine")
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
@@ -77,6 +81,15 @@ final class EngineStatus: Sendable {
       state.streams[id] = nil
       state.saidDevices = state.saidDevices.filter { $0.stream != id }
     }
+  }
+
+  /// A stream is stopped for good.
+  func retire(_ id: StreamID) {
+    switch info(of: id)?.state {
+    case .ended, .failed: break
+    default: setStream(id, to: .stopped)
+    }
+    remove(id)
   }
 
   func setEngine(_ new: EngineState) {
@@ -120,6 +133,15 @@ final class EngineStatus: Sendable {
       return state.finish()
     }
     if hasFinished { broadcast.send(.finished) }
+  }
+
+  /// A pipeline has been given up.
+  func noteAbandoned(_ ids: [StreamID]) {
+    state.withLock { state in
+      state.abandonedCount += 1
+      for id in ids { state.streams[id]?.abandonedPipelineCount += 1 }
+    }
+    broadcast.send(.abandoned(ids))
   }
 
   func observe(_ device: StreamDevice, _ new: DeviceState) {
@@ -197,6 +219,7 @@ extension EngineStatus {
     case .decodingSuspended(_, let isSuspended): setDecodingSuspended(isSuspended, of: id)
     case .microphoneStateChanged(_, let state): observe(StreamDevice(id, .microphone), state)
     case .warning, .buffering: broadcast.send(event)
+    case .abandoned: noteAbandoned([id])
     // The first follows from the stream's state; the others are about the whole of an engine, or told by the audio
     // session that the engine shares.
     case .cameraStateChanged, .stateChanged, .customVideoRenderChanged, .finished, .audioLevel, .streamHasNoVideo,

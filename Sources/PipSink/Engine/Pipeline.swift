@@ -19,8 +19,10 @@ final class Pipeline: @unchecked Sendable {
 
   /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
   ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``,
-  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``.
+  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
   init(_ description: PipelineDescription) throws(PipSinkError) {
+    try PipSink.initialize()
+    try ResourceLimits.check()
     element = try PipelineParser.parse(description)
     let bin = element.asBin
     // A bin lists its newest child first.
@@ -38,6 +40,7 @@ final class Pipeline: @unchecked Sendable {
   }
 
   deinit {
+    // Where it has run, its run has closed it on its own thread; so this waits for nothing.
     gst_element_set_state(element, GST_STATE_NULL)
     for element in elements {
       // One that was isolated has been brought to NULL already.
@@ -46,20 +49,15 @@ final class Pipeline: @unchecked Sendable {
     gst_object_unref(element)
   }
 
-  /// Brings it to the state that is wanted; of several calls at once the last one's wish holds. Does nothing when
-  /// closed.
-  func settle(_ wanted: () -> GstState) {
-    isClosed.withLock { isClosed in
-      if !isClosed { gst_element_set_state(element, wanted()) }
-    }
+  /// Brings it to a state. Does nothing when closed. On the thread of its run.
+  func settle(_ wanted: GstState) {
+    if !isClosed.withLock({ $0 }) { gst_element_set_state(element, wanted) }
   }
 
-  /// Stops it for good, and waits until its streaming threads are gone.
+  /// Stops it for good, and waits until its streaming threads are gone. On the thread of its run.
   func close() {
-    isClosed.withLock { isClosed in
-      isClosed = true
-      gst_element_set_state(element, GST_STATE_NULL)
-    }
+    isClosed.withLock { $0 = true }
+    gst_element_set_state(element, GST_STATE_NULL)
   }
 
   /// The stream whose end a message tells; nil for every other message.

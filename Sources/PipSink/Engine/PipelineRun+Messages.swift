@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// What a run does about the messages on its bus. All on the bus thread.
+/// What a run does about the messages on its bus. All on its thread.
 extension PipelineRun {
   func handle(_ message: UnsafeMutablePointer<GstMessage>) {
     if handleAudio(message) { return }
@@ -17,7 +17,7 @@ extension PipelineRun {
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
-      pipeline.settle { GST_STATE_PAUSED }
+      pipeline.settle(GST_STATE_PAUSED)
       settle()
     case GST_MESSAGE_BUFFERING:
       handleBuffering(message)

@@ -3,9 +3,11 @@ import Logging
 import Synchronization
 
 /// One run of a pipeline, from its start to its stop: its streams, what becomes of them, and its bus.
+///
+/// Its thread keeps it, and the pipeline with it, until the pipeline is in NULL.
 final class PipelineRun: Sendable {
   let pipeline: Pipeline
-  let status: EngineStatus
+  let status: RunStatus
   let audioSession: AudioSession
   /// What the audio session calls the one stream of a player's engine.
   let sharedStreamID: StreamID?
@@ -13,7 +15,13 @@ final class PipelineRun: Sendable {
   let progress: Locked<Progress>
   /// By the pads that they stand on, to each of which this has a reference.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
-  private let monitor = Locked<BusMonitor?>(nil)
+  private let thread: PipelineThread
+  private let life = Locked(Life())
+  private let beginning = Completion<Beginning>()
+  /// Whether it has stopped rather than been given up.
+  private let ending = Completion<Bool>()
+  /// Whether the pipeline has left somebody's query without an answer for too long, and still does.
+  let isQueryOpen = Atomic(false)
   let logger = Logger(visible: "pipsink.engine")
 
   /// That a stream has ended or failed (it is not `open`), that nothing can come of it any more (it is `broken`), and
@@ -38,9 +46,24 @@ final class PipelineRun: Sendable {
     var isBuffering = false
   }
 
+  private enum Beginning {
+    case up
+    case failed(PipSinkError)
+  }
+
+  /// Who has the last word on how it begins, and on how it ends.
+  private struct Life {
+    /// Whether somebody waits for the beginning, and gets its error.
+    var isAwaited = false
+    var isFailing = false
+    var hasEnded = false
+    var isGivenUp = false
+  }
+
   init(_ pipeline: Pipeline, status: EngineStatus, audioSession: AudioSession, sharedStreamID: StreamID?) {
     self.pipeline = pipeline
-    self.status = status
+    self.status = RunStatus(status)
+    thread = PipelineThread(of: pipeline)
     self.audioSession = audioSession
     self.sharedStreamID = sharedStreamID
     flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
@@ -60,57 +83,219 @@ final class PipelineRun: Sendable {
     status.state.withLock { $0.isPaused } || audioSession.interruption == .pause
   }
 
-  func settle() { pipeline.settle { wantedState } }
+  /// Has the thread bring the pipeline to the state that is wanted, as soon as it can.
+  func settle() { thread.want { $0.mustSettle = true } }
 
   // MARK: - Start and stop
 
-  /// - Throws: the error of an element that refuses to start, when no stream is left without it.
-  func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
+  /// Starts the thread that brings the pipeline up, and waits for nothing.
+  ///
+  /// - Parameters:
+  ///   - isAwaited: whether ``waitUntilUp(by:)`` follows, which throws the error of a start that fails meanwhile. Else
+  ///     the streams fail with it.
+  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  func start(
+    isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
+  ) throws(PipSinkError) {
+    life.withLock { $0.isAwaited = isAwaited }
     for stream in pipeline.streams { install(stream, consumer: consumers(stream.id)) }
     status.setEngine(.starting)
     for stream in pipeline.streams { status.setStream(stream.id, to: .requesting) }
     attachAudio()
     do throws(PipSinkError) {
-      try bringUp()
+      try thread.start { [self] in live() }
     } catch {
-      audioSession.detach(pipeline)
-      for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
-      status.setEngine(.stopped)
+      takeBack()
       throw error
-    }
-    // An interruption may have begun or ended meanwhile.
-    settle()
-    let interval = status.state.withLock { min(0.5, max(0.02, $0.stallTimeout / 4)) }
-    // The monitor gets the run weakly, since the pipeline is to go away with `stop()` alone.
-    monitor.withLock {
-      $0 = BusMonitor(
-        pipeline: pipeline, interval: interval, tick: { [weak self] in self?.watchFlows() },
-        handler: { [weak self] message in self?.handle(message) })
     }
   }
 
-  /// Waits until no frame is delivered any more.
-  func stop() {
-    monitor.withLock { $0 }?.stop()
-    audioSession.detach(pipeline)
-    pipeline.close()
-    progress.withLock { $0.open = [] }
-    VideoFormatDescription.forgetUnused()
-    for stream in pipeline.streams {
-      status.setDecodingSuspended(false, of: stream.id)
-      // How one ended is still worth knowing.
-      switch status.info(of: stream.id)?.state {
-      case .ended, .failed: break
-      default: status.setStream(stream.id, to: .stopped)
-      }
+  /// - Throws: why the start failed. Does not throw when the start goes on after `deadline`.
+  func waitUntilUp(by deadline: MonotonicTime) throws(PipSinkError) {
+    try check(beginning.wait(until: deadline))
+  }
+
+  /// The same for tasks.
+  func isUp(by deadline: MonotonicTime) async throws(PipSinkError) {
+    try check(await beginning.value(by: deadline))
+  }
+
+  private func check(_ outcome: Beginning?) throws(PipSinkError) {
+    if case .failed(let error) = outcome ?? awaitNoMore() { throw error }
+  }
+
+  /// From now on an error is one of the streams; but for one that comes at this moment, and is still the waiting
+  /// caller's.
+  private func awaitNoMore() -> Beginning? {
+    let isFailing = life.withLock { life in
+      life.isAwaited = false
+      return life.isFailing
     }
+    return isFailing ? beginning.wait() : nil
+  }
+
+  /// As if it had never been started.
+  private func takeBack() {
+    audioSession.detach(pipeline)
+    for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
     status.setEngine(.stopped)
+  }
+
+  /// Has the thread stop the pipeline. From here on no frame begins its way to a consumer; waits for nothing.
+  func requestStop() {
+    for flow in flows.values { flow.close() }
+    thread.want { $0.isStopping = true }
+  }
+
+  /// After ``requestStop()``: waits until no frame is delivered any more and the thread has ended, and gives the run up
+  /// when that does not come.
+  ///
+  /// - Returns: whether it has stopped.
+  @discardableResult
+  func waitForStop(until deadline: MonotonicTime) -> Bool {
+    // What is called on the thread itself cannot wait for it.
+    guard !thread.isCurrent else { return true }
+    return leave(ending.wait(until: deadline))
+  }
+
+  /// The same for tasks.
+  func waitForStop(by deadline: MonotonicTime) async -> Bool { leave(await ending.value(by: deadline)) }
+
+  private func leave(_ outcome: Bool?) -> Bool {
+    if outcome == nil { giveUp() }
+    let hasStopped = ending.wait()
+    if hasStopped { thread.join() }
+    return hasStopped
+  }
+
+  /// Leaves a pipeline to its thread that does not stop. The engine and its consumers hear nothing of it any more, and
+  /// what it has is released when it stops at last. Does nothing when the run has come to its end.
+  func giveUp() {
+    let isMine = life.withLock { life in
+      guard !life.hasEnded, !life.isGivenUp else { return false }
+      life.isGivenUp = true
+      status.blocked.add()
+      return true
+    }
+    guard isMine else { return }
+    requestStop()
+    progress.withLock { $0.open = [] }
+    audioSession.detach(pipeline)
+    let ids = pipeline.streams.map(\.id)
+    logger.warning("a pipeline does not stop and is given up; its streams: \(ids.joined(separator: ", "))")
+    status.disconnect { engine in
+      engine.noteAbandoned(ids)
+      sayFarewell(to: engine)
+    }
+    ending.complete(false)
   }
 
   /// Goes on or stands still, as the engine's `isPaused` says.
   func updatePause() {
     forgiveSilence()
     settle()
+  }
+
+  /// Has the thread look again at which decoders are to stand still.
+  func requestDecodingUpdate() { thread.want { $0.mustUpdateDecoding = true } }
+
+  /// Calls `body` on the thread, and waits for it, but no longer than until `deadline`.
+  ///
+  /// - Returns: nil when it has not been called by then.
+  func perform<Result: Sendable>(
+    until deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
+  ) -> Result? {
+    if thread.isCurrent { return body(self) }
+    let result = Completion<Result?>()
+    thread.want { work in
+      // A caller that has stopped waiting does not want it done any more.
+      work.calls.append { [weak self] isRunning in
+        let isWanted = isRunning && MonotonicTime.now < deadline
+        result.complete(isWanted ? self.map(body) : nil)
+      }
+    }
+    return result.wait(until: deadline) ?? nil
+  }
+
+  /// Calls `body` on the thread, as soon as that has nothing else to do.
+  func whenFree(_ body: @escaping @Sendable (PipelineRun) -> Void) {
+    thread.want { work in
+      work.calls.append { [weak self] _ in self.map(body) }
+    }
+  }
+
+  // MARK: - The thread
+
+  private func live() {
+    do throws(PipSinkError) {
+      try bringUp()
+      beginning.complete(.up)
+      // An interruption may have begun or ended meanwhile.
+      settle()
+      let interval = status.state.withLock { min(0.5, max(0.02, $0.stallTimeout / 4)) }
+      thread.serve(interval: interval, perform: perform, tick: watchFlows) { message in
+        if !life.withLock({ $0.isGivenUp }) { handle(message) }
+      }
+    } catch {
+      guard !isRefused(error) else { return }
+    }
+    finish()
+  }
+
+  private func perform(_ work: PipelineThread.Work) {
+    for call in work.calls { call(true) }
+    if work.mustSettle { pipeline.settle(wantedState) }
+    if work.mustUpdateDecoding { updateDecoding() }
+  }
+
+  /// The pipeline has not come up: who waits for it gets the error; else it is the streams', and the engine waits for its
+  /// stop.
+  ///
+  /// - Returns: whether that was all.
+  private func isRefused(_ error: PipSinkError) -> Bool {
+    let isRefused = life.withLock { life in
+      life.isFailing = life.isAwaited && !life.isGivenUp
+      if life.isFailing { life.hasEnded = true }
+      return life.isFailing
+    }
+    pipeline.close()
+    guard isRefused else {
+      close(pipeline.streams.map(\.id), .failed(error))
+      thread.waitForStop()
+      return false
+    }
+    thread.end()
+    takeBack()
+    ending.complete(true)
+    beginning.complete(.failed(error))
+    return true
+  }
+
+  private func finish() {
+    audioSession.detach(pipeline)
+    pipeline.close()
+    thread.end()
+    progress.withLock { $0.open = [] }
+    VideoFormatDescription.forgetUnused()
+    let isGivenUp = life.withLock { life in
+      life.hasEnded = true
+      return life.isGivenUp
+    }
+    guard !isGivenUp else { return status.blocked.remove() }
+    status.disconnect(sayFarewell)
+    ending.complete(true)
+  }
+
+  private func sayFarewell(to engine: EngineStatus) {
+    for stream in pipeline.streams {
+      engine.setDecodingSuspended(false, of: stream.id)
+      // How one ended is still worth knowing.
+      switch engine.info(of: stream.id)?.state {
+      case .ended, .failed: break
+      default: engine.setStream(stream.id, to: .stopped)
+      }
+    }
+    engine.setEngine(.stopped)
   }
 
   private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
@@ -142,9 +327,9 @@ final class PipelineRun: Sendable {
     }
   }
 
-  /// Sets the pipeline going; where an element refuses, its streams are taken out and the rest is tried again.
+  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest is tried again.
   private func bringUp() throws(PipSinkError) {
-    while gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
+    while !thread.isStopping, gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams

@@ -11,7 +11,7 @@ final class StreamFlow: Sendable {
   let isFlowing = Atomic<Bool>(false)
 
   /// The time stamp of the keyframe that its decoder went on with, in nanoseconds; 0 once frames from there on come.
-  /// What the decoder had still in hand from before is not shown any more.
+  /// What the decoder had still in hand from before is not shown any more. ``closed`` when no frame is to be delivered.
   let resumedAt = Atomic<UInt64>(0)
 
   var activity: UInt64 { delivered.load(ordering: .relaxed) &+ withheld.load(ordering: .relaxed) }
@@ -27,11 +27,28 @@ final class StreamFlow: Sendable {
     return resumed != 0 && isLeftOver(buffer, from: resumed)
   }
 
+  /// No time stamp: GStreamer's own for none.
+  private static let closed = UInt64.max
+
+  /// The stream is being stopped: no frame begins its way to the consumer from now on.
+  func close() { resumedAt.store(Self.closed, ordering: .sequentiallyConsistent) }
+
+  /// A decoder goes on with the frame that has this time stamp.
+  func resume(at time: UInt64) {
+    var old = resumedAt.load(ordering: .relaxed)
+    while old != Self.closed {
+      let (isDone, original) = resumedAt.compareExchange(expected: old, desired: time, ordering: .relaxed)
+      if isDone { return }
+      old = original
+    }
+  }
+
   private func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>, from resumed: UInt64) -> Bool {
+    guard resumed != Self.closed else { return true }
     let count = leftOverCount.load(ordering: .relaxed)
     let isOld = UInt64(buffer.pointee.pts) < resumed && count < 32
     leftOverCount.store(isOld ? count + 1 : 0, ordering: .relaxed)
-    if !isOld { resumedAt.store(0, ordering: .relaxed) }
+    if !isOld { resume(at: 0) }
     return isOld
   }
 

@@ -18,4 +18,7 @@ public struct StreamInfo: Sendable {
   public internal(set) var skippedFrameCount: UInt64 = 0
   /// Frames that its elements dropped in this run because they were late, as they report it (quality of service).
   public internal(set) var lateFrameCount: UInt64 = 0
+  /// Pipelines of the stream that did not stop in time and were given up (``EngineEvent/abandoned(_:)``), in all its
+  /// runs.
+  public internal(set) var abandonedPipelineCount = 0
 }

@@ -5,6 +5,9 @@ import CGStreamer
 /// It is independent of all other streams. A thread of its own looks after it; frames go from GStreamer's streaming
 /// thread to the consumer, as in ``VideoEngine``. All calls are allowed from every thread but that one. It stops when it
 /// goes away.
+///
+/// A pipeline that does not stop in time, be it for a restart, is given up (``EngineEvent/abandoned(_:)``). While three of
+/// its pipelines block so, no other one is tried.
 public final class StreamPlayer: Sendable {
   public struct Configuration: Sendable {
     /// Seconds without a frame after which a stream that was playing counts as stalled.
@@ -19,6 +22,8 @@ public final class StreamPlayer: Sendable {
     public var restartsAtEnd: Bool?
     /// Seconds of playing after which earlier failures are forgotten.
     public var settledAfter = 10.0
+    /// Seconds that a pipeline has for its stop before it is given up.
+    public var stateChangeTimeout = 5.0
     /// Whether the sound of a URI is played as well, on the default output. A URI that has only sound or only pictures
     /// plays what it has.
     public var playsAudio = false
@@ -29,6 +34,8 @@ public final class StreamPlayer: Sendable {
   public let streamID: StreamID
   private let core: Core
   private let thread = Locked<WorkerThread?>(nil)
+  /// Held while observers are told something.
+  private let isConnected = Locked(true)
 
   /// Parses the description; nothing runs yet.
   ///
@@ -73,12 +80,26 @@ public final class StreamPlayer: Sendable {
 
   /// Calls `observer` with the player's states, and with whatever else happens to its stream. The stream's ID in those
   /// events is not to be relied on.
-  func observe(_ observer: @escaping @Sendable (EngineEvent) -> Void) {
-    let streamID = streamID
-    core.broadcast.observe { observer(.streamStateChanged(streamID, $0)) }
+  ///
+  /// - Parameter observer: is told whether the player has not been disconnected.
+  func observe(_ observer: @escaping @Sendable (EngineEvent, _ isConnected: Bool) -> Void) {
+    let (streamID, isConnected) = (streamID, isConnected)
+    core.broadcast.observe { state in
+      isConnected.withLock { observer(.streamStateChanged(streamID, state), $0) }
+    }
     core.engine.status.broadcast.observe { event in
       if case .streamStateChanged = event { return }
-      observer(event)
+      isConnected.withLock { observer(event, $0) }
+    }
+  }
+
+  /// From here on observers are told that it is connected no more.
+  ///
+  /// - Parameter last: done before any observer is called again.
+  func disconnect(_ last: () -> Void) {
+    isConnected.withLock { isConnected in
+      isConnected = false
+      last()
     }
   }
 
@@ -93,34 +114,91 @@ public final class StreamPlayer: Sendable {
 
   /// Starts it. Does nothing when it has been started and not stopped.
   public func start() {
-    thread.withLock { thread in
-      guard thread == nil else { return }
-      core.state.withLock { $0.isWanted = true }
-      let core = core
-      thread = WorkerThread(name: "pip-\(streamID)") { core.supervise() }
+    let mustRun = core.state.withLock { state in
+      guard !state.isStarted else { return false }
+      return state.start()
     }
+    core.state.wakeAll()
+    if mustRun { run() }
   }
 
-  /// Stops it and waits until no frame is delivered any more.
-  public func stop() {
-    thread.withLock { thread in
-      core.state.withLock { $0.isWanted = false }
-      core.state.wakeAll()
-      thread?.join()
-      thread = nil
+  private func run() {
+    let core = core
+    guard let worker = WorkerThread(name: "pip-\(streamID)", body: { core.run() }) else {
+      return core.fail(ResourceLimits.threadRefused)
     }
+    thread.withLock { $0 = worker }
+  }
+
+  /// Stops it and waits until no frame is delivered any more, but no longer than the configuration's
+  /// `stateChangeTimeout`: a pipeline that does not stop by then is given up.
+  public func stop() {
+    requestStop()
+    waitForStop(until: core.stopDeadline(nil))
+  }
+
+  /// Stops as ``stop()`` does, and suspends meanwhile.
+  ///
+  /// - Parameter seconds: what its pipeline gets; nil for the configuration's `stateChangeTimeout`.
+  /// - Returns: whether it has stopped. If not, its pipeline was given up.
+  @discardableResult
+  public func stop(within seconds: Double?) async -> Bool {
+    requestStop()
+    return await waitForStop(by: core.stopDeadline(seconds))
+  }
+
+  /// From here on no frame begins its way to the consumer. Waits for nothing.
+  func requestStop() {
+    core.state.withLock { state in
+      state.isWanted = false
+      state.isStarted = false
+      // At once, and of none that is started later.
+      core.engine.withRun { $0.requestStop() }
+    }
+    core.state.wakeAll()
+  }
+
+  /// After ``requestStop()``.
+  func waitForStop(until deadline: MonotonicTime) {
+    // What is called on the thread itself cannot wait for it.
+    guard thread.withLock({ $0 })?.isCurrent != true, let stop = core.awaitedStop() else { return join() }
+    if stop.wait(until: deadline) == nil {
+      core.engine.giveUp()
+      _ = stop.wait(until: core.graceEnd)
+    }
+    join()
+  }
+
+  /// The same for tasks.
+  ///
+  /// - Returns: whether it has stopped.
+  func waitForStop(by deadline: MonotonicTime) async -> Bool {
+    let before = core.engine.abandonedPipelineCount
+    if let stop = core.awaitedStop(), await stop.value(by: deadline) == nil {
+      core.engine.giveUp()
+      _ = await stop.value(by: core.graceEnd)
+    }
+    join()
+    return core.engine.abandonedPipelineCount == before
+  }
+
+  /// Waits for the thread where that has nothing more to do.
+  private func join() {
+    guard !core.state.withLock({ $0.isSupervised }) else { return }
+    thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }?.join()
   }
 
   /// Starts it again at once, with no failure remembered, where it waits or has failed.
   public func reset() {
-    let hasEnded = core.state.withLock { state in
+    let mustRun = core.state.withLock { state in
       state.isResetting = true
-      return !state.isSupervised
+      return state.isSupervised ? false : state.start()
     }
     core.state.wakeAll()
-    guard hasEnded else { return }
-    stop()
-    start()
+    if mustRun { run() }
   }
 
   /// As ``VideoEngine/withUnsafeElement(named:_:)``, of the pipeline that runs now. A restart makes another.
@@ -159,8 +237,13 @@ extension StreamPlayer {
   /// What the player and its thread share; the thread must not keep the player.
   fileprivate final class Core: Sendable {
     struct State {
+      /// From `start()` to `stop()`, whatever becomes of it meanwhile.
+      var isStarted = false
       var isWanted = false
+      /// Whether it has a thread.
       var isSupervised = false
+      /// Those who wait until its pipeline has stopped.
+      var stops: [Completion<Void>] = []
       var isPaused = false
       /// Whether its pipeline stands still, also for an interruption.
       var isStanding = false
@@ -175,6 +258,16 @@ extension StreamPlayer {
       /// Since when it is as it is: waits for its first frame, plays, is stalled.
       var since = MonotonicTime.now
       var attempt = 0
+
+      /// - Returns: whether it needs a thread.
+      mutating func start() -> Bool {
+        isStarted = true
+        isWanted = true
+        // What is still being stopped is not gone on with.
+        if isSupervised { isResetting = true }
+        defer { isSupervised = true }
+        return !isSupervised
+      }
     }
 
     enum Outcome {
@@ -200,6 +293,8 @@ extension StreamPlayer {
       self.configuration = configuration
       self.consumer = consumer
       engine.stallTimeout = configuration.stallTimeout
+      engine.stateChangeTimeout = configuration.stateChangeTimeout
+      engine.status.blocked.observe { [weak self] in self?.state.wakeAll() }
       // Weak: the engine is the core's own.
       engine.status.broadcast.observe { [weak self] event in self?.note(event) }
     }
@@ -212,13 +307,56 @@ extension StreamPlayer {
       if isNew { broadcast.send(phase) }
     }
 
-    /// The player's thread.
-    func supervise() {
+    // MARK: - Stops
+
+    func stopDeadline(_ seconds: Double?) -> MonotonicTime {
+      .now.advanced(bySeconds: seconds ?? configuration.stateChangeTimeout)
+    }
+
+    /// By then the thread has ended of which a pipeline was given up: it waits for nothing else.
+    var graceEnd: MonotonicTime { .now.advanced(bySeconds: 1) }
+
+    /// What comes when its pipeline has stopped; nil where it has none.
+    func awaitedStop() -> Completion<Void>? {
       state.withLock { state in
-        state.isSupervised = true
-        state.attempt = 0
+        guard state.isSupervised else { return nil }
+        let stop = Completion<Void>()
+        state.stops.append(stop)
+        return stop
       }
-      defer { state.withLock { $0.isSupervised = false } }
+    }
+
+    private func completeStops() {
+      let stops = state.withLock { state in
+        defer { state.stops = [] }
+        return state.stops
+      }
+      for stop in stops { stop.complete(()) }
+    }
+
+    /// It has no thread.
+    func fail(_ error: PipSinkError) {
+      setPhase(.failed(error))
+      state.withLock { $0.isSupervised = false }
+      completeStops()
+    }
+
+    // MARK: - The player's thread
+
+    func run() {
+      while true {
+        supervise()
+        let isOver = state.withLock { state in
+          state.isSupervised = state.isWanted && state.isResetting
+          return !state.isSupervised
+        }
+        completeStops()
+        if isOver { return }
+      }
+    }
+
+    private func supervise() {
+      state.withLock { $0.attempt = 0 }
       while true {
         let outcome = playOnce()
         guard state.withLock({ $0.isWanted }) else { return setPhase(.stopped) }
@@ -240,6 +378,8 @@ extension StreamPlayer {
         setPhase(.reconnecting(attempt: attempt, pause: pause, after: error))
         let deadline = MonotonicTime.now.advanced(bySeconds: pause)
         state.wait(until: deadline) { $0.isWanted && !$0.isResetting ? nil : () }
+        // Pipelines that block, each with threads and memory, are not to become ever more.
+        state.wait { $0.isWanted && !$0.isResetting && engine.status.blocked.count >= Self.blockedLimit ? nil : () }
       }
     }
 
@@ -250,7 +390,10 @@ extension StreamPlayer {
       return error.isPermanent && !state.withLock { $0.hasPlayed }
     }
 
+    private static let blockedLimit = 3
+
     private func playOnce() -> Outcome {
+      completeStops()
       state.withLock { state in
         if state.isResetting { state.attempt = 0 }
         state.isResetting = false
@@ -262,7 +405,7 @@ extension StreamPlayer {
       }
       setPhase(.requesting)
       do throws(PipSinkError) {
-        try engine.start { _ in consumer(streamID) }
+        try engine.begin { _ in consumer(streamID) }
       } catch {
         return .failed(error)
       }

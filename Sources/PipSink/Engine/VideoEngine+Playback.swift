@@ -2,19 +2,24 @@ import CGStreamer
 
 /// Time in sources that have an end: files, and some network streams.
 extension VideoEngine {
-  /// Where the pipeline is, from its start; nil while it does not say. ``MediaTime/invalid`` is never returned.
-  public var position: MediaTime? { withRun { $0.pipeline.time(gst_element_query_position) } ?? nil }
+  /// Where the pipeline is, from its start; nil while it does not say, which it also does not while one of its elements
+  /// blocks. ``MediaTime/invalid`` is never returned. Waits a quarter of a second at most.
+  public var position: MediaTime? { withRun { $0.ask { $0.time(gst_element_query_position) } } ?? nil }
 
-  /// How long the pipeline's source is; nil for a live one, and while it is not known.
-  public var duration: MediaTime? { withRun { $0.pipeline.time(gst_element_query_duration) } ?? nil }
+  /// How long the pipeline's source is; nil for a live one, and while it is not known. Waits as ``position`` does.
+  public var duration: MediaTime? { withRun { $0.ask { $0.time(gst_element_query_duration) } } ?? nil }
 
   /// Goes on from another place: from the keyframe before it or, where `isAccurate`, from that very frame, which takes
-  /// longer. Streams that had ended go on, too. Returns at once; frames from there come as soon as they can.
+  /// longer. Streams that had ended go on, too. Frames from there come as soon as they can. Waits for the elements'
+  /// answer, but no longer than ``stateChangeTimeout``.
   ///
-  /// - Throws: ``PipSinkError/notSeekable(reason:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
+  ///   time, it may still do so.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
-    guard let isDone = withRun({ $0.seek(to: time, isAccurate: isAccurate) }) else {
-      throw .notSeekable(reason: "nothing is playing")
+    guard let run = withRun({ $0 }) else { throw .notSeekable(reason: "nothing is playing") }
+    let deadline = MonotonicTime.now.advanced(bySeconds: stateChangeTimeout)
+    guard let isDone = run.perform(until: deadline, { $0.seek(to: time, isAccurate: isAccurate) }) else {
+      throw .notSeekable(reason: "one of its elements does not answer")
     }
     guard isDone else { throw .notSeekable(reason: "its source refused, as live ones do") }
   }
@@ -49,6 +54,19 @@ extension Pipeline {
 }
 
 extension PipelineRun {
+  private static let queryPatience = 0.25
+
+  /// A query goes through the elements, and waits for what they hold. On the run's thread it holds up nobody else.
+  fileprivate func ask(_ query: @escaping @Sendable (Pipeline) -> MediaTime?) -> MediaTime? {
+    // While one is without an answer, another would only wait, too.
+    guard !isQueryOpen.load(ordering: .relaxed) else { return nil }
+    let deadline = MonotonicTime.now.advanced(bySeconds: Self.queryPatience)
+    if let answer = perform(until: deadline, { query($0.pipeline) }) { return answer }
+    isQueryOpen.store(true, ordering: .relaxed)
+    whenFree { $0.isQueryOpen.store(false, ordering: .relaxed) }
+    return nil
+  }
+
   fileprivate func seek(to time: MediaTime, isAccurate: Bool) -> Bool {
     guard let nanoseconds = time.clockTime else { return false }
     let precision = isAccurate ? GST_SEEK_FLAG_ACCURATE : GST_SEEK_FLAG_KEY_UNIT

@@ -6,7 +6,8 @@ extension VideoEngine {
   /// - Parameters:
   ///   - description: with one appsink, whatever its name.
   ///   - consumer: asked once for every time that its pipeline is started.
-  /// - Throws: as ``StreamPlayer/init(streamID:from:configuration:deliveringTo:)``, and
+  /// - Throws: as ``StreamPlayer/init(streamID:from:configuration:deliveringTo:)``,
+  ///   ``PipSinkError/resourceExhausted(_:inUse:limit:)``, and
   ///   ``PipSinkError/duplicateStreamID(_:)`` for a stream that there is.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
@@ -28,7 +29,13 @@ extension VideoEngine {
     // From now on it counts among those that have not ended.
     status.setStream(streamID, to: .requesting)
     player.isDecodingSuspended = status.state.withLock { $0.isSuspended(streamID) }
-    player.observe { [status] event in status.take(event, ofPlayer: streamID) }
+    player.observe { [status] event, isCurrent in
+      if isCurrent {
+        status.take(event, ofPlayer: streamID)
+      } else if case .abandoned = event {
+        status.noteAbandoned([streamID])
+      }
+    }
     player.start()
   }
 
@@ -50,19 +57,36 @@ extension VideoEngine {
     return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
-  /// Stops a stream that was started so, and waits until it delivers nothing any more.
+  /// Stops a stream that was started so, forgets it, and waits until it delivers nothing any more, but no longer than the
+  /// `stateChangeTimeout` of its configuration: a pipeline that does not stop by then is given up. The ID may be used
+  /// anew at once.
   ///
   /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
-    try removePlayer(streamID)
-    status.finishWithoutStopped()
+    guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
+    defer { status.finishWithoutStopped() }
+    player.stop()
   }
 
-  func removePlayer(_ streamID: StreamID) throws(PipSinkError) {
-    let player = players.withLock { $0.removeValue(forKey: streamID) }
-    guard let player else { throw .unknownStream(streamID, known: playingStreamIDs) }
-    player.stop()
-    status.remove(streamID)
+  /// The same for tasks: suspends meanwhile. The stream is forgotten before the first suspension.
+  ///
+  /// - Parameter seconds: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
+  /// - Returns: whether it has stopped. If not, its pipeline was given up.
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
+  @discardableResult
+  public func stopPlayingStream(_ streamID: StreamID, within seconds: Double?) async throws(PipSinkError) -> Bool {
+    guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
+    defer { status.finishWithoutStopped() }
+    return await player.stop(within: seconds)
+  }
+
+  /// Takes a player out. What it does from here on is not told any more, but that its pipeline had to be given up.
+  func retirePlayer(_ streamID: StreamID) -> StreamPlayer? {
+    players.withLock { players in
+      guard let player = players.removeValue(forKey: streamID) else { return nil }
+      player.disconnect { status.retire(streamID) }
+      return player
+    }
   }
 
   /// The streams that were started so, sorted.

@@ -7,8 +7,12 @@ import CGStreamer
 /// ``EngineEvent``s.
 ///
 /// A stream that ends or fails does not touch the others. `start(deliveringTo:)` and `stop()` may be called from any
-/// thread but a streaming one, and wait for each other; the engine can be started again after a stop, with a new
-/// pipeline from the same description.
+/// thread but a streaming one; the engine can be started again after a stop, with a new pipeline from the same
+/// description.
+///
+/// Elements may block while a pipeline starts or stops. Nothing here waits for them longer than
+/// ``stateChangeTimeout``, and what has `within` in its name suspends meanwhile instead of blocking the caller. A start
+/// that takes longer goes on by itself; a pipeline that does not stop is given up (``EngineEvent/abandoned(_:)``).
 public final class VideoEngine: Sendable {
   /// The streams, in the order of the description.
   public let streamIDs: [StreamID]
@@ -23,8 +27,10 @@ public final class VideoEngine: Sendable {
   /// What the audio session calls the one stream of a player's engine.
   private let sharedStreamID: StreamID?
 
-  /// What is running. Held through the whole of a start or stop; never taken by a streaming thread or the bus thread.
+  /// What is running. Held for a few instructions.
   private let control = Locked(Control())
+  /// Held while a run is made, so that there is one at a time. No run waits for it.
+  private let starting = Locked(())
 
   private struct Control {
     /// Parsed by `init` to find mistakes early; the first start takes it.
@@ -35,7 +41,7 @@ public final class VideoEngine: Sendable {
   /// Parses the description; nothing runs yet.
   ///
   /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
-  ///   of one name, caps that no frame of ours can have.
+  ///   of one name, caps that no frame of ours can have, too few threads or files left.
   public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
     try self.init(description, sharing: nil, as: nil)
   }
@@ -79,10 +85,8 @@ public final class VideoEngine: Sendable {
   public var isPaused: Bool {
     get { status.state.withLock { $0.isPaused } }
     set {
-      control.withLock { control in
-        status.state.withLock { $0.isPaused = newValue }
-        control.run?.updatePause()
-      }
+      status.state.withLock { $0.isPaused = newValue }
+      withRun { $0.updatePause() }
       for player in players.withLock({ Array($0.values) }) { player.isPaused = newValue }
     }
   }
@@ -93,47 +97,144 @@ public final class VideoEngine: Sendable {
     set { status.state.withLock { $0.stallTimeout = max(0.01, newValue) } }
   }
 
-  /// Starts the pipeline. Returns when it is on its way; ``EngineEvent/stateChanged(_:)`` tells when it runs.
+  /// Seconds that a start, a stop or a seek waits for the pipeline at most. A stop gives up a pipeline that takes
+  /// longer.
+  public var stateChangeTimeout: Double {
+    get { status.state.withLock { $0.stateChangeTimeout } }
+    set { status.state.withLock { $0.stateChangeTimeout = newValue > 0 ? newValue : 0 } }
+  }
+
+  /// How many pipelines have been given up so far (``EngineEvent/abandoned(_:)``), those of streams with one of their own
+  /// included.
+  public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
+
+  private func deadline(_ seconds: Double?) -> MonotonicTime {
+    .now.advanced(bySeconds: seconds ?? stateChangeTimeout)
+  }
+
+  // MARK: - Start and stop
+
+  /// Starts the pipeline. Returns when it is on its way, after ``stateChangeTimeout`` at the latest;
+  /// ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
   /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream, before the first frame.
-  /// - Throws: ``PipSinkError/alreadyRunning``; the error of an element that refuses to start, when no stream is left
-  ///   without it (a stream that is left goes on, and the others' failures arrive as events).
+  /// - Throws: ``PipSinkError/alreadyRunning``; ``PipSinkError/resourceExhausted(_:inUse:limit:)``; the error of an element
+  ///   that refuses to start, when no stream is left without it (a stream that is left goes on, and the others' failures
+  ///   arrive as events, as does the error of an element that takes longer to refuse).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
-    try control.withLock { control throws(PipSinkError) in
-      guard control.run == nil else { throw .alreadyRunning }
+    let run = try begin(isAwaited: true, deliveringTo: consumers)
+    do throws(PipSinkError) {
+      try run.waitUntilUp(by: deadline(nil))
+    } catch {
+      forget(run)
+      throw error
+    }
+  }
+
+  /// Starts the pipeline as ``start(deliveringTo:)`` does, and suspends meanwhile, but no longer than `seconds`.
+  ///
+  /// - Throws: as ``start(deliveringTo:)``.
+  public func start(
+    within seconds: Double, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
+  ) async throws(PipSinkError) {
+    let run = try begin(isAwaited: true, deliveringTo: consumers)
+    do throws(PipSinkError) {
+      try await run.isUp(by: deadline(seconds))
+    } catch {
+      forget(run)
+      throw error
+    }
+  }
+
+  /// Has the pipeline started, and waits for nothing.
+  ///
+  /// - Parameter isAwaited: whether the run is asked for its error. Else its streams have it.
+  @discardableResult
+  func begin(
+    isAwaited: Bool = false, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
+  ) throws(PipSinkError) -> PipelineRun {
+    try starting.withLock { _ throws(PipSinkError) in
+      guard withRun({ _ in }) == nil else { throw .alreadyRunning }
       guard let description else { throw .emptyPipeline }
-      let pipeline = if let spare = control.spare { spare } else { try Pipeline(description) }
-      control.spare = nil
+      let spare = control.withLock { control in
+        defer { control.spare = nil }
+        return control.spare
+      }
+      if spare != nil { try ResourceLimits.check() }
+      let pipeline = if let spare { spare } else { try Pipeline(description) }
       let tap = beginCustomVideoRender()
       let run = PipelineRun(pipeline, status: status, audioSession: audioSession, sharedStreamID: sharedStreamID)
+      // Before anything can be heard of it.
+      control.withLock { $0.run = run }
       do throws(PipSinkError) {
-        try run.start { id in
+        try run.start(isAwaited: isAwaited) { id in
           let consumer = consumers(id)
           return tap?(id, consumer) ?? consumer
         }
       } catch {
-        endCustomVideoRender()
+        forget(run)
         throw error
       }
-      control.run = run
+      return run
     }
   }
 
-  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all
-  /// its threads are gone. Does nothing when stopped.
-  public func stop() {
-    for id in playingStreamIDs { try? removePlayer(id) }
-    control.withLock { control in
-      guard let run = control.run else { return }
-      run.stop()
+  /// The run has come to its end, or was given up.
+  private func forget(_ run: PipelineRun) {
+    let isMine = control.withLock { control in
+      guard control.run === run else { return false }
       control.run = nil
-      endCustomVideoRender()
+      return true
     }
+    if isMine { endCustomVideoRender() }
+  }
+
+  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all
+  /// its threads are gone, but no longer than ``stateChangeTimeout``: what does not stop by then is given up. Does
+  /// nothing when stopped.
+  public func stop() {
+    let (run, players) = requestStop()
+    let deadline = deadline(nil)
+    for player in players { player.waitForStop(until: deadline) }
+    guard let run else { return }
+    run.waitForStop(until: deadline)
+    forget(run)
+  }
+
+  /// Stops as ``stop()`` does, and suspends meanwhile, but no longer than `seconds`.
+  ///
+  /// - Returns: whether everything has stopped. What had not was given up.
+  @discardableResult
+  public func stop(within seconds: Double) async -> Bool {
+    let (run, players) = requestStop()
+    let deadline = deadline(seconds)
+    var hasStopped = true
+    for player in players where !(await player.waitForStop(by: deadline)) { hasStopped = false }
+    guard let run else { return hasStopped }
+    if !(await run.waitForStop(by: deadline)) { hasStopped = false }
+    forget(run)
+    return hasStopped
+  }
+
+  private func requestStop() -> (PipelineRun?, [StreamPlayer]) {
+    let players = players.withLock { Array($0.keys) }.compactMap(retirePlayer)
+    for player in players { player.requestStop() }
+    // One that is just being started is stopped, too.
+    let run = starting.withLock { _ in withRun { $0 } }
+    run?.requestStop()
+    return (run, players)
+  }
+
+  /// Gives up the pipeline that runs, if any; not the streams with one of their own.
+  func giveUp() {
+    guard let run = withRun({ $0 }) else { return }
+    run.giveUp()
+    forget(run)
   }
 
   /// Has the decoders stand still or go on, as it is wanted now.
   func updateDecoding() {
-    withRun { $0.updateDecoding() }
+    withRun { $0.requestDecodingUpdate() }
     for (id, player) in players.withLock({ $0 }) {
       player.isDecodingSuspended = status.state.withLock { $0.isSuspended(id) }
     }
@@ -155,6 +256,7 @@ public final class VideoEngine: Sendable {
   }
 
   /// What runs now; nil when nothing does.
+  @discardableResult
   func withRun<Result>(_ body: (PipelineRun) -> Result) -> Result? {
     control.withLock { $0.run }.map(body)
   }

@@ -44,7 +44,7 @@ final class ColorMatrix: @unchecked Sendable {
   ///   - setBlueWeight: writes the weight into a copy of the matrix; false where it does not know how.
   init(
     _ original: OpaquePointer, _ matrix: Colorimetry.Matrix, blueWeight: UInt8,
-    logger: Logger = Logger(label: "pipsink.processing"),
+    logger: Logger = Logger(visible: "pipsink.processing"),
     setBlueWeight: (UnsafeMutableRawBufferPointer, UInt8) -> Bool = ColorMatrix.setBlueWeight
   ) {
     let trial = BlueTrial(matrix: matrix, weight: Int(blueWeight), originalWeight: Int(Self.originalBlueWeight))

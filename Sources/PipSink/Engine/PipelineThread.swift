@@ -1,0 +1,133 @@
+import CGStreamer
+
+/// The thread of a pipeline that runs: it alone changes the pipeline's state, and it reads the pipeline's bus.
+///
+/// A state change holds the element's state lock and may block for as long as the element likes: a source that
+/// connects to a server that does not answer, for instance. Every other change of the same pipeline waits for that
+/// lock. So whoever wants something leaves it here as work, and waits for it with a deadline or not at all.
+final class PipelineThread: Sendable {
+  /// What others want of the thread.
+  struct Work {
+    var isStopping = false
+    /// Whether the pipeline is to be brought to the state that is wanted now.
+    var mustSettle = false
+    /// Whether decoders are to stand still or to go on, as is wanted now.
+    var mustUpdateDecoding = false
+    /// Each is called once: on the thread, or with false where that has come to its end.
+    var calls: [@Sendable (_ isRunning: Bool) -> Void] = []
+
+    var isEmpty: Bool { !isStopping && !mustSettle && !mustUpdateDecoding && calls.isEmpty }
+  }
+
+  private struct State {
+    var work = Work()
+    var hasEnded = false
+
+    /// The wish to stop stays.
+    mutating func takeWork() -> Work {
+      defer { work = Work(isStopping: work.isStopping) }
+      return work
+    }
+  }
+
+  private let state = Locked(State())
+  private let bus: Bus
+  private let thread = Locked<WorkerThread?>(nil)
+
+  private static let wakeName = "pipsink-work"
+
+  init(of pipeline: Pipeline) {
+    bus = Bus(of: pipeline)
+  }
+
+  /// Starts the thread, which keeps what `body` keeps until it ends.
+  ///
+  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  func start(_ body: @escaping @Sendable () -> Void) throws(PipSinkError) {
+    guard let worker = WorkerThread(name: "pipsink-bus", body: body) else { throw ResourceLimits.threadRefused }
+    thread.withLock { $0 = worker }
+  }
+
+  /// Whether the caller is on this thread.
+  var isCurrent: Bool { thread.withLock { $0 }?.isCurrent ?? false }
+
+  /// Waits for the thread's end, which has to be near. Does nothing on the thread itself.
+  func join() { thread.withLock { $0 }?.join() }
+
+  /// Leaves work for the thread. Never waits for what the thread does.
+  func want(_ change: (inout Work) -> Void) {
+    let (isNew, late) = state.withLock { state in
+      let wasEmpty = state.work.isEmpty
+      change(&state.work)
+      guard state.hasEnded else { return (wasEmpty && !state.work.isEmpty, Work()) }
+      defer { state.work = Work(isStopping: true) }
+      return (false, state.work)
+    }
+    for call in late.calls { call(false) }
+    state.wakeAll()
+    // One message is enough, however much work there is: the bus is not read while a state change blocks.
+    if isNew { gst_bus_post(bus.pointer, gst_message_new_application(nil, gst_structure_new_empty(Self.wakeName))) }
+  }
+
+  var isStopping: Bool { state.withLock { $0.work.isStopping } }
+
+  // MARK: - On the thread
+
+  /// Does the work that others leave, calls a handler for every message on the bus, and looks after things now and then,
+  /// until it is to stop. What has been posted by then is handled.
+  ///
+  /// - Parameters:
+  ///   - interval: seconds from one tick to the next.
+  ///   - handler: called for one message at a time, which is borrowed.
+  func serve(
+    interval: Double, perform: (Work) -> Void, tick: () -> Void, handler: (UnsafeMutablePointer<GstMessage>) -> Void
+  ) {
+    var nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+    var lastMessages = 256
+    while lastMessages > 0 {
+      // Before the bus is waited for: the message of work that came while the pipeline was in NULL is lost.
+      let work = takeWork()
+      if work.isStopping { lastMessages -= 1 } else if !work.isEmpty { perform(work) }
+      let patience = work.isStopping ? 0 : nextTick.nanoseconds(since: .now)
+      let message = gst_bus_timed_pop(bus.pointer, GstClockTime(patience))
+      defer { if let message { gst_message_unref(message) } }
+      if message == nil, work.isStopping { return }
+      if MonotonicTime.now >= nextTick {
+        tick()
+        nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+      }
+      if let message, gst_message_has_name(message, Self.wakeName) == 0 { handler(message) }
+    }
+  }
+
+  /// Waits for nothing but the stop.
+  func waitForStop() {
+    while !isStopping {
+      for call in state.wait(for: { $0.work.isEmpty ? nil : $0.takeWork() }).calls { call(false) }
+    }
+  }
+
+  /// From here on nothing is done.
+  func end() {
+    let work = state.withLock { state in
+      state.hasEnded = true
+      return state.takeWork()
+    }
+    for call in work.calls { call(false) }
+  }
+
+  private func takeWork() -> Work { state.withLock { $0.takeWork() } }
+
+  /// `@unchecked Sendable`: a GstBus is made for use from all threads.
+  private final class Bus: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GstBus>
+
+    init(of pipeline: Pipeline) {
+      pointer = gst_element_get_bus(pipeline.element)
+    }
+
+    deinit {
+      gst_object_unref(pointer)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// Finds out before a pipeline is made whether there is enough for it. GLib ends the process when it gets no thread or
+/// no pipe, and GStreamer goes on with warnings.
+enum ResourceLimits {
+  /// What the larger pipelines take, with their sockets and clocks.
+  private static let reserve = 16
+
+  /// Takes as many threads and files as a pipeline may need, and gives them back at once: limits are the process's, the
+  /// user's, the service's and the system's, and nobody tells them all.
+  ///
+  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  static func check() throws(PipSinkError) {
+    try checkFiles()
+    try checkThreads()
+  }
+
+  /// - Throws: as ``check()``.
+  static func checkFiles() throws(PipSinkError) {
+    var files: [Int32] = []
+    defer { for file in files { close(file) } }
+    while files.count < reserve {
+      let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      if file >= 0 {
+        files.append(file)
+        continue
+      }
+      guard errno == EMFILE || errno == ENFILE else { return }
+      for file in files { close(file) }
+      let limit = self.limit(RLIMIT_NOFILE)
+      // The folder that is counted has to be opened, too.
+      let inUse = files.isEmpty ? limit : ResourceUsage.current.openFileCount
+      files = []
+      throw .resourceExhausted(.files, inUse: inUse ?? 0, limit: limit)
+    }
+  }
+
+  private static func checkThreads() throws(PipSinkError) {
+    let mayEnd = Locked(false)
+    var threads: [pthread_t] = []
+    defer {
+      mayEnd.withLock { $0 = true }
+      mayEnd.wakeAll()
+      for thread in threads { pthread_join(thread, nil) }
+    }
+    while threads.count < reserve {
+      var thread = pthread_t()
+      let result = pthread_create(
+        &thread, nil,
+        { context in
+          guard let context else { return nil }
+          return Unmanaged<Locked<Bool>>.fromOpaque(context).takeUnretainedValue().wait { $0 ? .some(nil) : nil }
+        }, Unmanaged.passUnretained(mayEnd).toOpaque())
+      guard result == 0 else { throw threadRefused }
+      threads.append(thread)
+    }
+  }
+
+  /// The error of a thread that cannot be had.
+  static var threadRefused: PipSinkError {
+    // The user's limit counts the threads of all the user's processes, so it says nothing about this one's.
+    .resourceExhausted(.threads, inUse: ResourceUsage.current.threadCount, limit: nil)
+  }
+
+  private static func limit(_ resource: __rlimit_resource) -> Int? {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int32.max) else { return nil }
+    return Int(limit.rlim_cur)
+  }
+}
