@@ -86,7 +86,7 @@ bench-programs: test-dependencies
 	$(MAKE) -s -C Benchmarks
 
 $(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
-	$(demo_program) bench $($*_options) --json $(RESULTS)/$*.json
+	$(demo_program) bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
 
 # The documents' tables, from the results as they are.
 bench-tables:

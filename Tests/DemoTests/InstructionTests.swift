@@ -16,7 +16,7 @@ struct InstructionTests {
   @Test func aFrameCostsNoMoreThanInACProgram() async throws {
     let process = try Demo.start(
       ["bench", "route", "--instructions", "--rounds", "1", "--frames", "8000", "--json", "-"])
-    let run = try await process.result(seconds: 300)
+    let run = try await process.result(seconds: 600)
     try #require(run.status == 0, "\(run.errors)")
     let result = try JSONDecoder().decode(BenchResult.self, from: Data(run.output.utf8))
     func measured(_ variant: FramePathVariant, _ quantity: String) throws -> Double {

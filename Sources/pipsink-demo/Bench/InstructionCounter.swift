@@ -55,8 +55,8 @@ final class InstructionCounter {
   /// - Returns: the instructions of all its threads.
   /// - Throws: ``DemoError`` when it fails.
   func count(_ name: String, _ program: String, _ arguments: [String]) throws -> UInt64 {
-    // On one processor, and none of its threads takes the place of another that it wakes (SCHED_BATCH): which of two
-    // threads goes on first when one hands the other a frame decides how often they wait, and what that costs.
+    // On one processor, and none of its threads takes the place of another that it wakes (SCHED_BATCH): where two threads
+    // hand frames to each other, their count varies less so.
     let order = ["chrt", "--batch", "0", "taskset", "--cpu-list", Self.firstProcessor]
     // With its process ID, so that no child of the program's writes to the same file.
     let options = ["--tool=callgrind", "--callgrind-out-file=\(folder.path)/out.%p", "--separate-threads=no"]
