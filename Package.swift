@@ -97,8 +97,11 @@ let package = Package(
     ),
     .testTarget(
       name: "DemoTests",
-      dependencies: ["CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call"],
-      exclude: ["rtsp-server.py", "dbus-flood.py", "state-changes.py"],
+      dependencies: [
+        "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      exclude: ["rtsp-server.py", "dbus-flood.py", "evil-server.py", "state-changes.py"],
       swiftSettings: warnings
     ),
   ],

@@ -54,7 +54,8 @@ enum OutputTarget {
     let report = Report(
       outcome: .failed, durationSeconds: 1, surface: names.first ?? "", streams: streams, modeChanges: [],
       pictureInPictureEvents: [], process: usage, snapshots: names, errors: names)
-    guard let json = try? report.json(), let read = try? JSONDecoder().decode(Report.self, from: json) else {
+    guard let json = try? report.json(), let read = try? JSONDecoder().decode(Report.self, from: Data(json))
+    else {
       return require(false, "a report of \(names)")
     }
     require(read.errors.elementsEqual(names) { $0.utf8.elementsEqual($1.utf8) }, "\(read.errors) of \(names)")

@@ -92,7 +92,7 @@ import Testing
 
   @Test func tablesInADocumentAreReplaced() async throws {
     let folder = try TemporaryFolder()
-    try result([100, 200, 300]).json.write(to: URL(fileURLWithPath: folder.path("a.json")))
+    try Data(result([100, 200, 300]).json).write(to: URL(fileURLWithPath: folder.path("a.json")))
     let document = folder.path("a.md")
     try "before\n<!-- bench:route -->\nold\n<!-- end -->\nbehind\n".write(
       toFile: document, atomically: true, encoding: .utf8)

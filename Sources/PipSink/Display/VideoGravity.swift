@@ -69,7 +69,11 @@ extension VideoGravity {
     let (source, target) = (placement.source, placement.target)
     let x = Double(source.x) + (point.x - Double(target.x)) * Double(source.width) / Double(target.width)
     let y = Double(source.y) + (point.y - Double(target.y)) * Double(source.height) / Double(target.height)
-    let pixel = PictureRect(x: Int(nearest: x.rounded(.down)), y: Int(nearest: y.rounded(.down)), width: 1, height: 1)
+    // Far outside, where it does not matter, sums must not overflow.
+    let bound = 1 << 30
+    let column = max(-bound, min(bound, Int(nearest: x.rounded(.down))))
+    let row = max(-bound, min(bound, Int(nearest: y.rounded(.down))))
+    let pixel = PictureRect(x: column, y: row, width: 1, height: 1)
     let found = orientation.inverse.applied(to: pixel, in: turned)
     return (Double(found.x), Double(found.y))
   }

@@ -1,0 +1,138 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// Numbers from outside, and limits of the system.
+@Suite struct NumberTests {
+  /// Options with what they take, by command.
+  private static let options: [(command: [String], option: String, range: String)] = [
+    (["play", "videotestsrc ! appsink name=a", "--surface", "none"], "--duration", "0.001 to 1000000000 seconds"),
+    (["bench", "switch"], "--rounds", "1 to 10000 rounds"),
+    (["bench", "switch"], "--switches", "1 to 500 switches"),
+    (["bench", "switch"], "--rate", "1 to 1000 frames a second"),
+    (["bench", "present"], "--rate", "1 to 1000 frames a second"),
+    (["bench", "present"], "--frames", "1 to 1000000000 frames"),
+    (["bench", "present"], "--seconds", "0.001 to 86400 seconds"),
+    (["bench", "scale"], "--seconds", "0.001 to 86400 seconds"),
+    (["bench", "kernels"], "--frames", "1 to 1000000000 frames"),
+    (["bench", "route"], "--frames", "1 to 1000000000 frames"),
+    (["bench", "statistics"], "--frames", "1 to 1000000000 frames"),
+    (["bench", "memory"], "--streams", "1 to 1000 streams"),
+    (["bench", "memory"], "--frames", "1 to 1000000000 frames"),
+    (["bench", "variant", "pipsink"], "--streams", "1 to 1000 streams"),
+    (["bench", "variant", "pipsink"], "--frames", "1 to 1000000000 frames"),
+  ]
+
+  /// Parsed as the program does it: in this process, since there are many.
+  ///
+  /// - Returns: the message and the exit code; nil when they are taken.
+  private static func refusal(of arguments: [String]) -> (message: String, status: Int32)? {
+    do {
+      _ = try PipSinkDemo.parseAsRoot(arguments)
+      return nil
+    } catch {
+      return (PipSinkDemo.fullMessage(for: error), PipSinkDemo.exitCode(for: error).rawValue)
+    }
+  }
+
+  @Test(arguments: options.indices) func everyNumberHasARangeThatItsErrorNames(index: Int) throws {
+    let (command, option, range) = Self.options[index]
+    let few = ["0", "9223372036854775807", "1e300"]
+    let many = few + ["-1", "-0", "99999999999999999999", "1e400", "nan", "inf", "-inf", "x"]
+    // What the first takes is a number with a fraction, and the second a whole one; the others are as these are.
+    for number in index < 2 ? many : few {
+      let refusal = try #require(Self.refusal(of: command + ["\(option)=\(number)"]), "\(option)=\(number)")
+      #expect(refusal.status == 64)
+      let isNamed =
+        refusal.message.contains("\(option) takes \(range)")
+        || refusal.message.contains("'\(number)' is invalid for '\(option)")
+      #expect(isNamed, "\(option)=\(number): \(refusal.message)")
+    }
+  }
+
+  private static let play = [
+    "play", "videotestsrc num-buffers=3 ! appsink name=a sync=false", "--surface", "offscreen",
+  ]
+
+  @Test(
+    arguments: [
+      (
+        "--at",
+        [
+          "1e19=quit", "1e300=quit", "1e10=quit", "nan=quit", "inf=quit", "-1=quit", "1e400=quit", "=quit",
+          "1=volume:nan", "1=volume:2",
+        ]
+      ),
+      ("--window-size", ["100000x100000", "32768x1", "0x0", "-1x5", "99999999999999999999x1", "1x", "nanx1", "1e3x1"]),
+      ("--pip-size", ["100000x100000", "1x32768", "9223372036854775807x9223372036854775807"]),
+      ("--volume", ["nan", "inf", "-1", "2", "1e400"]),
+      ("--when-interrupted", ["duck:nan", "duck:2", "duck:-1", "duck:"]),
+    ] as [(String, [String])])
+  func everyPartOfAnOptionThatIsANumberIsChecked(option: String, values: [String]) throws {
+    for value in values {
+      let refusal = try #require(Self.refusal(of: Self.play + ["\(option)=\(value)"]), "\(option)=\(value)")
+      #expect(refusal.status == 64 && refusal.message.contains(option), "\(refusal)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("decimate", ["0", "-1", "99999999999999999999", "", "nan"]),
+      ("limit-rate", ["nan", "inf", "-inf", "-0", "0", "1e400", "", "-1"]),
+      ("rotate", ["-90", "0", "99999999999999999999", "", "nan"]),
+    ] as [(String, [String])])
+  func everyProcessorsNumberIsChecked(name: String, arguments: [String]) {
+    for argument in arguments {
+      #expect("\(argument)") {
+        try FrameProcessorRegistry.shared.makeProcessor(named: name, argument: argument)
+      } throws: {
+        guard case PipSinkError.invalidProcessorArgument(name, argument, _)? = $0 as? PipSinkError else { return false }
+        return true
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ["--duration=1e9", "--at=1e9=quit", "--at=-0=snapshot", "--process=a=decimate:9223372036854775807"],
+    ["--process=a=limit-rate:5e-324", "--process=a=limit-rate:1e308"],
+  ])
+  func theLargestAndTheSmallestAreTaken(arguments: [String]) async throws {
+    let result = try await Demo.start(Self.play + arguments).result()
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
+  @Test(arguments: [
+    "framerate=2147483647/1", "pixel-aspect-ratio=2147483647/1",
+    "pixel-aspect-ratio=1/2147483647",
+    "width=2147483647,height=2147483647", "width=32767,height=32767",
+  ])
+  func absurdCapsAreShownOrRefused(fields: String) async throws {
+    for sink in ["appsink name=a sync=false", "pipsink stream-id=a sync=false"] {
+      let source =
+        "videotestsrc num-buffers=3 ! video/x-raw,format=BGRA,width=64,height=36 ! capssetter caps=video/x-raw,\(fields)"
+      let result = try await Demo.start([
+        "play", "\(source) ! \(sink)", "--surface", "offscreen", "--mode", "pip", "--gravity", "resizeAspectFill",
+        "--duration",
+        "5",
+      ]).result()
+      #expect([0, 65, 74].contains(result.status) && !result.wasKilled, "\(result.errors)")
+    }
+  }
+
+  @Test(
+    .enabled(if: Plugin.isUsable, "a sanitizer needs more"),
+    arguments: [
+      ("-n 4", "ulimit -n"), ("-n 8", "ulimit -n"), ("-n 16", "ulimit -n"), ("-n 32", "ulimit -n"),
+      ("-v 300000", "ulimit -v"),
+      ("-v 500000", "ulimit -v"), ("-v 1000000", "ulimit -v"),
+    ])
+  func aLimitThatIsTooTightIsNamed(limit: String, name: String) async throws {
+    let script = "ulimit \(limit); exec '\(Demo.path)' play 'videotestsrc ! appsink name=a' --surface none --duration 1"
+    let result = try await RunningProgram("/bin/bash", ["-c", script]).result()
+    #expect(result.status == 69 && !result.wasKilled, "\(result.errors)")
+    #expect(result.errors.contains(name) && result.errors.split(separator: "\n").count == 1, "\(result.errors)")
+  }
+}
