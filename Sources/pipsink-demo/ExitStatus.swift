@@ -10,7 +10,8 @@ enum ExitStatus: Int32 {
   case pipeline = 65
   /// EX_UNAVAILABLE: an element or a display is missing.
   case unavailable = 69
-  /// EX_IOERR: a stream failed while running, or was only started again and never delivered a frame, or a picture or report could not be written.
+  /// EX_IOERR: a stream failed while running, or was only started again and never delivered a frame, or a picture or
+  /// report could not be written.
   case failed = 74
 
   var exitCode: ExitCode { ExitCode(rawValue) }
