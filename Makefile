@@ -21,7 +21,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan clean dependencies test-dependencies install-build \
+.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan test-valgrind clean dependencies test-dependencies install-build \
   install deb test-deb docs
 
 demo: dependencies
@@ -49,6 +49,10 @@ test-tsan: test-dependencies
 
 test-asan: test-dependencies
 	$(checked) $(sanitizer_environment) $(run_tests) $(test_options) --sanitize=address --scratch-path .build/asan
+
+# The element in gst-launch-1.0 under memcheck, as an optimizing compiler makes it.
+test-valgrind: test-dependencies
+	SWIFT="$(SWIFT)" scripts/test-valgrind.sh
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SWIFT_SOURCES)

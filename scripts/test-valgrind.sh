@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Runs the element `pipsink` in gst-launch-1.0 under valgrind's memcheck, without a display, with and without processors.
+# It ends with 0 where valgrind has nothing against PipSink, and with 1 otherwise.
+#
+#   test-valgrind.sh [CONFIGURATION]
+#
+# CONFIGURATION is what the plugin is built with: release, by default, since what an optimizing compiler moves is seen there only.
+#
+# GLib's own suppressions are used where libglib2.0-dev has them, and scripts/valgrind.suppressions. What valgrind says of
+# other libraries is sorted out afterwards, by scripts/valgrind-errors.py, which says how.
+set -euo pipefail
+configuration=${1:-release}
+cd "$(dirname "$0")/.."
+
+"${SWIFT:-swift}" build -c "$configuration" --product gstpipsink
+products=$("${SWIFT:-swift}" build -c "$configuration" --show-bin-path)
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/plugins"
+ln -s "$products/libgstpipsink.so" "$folder/plugins/"
+
+# Orc's generated code has no names that valgrind could give, and GLib's slices hide what is used after it was freed.
+export GST_PLUGIN_PATH=$folder/plugins GST_REGISTRY=$folder/registry.bin ORC_CODE=backup G_SLICE=always-malloc G_DEBUG=gc-friendly
+export SWIFT_BACKTRACE=enable=no
+unset DISPLAY WAYLAND_DISPLAY
+options=(--tool=memcheck --leak-check=no --show-leak-kinds=none --expensive-definedness-checks=yes --track-origins=yes --num-callers=200 --error-limit=no --error-exitcode=99)
+for file in /usr/share/glib-2.0/valgrind/glib.supp scripts/valgrind.suppressions; do
+  [ ! -f "$file" ] || options+=(--suppressions="$file")
+done
+# The registry is made without valgrind: looking into every plugin there is takes minutes.
+gst-inspect-1.0 pipsink >/dev/null
+
+failed=0
+number=0
+run() {
+  number=$((number + 1))
+  local log=$folder/$number.xml status=0
+  # shellcheck disable=SC2086
+  echo gst-launch-1.0 $1
+  # shellcheck disable=SC2086
+  valgrind "${options[@]}" --xml=yes --xml-file="$log" gst-launch-1.0 -q $1 >"$folder/output" 2>&1 || status=$?
+  if [ "$status" -ne 0 ] && [ "$status" -ne 99 ]; then
+    cat "$folder/output"
+    echo "gst-launch-1.0 ended with $status"
+    failed=1
+  fi
+  python3 scripts/valgrind-errors.py "$log" || failed=1
+}
+
+# Several streams in each, since it is the start that takes long.
+stream() {
+  echo "videotestsrc num-buffers=12 ! video/x-raw,width=102,height=66,format=$1" \
+    "! pipsink surface=offscreen sync=false stream-id=$2 session=$2 ${*:3}"
+}
+run "$(stream I420 a) $(stream NV12 b mode=pip) $(stream P010_10LE c mode=pip) $(stream RGB d)"
+run "$(stream I420 a mode=pip process=grayscale) $(stream NV12 b process=grayscale,rotate:90,mirror:horizontal)
+  $(stream P010_10LE c process=grayscale) $(stream YUY2 d mode=pip process=nv12,mirror:vertical)
+  $(stream BGRA e process=grayscale,rotate:180 rate-limit=500)"
+exit "$failed"
