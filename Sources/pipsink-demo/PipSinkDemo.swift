@@ -17,6 +17,12 @@ struct PipSinkDemo: AsyncParsableCommand {
 enum Program {
   @MainActor
   static func main() {
+    do throws(PipSinkError) {
+      try PipSink.checkLimits()
+    } catch {
+      FileHandle.standardError.write(Data("pipsink-demo: \(error)\n".utf8))
+      _exit(ExitStatus(error).rawValue)
+    }
     Task.detached {
       await PipSinkDemo.main()
       // On the main actor, so that GTK is not at work while the process ends.

@@ -14,7 +14,7 @@ struct PlayCommand: AsyncParsableCommand {
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
 
       Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
-      the session bus is missing; \
+      the session bus is missing; 71 too few threads or open files are left; \
       74 a stream failed while running, or a file could not be written.
       """
   )
@@ -78,6 +78,12 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Stop after so many seconds.", valueName: "s"))
   var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Give up a pipeline that has not stopped after so many seconds, as one does not whose source blocks; one second after Ctrl-C.",
+      valueName: "s"))
+  var stopTimeout = 5.0
 
   @Option(
     help: ArgumentHelp(
@@ -174,6 +180,9 @@ struct PlayCommand: AsyncParsableCommand {
   func validate() throws {
     if let duration, !(duration > 0 && duration.isFinite) {
       throw ValidationError("--duration takes a number of seconds above 0.")
+    }
+    if !(stopTimeout >= 0.1 && stopTimeout <= 3600) {
+      throw ValidationError("--stop-timeout takes a number of seconds from 0.1 to 3600.")
     }
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
