@@ -101,7 +101,7 @@ let package = Package(
         "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      exclude: ["rtsp-server.py", "dbus-flood.py", "evil-server.py", "state-changes.py"],
+      exclude: ["rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py", "state-changes.py"],
       swiftSettings: warnings
     ),
   ],

@@ -21,6 +21,11 @@ public enum PipSink {
     if let failure = initialization { throw failure }
   }
 
+  /// For programs, before anything else: Swift's and GLib's own threads end a process that gets no file for their pipes.
+  ///
+  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  package static func checkLimits() throws(PipSinkError) { try ResourceLimits.check() }
+
   private static let initialization: PipSinkError? = {
     do throws(PipSinkError) {
       try ResourceLimits.checkFiles()

@@ -31,6 +31,9 @@ public protocol ControllableSession: AnyObject {
   /// - Throws: as above.
   func startPlayingStream(_ streamID: StreamID, uri: String) throws(PipSinkError)
 
+  /// Forgets a stream. It must not wait for the stream's pipeline (``VideoEngine/stopPlayingStream(_:within:)``): all other
+  /// calls wait for this one.
+  ///
   /// - Throws: ``PipSinkError/unknownStream(_:known:)`` for a stream that was not started so.
   func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError)
 

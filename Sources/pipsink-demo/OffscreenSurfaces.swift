@@ -13,7 +13,8 @@ final class OffscreenSurfaces: Surfaces {
   private let inAppSize: PictureSize
   /// In the split layout: the picture of the first two streams.
   private let split: OffscreenSplitView?
-  private var splitStreams: [StreamID] = []
+  /// The streams of its halves, the local one first.
+  private var splitStreams: [StreamID?] = []
   private var pictureInPictureStreamID: StreamID?
   private var ended: Set<StreamID> = []
   private let gravity: VideoGravity
@@ -40,17 +41,29 @@ final class OffscreenSurfaces: Surfaces {
     return surface.layer
   }
 
-  /// The first two streams' halves in the split layout.
+  /// A half of the split layout that is free.
   private func splitRenderer(for id: StreamID) -> OffscreenRenderer? {
-    guard let split, splitStreams.count < 2 else { return nil }
-    splitStreams.append(id)
-    return splitStreams.count == 1 ? split.local : split.remote
+    guard let split else { return nil }
+    let free = splitStreams.firstIndex(of: nil) ?? splitStreams.count
+    guard free < 2 else { return nil }
+    if free < splitStreams.count { splitStreams[free] = id } else { splitStreams.append(id) }
+    return free == 0 ? split.local : split.remote
   }
 
   /// The own picture has the whole width while the other is not there.
   private func showOrHideRemote() {
-    guard splitStreams.count > 1 else { return }
-    split?.showsRemote = splitStreams[1] != pictureInPictureStreamID && !ended.contains(splitStreams[1])
+    guard splitStreams.count > 1, let remote = splitStreams[1] else {
+      split?.showsRemote = false
+      return
+    }
+    split?.showsRemote = remote != pictureInPictureStreamID && !ended.contains(remote)
+  }
+
+  func removeStream(_ id: StreamID) {
+    inApp[id] = nil
+    ended.remove(id)
+    if let half = splitStreams.firstIndex(of: id) { splitStreams[half] = nil }
+    showOrHideRemote()
   }
 
   func pictureInPictureDidChange(to id: StreamID?) {
@@ -59,7 +72,7 @@ final class OffscreenSurfaces: Surfaces {
   }
 
   func streamDidChange(_ id: StreamID, to state: StreamState) {
-    if state == .ended { ended.insert(id) }
+    if state == .ended { ended.insert(id) } else { ended.remove(id) }
     showOrHideRemote()
   }
 

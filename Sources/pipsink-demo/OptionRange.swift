@@ -25,6 +25,8 @@ struct OptionRange<Number: Comparable & Sendable & LosslessStringConvertible>: S
 extension OptionRange where Number == Double {
   /// How long a run may be: 31 years at most.
   static let duration = OptionRange(range: 0.001...1_000_000_000, unit: "seconds")
+  /// How long a pipeline may take to stop.
+  static let stopTimeout = OptionRange(range: 0.1...3600, unit: "seconds")
   /// When something may happen in a run.
   static let time = OptionRange(range: 0...1_000_000_000, unit: "seconds")
   /// How long something may be measured.

@@ -21,7 +21,8 @@ enum Program {
     do throws(DemoError) {
       try SystemLimits.checkForProgram()
     } catch {
-      exit(error.reported.rawValue)
+      // Before anything else runs, and so without anybody's clean-up.
+      _exit(error.reported.rawValue)
     }
     Task.detached {
       let status = await run()

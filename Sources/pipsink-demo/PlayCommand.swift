@@ -14,7 +14,7 @@ struct PlayCommand: AsyncParsableCommand {
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
 
       Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
-      the session bus is missing; \
+      the session bus is missing; 71 too few threads, open files or address space are left; \
       74 a stream failed while running, or was only started again and never delivered a frame, or a file or standard \
       output could not be written.
       """
@@ -79,6 +79,12 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(help: ArgumentHelp("Stop after so many seconds, at most 1000000000.", valueName: "s"))
   var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Give up a pipeline that has not stopped after so many seconds, as one does not whose source blocks; one second after Ctrl-C.",
+      valueName: "s"))
+  var stopTimeout = 5.0
 
   @Option(
     help: ArgumentHelp(
@@ -175,6 +181,7 @@ struct PlayCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let duration { try OptionRange.duration.check(duration, "--duration") }
+    try OptionRange.stopTimeout.check(stopTimeout, "--stop-timeout")
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
     }

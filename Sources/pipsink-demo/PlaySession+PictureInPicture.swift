@@ -30,9 +30,12 @@ extension PlaySession {
     if command.pipStream == nil { controller.streamSelector.remove(id) }
   }
 
+  private static let eventLimit = 10_000
+
   func handle(_ event: PictureInPictureEvent, at time: MonotonicTime) {
     if let record = Report.PictureInPictureEventRecord(event, time: Double(time.nanoseconds(since: start)) / 1e9) {
       pictureInPictureEvents.append(record)
+      if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
     }
     switch event {
     case .willStart, .didStop, .sourceChanged, .failedToStart:

@@ -2,12 +2,12 @@ import PipSink
 
 /// The end of a run: what it reports.
 extension PlaySession {
-  func finish() throws {
-    let duration = seconds
+  /// - Parameter seconds: what pipelines have for their stop.
+  func finish(within seconds: Double) async throws {
+    let duration = self.seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     reportFailures(infos)
-    dbus?.stop()
-    engine.stop()
+    await stopAll(within: seconds)
     statusLine.end()
     do throws(PipSinkError) {
       try writeSnapshots()
@@ -22,7 +22,23 @@ extension PlaySession {
     warnAboutSilentStreams()
     let report = makeReport(duration: duration, infos)
     write(report)
-    if let error = errors.first { throw error.status.exitCode }
+    if PipSink.blockedPipelineCount > 0 { endWithoutCleanup() }
+  }
+
+  /// The session ends for other processes, too, while the pipelines stop.
+  func stopAll(within seconds: Double) async {
+    dbus?.stop()
+    dbus = nil
+    await engine.stop(within: seconds)
+  }
+
+  /// Libraries clean up when a program calls `exit`, while a pipeline that was given up is still at work in them.
+  private func endWithoutCleanup() {
+    on_exit(
+      { status, _ in
+        fflush(nil)
+        _exit(status)
+      }, nil)
   }
 
   /// Streams that fail still: those that are being started again, and those whose failure had no time to be told of.
@@ -33,6 +49,7 @@ extension PlaySession {
       switch info.state {
       case .failed:
         failed[id] = failure
+        hasFailed = true
         report(DemoError(failure), about: "stream \"\(id)\" failed: ")
       case .reconnecting, .requesting:
         // One that had played may come back yet, as it did before; the report has its state and its error.
@@ -60,23 +77,34 @@ extension PlaySession {
 
   private func makeReport(duration: Double, _ infos: [StreamID: StreamInfo]) -> Report {
     let usage = ResourceUsage.current
-    let streams = renderStatistics(infos).map { statistics in
-      let id = statistics.streamID
-      let info = infos[id]
-      let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : info?.state.name ?? "stopped"
-      var stream = Report.Stream(
-        statistics, state: state, error: (failed[id] ?? info?.failure ?? chains[id]?.error)?.description)
-      if chains[id] == nil { stream.dropped = nil }
-      return (id, stream)
+    for statistics in renderStatistics(infos) {
+      stopped.add(reported(statistics, infos[statistics.streamID]), of: statistics.streamID)
     }
     return Report(
-      outcome: failed.isEmpty && lost.isEmpty ? outcome ?? .finished : .failed, durationSeconds: duration,
+      outcome: hasFailed || !lost.isEmpty ? .failed : outcome ?? .finished, durationSeconds: duration,
       surface: surfaces.kind,
-      streams: Dictionary(uniqueKeysWithValues: streams),
-      modeChanges: router.changes.map { Report.ModeChange($0, start: start) },
+      streams: stopped.streams, forgottenStreams: stopped.forgotten, abandonedPipelines: engine.abandonedPipelineCount,
+      modeChanges: (stopped.changes + router.changes).sorted { $0.requestedAt < $1.requestedAt }.map {
+        Report.ModeChange($0, start: start)
+      },
       pictureInPictureEvents: pictureInPictureEvents,
       process: .init(usage),
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
+  }
+
+  /// What is reported of a stream if it is stopped now; nil of one that has never been there.
+  func reportedStream(_ id: StreamID) -> Report.Stream? {
+    let info = engine.info(of: id)
+    return router.renderStatistics(of: id, info: info, processing: chains[id]?.statistics).map { reported($0, info) }
+  }
+
+  private func reported(_ statistics: RenderStatistics, _ info: StreamInfo?) -> Report.Stream {
+    let id = statistics.streamID
+    let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : info?.state.name ?? "stopped"
+    var stream = Report.Stream(
+      statistics, state: state, error: (failed[id] ?? info?.failure ?? chains[id]?.error)?.description)
+    if chains[id] == nil { stream.dropped = nil }
+    return stream
   }
 
   /// The file first: what becomes of the terminal is all the same to it.
@@ -93,7 +121,7 @@ extension PlaySession {
     } catch {
       self.report(DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error)"))
     }
-    var lines = [ReportTable(report: report, streamIDs: router.streamIDs).text]
+    var lines = [ReportTable(report: report, streamIDs: stopped.streamIDs).text]
     if let folder = command.snapshots { lines.append("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
     if isInFile, let path = command.report { lines.append("Report: \(path)") }
     do throws(DemoError) {

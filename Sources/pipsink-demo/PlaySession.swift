@@ -12,6 +12,8 @@ final class PlaySession {
     case action(TimedAction.Action)
     case key(Character)
     case displayLost
+    /// The pipeline has not come up.
+    case startFailed(PipSinkError)
     case durationOver
     case interrupt
     case tick
@@ -29,6 +31,10 @@ final class PlaySession {
   private let continuation: AsyncStream<Input>.Continuation
   /// Of the streams that have processors.
   let chains: [StreamID: ProcessorChain]
+  /// By the streams of their own that there are: whether they have been stopped.
+  var stops: [StreamID: Locked<Bool>] = [:]
+  /// What is reported of streams that were stopped.
+  var stopped = StoppedStreams()
   let statusLine = StatusLine()
   var dbus: SessionService?
   var start = MonotonicTime.now
@@ -39,6 +45,8 @@ final class PlaySession {
   var lost: Set<StreamID> = []
   /// How many `start` actions are still to come.
   private var startsToCome = 0
+  /// Whether a stream has failed that may have been stopped since.
+  var hasFailed = false
   var errors: [DemoError] = []
 
   /// Checks all that can be checked before anything runs.
@@ -49,6 +57,7 @@ final class PlaySession {
     engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     engine.localStreamIDs = Set(command.localStreams)
     engine.isBackgroundDecodingEnabled = command.backgroundDecoding
+    engine.stateChangeTimeout = command.stopTimeout
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.unknownStream(id, known: known)
@@ -137,15 +146,9 @@ final class PlaySession {
     (surfaces as? WindowSurfaces)?.show()
     prepareAudio()
     startPictureInPicture()
-    do throws(PipSinkError) {
-      if !engine.streamIDs.isEmpty { try engine.start { chains[$0] ?? router.consumer(for: $0) } }
-    } catch {
-      for id in engine.streamIDs { failed[id] = error }
-      report(DemoError(error))
-      continuation.finish()
-    }
     let tasks =
       [
+        startPipeline(),
         Task { for await event in events { continuation.yield(.engine(event)) } },
         Task { for await event in pictureInPicture { continuation.yield(.pictureInPicture(event, .now)) } },
       ] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
@@ -155,9 +158,33 @@ final class PlaySession {
       if outcome != nil { break }
     }
     for task in tasks { task.cancel() }
-    signals.cancel()
     keys?.cancel()
-    try finish()
+    // A signal may come now: whoever waits for a pipeline then waits no longer.
+    let rest = Task {
+      for await input in inputs {
+        if case .interrupt = input { await stopAll(within: Self.patienceAfterSignal) }
+      }
+    }
+    try await finish(within: outcome == .interrupted ? Self.patienceAfterSignal : command.stopTimeout)
+    rest.cancel()
+    signals.cancel()
+    if let error = errors.first { throw error.status.exitCode }
+  }
+
+  /// Seconds that pipelines have for their stop after Ctrl-C.
+  private static let patienceAfterSignal = 1.0
+
+  /// Aside: an element may block in it, and everything else goes on meanwhile.
+  private func startPipeline() -> Task<Void, Never> {
+    let (engine, router, chains, continuation, timeout) = (engine, router, chains, continuation, command.stopTimeout)
+    return Task.detached {
+      do throws(PipSinkError) {
+        guard !engine.streamIDs.isEmpty else { return }
+        try await engine.start(within: timeout) { chains[$0] ?? router.consumer(for: $0) }
+      } catch {
+        continuation.yield(.startFailed(error))
+      }
+    }
   }
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
@@ -198,6 +225,11 @@ final class PlaySession {
     case .pictureInPicture(let event, let time): handle(event, at: time)
     case .background(let isInBackground): setBackground(isInBackground)
     case .action(let action): perform(action)
+    case .startFailed(let error):
+      for id in engine.streamIDs { failed[id] = error }
+      hasFailed = true
+      report(DemoError(error))
+      outcome = .failed
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
     case .key(let key): Keys.action(for: key).map(perform)
@@ -219,11 +251,15 @@ final class PlaySession {
     case .streamStateChanged(let id, let state): follow(id, state)
     case .formatChanged(let id, let format):
       statusLine.say("stream \"\(id)\": \(format)")
+      guard router.streamIDs.contains(id) else { break }
       surfaces.streamDidChange(id, to: .playing)
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
     case .framesSkipped(let id, let caps):
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
+    case .abandoned(let ids):
+      let streams = "stream\(ids.count == 1 ? "" : "s") \(ids.map { "\"\($0)\"" }.joined(separator: ", "))"
+      statusLine.say("warning: the pipeline of \(streams) does not stop and is given up: one of its elements blocks")
     case .finished: finishIfNothingIsToCome()
     default: break
     }
@@ -232,7 +268,7 @@ final class PlaySession {
   /// Every stream has ended. A run that waits for streams goes on: for those of `start` actions, and, where all are
   /// another process's, for those.
   private func finishIfNothingIsToCome() {
-    if startsToCome == 0, !engine.streamIDs.isEmpty { outcome = .finished }
+    if startsToCome == 0, !(command.dbus && engine.streamIDs.isEmpty) { outcome = .finished }
   }
 
   /// As by its key.
@@ -283,9 +319,11 @@ final class PlaySession {
   }
 
   func report(_ error: DemoError, about prefix: String = "") {
-    errors.append(error)
+    if errors.count < Self.errorLimit { errors.append(error) }
     statusLine.say("pipsink-demo: \(prefix)\(error.message)")
   }
+
+  private static let errorLimit = 1000
 
   var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
 

@@ -47,6 +47,15 @@ struct Report: Codable {
     var error: String?
   }
 
+  /// Frames of streams that are not told of one by one any more, because very many were stopped after them.
+  struct ForgottenStreams: Codable, Equatable {
+    var count = 0
+    var received: UInt64 = 0
+    var shown: UInt64 = 0
+    var late: UInt64 = 0
+    var lateUpstream: UInt64 = 0
+  }
+
   struct Interval: Codable {
     var p50: Double
     var p99: Double
@@ -84,6 +93,10 @@ struct Report: Codable {
   var durationSeconds: Double
   var surface: String
   var streams: [String: Stream]
+  /// Absent when there are none.
+  var forgottenStreams: ForgottenStreams?
+  /// Pipelines that did not stop in time and were given up.
+  var abandonedPipelines: Int
   var modeChanges: [ModeChange]
   var pictureInPictureEvents: [PictureInPictureEventRecord]
   var process: ProcessUsage

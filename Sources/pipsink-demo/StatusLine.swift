@@ -17,12 +17,13 @@ final class StatusLine {
     let now = MonotonicTime.now
     let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
     let parts = streams.map { id, statistics in
-      let new = statistics.received - (previous[id] ?? 0)
-      previous[id] = statistics.received
+      // A stream that was stopped and started again counts anew.
+      let new = statistics.received - min(statistics.received, previous[id] ?? 0)
       let rate = elapsed > 0 ? Double(new) / elapsed : 0
       return "\(id) \(String(format: "%.1f", rate)) fps, \(statistics.inApp) in-app, "
         + "\(statistics.pictureInPicture) pip, \(statistics.replaced) replaced"
     }
+    previous = Dictionary(streams.map { ($0.id, $0.statistics.received) }) { $1 }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
     let windows = converted.map { "  (\($0) converted)" } ?? ""

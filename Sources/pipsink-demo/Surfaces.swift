@@ -10,6 +10,9 @@ protocol Surfaces: AnyObject {
   /// A stream's layer in the app, made at the first call.
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer?
 
+  /// Takes a stream's place in the app away, with its layer.
+  func removeStream(_ id: StreamID)
+
   /// Which stream is in picture-in-picture now, for what its place in the app shows; nil for none.
   func pictureInPictureDidChange(to id: StreamID?)
 
@@ -43,6 +46,7 @@ final class NoSurfaces: Surfaces {
   let pictureInPictureWindow: any PictureInPictureWindowing = Window()
 
   func inAppLayer(for id: StreamID) -> SampleBufferDisplayLayer? { nil }
+  func removeStream(_ id: StreamID) {}
   func pictureInPictureDidChange(to id: StreamID?) {}
   func streamDidChange(_ id: StreamID, to state: StreamState) {}
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] { [] }

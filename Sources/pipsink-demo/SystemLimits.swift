@@ -18,6 +18,11 @@ enum SystemLimits {
   static func checkForProgram() throws(DemoError) {
     try checkFiles()
     try checkAddressSpace(programMebibytes)
+    do throws(PipSinkError) {
+      try PipSink.checkLimits()
+    } catch {
+      throw DemoError(error)
+    }
   }
 
   /// - Throws: as above.
@@ -34,7 +39,7 @@ enum SystemLimits {
         let limit = limit(of: RLIMIT_NOFILE).map { " of \($0) open files (ulimit -n)" } ?? "s on open files"
         let open = descriptors.count
         throw DemoError(
-          .unavailable,
+          .exhausted,
           "the limit\(limit) leaves \(open) for this program, which needs \(fileCount) and more for streams; "
             + "raise it, with \"ulimit -n 1024\" for instance")
       }
@@ -50,7 +55,7 @@ enum SystemLimits {
       let limit =
         limit(of: RLIMIT_AS).map { "the limit of \($0 >> 10) KiB of address space (ulimit -v)" } ?? "the system"
       throw DemoError(
-        .unavailable,
+        .exhausted,
         "\(limit) leaves less than the \(mebibytes) MiB that threads reserve, most of which they do not use; "
           + "raise it, with \"ulimit -v unlimited\" for instance, and limit memory by a control group instead")
     }

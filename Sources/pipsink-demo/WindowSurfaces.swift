@@ -85,6 +85,18 @@ final class WindowSurfaces: Surfaces {
     return view.layer
   }
 
+  func removeStream(_ id: StreamID) {
+    guard let view = views.removeValue(forKey: id) else { return }
+    states[id] = nil
+    switch content {
+    case .grid(let grid): grid.remove(view)
+    case .split(let split) where split.local === view: split.local = nil
+    case .split(let split) where split.remote === view: split.remote = nil
+    case .split: break
+    }
+    showOrHideRemote()
+  }
+
   func show() {
     window.show()
   }

@@ -240,6 +240,73 @@ struct DBusTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
+  /// `PIPSINK_TRIES` has it do more.
+  private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 20
+
+  private func counts(of program: RunningProgram) -> (threads: Int, files: Int) {
+    let folder = "/proc/\(program.processIdentifier)"
+    let count = { (name: String) in (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)"))?.count ?? 0 }
+    return (count("task"), count("fd"))
+  }
+
+  @Test func nothingIsKeptOfStreamsThatWereStoppedButTheirNumbers() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    let script = Demo.root.appendingPathComponent("Tests/DemoTests/dbus-streams.py").path
+    func play(_ first: Int, _ count: Int) async throws {
+      let result = try await bus.run("python3", [script, "\(first)", "\(count)"])
+      #expect(result.status == 0, "\(result.errors)")
+      #expect(try await bus.property("Streams") == "@a{ss} {}")
+    }
+    // Libraries keep threads and files for themselves from the first uses on.
+    try await play(0, 5)
+    let before = counts(of: demo)
+    try await play(5, Self.tries)
+    let isFlat = await demo.wait { demo in
+      let now = counts(of: demo)
+      return now.threads <= before.threads && now.files <= before.files
+    }
+    #expect(isFlat, "\(before) became \(counts(of: demo))")
+    let result = try await bus.quit(demo)
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    let told = report.streams.count + (report.forgottenStreams?.count ?? 0)
+    #expect(told == Self.tries + 5)
+    #expect(report.streams.count <= StoppedStreams.limit)
+    #expect(report.streams.values.allSatisfy { $0.state == "ended" && $0.received > 0 })
+    #expect(report.abandonedPipelines == 0)
+  }
+
+  @Test func aStreamWhoseSourceBlocksHoldsNobodyUp() async throws {
+    let bus = try await SessionBus()
+    let folder = try TemporaryFolder()
+    mkfifo(folder.path("fifo"), 0o600)
+    let blocked = "filesrc location=\(folder.path("fifo")) ! decodebin ! videoconvert ! appsink name=video"
+    let demo = try await bus.startSession(["--stop-timeout", "1"])
+    #expect(try await bus.call("StartPlayingStream", "a", Self.source()).status == 0)
+    for number in 0..<3 {
+      #expect(try await bus.call("StartPlayingStream", "blocked \(number)", blocked).status == 0)
+    }
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > 5 })
+    try await bus.playerctl("pause")
+    try await bus.playerctl("play")
+    // Those are answered at once, and their IDs are free.
+    for number in 0..<3 {
+      #expect(try await bus.call("StopPlayingStream", "blocked \(number)").status == 0)
+    }
+    #expect(try await bus.property("Streams") == "{'a': 'playing'}")
+    #expect(try await bus.call("StartPlayingStream", "blocked 0", blocked).status == 0)
+    let count = try await bus.receivedCount(of: "a")
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > count + 10 })
+    demo.interrupt()
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .interrupted)
+    #expect(report.abandonedPipelines > 0)
+    #expect(report.streams["a"]?.lateUpstream == 0)
+  }
+
   @Test func aSecondSessionHasNamesOfItsOwn() async throws {
     let bus = try await SessionBus()
     let first = try await bus.startSession()

@@ -219,6 +219,64 @@ import Testing
   }
 }
 
+/// Sources that block, and limits: a run ends all the same, with its report.
+@Suite struct BlockedRunTests {
+  private func blocked(_ folder: TemporaryFolder) -> String {
+    mkfifo(folder.path("fifo"), 0o600)
+    return "filesrc location=\(folder.path("fifo")) ! decodebin ! videoconvert ! appsink name=blocked"
+  }
+
+  @Test(arguments: ["duration", "quit"])
+  func aRunWhoseSourceBlocksEndsWithItsTime(how: String) async throws {
+    let folder = try TemporaryFolder()
+    let end = how == "quit" ? ["--at", "0.5=quit"] : ["--duration", "0.5"]
+    let result = try await Demo.start(
+      ["play", blocked(folder), "--surface", "none", "--stop-timeout", "0.5", "--report", "-"] + end
+    ).result(seconds: 30)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome.rawValue == how)
+    #expect(report.abandonedPipelines == 1)
+    #expect(report.durationSeconds < 10)
+  }
+
+  /// The first one; the report says how it went. `isStopping` sends it while a stop waits.
+  @Test(arguments: [SIGINT, SIGTERM], [false, true])
+  func aSignalEndsARunWhoseSourceBlocks(number: Int32, isStopping: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=30/1 ! appsink name=a"
+    let demo = try Demo.start(
+      [
+        "play", live, "--stream", "b=\(blocked(folder))", "--at", "0=start:b", "--surface", "none", "--report", "-",
+        "--stop-timeout", "600",
+      ] + (isStopping ? ["--at", "1=stop:b", "--at", "1.1=quit"] : []))
+    let isRunning = await demo.wait(forText: isStopping ? " 1.0 s " : "stream \"a\": ")
+    #expect(isRunning, "\(demo.errors)")
+    if isStopping { try await Task.sleep(for: .milliseconds(500)) }
+    let start = ContinuousClock.now
+    kill(demo.processIdentifier, number)
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    print("blocked: ended \(start.duration(to: .now)) after the signal")
+    let report = try result.report()
+    #expect(report.outcome == (isStopping ? .quit : .interrupted))
+    #expect(report.abandonedPipelines == 1)
+  }
+
+  @Test(arguments: ["ulimit -n 8", "ulimit -n 20", "ulimit -v 300000"])
+  func tooFewFilesOrThreadsAreAnErrorThatSaysSo(limit: String) async throws {
+    // A sanitizer needs more memory than that for itself.
+    guard dlsym(nil, "__sanitizer_get_current_allocated_bytes") == nil else { return }
+    let result = try await RunningProgram(
+      "/bin/bash",
+      ["-c", "\(limit); exec \"$0\" play 'videotestsrc num-buffers=5 ! appsink name=a' --surface none", Demo.path]
+    ).result(seconds: 60)
+    #expect(result.status == 71 && !result.wasKilled, "\(result.errors)")
+    #expect(result.errors.contains(limit.contains("-n") ? "open files" : "threads"), "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+  }
+}
+
 extension Sequence {
   func asyncMap<Result>(_ transform: (Element) async throws -> Result) async rethrows -> [Result] {
     var results: [Result] = []

@@ -87,6 +87,9 @@ public final class AudioSession: Sendable {
     try checkVolume(of: id)
   }
 
+  /// Forgets what was set for a stream that does not come back.
+  public func forgetStream(_ id: StreamID) { change { $0.streams[id] = nil } }
+
   private func checkVolume(of id: StreamID) throws(PipSinkError) {
     let outputs = state.withLock { Array($0.outputs.values) }.filter { $0.streamIDs.contains(id) }
     guard outputs.isEmpty || outputs.contains(where: { $0.hasVolume(id) }) else { throw .noAudioVolume(id) }

@@ -64,7 +64,9 @@ enum ResourceLimits {
 
   private static func limit(_ resource: __rlimit_resource) -> Int? {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int32.max) else { return nil }
+    guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int32.max) else {
+      return nil
+    }
     return Int(limit.rlim_cur)
   }
 }

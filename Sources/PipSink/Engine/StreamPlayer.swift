@@ -142,7 +142,7 @@ public final class StreamPlayer: Sendable {
   /// - Parameter seconds: what its pipeline gets; nil for the configuration's `stateChangeTimeout`.
   /// - Returns: whether it has stopped. If not, its pipeline was given up.
   @discardableResult
-  public func stop(within seconds: Double?) async -> Bool {
+  public nonisolated(nonsending) func stop(within seconds: Double?) async -> Bool {
     requestStop()
     return await waitForStop(by: core.stopDeadline(seconds))
   }

@@ -66,17 +66,24 @@ extension VideoEngine {
     guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
     defer { status.finishWithoutStopped() }
     player.stop()
+    forget(player)
   }
 
-  /// The same for tasks: suspends meanwhile. The stream is forgotten before the first suspension.
+  /// The same for tasks: suspends meanwhile. It begins on the caller's actor, and the stream is forgotten before the first
+  /// suspension.
   ///
   /// - Parameter seconds: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
   /// - Returns: whether it has stopped. If not, its pipeline was given up.
   /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
   @discardableResult
-  public func stopPlayingStream(_ streamID: StreamID, within seconds: Double?) async throws(PipSinkError) -> Bool {
+  public nonisolated(nonsending) func stopPlayingStream(
+    _ streamID: StreamID, within seconds: Double?
+  ) async throws(PipSinkError) -> Bool {
     guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
-    defer { status.finishWithoutStopped() }
+    defer {
+      forget(player)
+      status.finishWithoutStopped()
+    }
     return await player.stop(within: seconds)
   }
 
@@ -84,9 +91,15 @@ extension VideoEngine {
   func retirePlayer(_ streamID: StreamID) -> StreamPlayer? {
     players.withLock { players in
       guard let player = players.removeValue(forKey: streamID) else { return nil }
+      retiredPlayers.withLock { $0[ObjectIdentifier(player)] = player }
       player.disconnect { status.retire(streamID) }
       return player
     }
+  }
+
+  /// A player's pipeline has come to its end, or was given up.
+  func forget(_ player: StreamPlayer) {
+    retiredPlayers.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(player)) }
   }
 
   /// The streams that were started so, sorted.

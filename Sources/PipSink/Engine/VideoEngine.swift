@@ -21,6 +21,8 @@ public final class VideoEngine: Sendable {
   let status = EngineStatus()
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
+  /// Of those, the ones that have been stopped and whose pipelines have not come to their end.
+  let retiredPlayers = Locked<[ObjectIdentifier: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
   /// Volumes, and what interrupts the streams.
   public let audioSession: AudioSession
@@ -195,7 +197,10 @@ public final class VideoEngine: Sendable {
   public func stop() {
     let (run, players) = requestStop()
     let deadline = deadline(nil)
-    for player in players { player.waitForStop(until: deadline) }
+    for player in players {
+      player.waitForStop(until: deadline)
+      forget(player)
+    }
     guard let run else { return }
     run.waitForStop(until: deadline)
     forget(run)
@@ -209,7 +214,10 @@ public final class VideoEngine: Sendable {
     let (run, players) = requestStop()
     let deadline = deadline(seconds)
     var hasStopped = true
-    for player in players where !(await player.waitForStop(by: deadline)) { hasStopped = false }
+    for player in players {
+      if !(await player.waitForStop(by: deadline)) { hasStopped = false }
+      forget(player)
+    }
     guard let run else { return hasStopped }
     if !(await run.waitForStop(by: deadline)) { hasStopped = false }
     forget(run)
@@ -217,7 +225,8 @@ public final class VideoEngine: Sendable {
   }
 
   private func requestStop() -> (PipelineRun?, [StreamPlayer]) {
-    let players = players.withLock { Array($0.keys) }.compactMap(retirePlayer)
+    for id in playingStreamIDs { _ = retirePlayer(id) }
+    let players = retiredPlayers.withLock { Array($0.values) }
     for player in players { player.requestStop() }
     // One that is just being started is stopped, too.
     let run = starting.withLock { _ in withRun { $0 } }

@@ -1,0 +1,258 @@
+import CGStreamer
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// Sources that block in a state change hold up nobody but themselves.
+@Suite struct BlockedPipelineTests {
+  private static let live = "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=36,framerate=30/1 ! "
+  private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 20
+
+  /// The events of an engine, in their order.
+  private final class Log: Sendable {
+    private let events = Locked<[String]>([])
+    var all: [String] { events.withLock { $0 } }
+
+    init(_ engine: VideoEngine) {
+      engine.status.broadcast.observe { [events] event in events.withLock { $0.append("\(event)") } }
+    }
+  }
+
+  /// Whether a stream's pipeline is on its way up.
+  private func isBlocked(_ engine: VideoEngine, _ id: StreamID) -> Bool {
+    engine.players.withLock { $0[id] }?.withUnsafeElement(named: "source") { source in
+      // Of the pipeline: the source's own fields are set a little later.
+      guard let pipeline = gst_object_get_parent(source.asObject) else { return false }
+      defer { gst_object_unref(pipeline) }
+      let element = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstElement.self)
+      return element.pointee.next_state == GST_STATE_PAUSED
+    } ?? false
+  }
+
+  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+    let start = MonotonicTime.now
+    try body()
+    return Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
+  }
+
+  @Test(arguments: BlockingSource.Kind.installed)
+  func noCallWaitsLongerThanTheTimeout(kind: BlockingSource.Kind) async throws {
+    let source = try BlockingSource(kind)
+    let engine = try VideoEngine(source.pipeline())
+    engine.stateChangeTimeout = 0.2
+    let log = Log(engine)
+    // What is waited for without end takes minutes or for ever; a machine that is busy takes a second or two.
+    let patience = 15.0
+    let taken = try seconds {
+      try engine.start { _ in CountingConsumer() }
+      engine.isPaused = true
+      engine.isPaused = false
+      engine.visibleStreamIDs = []
+      engine.stallTimeout = 1
+      #expect(engine.position == nil && engine.duration == nil)
+      #expect(throws: PipSinkError.self) { try engine.seek(to: MediaTime(value: 1, timescale: 1)) }
+      engine.audioSession.beginInterruption(.pause)
+      engine.audioSession.endInterruption()
+      engine.audioSession.volume = 0.5
+      #expect(engine.state != .stopped)
+      #expect(throws: PipSinkError.alreadyRunning) { try engine.start { _ in CountingConsumer() } }
+      engine.stop()
+    }
+    #expect(taken < patience)
+    #expect(engine.state == .stopped && engine.playState(of: "blocked") == .stopped)
+    if kind == .fifo || kind == .tcp {
+      #expect(engine.abandonedPipelineCount == 1)
+      #expect(engine.info(of: "blocked")?.abandonedPipelineCount == 1)
+      #expect(log.all.contains { $0.contains("abandoned") })
+    }
+    // It can be started again, and goes away, too.
+    try engine.start { _ in CountingConsumer() }
+  }
+
+  @Test func aPipelineThatWasGivenUpTouchesNothingAndIsReleasedWhenItStopsAtLast() async throws {
+    let source = try BlockingSource(.fifo)
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(source.pipeline())
+    engine.stateChangeTimeout = 0.1
+    let log = Log(engine)
+    try engine.start { _ in consumer }
+    weak let run = engine.withRun { $0 }
+    engine.stop()
+    #expect(engine.status.blocked.count == 1 && PipSink.blockedPipelineCount > 0)
+    #expect(run != nil)
+    let told = log.all
+    #expect(told.last?.contains("stopped") == true, "\(told)")
+    #expect(await eventually { source.open(frames: 20) })
+    #expect(await eventually { engine.status.blocked.count == 0 && run == nil })
+    #expect(log.all == told)
+    #expect(consumer.sampleBuffers.isEmpty)
+    #expect(engine.state == .stopped)
+  }
+
+  @Test func aStartThatTakesLongGoesOnByItself() async throws {
+    let source = try BlockingSource(.fifo)
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(source.pipeline("late"))
+    engine.stateChangeTimeout = 0.1
+    try engine.start { _ in consumer }
+    #expect(consumer.sampleBuffers.isEmpty)
+    #expect(await eventually { source.open(frames: 5) })
+    #expect(await eventually { engine.playState(of: "late") == .ended })
+    #expect(consumer.sampleBuffers.count == 5)
+    engine.stateChangeTimeout = 60
+    engine.stop()
+    #expect(engine.abandonedPipelineCount == 0)
+  }
+
+  @Test func anErrorAfterALongStartIsTheStreamsOwn() async throws {
+    let source = try BlockingSource(.fifo)
+    // It goes up after the FIFO's reader, and then there is no such file.
+    let engine = try VideoEngine(
+      .text(
+        "filesrc location=/nowhere/at-all ! rawvideoparse ! identity ! appsink name=a "
+          + source.description + " ! fakesink"))
+    let log = Log(engine)
+    engine.stateChangeTimeout = 0.1
+    do throws(PipSinkError) {
+      try engine.start { _ in CountingConsumer() }
+    } catch {
+      // The order of two sources is GStreamer's.
+      return
+    }
+    #expect(await eventually { source.open() })
+    #expect(
+      await eventually { if case .failed = engine.playState(of: "a") { true } else { false } }, "\(log.all)")
+    #expect(log.all.contains { $0.contains("finished") })
+    engine.stateChangeTimeout = 60
+    engine.stop()
+  }
+
+  @Test @MainActor func theAsyncFormsLetTheMainActorGoOn() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine(source.pipeline())
+    var turns = 0
+    let clock = Task { @MainActor in
+      while (try? await Task.sleep(for: .milliseconds(5))) != nil { turns += 1 }
+    }
+    try await engine.start(within: 0.3) { _ in CountingConsumer() }
+    #expect(turns > 3)
+    turns = 0
+    #expect(await engine.stop(within: 0.3) == false)
+    #expect(turns > 3)
+    try engine.startPlayingStream("own", from: source.pipeline()) { _ in CountingConsumer() }
+    #expect(await eventually { isBlocked(engine, "own") })
+    turns = 0
+    #expect(try await engine.stopPlayingStream("own", within: 0.3) == false)
+    #expect(turns > 3)
+    #expect(engine.abandonedPipelineCount == 2)
+    clock.cancel()
+    // What does not block is stopped long before the time is over.
+    let quick = try VideoEngine(.text(Self.live + "appsink name=a"))
+    try await quick.start(within: 60) { _ in CountingConsumer() }
+    #expect(await quick.stop(within: 60))
+  }
+
+  @Test func aPlayerTriesNoMorePipelinesWhileThreeBlock() async throws {
+    let source = try BlockingSource(.fifo)
+    var configuration = StreamPlayer.Configuration()
+    configuration.stallTimeout = 0.05
+    configuration.restartTimeout = 0.05
+    configuration.stateChangeTimeout = 0.05
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.01, longestPause: 0.02)
+    let engine = try VideoEngine()
+    let log = Log(engine)
+    let consumer = CountingConsumer()
+    try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in consumer }
+    #expect(await eventually { engine.info(of: "a")?.abandonedPipelineCount == 3 })
+    try await Task.sleep(for: .milliseconds(300))
+    #expect(log.all.filter { $0.contains("abandoned") }.count == 3)
+    if case .reconnecting = engine.playState(of: "a") {} else { Issue.record("\(engine.playState(of: "a"))") }
+    // Those three end, and another is tried.
+    let tries = { log.all.filter { $0.contains("requesting") }.count }
+    let before = tries()
+    #expect(await eventually { source.open() })
+    #expect(await eventually { tries() > before })
+    try engine.stopPlayingStream("a")
+  }
+
+  @Test func aStreamsIDMayBeUsedAgainWhileItsOldPipelineBlocks() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine()
+    let old = CountingConsumer()
+    try engine.startPlayingStream("a", from: source.pipeline()) { _ in old }
+    #expect(await eventually { isBlocked(engine, "a") })
+    let stop = Task { try await engine.stopPlayingStream("a", within: 60) }
+    #expect(await eventually { engine.playingStreamIDs.isEmpty })
+    let consumer = CountingConsumer()
+    try engine.startPlayingStream("a", from: .text(Self.live + "appsink name=x")) { _ in consumer }
+    #expect(await eventually { consumer.sampleBuffers.count > 3 })
+    #expect(engine.playState(of: "a") == .playing)
+    #expect(await eventually { source.open(frames: 5) })
+    #expect(try await stop.value)
+    #expect(old.sampleBuffers.isEmpty)
+    #expect(engine.playState(of: "a") == .playing, "the old one says nothing of the new one")
+    engine.stop()
+  }
+
+  @Test func streamsThatBlockMakeNoFrameOfTheOthersLate() async throws {
+    /// The longest time between two frames.
+    final class Gaps: SampleBufferConsumer {
+      private let state = Locked(
+        (last: MonotonicTime?.none, longest: UInt64(0), count: 0, lost: UInt64(0), number: UInt64(0)))
+      func consume(_ sampleBuffer: SampleBuffer) {
+        state.withLock { state in
+          if let last = state.last { state.longest = max(state.longest, MonotonicTime.now.nanoseconds(since: last)) }
+          state.last = .now
+          state.count += 1
+          state.lost += sampleBuffer.sequenceNumber - state.number - 1
+          state.number = sampleBuffer.sequenceNumber
+        }
+      }
+      var count: Int { state.withLock { $0.count } }
+      var lost: UInt64 { state.withLock { $0.lost } }
+      /// In seconds; it begins anew.
+      func takeLongest() -> Double {
+        state.withLock { state in
+          defer { state.longest = 0 }
+          return Double(state.longest) / 1e9
+        }
+      }
+    }
+    let timeout = 2.0
+    let sources = try (0..<Self.tries).map {
+      try BlockingSource(BlockingSource.Kind.installed[$0 % BlockingSource.Kind.installed.count])
+    }
+    let engine = try VideoEngine(.text("\(Self.live) appsink name=a \(Self.live) appsink name=b"))
+    let gaps = ["a": Gaps(), "b": Gaps()]
+    try engine.start { gaps[$0] ?? Gaps() }
+    #expect(await eventually { gaps.values.allSatisfy { $0.count > 10 } })
+    for gap in gaps.values { _ = gap.takeLongest() }
+    try await Task.sleep(for: .seconds(1))
+    let alone = gaps.values.map { $0.takeLongest() }
+    var configuration = StreamPlayer.Configuration()
+    configuration.stateChangeTimeout = timeout
+    for (number, source) in sources.enumerated() {
+      try engine.startPlayingStream("\(number)", from: source.pipeline(), configuration: configuration) { _ in
+        CountingConsumer()
+      }
+    }
+    try await Task.sleep(for: .milliseconds(300))
+    await withTaskGroup { group in
+      for number in sources.indices {
+        group.addTask { _ = try? await engine.stopPlayingStream("\(number)", within: nil) }
+      }
+    }
+    let count = gaps.values.map(\.count).min() ?? 0
+    #expect(await eventually { gaps.values.allSatisfy { $0.count > count + 30 } })
+    let together = gaps.values.map { $0.takeLongest() }
+    print("blocked: longest times between frames alone and beside \(sources.count), s: \(alone) \(together)")
+    // Whoever waits for one of them waits for the timeout at least. A machine that is busy is late by less.
+    #expect(together.allSatisfy { $0 < timeout * 0.75 })
+    #expect(gaps.values.allSatisfy { $0.lost == 0 })
+    #expect(["a", "b"].allSatisfy { engine.playState(of: $0) == .playing })
+    #expect(engine.streams.map(\.id) == ["a", "b"])
+    #expect(engine.abandonedPipelineCount > 0)
+    engine.stop()
+  }
+}
