@@ -15,7 +15,7 @@ final class WaylandFrameProbe {
 
   /// - Parameter answered: called when the compositor has shown the pixel.
   init?(_ connection: WaylandConnection, answered: @escaping () -> Void) {
-    guard let pixel = WaylandImage(connection, size: PictureSize(width: 1, height: 1), isOpaque: false) else {
+    guard let pixel = WaylandImage(connection, size: PictureSize(width: 1, height: 1)) else {
       return nil
     }
     pixel.pixels.initialize(repeating: 0, count: pixel.stride)
@@ -40,7 +40,9 @@ final class WaylandFrameProbe {
     // It may take its time; a second question has no other answer.
     guard callback == nil, let subsurface else { return isNew }
     let part = PictureRect(x: 0, y: 0, width: 1, height: 1)
-    guard let buffer = pixel.lend(part, of: [part]), let callback = wl_surface_frame(subsurface.surface) else {
+    guard let buffer = pixel.lend(part, of: [part], isOpaque: false),
+      let callback = wl_surface_frame(subsurface.surface)
+    else {
       return isNew
     }
     wl_callback_add_listener(callback, Self.listener.table, Unmanaged.passUnretained(self).toOpaque())
