@@ -5,59 +5,78 @@
 #   test-in-debian.sh SUITE [COMMAND]
 #
 # SUITE is a release by its code name, such as trixie. COMMAND is a shell command line that runs in the copy of the
-# sources; without one the two commands of the README run: make demo, then make test.
+# sources; without one the two commands of the README run: make demo, then make test. The script ends with the
+# command's status.
 #
-# The chroot is made the first time, in .build/debian-SUITE, and kept; later runs only renew the sources. The build
-# folder in it is kept, too, unless PIPSINK_CLEAN=1 is set. MIRROR names another mirror of Debian's packages.
+# The chroot is made the first time, in .build/debian-SUITE, and kept: later runs only renew the sources, and build
+# what has changed. These variables change that:
+#   PIPSINK_CHROOT   another folder for the chroot
+#   PIPSINK_CLEAN=1  builds everything anew
+#   MIRROR           another mirror of Debian's packages
+#   SWIFT            another swift than the one in PATH
+# CI and the other variables that begin with PIPSINK_ are handed on to the command.
 #
-# It must run as root, and needs debootstrap and unshare. Mounts are made in a mount namespace of the run, so none is
-# left behind, whatever ends it.
+# It must run as root, and needs debootstrap, util-linux and git. Mounts and processes belong to namespaces of the run,
+# so none is left behind, whatever ends it.
 set -euo pipefail
-
-if [ $# -lt 1 ] || [ $# -gt 2 ]; then
-  echo "usage: $0 SUITE [COMMAND]" >&2
-  exit 64
-fi
-suite=$1
-command=${2:-make demo && make test}
-mirror=${MIRROR:-http://deb.debian.org/debian}
-cd "$(dirname "$0")/.."
-sources=$PWD
-root=${PIPSINK_CHROOT:-$sources/.build/debian-$suite}
 
 fail() {
   echo "$0: $1" >&2
   exit "$2"
 }
-[ "$(id -u)" -eq 0 ] || fail "a chroot needs root; run it with sudo" 77
-for tool in debootstrap unshare git; do
+
+[ $# -eq 1 ] || [ $# -eq 2 ] || fail "usage: $0 SUITE [COMMAND]" 64
+suite=$1
+command=${2:-make demo && make test}
+case $suite in
+  "" | *[!a-z0-9-]*) fail "\"$suite\" is no release of Debian's; give its code name, such as trixie" 64 ;;
+esac
+script=$(readlink -f "$0")
+sources=$(dirname "$(dirname "$script")")
+root=$(readlink -m "${PIPSINK_CHROOT:-$sources/.build/debian-$suite}")
+mirror=${MIRROR:-http://deb.debian.org/debian}
+
+[ "$(id -u)" -eq 0 ] || fail "a chroot needs root: run it with sudo" 77
+for tool in debootstrap unshare setpriv flock git; do
   command -v "$tool" >/dev/null || fail "$tool is missing: apt-get install debootstrap util-linux git" 69
 done
-swift=$(command -v "${SWIFT:-swift}") || fail "no Swift toolchain is in PATH" 69
-swift=$(readlink -f "$swift")
-toolchain=$(dirname "$(dirname "$(dirname "$swift")")")
+swift=$(command -v "${SWIFT:-swift}") || fail "there is no Swift toolchain in PATH; SWIFT can name one" 69
+# The toolchain's folder by its own account: what is in PATH may be a launcher that lies elsewhere.
+toolchain=$("$swift" -print-target-info | sed -n 's|.*"runtimeResourcePath" *: *"\(.*\)/usr/lib/swift".*|\1|p')
+[ -d "$toolchain/usr/bin" ] ||
+  fail "the toolchain of $swift cannot be mounted: it has to lie in a folder of its own, with usr/bin in it" 69
 
-# A mount namespace of our own: whatever is mounted below ends with this script.
+# Namespaces of our own: what is mounted or started below ends with this script, also where that is killed.
 if [ "${PIPSINK_IN_NAMESPACE:-}" != 1 ]; then
-  PIPSINK_IN_NAMESPACE=1 exec unshare --mount --propagation private "$0" "$@"
-fi
-
-if [ ! -e "$root/.ready" ]; then
-  rm -rf "$root"
   mkdir -p "$root"
-  debootstrap --variant=minbase "$suite" "$root" "$mirror"
-  # What the toolchain itself needs, beside what PipSink's own scripts install.
-  cp /etc/resolv.conf "$root/etc/"
-  mount -t proc proc "$root/proc"
-  chroot "$root" apt-get update -qq
-  chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    ca-certificates git make gcc g++ libc6-dev binutils pkg-config libxml2 libcurl4 libncurses6 libsqlite3-0 libedit2 \
-    zlib1g-dev tzdata procps util-linux
-  umount "$root/proc"
-  touch "$root/.ready"
+  exec 9<"$root"
+  flock --nonblock 9 || fail "another run uses $root; wait for it, or name another folder with PIPSINK_CHROOT" 75
+  PIPSINK_IN_NAMESPACE=1 setpriv --pdeathsig KILL \
+    unshare --mount --propagation private --pid --fork --kill-child --ipc "$script" "$@" </dev/null &
+  run=$!
+  trap 'kill -KILL $run 2>/dev/null || true' EXIT
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  status=0
+  wait "$run" || status=$?
+  exit "$status"
 fi
 
-cp /etc/resolv.conf "$root/etc/"
+# A chroot that is being made says so, and is begun anew if it was not finished. Nobody else's folder is removed.
+if [ ! -e "$root/.ready" ]; then
+  if [ ! -e "$root/.unfinished" ] && [ -n "$(ls -A "$root")" ]; then
+    fail "$root is no chroot of this script's, and not empty: name another folder with PIPSINK_CHROOT" 73
+  fi
+  find "$root" -mindepth 1 -delete
+  touch "$root/.unfinished"
+  debootstrap --variant=minbase "$suite" "$root" "$mirror" ||
+    fail "debootstrap has not made a Debian $suite from $mirror; its log is $root/debootstrap/debootstrap.log" 69
+fi
+
+for file in /etc/resolv.conf /etc/hosts; do
+  [ ! -e "$file" ] || cp --dereference "$file" "$root/etc/"
+done
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
 mount -t proc proc "$root/proc"
@@ -65,17 +84,42 @@ mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/tmp"
 chmod 1777 "$root/tmp"
 
+# What is there of the machine's environment.
+environment=(
+  HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8
+  PATH="$toolchain/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+)
+for name in CI http_proxy https_proxy no_proxy "${!PIPSINK_@}"; do
+  case $name in PIPSINK_IN_NAMESPACE | PIPSINK_CHROOT | PIPSINK_CLEAN) continue ;; esac
+  [ -z "${!name:-}" ] || environment+=("$name=${!name}")
+done
+inside() { chroot "$root" env -i "${environment[@]}" "$@" </dev/null; }
+
+if [ ! -e "$root/.ready" ]; then
+  # What the toolchain itself needs, beside what PipSink's own scripts install.
+  inside apt-get update -qq
+  inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    ca-certificates git make gcc g++ libc6-dev binutils pkg-config libxml2 libcurl4 libncurses6 libsqlite3-0 libedit2 \
+    zlib1g-dev tzdata procps util-linux
+  mv "$root/.unfinished" "$root/.ready"
+fi
+
 bind() {
   mkdir -p "$root$1"
   mount --bind "$1" "$root$1"
 }
 bind "$toolchain"
-# Swift packages may be mirrored in a local folder, which git's configuration names then (url.FOLDER.insteadOf).
-git config --list | sed -n 's/^url\.\(\/[^=]*\)\.insteadof=.*/\1/p' | sort -u | while read -r folder; do
-  [ ! -d "$folder" ] || bind "${folder%/}"
-done
-for file in /etc/gitconfig /etc/gitignore "$HOME/.gitconfig"; do
-  [ ! -f "$file" ] || install -D -m 644 "$file" "$root$file"
+# Where git's configuration has Swift packages come from elsewhere (url.BASE.insteadOf), it does so in the chroot, and a
+# local folder is there, too. Nothing else of that configuration is handed on.
+configuration=$root/root/.gitconfig
+rm -f "$configuration"
+git config --file "$configuration" --add safe.directory '*'
+{ git config --get-regexp '^url\..*\.insteadof$' || true; } | while read -r key value; do
+  git config --file "$configuration" --add "$key" "$value"
+  folder=${key#url.}
+  folder=${folder%.insteadof}
+  folder=${folder#file://}
+  case $folder in /?*) [ ! -d "$folder" ] || mountpoint --quiet "$root${folder%/}" || bind "${folder%/}" ;; esac
 done
 
 # The sources as they are here, with their times, so that what has not changed is not built again.
@@ -83,13 +127,14 @@ target=$root/root/pipsink
 mkdir -p "$target"
 [ "${PIPSINK_CLEAN:-}" != 1 ] || rm -rf "$target/.build"
 find "$target" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
-git ls-files --cached --others --exclude-standard -z |
-  while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
-  tar --create --null --files-from=- | tar --extract --directory "$target"
+cd "$sources"
+# Run with sudo, root is not the one whom the repository belongs to.
+git -c safe.directory='*' ls-files --cached --others --exclude-standard -z |
+  while IFS= read -r -d '' file; do [ ! -e "$file" ] && [ ! -L "$file" ] || printf '%s\0' "$file"; done |
+  tar --create --null --files-from=- | tar --extract --no-same-owner --directory "$target"
 # Package.swift and some tests ask git about the tree.
 git -C "$target" -c init.defaultBranch=main init --quiet
-git -C "$target" add --all
+git -C "$target" -c safe.directory='*' add --all
 
-chroot "$root" env -i HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8 \
-  PATH="$(dirname "$swift"):/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
-  CI="${CI:-}" sh -c "cd /root/pipsink && { $command; }" </dev/null
+inside sh -c "cd /root/pipsink && { $command
+}"

@@ -65,6 +65,7 @@ public final class GTKVideoView: GTKWidgetOwner {
   // MARK: - Signals
 
   private typealias Simple = @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void
+  private typealias Moving = @convention(c) (GtkWidgetPointer?, GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void
   private typealias Drawing = @convention(c) (GtkWidgetPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> gboolean
   private typealias Allocation =
     @convention(c) (
@@ -99,6 +100,10 @@ public final class GTKVideoView: GTKWidgetOwner {
       MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.setMapped(false) }
     }
     signals.connect(widget, "unmap", to: self, unmapped)
+    let moved: Moving = { _, _, view in
+      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.followToplevel() }
+    }
+    signals.connect(widget, "hierarchy-changed", to: self, moved)
     let visibility: GdkEventVisibilityHandler = { _, event, view in
       let isObscured = event?.pointee.state == GDK_VISIBILITY_FULLY_OBSCURED
       MainActor.assumeIsolated {
@@ -113,16 +118,22 @@ public final class GTKVideoView: GTKWidgetOwner {
 
   private func setMapped(_ isMapped: Bool) {
     self.isMapped = isMapped
-    if isMapped { followToplevel() } else { surface.leaveWindow() }
+    if !isMapped { surface.leaveWindow() }
     update()
   }
 
-  /// A view may be moved to another window.
+  /// A view may be moved to another window. The one that it leaves is let go of at once: its display may be closed next,
+  /// and GTK looks at that when it frees the window.
   private func followToplevel() {
-    let current = gtk_widget_get_toplevel(widget)
-    guard current != toplevel, let current else { return }
+    let current = gtk_widget_get_toplevel(widget).flatMap { gtk_widget_is_toplevel($0) != 0 ? $0 : nil }
+    guard current != toplevel else { return }
     toplevelSignals.disconnectAll()
     toplevel = current
+    // The next one says when it is minimised; while it is, it is not changed.
+    isMinimized =
+      current.flatMap { gtk_widget_get_mapped($0) != 0 ? gtk_widget_get_window($0) : nil }
+      .map { PipSinkGTK.isMinimized(gdk_window_get_state($0).rawValue) } ?? false
+    guard let current else { return }
     let changed: GdkEventWindowStateHandler = { _, event, view in
       let state = event?.pointee.new_window_state.rawValue ?? 0
       MainActor.assumeIsolated {

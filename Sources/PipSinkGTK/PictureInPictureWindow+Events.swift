@@ -88,8 +88,11 @@ extension PictureInPictureWindow {
     }
     signals.connect(window, "motion-notify-event", to: self, moved)
     let released: GdkEventButtonHandler = { _, event, window in
-      guard event?.pointee.button == 1 else { return 0 }
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.pointer.release() }
+      guard let event = event?.pointee, event.button == 1 else { return 0 }
+      MainActor.assumeIsolated {
+        object(window, as: PictureInPictureWindow.self)?.pointer.release(
+          .init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
+      }
       return 1
     }
     signals.connect(window, "button-release-event", to: self, released)

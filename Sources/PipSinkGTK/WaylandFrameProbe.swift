@@ -3,7 +3,8 @@ import PipSink
 
 /// Asks a Wayland compositor whether it shows a window, by the frame of a single transparent pixel that lies over it.
 ///
-/// GTK paints nothing for that: its frame of a single pixel takes a new buffer of the whole window.
+/// GTK paints nothing for that: its frame of a single pixel takes a new buffer of the whole window. The pixel lies above
+/// all pictures in the window, since compositors may say nothing of the frames of what opaque ones hide.
 @MainActor
 final class WaylandFrameProbe {
   private let connection: WaylandConnection
@@ -11,11 +12,13 @@ final class WaylandFrameProbe {
   private let pixel: WaylandImage
   private var parent: OpaquePointer?
   private var subsurface: WaylandSubsurface?
+  /// Of subsurfaces, when its own was the newest.
+  private var madeCount = 0
   private var callback: OpaquePointer?
 
   /// - Parameter answered: called when the compositor has shown the pixel.
   init?(_ connection: WaylandConnection, answered: @escaping () -> Void) {
-    guard let pixel = WaylandImage(connection, size: PictureSize(width: 1, height: 1), isOpaque: false) else {
+    guard let pixel = WaylandImage(connection, size: PictureSize(width: 1, height: 1)) else {
       return nil
     }
     pixel.pixels.initialize(repeating: 0, count: pixel.stride)
@@ -31,16 +34,19 @@ final class WaylandFrameProbe {
   /// - Parameter parent: the window's wl_surface.
   /// - Returns: whether GTK has to paint the window, without which the pixel is not there.
   func ask(over parent: OpaquePointer) -> Bool {
-    let isNew = self.parent != parent
+    let isNew = self.parent != parent || madeCount != WaylandSubsurface.madeCount.withLock { $0 }
     if isNew {
       leaveWindow()
       self.parent = parent
       subsurface = WaylandSubsurface(connection, over: parent)
+      madeCount = WaylandSubsurface.madeCount.withLock { $0 }
     }
     // It may take its time; a second question has no other answer.
     guard callback == nil, let subsurface else { return isNew }
     let part = PictureRect(x: 0, y: 0, width: 1, height: 1)
-    guard let buffer = pixel.lend(part, of: [part]), let callback = wl_surface_frame(subsurface.surface) else {
+    guard let buffer = pixel.lend(part, of: [part], isOpaque: false),
+      let callback = wl_surface_frame(subsurface.surface)
+    else {
       return isNew
     }
     wl_callback_add_listener(callback, Self.listener.table, Unmanaged.passUnretained(self).toOpaque())

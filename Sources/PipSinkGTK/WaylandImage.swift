@@ -14,12 +14,10 @@ final class WaylandImage: PictureMemory, @unchecked Sendable {
   private let pool: OpaquePointer
   private let byteCount: Int
   /// Of the parts of the image that have been shown.
-  private let buffers = Locked<[(part: PictureRect, buffer: WaylandBuffer)]>([])
-
-  private let format: UInt32
+  private let buffers = Locked<[(part: PictureRect, isOpaque: Bool, buffer: WaylandBuffer)]>([])
 
   /// - Returns: nil when the system has no memory for it.
-  init?(_ connection: WaylandConnection, size: PictureSize, isOpaque: Bool = true) {
+  init?(_ connection: WaylandConnection, size: PictureSize) {
     guard size.isValid else { return nil }
     let stride = size.width * 4
     // A part of the image counts with whole rows from its first pixel on, which are more than the image's.
@@ -40,7 +38,6 @@ final class WaylandImage: PictureMemory, @unchecked Sendable {
     self.byteCount = byteCount
     pixels = address.assumingMemoryBound(to: UInt8.self)
     self.pool = pool
-    format = isOpaque ? WL_SHM_FORMAT_XRGB8888.rawValue : WL_SHM_FORMAT_ARGB8888.rawValue
   }
 
   deinit {
@@ -53,20 +50,31 @@ final class WaylandImage: PictureMemory, @unchecked Sendable {
 
   /// The wl_buffer of a part of the image, which is the compositor's from here on until it gives it back.
   ///
-  /// - Parameter parts: all that are shown now.
+  /// - Parameters:
+  ///   - parts: all that are shown now.
+  ///   - isOpaque: whether the compositor leaves the pixels' alpha alone.
   /// - Returns: nil when libwayland has no memory.
-  func lend(_ part: PictureRect, of parts: [PictureRect]) -> OpaquePointer? {
+  func lend(_ part: PictureRect, of parts: [PictureRect], isOpaque: Bool) -> OpaquePointer? {
     buffers.withLock { buffers in
       buffers.removeAll { !parts.contains($0.part) && !$0.buffer.isBusy }
-      if let known = buffers.first(where: { $0.part == part }) { return known.buffer.lend() }
+      if let known = buffers.first(where: { $0.part == part && $0.isOpaque == isOpaque }) { return known.buffer.lend() }
+      let format = isOpaque ? WL_SHM_FORMAT_XRGB8888 : WL_SHM_FORMAT_ARGB8888
       guard
         let proxy = wl_shm_pool_create_buffer(
           pool, Int32(part.y * stride + part.x * 4), Int32(part.width), Int32(part.height), Int32(stride),
-          format)
+          format.rawValue)
       else { return nil }
       let buffer = WaylandBuffer(proxy)
-      buffers.append((part, buffer))
+      buffers.append((part, isOpaque, buffer))
       return buffer.lend()
+    }
+  }
+
+  /// Makes a part of the image opaque for those who look at its alpha; Cairo and other buffers of it do not.
+  func fillAlpha(_ part: PictureRect) {
+    for row in part.y..<part.y + part.height {
+      let pixels = pixels + row * stride + part.x * 4
+      for column in 0..<part.width { pixels[column * 4 + 3] = 255 }
     }
   }
 }

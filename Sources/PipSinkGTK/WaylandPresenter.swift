@@ -6,6 +6,10 @@ import PipSink
 /// They lie over all that GTK paints, so that each part of the view that nothing covers has one of its own. The
 /// compositor says when it wants the next picture; of those that come before, the newest is sent then.
 ///
+/// GTK's surface may not be hidden by them altogether: compositors tell a surface that opaque ones hide nothing of their
+/// frames (wl_surface.frame), and GTK, which waits for that, neither paints nor hears of the pointer any more. So a
+/// picture in one part has its last row on a surface that could be seen through, and is not.
+///
 /// `@unchecked Sendable`: constant but for what is behind the lock. Surfaces are made and destroyed on GTK's thread, on
 /// which their events come.
 final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
@@ -20,6 +24,8 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
     var surfaces: [WaylandSubsurface] = []
     /// Where the surfaces are; nil while pictures go nowhere.
     var area: WindowArea?
+    /// What each surface shows of the area.
+    var parts: [Part] = []
     /// The wl_callback that says that the next picture can be shown.
     var callback: OpaquePointer?
     /// What the compositor has; kept so that it does not change.
@@ -28,8 +34,28 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
     var next: CairoPicture?
   }
 
+  private struct Part {
+    /// In the view's pixels.
+    let rectangle: PictureRect
+    /// Whether the compositor is told that nothing can be seen through it.
+    let isOpaque: Bool
+  }
+
   init(_ connection: WaylandConnection) {
     self.connection = connection
+  }
+
+  private static func parts(of area: WindowArea) -> [Part] {
+    guard area.rectangles.count == 1, let whole = area.rectangles.first, whole.height > area.scale else {
+      // GTK paints what is between several.
+      return area.rectangles.map { Part(rectangle: $0, isOpaque: true) }
+    }
+    // A row of GTK's pixels, since surfaces lie on those.
+    var (upper, last) = (whole, whole)
+    upper.height -= area.scale
+    last.y += upper.height
+    last.height = area.scale
+    return [Part(rectangle: upper, isOpaque: true), Part(rectangle: last, isOpaque: false)]
   }
 
   func makePicture(_ size: PictureSize, for window: OpaquePointer) -> CairoPicture? {
@@ -63,9 +89,11 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
   }
 
   private func commit(_ picture: CairoPicture, to state: inout State) {
-    guard let image = picture.memory as? WaylandImage, let area = state.area else { return }
-    for (index, (part, surface)) in zip(area.rectangles, state.surfaces).enumerated() {
-      guard let buffer = image.lend(part, of: area.rectangles) else { continue }
+    guard let image = picture.memory as? WaylandImage, state.area != nil else { return }
+    let rectangles = state.parts.map(\.rectangle)
+    for (index, (part, surface)) in zip(state.parts, state.surfaces).enumerated() {
+      if !part.isOpaque { image.fillAlpha(part.rectangle) }
+      guard let buffer = image.lend(part.rectangle, of: rectangles, isOpaque: part.isOpaque) else { continue }
       wl_surface_attach(surface.surface, buffer, 0, 0)
       wl_surface_damage(surface.surface, 0, 0, Int32.max, Int32.max)
       if index == 0, state.callback == nil, let callback = wl_surface_frame(surface.surface) {
@@ -112,27 +140,28 @@ final class WaylandPresenter: WindowPresenter, @unchecked Sendable {
       }
       if state.parent != parent { leave(&state) }
       let previous = state.area
+      let parts = Self.parts(of: area)
       guard
-        state.surfaces.count < area.rectangles.count || previous == nil || previous?.rectangles != area.rectangles
+        state.surfaces.count < parts.count || previous == nil || previous?.rectangles != area.rectangles
           || previous?.origin.x != area.origin.x || previous?.origin.y != area.origin.y
           || previous?.scale != area.scale
       else { return .placed }
       state.parent = parent
-      while state.surfaces.count < area.rectangles.count {
+      while state.surfaces.count < parts.count {
         guard let surface = WaylandSubsurface(connection, over: parent) else {
           state.area = nil
           return .unavailable
         }
         state.surfaces.append(surface)
       }
-      state.area = area
-      for (part, surface) in zip(area.rectangles, state.surfaces) {
+      (state.area, state.parts) = (area, parts)
+      for (part, surface) in zip(parts, state.surfaces) {
         wl_subsurface_set_position(
-          surface.subsurface, Int32((area.origin.x + part.x) / area.scale),
-          Int32((area.origin.y + part.y) / area.scale))
+          surface.subsurface, Int32((area.origin.x + part.rectangle.x) / area.scale),
+          Int32((area.origin.y + part.rectangle.y) / area.scale))
         wl_surface_set_buffer_scale(surface.surface, Int32(area.scale))
       }
-      for surface in state.surfaces.dropFirst(area.rectangles.count) { surface.hide() }
+      for surface in state.surfaces.dropFirst(parts.count) { surface.hide() }
       // Parts that have become others show what they have to at once.
       if let picture = state.next ?? state.shown, picture.size == area.size { commit(picture, to: &state) }
       return .placedAnew

@@ -1,4 +1,5 @@
 import CGTK
+import PipSink
 
 /// A surface of our own over GTK's window, which takes no pointer and no touch: GTK's window gets those.
 ///
@@ -6,6 +7,9 @@ import CGTK
 struct WaylandSubsurface {
   let surface: OpaquePointer
   let subsurface: OpaquePointer
+
+  /// How many have been made. A new one lies above its parent's others.
+  static let madeCount = Locked(0)
 
   /// - Parameter parent: the window's wl_surface.
   /// - Returns: nil when libwayland has no memory.
@@ -17,6 +21,7 @@ struct WaylandSubsurface {
     }
     self.surface = surface
     self.subsurface = subsurface
+    Self.madeCount.withLock { $0 += 1 }
     wl_subsurface_set_desync(subsurface)
     if let nothing = wl_compositor_create_region(connection.compositor) {
       wl_surface_set_input_region(surface, nothing)

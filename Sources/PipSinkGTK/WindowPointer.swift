@@ -1,4 +1,4 @@
-import Glibc
+import CGTK
 import PipSink
 
 /// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at an edge, it changes
@@ -22,6 +22,9 @@ final class WindowPointer {
 
   private unowned let window: PictureInPictureWindow
   private var action = Action.none
+  /// On a layer: what the pointer's places mean in this drag.
+  private var reading: DragReading?
+  private var shown: WaylandFrameCallback?
   /// How near to the edge a press has to be to resize.
   private static let edge = 8.0
 
@@ -34,10 +37,17 @@ final class WindowPointer {
   }
 
   /// Nothing comes of what was begun.
-  func cancel() { action = .none }
+  func cancel() { finish() }
+
+  private func finish() {
+    action = .none
+    (reading, shown) = (nil, nil)
+  }
 
   func press(_ location: Location) {
     let frame = window.frame
+    shown = nil
+    reading = DragReading(pressed: .init(x: location.x, y: location.y), known: Self.origin)
     let isLeft = location.x < Self.edge
     let isAtSide = isLeft || location.x >= Double(frame.width) - Self.edge
     let isAtEnd = location.y < Self.edge || location.y >= Double(frame.height) - Self.edge
@@ -50,40 +60,77 @@ final class WindowPointer {
     switch action {
     case .none: break
     case .moving(let start, let pressed): move(location, from: start, pressed)
-    case .resizing(let start, let pressed, let isLeft):
-      let distance = distance(to: location, from: start, pressed).x
-      window.resize(toWidth: start.width + (isLeft ? -distance : distance))
-      // The corner that the window is in stays where it is.
-      window.snap(to: window.placement.corner)
+    case .resizing(let start, let pressed, let isLeft): resize(location, from: start, pressed, isLeft: isLeft)
     }
   }
 
   private func move(_ location: Location, from start: PictureRect, _ pressed: Location) {
-    let distance = distance(to: location, from: start, pressed)
+    guard let distance = distance(to: location, from: start, pressed) else { return }
     window.move(toX: start.x + distance.x, y: start.y + distance.y)
+    findOutOrigin(from: start)
+  }
+
+  private func resize(_ location: Location, from start: PictureRect, _ pressed: Location, isLeft: Bool) {
+    guard let distance = distance(to: location, from: start, pressed)?.x else { return }
+    window.resize(toWidth: start.width + (isLeft ? -distance : distance))
+    // The corner that the window is in stays where it is.
+    window.snap(to: window.placement.corner)
+    findOutOrigin(from: start)
   }
 
   /// How far the pointer has come since it was pressed.
+  ///
+  /// - Returns: nil where the window is to stay as it is for now.
   private func distance(
     to location: Location, from start: PictureRect, _ pressed: Location
-  ) -> (x: Int, y: Int) {
+  ) -> (x: Int, y: Int)? {
     guard window.isLayer else {
       return (Int((location.rootX - pressed.rootX).rounded()), Int((location.rootY - pressed.rootY).rounded()))
     }
-    // Wayland tells where the pointer is in the surface. While a button is held, sway means the surface as it was when
-    // the button was pressed; other compositors mean it where it is now.
-    let origin = Self.countsFromPress ? start : window.frame
-    return (
-      origin.x - start.x + Int((location.x - pressed.x).rounded()),
-      origin.y - start.y + Int((location.y - pressed.y).rounded())
-    )
+    let known = reading?.origin
+    let distance = reading?.distance(
+      at: DragReading.Vector(x: location.x, y: location.y), shift: Self.shift(of: window.frame, from: start))
+    if let reading, known == nil, reading.isCertain { Self.origin = reading.origin }
+    return distance.map { (Int($0.x.rounded()), Int($0.y.rounded())) }
   }
 
-  /// sway gives its clients the way to its control socket.
-  private static let countsFromPress = getenv("SWAYSOCK") != nil
+  private static func shift(of frame: PictureRect, from start: PictureRect) -> DragReading.Vector {
+    DragReading.Vector(x: Double(frame.x - start.x), y: Double(frame.y - start.y))
+  }
 
-  func release() {
-    defer { action = .none }
+  /// What the compositor's coordinates count from, once a drag has shown it.
+  private static var origin: DragReading.Origin?
+
+  /// After the window has been moved for the first time: has the reading told when the compositor shows it there.
+  private func findOutOrigin(from start: PictureRect) {
+    guard window.isLayer, let reading, reading.origin == nil, shown == nil,
+      Self.shift(of: window.frame, from: start) != .zero
+    else { return }
+    awaitFrame()
+  }
+
+  private func awaitFrame() {
+    guard let own = gtk_widget_get_window(window.window), let surface = gdk_wayland_window_get_wl_surface(own) else {
+      return
+    }
+    // A new size takes effect after the compositor has agreed to it.
+    let hasSize =
+      (Int(gdk_window_get_width(own)), Int(gdk_window_get_height(own)))
+      == (window.placement.width, window.placement.height)
+    gtk_widget_queue_draw(window.window)
+    shown = WaylandFrameCallback(surface) { [weak self] in
+      guard let self, reading?.origin == nil else { return }
+      if hasSize { reading?.noteShown() } else { awaitFrame() }
+    }
+  }
+
+  func release(_ location: Location) {
+    // A drag that ends before it is known what places mean ends before the compositor has shown the window elsewhere.
+    if window.isLayer, reading?.origin == nil, case .moving(let start, _) = action {
+      let distance = reading?.distanceBeforeMoving(at: DragReading.Vector(x: location.x, y: location.y)) ?? .zero
+      window.move(toX: start.x + Int(distance.x.rounded()), y: start.y + Int(distance.y.rounded()))
+    }
+    defer { finish() }
     switch action {
     case .none: return
     case .resizing: window.snap(to: window.placement.corner)

@@ -13,10 +13,10 @@ struct ExampleTests {
       URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
       environment: server.environment)
     let call = try await server.window("Call")
-    // Its button fills the lower edge. (wmctrl counts the title bar twice.)
+    // Its button fills the lower edge.
     #expect(
       try await eventually { try await server.screenshot(of: call.id).pixel(call.width / 4, call.height / 2)[1] > 100 })
-    try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 38)", "click", "1")
+    try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
     let anna = try await server.window("Picture in Picture: anna")
     let ben = try await server.window("Picture in Picture: ben")
     #expect(anna.y >= ben.y + ben.height || ben.y >= anna.y + anna.height, "\(anna) \(ben)")
@@ -25,7 +25,7 @@ struct ExampleTests {
     // Bars with a white one first, and a white ball on black.
     #expect(screen.pixel(anna.x + 10, anna.y + 20)[0] > 180)
     #expect(screen.pixel(ben.x + 2, ben.y + 2)[0] < 40)
-    try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 38)", "click", "1")
+    try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
     #expect(try await eventually { try await server.windows().count == 1 })
     // Minimised, both start by themselves; closed, the program ends.
     try await server.tool("xdotool", "windowminimize", call.id)

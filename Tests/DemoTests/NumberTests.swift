@@ -132,7 +132,7 @@ import Testing
   func aLimitThatIsTooTightIsNamed(limit: String, name: String) async throws {
     let script = "ulimit \(limit); exec '\(Demo.path)' play 'videotestsrc ! appsink name=a' --surface none --duration 1"
     let result = try await RunningProgram("/bin/bash", ["-c", script]).result()
-    #expect(result.status == 69 && !result.wasKilled, "\(result.errors)")
+    #expect(result.status == 71 && !result.wasKilled, "\(result.errors)")
     #expect(result.errors.contains(name) && result.errors.split(separator: "\n").count == 1, "\(result.errors)")
   }
 }

@@ -262,19 +262,6 @@ import Testing
     #expect(report.outcome == (isStopping ? .quit : .interrupted))
     #expect(report.abandonedPipelines == 1)
   }
-
-  @Test(arguments: ["ulimit -n 8", "ulimit -n 20", "ulimit -v 300000"])
-  func tooFewFilesOrThreadsAreAnErrorThatSaysSo(limit: String) async throws {
-    // A sanitizer needs more memory than that for itself.
-    guard dlsym(nil, "__sanitizer_get_current_allocated_bytes") == nil else { return }
-    let result = try await RunningProgram(
-      "/bin/bash",
-      ["-c", "\(limit); exec \"$0\" play 'videotestsrc num-buffers=5 ! appsink name=a' --surface none", Demo.path]
-    ).result(seconds: 60)
-    #expect(result.status == 71 && !result.wasKilled, "\(result.errors)")
-    #expect(result.errors.contains(limit.contains("-n") ? "open files" : "threads"), "\(result.errors)")
-    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
-  }
 }
 
 extension Sequence {

@@ -65,7 +65,10 @@ final class XServer {
   @discardableResult
   func tool(_ name: String, _ arguments: String...) async throws -> String {
     let program = try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
-    return try await program.result(seconds: 30).output
+    let result = try await program.result(seconds: 30)
+    // What it has not printed would be taken for what is not there.
+    #expect(!result.wasKilled, "\(name) \(arguments) crashed with signal \(result.status)")
+    return result.output
   }
 
   func start(_ name: String, _ arguments: String...) throws -> RunningProgram {
@@ -83,14 +86,17 @@ final class XServer {
     let title: String
   }
 
-  /// The windows that the window manager knows.
+  /// The windows that the window manager knows, without their frames.
   func windows() async throws -> [Window] {
-    try await tool("wmctrl", "-lG").split(separator: "\n").compactMap { line in
-      let words = line.split(separator: " ", maxSplits: 7, omittingEmptySubsequences: true).map(String.init)
-      guard words.count == 8, let x = Int(words[2]), let y = Int(words[3]), let width = Int(words[4]),
-        let height = Int(words[5])
+    // Not by wmctrl, which in Debian 13 crashes where a window has no WM_CLIENT_MACHINE.
+    let known = try await tool("xprop", "-root", "_NET_CLIENT_LIST").split { $0 == " " || $0 == "," || $0 == "\n" }
+    let line =
+      /\s*(?<id>0x[0-9a-f]+) "(?<title>.*)": \(.*\)\s+(?<width>\d+)x(?<height>\d+)\S+\s+\+(?<x>-?\d+)\+(?<y>-?\d+)\s*/
+    return try await tool("xwininfo", "-root", "-tree").split(separator: "\n").compactMap { text in
+      guard let match = text.wholeMatch(of: line), known.contains(match.id), let x = Int(match.x), let y = Int(match.y),
+        let width = Int(match.width), let height = Int(match.height)
       else { return nil }
-      return Window(id: words[0], x: x, y: y, width: width, height: height, title: words[7])
+      return Window(id: String(match.id), x: x, y: y, width: width, height: height, title: String(match.title))
     }
   }
 

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import PipSinkGTK
+
+/// What a drag finds out of the compositor's coordinates, against compositors of both kinds.
+struct DragReadingTests {
+  private typealias Vector = DragReading.Vector
+
+  /// A compositor with a window in it that is dragged.
+  private struct Desktop {
+    let origin: DragReading.Origin
+    let start = Vector(x: 600, y: 500)
+    let pressed = Vector(x: 700, y: 590)
+    /// Where the window is, and where it has been asked to be.
+    var window: Vector
+    var asked: Vector
+
+    init(_ origin: DragReading.Origin) {
+      self.origin = origin
+      (window, asked) = (start, start)
+    }
+
+    func place(of pointer: Vector) -> Vector { pointer - (origin == .press ? start : window) }
+
+    /// - Returns: whether the window's asked place was not shown before.
+    mutating func show() -> Bool {
+      defer { window = asked }
+      return window != asked
+    }
+  }
+
+  /// A hand that changes its direction and its speed by a part, 60 times a second.
+  private struct Hand {
+    /// From a seed, so that a run can be had again.
+    var random: UInt64
+    var speed: Vector
+
+    mutating func step() -> Vector {
+      let change = 1 + speed.length * 0.2
+      speed = speed + Vector(x: next() * change, y: next() * change)
+      return speed
+    }
+
+    /// From -1 to 1.
+    private mutating func next() -> Double {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Double(Int64(bitPattern: random) >> 11) / Double(1 << 52)
+    }
+  }
+
+  @Test(arguments: [DragReading.Origin.press, .surface])
+  func theWindowFollowsTheHandWhateverTheCompositorCountsFrom(origin: DragReading.Origin) {
+    var wrong = 0
+    for number in 0..<500 {
+      var desktop = Desktop(origin)
+      var reading = DragReading(pressed: desktop.place(of: desktop.pressed), known: nil)
+      let speed = Double(2 + number % 30)
+      var hand = Hand(
+        random: UInt64(number),
+        speed: Vector(x: number % 2 == 0 ? speed : -speed, y: number % 3 == 0 ? speed : -speed / 2))
+      var pointer = desktop.pressed
+      for frame in 0..<60 {
+        pointer = pointer + hand.step()
+        let shift = desktop.asked - desktop.start
+        if let distance = reading.distance(at: desktop.place(of: pointer), shift: shift) {
+          desktop.asked = desktop.start + distance
+        }
+        // It shows the window at once, or some frames later.
+        if frame % (1 + number % 3) == 0, desktop.show() { reading.noteShown() }
+      }
+      if reading.origin != origin { wrong += 1 }
+      if reading.isCertain, reading.origin != origin { Issue.record("run \(number) is certain of what is wrong") }
+    }
+    #expect(wrong == 0)
+  }
+
+  @Test(arguments: [DragReading.Origin.press, .surface])
+  func aReadingThatIsKnownIsUsedFromTheFirstPixelOn(origin: DragReading.Origin) {
+    var reading = DragReading(pressed: Vector(x: 100, y: 90), known: origin)
+    #expect(reading.distance(at: Vector(x: 101, y: 90), shift: .zero) == Vector(x: 1, y: 0))
+    let expected = origin == .press ? Vector(x: 50, y: 0) : Vector(x: 51, y: 0)
+    #expect(reading.distance(at: Vector(x: 150, y: 90), shift: Vector(x: 1, y: 0)) == expected)
+    #expect(reading.isCertain)
+  }
+
+  @Test func thePointerThatHardlyMovesLeavesItUnknown() {
+    var reading = DragReading(pressed: Vector(x: 100, y: 90), known: nil)
+    for step in 0..<20 {
+      #expect(reading.distance(at: Vector(x: 100 + Double(step), y: 90), shift: .zero) == nil)
+    }
+    #expect(reading.origin == nil && !reading.isCertain)
+    #expect(reading.distanceBeforeMoving(at: Vector(x: 119, y: 90)) == Vector(x: 19, y: 0))
+  }
+}
