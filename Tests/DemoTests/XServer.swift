@@ -56,6 +56,9 @@ final class XServer {
     server.stop()
   }
 
+  /// Of the server's process.
+  var processIdentifier: Int32 { server.processIdentifier }
+
   /// For programs that are to show windows on it.
   var environment: [String: String] {
     ["DISPLAY": display, "GDK_BACKEND": "x11", "XDG_STATE_HOME": stateFolder.url.path, "NO_AT_BRIDGE": "1"]
