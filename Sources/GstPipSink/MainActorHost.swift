@@ -73,10 +73,12 @@ enum MainActorHost {
 
   /// The elements' pipelines end with an error when the display server goes.
   private static func watchForLoss() {
-    guard isWatching.withLock({ isWatching in
-      defer { isWatching = true }
-      return !isWatching
-    }) else { return }
+    guard
+      isWatching.withLock({ isWatching in
+        defer { isWatching = true }
+        return !isWatching
+      })
+    else { return }
     GTKDisplay.onLossInHost { Session.failAll("The display server has gone.", "Its connection has broken.") }
   }
 

@@ -155,7 +155,8 @@ enum DisplayWatch {
     let texts = (0..<count).reduce(into: [String: String]()) { texts, index in
       let field = fields[index]
       // Others' values may be any bytes.
-      guard let key = field.key.map({ String(cString: $0) }), ["GLIB_DOMAIN", "MESSAGE"].contains(key), field.length < 0,
+      guard let key = field.key.map({ String(cString: $0) }), ["GLIB_DOMAIN", "MESSAGE"].contains(key),
+        field.length < 0,
         let value = field.value
       else { return }
       texts[key] = String(cString: value.assumingMemoryBound(to: CChar.self))

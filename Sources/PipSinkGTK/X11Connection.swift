@@ -59,7 +59,8 @@ final class X11Connection: @unchecked Sendable {
   ///
   /// - Returns: nil where the server has other pixels for windows of this depth.
   func bytesPerRow(depth: UInt8, width: Int) -> Int? {
-    guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue else {
+    guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue
+    else {
       return nil
     }
     var formats = xcb_setup_pixmap_formats_iterator(setup)

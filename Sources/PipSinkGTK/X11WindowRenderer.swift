@@ -94,7 +94,8 @@ public final class X11WindowRenderer: VideoRenderer {
         connection.pointer, xcb_get_window_attributes(connection.pointer, window), nil)
     else { return nil }
     defer { free(attributes) }
-    guard let size = xcb_get_geometry_reply(connection.pointer, xcb_get_geometry(connection.pointer, window), nil) else {
+    guard let size = xcb_get_geometry_reply(connection.pointer, xcb_get_geometry(connection.pointer, window), nil)
+    else {
       return nil
     }
     defer { free(size) }

@@ -32,7 +32,7 @@ struct ForeignWindowTests {
     return result
   }
 
-  @Test(arguments: [("null", 60), ("handle", 200)])
+  @Test(arguments: [("null", 20), ("handle", 100)])
   func nothingIsDrawnInAWindowThatHasBeenTakenBack(mode: String, tries: Int) async throws {
     let server = try await XServer(managesWindows: false)
     _ = try await run([mode, "\(Self.tries ?? tries)"], on: server)
