@@ -54,8 +54,8 @@ let package = Package(
     ),
     .systemLibrary(
       name: "CGTK",
-      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 wayland-client",
-      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev"])]
+      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 xcb xcb-shm wayland-client",
+      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev", "libxcb-shm0-dev"])]
     ),
     .target(
       name: "PipSinkGTK",
@@ -101,7 +101,9 @@ let package = Package(
         "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      exclude: ["rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py", "state-changes.py"],
+      exclude: [
+        "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py", "state-changes.py", "foreign-window.c",
+      ],
       swiftSettings: warnings
     ),
   ],

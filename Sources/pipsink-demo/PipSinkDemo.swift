@@ -24,6 +24,14 @@ enum Program {
       // Before anything else runs, and so without anybody's clean-up.
       _exit(error.reported.rawValue)
     }
+    // No window is drawn by OpenGL, for which GDK otherwise asks the server when it connects; Mesa reads through a null
+    // pointer when that has just gone. There is one thread yet, so that the environment can be changed.
+    setenv("GDK_GL", "disable", 0)
+    // For whatever is done without a run; a run has its own, which writes its report.
+    GTKDisplay.onLoss {
+      StandardStream.error.say("pipsink-demo: \(DisplayLoss.message)")
+      DisplayLoss.end(ExitStatus.unavailable.rawValue)
+    }
     Task.detached {
       let status = await run()
       guard status == EXIT_SUCCESS else { exit(status) }
@@ -58,5 +66,16 @@ enum Program {
         return error.reported.rawValue
       }
     }
+  }
+}
+
+/// The end of a program whose display server has gone.
+enum DisplayLoss {
+  static let message = "the display server has gone; the windows with it"
+
+  /// Ends the program without the libraries' cleaning up, which may wait for what a broken connection keeps locked.
+  static func end(_ status: Int32) -> Never {
+    fflush(nil)
+    _exit(status)
   }
 }

@@ -3,11 +3,29 @@ import PipSink
 /// The end of a run: what it reports.
 extension PlaySession {
   /// - Parameter seconds: what pipelines have for their stop.
-  func finish(within seconds: Double) async throws {
+  func finish(within seconds: Double) async {
+    isFinishing = true
     let duration = self.seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     reportFailures(infos)
     await stopAll(within: seconds)
+    conclude(duration, infos)
+  }
+
+  /// The same at once, for a program whose main loop goes on no more.
+  func finishAtOnce() {
+    isFinishing = true
+    let duration = self.seconds
+    let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
+    reportFailures(infos)
+    dbus?.stop()
+    dbus = nil
+    engine.stateChangeTimeout = Self.patienceAfterSignal
+    engine.stop()
+    conclude(duration, infos)
+  }
+
+  private func conclude(_ duration: Double, _ infos: [StreamID: StreamInfo]) {
     statusLine.end()
     do throws(PipSinkError) {
       try writeSnapshots()

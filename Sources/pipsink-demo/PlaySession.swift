@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PipSink
 import PipSinkDBus
@@ -11,7 +12,6 @@ final class PlaySession {
     case background(Bool)
     case action(TimedAction.Action)
     case key(Character)
-    case displayLost
     /// The pipeline has not come up.
     case startFailed(PipSinkError)
     case durationOver
@@ -48,6 +48,8 @@ final class PlaySession {
   /// Whether a stream has failed that may have been stopped since.
   var hasFailed = false
   var errors: [DemoError] = []
+  /// Whether the report is on its way.
+  var isFinishing = false
 
   /// Checks all that can be checked before anything runs.
   ///
@@ -71,7 +73,6 @@ final class PlaySession {
       case .key(let key): continuation.yield(.key(key))
       case .quit: continuation.yield(.action(.quit))
       case .background(let isInBackground): continuation.yield(.background(isInBackground))
-      case .displayLost: continuation.yield(.displayLost)
       }
     }
     // None where all come later: then the first one is chosen when it comes.
@@ -143,6 +144,7 @@ final class PlaySession {
     let keys = TerminalKeys { continuation.yield(.key($0)) }
     let pictureInPicture = controller.events()
     start = .now
+    (surfaces as? WindowSurfaces)?.onLoss { [weak self] in self?.displayDied(keys) }
     (surfaces as? WindowSurfaces)?.show()
     prepareAudio()
     startPictureInPicture()
@@ -165,14 +167,14 @@ final class PlaySession {
         if case .interrupt = input { await stopAll(within: Self.patienceAfterSignal) }
       }
     }
-    try await finish(within: outcome == .interrupted ? Self.patienceAfterSignal : command.stopTimeout)
+    await finish(within: outcome == .interrupted ? Self.patienceAfterSignal : command.stopTimeout)
     rest.cancel()
     signals.cancel()
     if let error = errors.first { throw error.status.exitCode }
   }
 
   /// Seconds that pipelines have for their stop after Ctrl-C.
-  private static let patienceAfterSignal = 1.0
+  static let patienceAfterSignal = 1.0
 
   /// Aside: an element may block in it, and everything else goes on meanwhile.
   private func startPipeline() -> Task<Void, Never> {
@@ -185,6 +187,17 @@ final class PlaySession {
         continuation.yield(.startFailed(error))
       }
     }
+  }
+
+  /// Ends the run on the spot, within whatever was being done when the display server was found to have gone.
+  private func displayDied(_ keys: TerminalKeys?) {
+    keys?.cancel()
+    // Before and after that the program's own handler says it.
+    guard !isFinishing else { return }
+    report(DemoError(.unavailable, DisplayLoss.message))
+    outcome = .failed
+    finishAtOnce()
+    DisplayLoss.end((errors.first?.status ?? .unavailable).rawValue)
   }
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
@@ -233,9 +246,6 @@ final class PlaySession {
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
     case .key(let key): Keys.action(for: key).map(perform)
-    case .displayLost:
-      report(DemoError(.unavailable, "the display server has gone; the windows with it"))
-      outcome = .failed
     case .tick:
       statusLine.update(
         statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)
