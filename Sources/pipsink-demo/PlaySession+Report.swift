@@ -1,3 +1,4 @@
+import Glibc
 import PipSink
 
 /// The end of a run: what it reports.
