@@ -264,7 +264,7 @@ final class PlaySession {
       guard router.streamIDs.contains(id) else { break }
       surfaces.streamDidChange(id, to: .playing)
     case .warning(let element, let message, let detail):
-      statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
+      statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")".visible)
     case .framesSkipped(let id, let caps):
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
     case .abandoned(let ids):

@@ -1,4 +1,5 @@
 import Foundation
+import PipSink
 
 /// A result as bars in an SVG file: a panel for every quantity, a bar for every name's median, and a line from the
 /// lowest to the highest round.
@@ -53,7 +54,7 @@ struct BenchPlot {
   }
 
   private static func text(_ x: Int, _ y: Int, _ text: String, _ attributes: String) -> String {
-    let escaped = text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+    let escaped = text.visible.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
     return "<text x=\"\(x)\" y=\"\(y)\" \(attributes)>\(escaped)</text>"
   }
 }
