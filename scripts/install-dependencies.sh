@@ -5,7 +5,7 @@ set -eu
 
 packages="
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config gcc make
-  libgtk-3-dev libgtk-layer-shell-dev libglib2.0-dev
+  libgtk-3-dev libgtk-layer-shell-dev libxcb-shm0-dev libglib2.0-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
 "

@@ -47,6 +47,7 @@ final class ElementState: @unchecked Sendable {
       }
     }
     guard let member else { return }
+    if old.windowHandle != new.windowHandle { member.change(windowHandle: new.windowHandle) }
     member.apply()
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }

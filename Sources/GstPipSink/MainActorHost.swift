@@ -69,6 +69,19 @@ enum MainActorHost {
     }
   }
 
+  private static let isWatching = Locked(false)
+
+  /// The elements' pipelines end with an error when the display server goes.
+  private static func watchForLoss() {
+    guard
+      isWatching.withLock({ isWatching in
+        defer { isWatching = true }
+        return !isWatching
+      })
+    else { return }
+    GTKDisplay.onLossInHost { Session.failAll("The display server has gone.", "Its connection has broken.") }
+  }
+
   private static func result(of answer: Answer) throws(PipSinkError) {
     if case .failed(let error) = answer { throw error }
   }
@@ -80,6 +93,7 @@ enum MainActorHost {
       if gdk_display_get_default() == nil { gtk_disable_setlocale() }
       do throws(PipSinkError) {
         try GTKDisplay.open()
+        watchForLoss()
         return .opened
       } catch {
         return .failed(error)

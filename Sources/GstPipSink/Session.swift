@@ -86,6 +86,13 @@ final class Session: Sendable {
     }
   }
 
+  /// Ends the pipelines of all elements that are shown in windows.
+  static func failAll(_ text: String, _ detail: String) {
+    for session in sessions.withLock({ Array($0.values) }) where session.surface == .window {
+      session.fail(text, detail)
+    }
+  }
+
   /// Ends the pipelines of all elements.
   func fail(_ text: String, _ detail: String) {
     for member in members.withLock({ $0 }) {

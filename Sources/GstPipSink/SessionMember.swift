@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkGTK
 
 /// What an element asks its session for.
 enum SessionRequest {
@@ -16,6 +17,15 @@ final class SessionMember: Sendable {
   let chain: ProcessorChain
   let session: Session
   private let box: Locked<ElementSettings>
+  private let window = Locked(ApplicationWindow())
+
+  /// The application's window that the stream may be shown in.
+  private struct ApplicationWindow {
+    var handle: UInt = 0
+    /// Whoever draws in it.
+    var access: WindowAccess?
+    var hasLeft = false
+  }
 
   init(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
@@ -25,6 +35,7 @@ final class SessionMember: Sendable {
     self.element = element
     self.session = session
     box = settings
+    window.withLock { $0.handle = settings.withLock { $0.windowHandle } }
     layer = SampleBufferDisplayLayer(name: streamID)
     chain = ProcessorChain(processors, next: session.router.addStream(streamID, inApp: layer))
   }
@@ -47,7 +58,40 @@ final class SessionMember: Sendable {
     session.post { $0.perform(request, for: self) }
   }
 
-  func leave() { session.leave(self) }
+  func leave() {
+    leaveWindow { $0.hasLeft = true }
+    session.leave(self)
+  }
+
+  // MARK: - The application's window
+
+  /// The application gives the stream another window, or none with 0. When this returns, nothing is drawn in the one
+  /// before any more, and the application may destroy it; unless the display server does not answer.
+  func change(windowHandle: UInt) {
+    leaveWindow { $0.handle = windowHandle }
+  }
+
+  private func leaveWindow(_ change: (inout ApplicationWindow) -> Void) {
+    let access = window.withLock { window in
+      let handle = window.handle
+      change(&window)
+      guard window.hasLeft || window.handle != handle else { return WindowAccess?.none }
+      defer { window.access = nil }
+      return window.access
+    }
+    // The presenting thread has the window for as long as a picture takes. It never waits for whoever waits here.
+    access?.revoke()
+  }
+
+  /// For whoever is to draw in the application's window; nil when that is not to be used any more.
+  func accessToWindow(_ handle: UInt) -> WindowAccess? {
+    window.withLock { window in
+      guard !window.hasLeft, window.handle == handle else { return nil }
+      let access = WindowAccess()
+      window.access = access
+      return access
+    }
+  }
 
   func emit(_ signal: ElementSignal) {
     signal.emit(on: element, session: session.name, streamID: streamID)

@@ -54,14 +54,18 @@ final class WindowSurfaces: SessionSurfaces {
   /// In the application's own window.
   private func show(_ member: SessionMember, in settings: ElementSettings) throws(PipSinkError) {
     removeView(of: member)
-    if foreign[member.streamID]?.windowID != settings.windowHandle {
+    if let known = foreign[member.streamID], known.windowID == settings.windowHandle, known.mayUseWindow {
+      known.renderRectangle = settings.renderRectangle
+    } else {
+      // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
+      guard let access = member.accessToWindow(settings.windowHandle) else { return }
       // The window may be of GTK's, and new.
       GTKDisplay.synchronize()
-      let renderer = try X11WindowRenderer(windowID: settings.windowHandle)
+      let renderer = try X11WindowRenderer(windowID: settings.windowHandle, access: access)
+      renderer.renderRectangle = settings.renderRectangle
       foreign[member.streamID] = renderer
       member.layer.attach(to: renderer)
     }
-    foreign[member.streamID]?.renderRectangle = settings.renderRectangle
   }
 
   func remove(_ member: SessionMember) {

@@ -22,14 +22,18 @@ public enum GTKDisplay {
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   @discardableResult
   public static func open() throws(PipSinkError) -> Kind {
+    guard !isLost else { throw .displayUnavailable(reason: "the display server has gone") }
     if let opened { return opened }
+    let isHosts = gdk_display_get_default() != nil
+    if !isHosts { DisplayWatch.prepare() }
     // GTK reads no option of the program's.
     guard gtk_init_check(nil, nil) != 0, let display = gdk_display_get_default() else {
+      DisplayWatch.begin(nil, isHosts: isHosts)
       throw .displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached")
     }
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
     if kind == .x11 { PictureInPictureDisplay.open() }
-    DisplayWatch.begin(display)
+    DisplayWatch.begin(display, isHosts: isHosts)
     switch kind {
     case .x11: x11Presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display))
     case .wayland: waylandConnection = WaylandConnection(display)
@@ -52,10 +56,22 @@ public enum GTKDisplay {
   }
 
   /// Whether the display server has gone. Nothing of GTK may be used then.
-  public static var isLost: Bool { DisplayWatch.isLost }
+  public nonisolated static var isLost: Bool { DisplayWatch.isLost }
 
-  /// Calls `handler` when the display server has gone, in a program whose main loop is ``MainLoop/run()``.
+  /// Calls `handler` when the display server has gone, in a program whose main loop is ``MainLoop/run()``, and ends the
+  /// program with the status 69 (`EX_UNAVAILABLE`) when it returns.
+  ///
+  /// It is called on the main thread, within whatever that was doing, be it in the middle of a call to GTK that never
+  /// returns: it can write down what must not be lost, and may end the program itself, with `_exit`. It must not use GTK
+  /// or this module's views and windows, and no job of the main actor's is run any more. After ten seconds the program
+  /// ends in any case. Of several handlers the newest is called first.
   public static func onLoss(_ handler: @escaping @MainActor () -> Void) {
     DisplayWatch.onLoss(handler)
+  }
+
+  /// Calls `handler` once when the display server has gone, in a program whose main loop is its own and that has not
+  /// opened GTK's display itself. On any thread, which may be in the middle of a call to GTK.
+  package nonisolated static func onLossInHost(_ handler: @escaping @Sendable () -> Void) {
+    DisplayWatch.onLossInHost(handler)
   }
 }

@@ -41,17 +41,6 @@ public enum MainLoop {
     exit(EXIT_FAILURE)
   }
 
-  /// Carries out the main actor's jobs alone, without GTK, until the program ends: after the display server has gone,
-  /// when every further use of GTK would end the program on the spot.
-  static func runWithoutDisplay() -> Never {
-    let descriptor = _dispatch_get_main_queue_handle_4CF()
-    while true {
-      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      _ = Glibc.poll(&poll, 1, -1)
-      drain(descriptor)
-    }
-  }
-
   private nonisolated static func drain(_ descriptor: Int32) {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

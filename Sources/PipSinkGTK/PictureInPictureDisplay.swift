@@ -16,13 +16,15 @@ enum PictureInPictureDisplay {
     weak var window: PictureInPictureWindow?
   }
 
-  /// Opens it beside the app's. Before GTK's error handlers are replaced, since opening may set them anew.
+  /// Opens it beside the app's.
   static func open() {
-    guard let opened = gdk_display_open(nil) else { return }
-    let xDisplay = gdk_x11_display_get_xdisplay(opened)
+    guard let opened = gdk_display_open(nil), let xDisplay = gdk_x11_display_get_xdisplay(opened) else { return }
     display = opened
     connection.withLock { $0 = UInt(bitPattern: xDisplay) }
-    XSetIOErrorExitHandler(xDisplay, { _, _ in PictureInPictureDisplay.noteLoss() }, nil)
+    DisplayWatch.watch(xDisplay) { display, _ in
+      PictureInPictureDisplay.noteLoss()
+      DisplayWatch.silence(display)
+    }
   }
 
   /// The screen to make windows on; nil for the app's own.

@@ -7,71 +7,64 @@ import PipSink
 /// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
 final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
   let size: PictureSize
-  let image: UnsafeMutablePointer<XImage>
+  /// Of the windows that it can be put into, in bits a pixel.
+  let depth: UInt8
+  let stride: Int
+  let pixels: UnsafeMutablePointer<UInt8>
+  /// By which the server knows the memory.
+  let segmentID: UInt32
   private let connection: X11Connection
-  private let segment: UnsafeMutablePointer<XShmSegmentInfo>
 
-  /// To be called within ``X11Connection/use(_:)``.
+  /// Waits for the server.
   ///
   /// - Returns: nil when the server has no shared memory, or none with this program, or the system no more of it.
-  init?(_ connection: X11Connection, visual: UnsafeMutablePointer<Visual>, depth: Int32, size: PictureSize) {
-    guard size.isValid, XShmQueryExtension(connection.display) != 0 else { return nil }
-    let segment = UnsafeMutablePointer<XShmSegmentInfo>.allocate(capacity: 1)
-    segment.initialize(to: XShmSegmentInfo())
-    guard
-      let image = XShmCreateImage(
-        connection.display, visual, UInt32(depth), ZPixmap, nil, segment, UInt32(size.width), UInt32(size.height))
-    else {
-      segment.deallocate()
-      return nil
-    }
-    segment.pointee.shmid = shmget(IPC_PRIVATE, Int(image.pointee.bytes_per_line) * size.height, IPC_CREAT | 0o600)
-    let address = segment.pointee.shmid >= 0 ? shmat(segment.pointee.shmid, nil, 0) : nil
-    guard image.pointee.bits_per_pixel == 32, let address, Int(bitPattern: address) != -1 else {
-      _ = image.pointee.f.destroy_image(image)
-      if segment.pointee.shmid >= 0 { shmctl(segment.pointee.shmid, IPC_RMID, nil) }
-      segment.deallocate()
-      return nil
-    }
-    segment.pointee.shmaddr = address.assumingMemoryBound(to: CChar.self)
-    image.pointee.data = segment.pointee.shmaddr
-    XSync(connection.display, 0)
-    _ = connection.takeFailure()
-    XShmAttach(connection.display, segment)
-    XSync(connection.display, 0)
-    // It goes when both sides have let it go, also when the program is killed.
-    shmctl(segment.pointee.shmid, IPC_RMID, nil)
+  init?(_ connection: X11Connection, depth: UInt8, size: PictureSize) {
+    guard size.isValid, connection.sharedMemoryEventBase != nil,
+      let stride = connection.bytesPerRow(depth: depth, width: size.width)
+    else { return nil }
+    let identifier = shmget(IPC_PRIVATE, stride * size.height, IPC_CREAT | 0o600)
+    guard identifier >= 0 else { return nil }
+    // It goes when both sides have let it go, also when the program is killed. Marked earlier, it could not be attached.
+    defer { shmctl(identifier, IPC_RMID, nil) }
+    guard let address = shmat(identifier, nil, 0), Int(bitPattern: address) != -1 else { return nil }
+    let segmentID = xcb_generate_id(connection.pointer)
+    let attach = xcb_shm_attach_checked(connection.pointer, segmentID, UInt32(bitPattern: identifier), 0)
     // A server on another machine cannot.
-    guard connection.takeFailure().errorCode == 0 else {
-      shmdt(segment.pointee.shmaddr)
-      image.pointee.data = nil
-      _ = image.pointee.f.destroy_image(image)
-      segment.deallocate()
+    guard connection.errorCode(of: attach) == 0, !connection.isBroken else {
+      shmdt(address)
       return nil
     }
     self.size = size
-    self.image = image
+    self.depth = depth
+    self.stride = stride
+    self.segmentID = segmentID
     self.connection = connection
-    self.segment = segment
+    pixels = address.assumingMemoryBound(to: UInt8.self)
   }
 
   deinit {
-    connection.use {
-      XShmDetach(connection.display, segment)
-      XSync(connection.display, 0)
-    }
-    image.pointee.data = nil
-    _ = image.pointee.f.destroy_image(image)
-    shmdt(segment.pointee.shmaddr)
-    segment.deallocate()
+    // What was asked for before is read first.
+    xcb_shm_detach(connection.pointer, segmentID)
+    connection.flush()
+    shmdt(pixels)
   }
 
-  var pixels: UnsafeMutablePointer<UInt8> {
-    UnsafeMutableRawPointer(segment.pointee.shmaddr).assumingMemoryBound(to: UInt8.self)
+  /// Asks the server to put a part of it into a window.
+  ///
+  /// - Parameters:
+  ///   - part: of the picture.
+  ///   - origin: where the picture's upper left corner is in the window.
+  ///   - isReported: whether the server says with an event that it has read the part.
+  /// - Returns: what ``X11Connection/errorCode(of:)`` can be asked about, if `isChecked`; else nobody is told of an error.
+  @discardableResult
+  func put(
+    _ part: PictureRect, into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isReported: Bool,
+    isChecked: Bool
+  ) -> xcb_void_cookie_t {
+    let send = isChecked ? xcb_shm_put_image_checked : xcb_shm_put_image
+    return send(
+      connection.pointer, window, context, UInt16(size.width), UInt16(size.height), UInt16(part.x), UInt16(part.y),
+      UInt16(part.width), UInt16(part.height), Int16(clamping: origin.x + part.x), Int16(clamping: origin.y + part.y),
+      depth, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), isReported ? 1 : 0, segmentID, 0)
   }
-
-  /// By which the server knows the memory.
-  var segmentID: UInt { segment.pointee.shmseg }
-
-  var stride: Int { Int(image.pointee.bytes_per_line) }
 }

@@ -1,106 +1,75 @@
 import CGTK
+import Glibc
 import PipSink
 
-/// A connection of our own to an X server, beside GTK's, whose errors end nothing.
+/// A connection of our own to an X server, beside GTK's, by XCB.
 ///
-/// Xlib's error handlers are the whole program's. Ours look whose connection it is, note errors of these, and hand
-/// others on to whoever was there before.
+/// It calls none of Xlib's handlers, which are the whole program's and may be anybody's: an error of a request comes back
+/// to whoever has asked for it, and the end of the server is a state of the connection, in which every call returns at
+/// once.
 ///
-/// `@unchecked Sendable`: Xlib is called within ``use(_:)`` alone, and the rest is behind a lock. Xlib's own locking is
-/// not enough: when the server goes away in the middle of one thread's call, another thread that calls meanwhile waits
-/// for ever (libX11 1.8.4).
+/// `@unchecked Sendable`: XCB's functions may be called from every thread.
 final class X11Connection: @unchecked Sendable {
-  /// What Xlib has reported about a connection.
-  struct Failure {
-    /// The code of the last X error; 0 for none.
-    var errorCode: UInt8 = 0
-    var isBroken = false
-  }
+  /// XCB's connection.
+  let pointer: OpaquePointer
+  /// The number of the first event of MIT-SHM; nil where the server has no shared memory.
+  let sharedMemoryEventBase: UInt8?
 
-  let display: OpaquePointer
-  /// Recursive: memory that the server shares is let go wherever its last user is.
-  private let mutex = UnsafeMutablePointer<GRecMutex>.allocate(capacity: 1)
-
-  private struct Registry {
-    var failures: [OpaquePointer: Failure] = [:]
-    var previous: (@convention(c) (OpaquePointer?, UnsafeMutablePointer<XErrorEvent>?) -> Int32)?
-    var previousIO: (@convention(c) (OpaquePointer?) -> Int32)?
-    var isInstalled = false
-  }
-
-  private static let registry = Locked(Registry())
-
+  /// - Parameter name: the server, as in DISPLAY; nil for that of the environment.
   /// - Returns: nil when the server cannot be reached.
   init?(_ name: String?) {
-    XInitThreads()
-    guard let display = XOpenDisplay(name) else { return nil }
-    self.display = display
-    mutex.initialize(to: GRecMutex())
-    g_rec_mutex_init(mutex)
-    Self.registry.withLock { registry in
-      registry.failures[display] = Failure()
-      guard !registry.isInstalled else { return }
-      registry.isInstalled = true
-      registry.previous = XSetErrorHandler { display, event in X11Connection.handle(display, event) }
-      registry.previousIO = XSetIOErrorHandler { display in X11Connection.handleBroken(display) }
+    guard let pointer = xcb_connect(name, nil) else { return nil }
+    guard xcb_connection_has_error(pointer) == 0 else {
+      // A connection that could not be made is closed as well.
+      xcb_disconnect(pointer)
+      return nil
     }
-    // Otherwise Xlib ends the program when the server has gone.
-    XSetIOErrorExitHandler(display, { display, _ in X11Connection.noteBroken(display) }, nil)
+    self.pointer = pointer
+    let extensionData = pipsink_shared_memory_extension(pointer)
+    sharedMemoryEventBase = extensionData.flatMap { $0.pointee.present != 0 ? $0.pointee.first_event : nil }
   }
 
   deinit {
-    let isBroken = Self.registry.withLock { $0.failures.removeValue(forKey: display) }?.isBroken ?? false
-    // Closing a broken connection would speak to the server once more.
-    if !isBroken { XCloseDisplay(display) }
-    g_rec_mutex_clear(mutex)
-    mutex.deallocate()
-  }
-
-  /// Calls Xlib, one thread at a time.
-  ///
-  /// - Returns: nil, without a call, when the server has gone.
-  func use<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
-    g_rec_mutex_lock(mutex)
-    defer { g_rec_mutex_unlock(mutex) }
-    return isBroken ? nil : try body()
-  }
-
-  /// Whether a connection is one of these.
-  static func isOwn(_ display: OpaquePointer?) -> Bool {
-    guard let display else { return false }
-    return registry.withLock { $0.failures[display] != nil }
+    xcb_disconnect(pointer)
   }
 
   /// Whether the server has gone.
-  var isBroken: Bool { Self.registry.withLock { $0.failures[display]?.isBroken ?? false } }
+  var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
 
-  /// What went wrong since the last time, and forgets the error.
-  func takeFailure() -> Failure {
-    Self.registry.withLock { registry in
-      let failure = registry.failures[display] ?? Failure()
-      registry.failures[display]?.errorCode = 0
-      return failure
-    }
+  /// Waits until the server has carried out a request that was sent as a checked one.
+  ///
+  /// - Returns: the code of the X error that it has led to; 0 when it has been carried out, or the server has gone.
+  func errorCode(of cookie: xcb_void_cookie_t) -> UInt8 {
+    guard let error = xcb_request_check(pointer, cookie) else { return 0 }
+    defer { free(error) }
+    return error.pointee.error_code
   }
 
-  private static func handle(_ display: OpaquePointer?, _ event: UnsafeMutablePointer<XErrorEvent>?) -> Int32 {
-    let previous = registry.withLock { registry in
-      guard let display, registry.failures[display] != nil else { return registry.previous }
-      registry.failures[display]?.errorCode = event?.pointee.error_code ?? 1
+  /// Waits until the server has carried out all that was sent so far.
+  func synchronize() {
+    free(xcb_get_input_focus_reply(pointer, xcb_get_input_focus(pointer), nil))
+  }
+
+  func flush() { xcb_flush(pointer) }
+
+  /// What has arrived next, without waiting. The caller frees it.
+  func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? { xcb_poll_for_event(pointer) }
+
+  /// The bytes of a row of shared memory, where its pixels are the four bytes B, G, R and one that counts for nothing.
+  ///
+  /// - Returns: nil where the server has other pixels for windows of this depth.
+  func bytesPerRow(depth: UInt8, width: Int) -> Int? {
+    guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue
+    else {
       return nil
     }
-    return previous?(display, event) ?? 0
-  }
-
-  private static func handleBroken(_ display: OpaquePointer?) -> Int32 {
-    let previous = registry.withLock { registry in
-      display.flatMap { registry.failures[$0] } == nil ? registry.previousIO : nil
+    var formats = xcb_setup_pixmap_formats_iterator(setup)
+    while formats.rem > 0 {
+      if let format = formats.data?.pointee, format.depth == depth {
+        return format.bits_per_pixel == 32 ? width * 4 : nil
+      }
+      xcb_format_next(&formats)
     }
-    return previous?(display) ?? 0
-  }
-
-  private static func noteBroken(_ display: OpaquePointer?) {
-    guard let display else { return }
-    registry.withLock { $0.failures[display]?.isBroken = true }
+    return nil
   }
 }

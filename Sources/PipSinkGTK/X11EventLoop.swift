@@ -4,8 +4,7 @@ import PipSink
 
 /// Waits for what happens to one window, on a thread of its own.
 ///
-/// XNextEvent is called only when there is an event: libX11 1.8.4 reads through a null pointer when the server goes
-/// away while it waits. So the wait is on the connection's descriptor, and whoever speaks to the server calls
+/// The wait is on the connection's descriptor, which can be ended from outside. Whoever speaks to the server calls
 /// ``drain()`` afterwards, since the answer may have brought events along.
 ///
 /// `@unchecked Sendable`: constant but for what is behind the lock.
@@ -20,14 +19,14 @@ final class X11EventLoop: @unchecked Sendable {
   }
 
   private let connection: X11Connection
-  private let windowID: UInt
+  private let window: UInt32
   private let handler: @Sendable (Event) -> Void
   private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
   private let mustEnd = Locked(false)
 
-  init(connection: X11Connection, windowID: UInt, handler: @escaping @Sendable (Event) -> Void) {
+  init(connection: X11Connection, window: UInt32, handler: @escaping @Sendable (Event) -> Void) {
     self.connection = connection
-    self.windowID = windowID
+    self.window = window
     self.handler = handler
   }
 
@@ -39,7 +38,7 @@ final class X11EventLoop: @unchecked Sendable {
   func run() {
     while !mustEnd.withLock({ $0 }) {
       var descriptors = [
-        pollfd(fd: XConnectionNumber(connection.display), events: Int16(POLLIN), revents: 0),
+        pollfd(fd: xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
         pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
       ]
       _ = poll(&descriptors, 2, -1)
@@ -57,34 +56,34 @@ final class X11EventLoop: @unchecked Sendable {
   /// - Returns: false when nothing more will.
   @discardableResult
   func drain() -> Bool {
-    while true {
-      var next = XEvent()
-      let isThere = connection.use {
-        guard XPending(connection.display) > 0 else { return false }
-        XNextEvent(connection.display, &next)
-        return true
-      }
-      guard isThere == true else { break }
-      if let event = meaning(of: next) {
-        handler(event)
-        if case .lost = event { return false }
-      }
+    while let next = connection.nextEvent() {
+      defer { free(next) }
+      guard let event = meaning(of: next) else { continue }
+      handler(event)
+      if case .lost = event { return false }
     }
     guard connection.isBroken else { return true }
     handler(.lost)
     return false
   }
 
-  private func meaning(of event: XEvent) -> Event? {
-    switch event.type {
-    case ConfigureNotify where event.xconfigure.window == windowID:
-      .resized(PictureSize(width: Int(event.xconfigure.width), height: Int(event.xconfigure.height)))
-    case MapNotify: .mapped(true)
-    case UnmapNotify: .mapped(false)
-    case VisibilityNotify: .obscured(event.xvisibility.state == VisibilityFullyObscured)
-    case Expose where event.xexpose.count == 0: .exposed
-    case DestroyNotify where event.xdestroywindow.window == windowID: .lost
-    default: nil
+  private func meaning(of event: UnsafeMutablePointer<xcb_generic_event_t>) -> Event? {
+    let bytes = UnsafeRawPointer(event)
+    // The highest bit says that another client has sent it.
+    switch Int32(event.pointee.response_type & 0x7f) {
+    case XCB_CONFIGURE_NOTIFY:
+      let event = bytes.loadUnaligned(as: xcb_configure_notify_event_t.self)
+      return event.window == window
+        ? .resized(PictureSize(width: Int(event.width), height: Int(event.height))) : nil
+    case XCB_MAP_NOTIFY: return .mapped(true)
+    case XCB_UNMAP_NOTIFY: return .mapped(false)
+    case XCB_VISIBILITY_NOTIFY:
+      let state = bytes.loadUnaligned(as: xcb_visibility_notify_event_t.self).state
+      return .obscured(state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue))
+    case XCB_EXPOSE: return bytes.loadUnaligned(as: xcb_expose_event_t.self).count == 0 ? .exposed : nil
+    case XCB_DESTROY_NOTIFY:
+      return bytes.loadUnaligned(as: xcb_destroy_notify_event_t.self).window == window ? .lost : nil
+    default: return nil
     }
   }
 }

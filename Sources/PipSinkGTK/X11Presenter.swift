@@ -5,42 +5,33 @@ import PipSink
 /// Puts pictures into windows of the GTK display from any thread, on a connection of its own beside GDK's.
 ///
 /// The X server copies them out of shared memory and says when it has; nobody waits for that, unless the same memory is
-/// to be drawn on again before.
+/// to be drawn on again before. A window that has gone meanwhile is an error that nobody is told of.
 final class X11Presenter: WindowPresenter {
   private let connection: X11Connection
-  private let state: Locked<State>
-  private let completionEvent: Int32
+  private let state = Locked(State())
+  private let completionEvent: UInt8
 
   private struct State {
     /// Segments that the server may still read.
-    var pending: Set<UInt> = []
+    var pending: Set<UInt32> = []
     /// One for each depth of windows.
-    var contexts: [Int32: GC] = [:]
+    var contexts: [UInt8: UInt32] = [:]
   }
 
   /// - Returns: nil when the server cannot be reached or has no shared memory with this program.
   init?(display: OpaquePointer) {
     guard let connection = X11Connection(String(cString: XDisplayString(display))),
-      let event = connection.use({ () -> Int32? in
-        XShmQueryExtension(connection.display) == 0 ? nil : XShmGetEventBase(connection.display) + ShmCompletion
-      }), let event
+      let eventBase = connection.sharedMemoryEventBase
     else { return nil }
     self.connection = connection
-    completionEvent = event
-    state = Locked(State())
+    completionEvent = eventBase + UInt8(XCB_SHM_COMPLETION)
   }
 
   func makePicture(_ size: PictureSize, for window: OpaquePointer) -> CairoPicture? {
-    guard let visual = gdk_window_get_visual(window), let xVisual = gdk_x11_visual_get_xvisual(visual) else {
+    guard let visual = gdk_window_get_visual(window), let depth = UInt8(exactly: gdk_visual_get_depth(visual)) else {
       return nil
     }
-    // The lock keeps others' errors apart from those of attaching the memory.
-    let image = state.withLock { _ in
-      connection.use {
-        SharedMemoryImage(connection, visual: xVisual, depth: gdk_visual_get_depth(visual), size: size)
-      } ?? nil
-    }
-    return image.flatMap { CairoPicture($0) }
+    return SharedMemoryImage(connection, depth: depth, size: size).flatMap { CairoPicture($0) }
   }
 
   func isFree(_ picture: CairoPicture) -> Bool { true }
@@ -50,12 +41,10 @@ final class X11Presenter: WindowPresenter {
     guard let image = picture.memory as? SharedMemoryImage else { return }
     state.withLock { state in
       guard state.pending.contains(image.segmentID) else { return }
-      connection.use {
-        collect(&state)
-        guard state.pending.contains(image.segmentID) else { return }
-        XSync(connection.display, 0)
-        collect(&state)
-      }
+      collect(&state)
+      guard state.pending.contains(image.segmentID) else { return }
+      connection.synchronize()
+      collect(&state)
       state.pending.remove(image.segmentID)
     }
   }
@@ -63,25 +52,23 @@ final class X11Presenter: WindowPresenter {
   func put(_ picture: CairoPicture, in area: WindowArea) -> Bool {
     guard let image = picture.memory as? SharedMemoryImage else { return false }
     state.withLock { state in
-      guard let last = area.rectangles.indices.last else { return }
-      connection.use {
-        collect(&state)
-        let depth = image.image.pointee.depth
-        guard let context = state.contexts[depth] ?? XCreateGC(connection.display, area.windowID, 0, nil) else {
-          return
-        }
-        state.contexts[depth] = context
-        for (index, part) in area.rectangles.enumerated() {
-          XShmPutImage(
-            connection.display, area.windowID, context, image.image, Int32(part.x), Int32(part.y),
-            Int32(area.origin.x + part.x), Int32(area.origin.y + part.y), UInt32(part.width), UInt32(part.height),
-            index == last ? 1 : 0)
-        }
-        state.pending.insert(image.segmentID)
-        XFlush(connection.display)
+      guard let last = area.rectangles.indices.last, let window = UInt32(exactly: area.windowID) else { return }
+      collect(&state)
+      let context = state.contexts[image.depth] ?? makeContext(for: window)
+      state.contexts[image.depth] = context
+      for (index, part) in area.rectangles.enumerated() {
+        image.put(part, into: window, at: area.origin, context, isReported: index == last, isChecked: false)
       }
+      state.pending.insert(image.segmentID)
+      connection.flush()
     }
     return true
+  }
+
+  private func makeContext(for window: UInt32) -> UInt32 {
+    let context = xcb_generate_id(connection.pointer)
+    xcb_create_gc(connection.pointer, context, window, 0, nil)
+    return context
   }
 
   /// It has read the picture before the next one is drawn.
@@ -92,13 +79,11 @@ final class X11Presenter: WindowPresenter {
 
   /// Reads what the server has read.
   private func collect(_ state: inout State) {
-    while !connection.isBroken, XEventsQueued(connection.display, Int32(QueuedAfterReading)) > 0 {
-      var event = XEvent()
-      XNextEvent(connection.display, &event)
-      guard event.type == completionEvent else { continue }
-      withUnsafeBytes(of: &event) { bytes in
-        _ = state.pending.remove(UInt(bytes.loadUnaligned(as: XShmCompletionEvent.self).shmseg))
-      }
+    while let event = connection.nextEvent() {
+      defer { free(event) }
+      guard event.pointee.response_type & 0x7f == completionEvent else { continue }
+      let segment = UnsafeRawPointer(event).loadUnaligned(as: xcb_shm_completion_event_t.self).shmseg
+      state.pending.remove(segment)
     }
   }
 }

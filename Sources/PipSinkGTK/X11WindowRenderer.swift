@@ -1,38 +1,49 @@
 import CGTK
-import Glibc
 import PipSink
 
 /// Shows frames in an X11 window that somebody else has made, by its XID: another toolkit's, or another program's.
 ///
 /// It follows the window's size, asks its layer for the newest frame when the window is uncovered, and lives through
 /// its end: then every frame is refused with ``RenderingError/Code-swift.enum/surfaceLost``, upon which a display layer
-/// leaves it. GTK is not used. Pictures go to the server through shared memory, on the layer's thread.
+/// leaves it. GTK is not used, and none of Xlib's handlers is called. Pictures go to the server through shared memory,
+/// on the layer's thread.
+///
+/// Who owns the window calls ``leaveWindow()`` before the window goes away.
 public final class X11WindowRenderer: VideoRenderer {
   /// The window's XID.
   public let windowID: UInt
+  private let window: UInt32
+  private let depth: UInt8
   private let connection: X11Connection
-  private let state: Locked<State>
+  private let access: WindowAccess
+  private let geometry: Locked<Geometry>
+  /// Of the presenting thread; the lock is there for ``rebuild()`` and a layer that follows another one.
+  private let drawing = Locked(Drawing())
   private let events: X11EventLoop
   private let thread: WorkerThread?
 
-  private struct State: ~Copyable {
+  private struct Geometry {
     /// The window's.
     var windowSize: PictureSize?
     var rectangle: PictureRect?
     var isMapped = false
     var isObscured = false
     var isLost = false
+    /// The window is to be black around the next picture, which goes to another part of it than the last one.
+    var mustClear = false
+    var needsDisplay: (@Sendable () -> Void)?
+
+    /// Where pictures go in the window.
+    var area: PictureRect? { rectangle ?? whole }
+    var whole: PictureRect? { windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) } }
+  }
+
+  private struct Drawing: ~Copyable {
     var image: SharedMemoryImage?
     var canvas = FrameCanvas()
     /// Where the last picture lies on the image.
     var target: PictureRect?
-    var context: GC?
-    var needsDisplay: (@Sendable () -> Void)?
-
-    /// Where pictures go in the window.
-    var area: PictureRect? {
-      rectangle ?? windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) }
-    }
+    var context: UInt32?
   }
 
   /// - Parameters:
@@ -40,33 +51,28 @@ public final class X11WindowRenderer: VideoRenderer {
   ///   - display: the server, as in DISPLAY; that of the environment by default.
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)`` when the server cannot be reached or has no such window, or
   ///   the window is none of 24 or 32 bits.
-  public init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
+  public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
+    try self.init(windowID: windowID, display: display, access: WindowAccess())
+  }
+
+  /// - Parameter access: without which nothing is asked of the server about the window.
+  package init(windowID: UInt, display: String? = nil, access: WindowAccess) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       throw .displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached")
     }
+    guard let window = UInt32(exactly: windowID), let found = access.use({ Self.look(at: window, connection) }) ?? nil
+    else { throw .displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))") }
+    guard found.depth == 24 || found.depth == 32 else {
+      throw .displayUnavailable(reason: "the window has \(found.depth) bits a pixel, not 24 or 32")
+    }
     self.windowID = windowID
+    self.window = window
     self.connection = connection
-    let state = Locked(State())
-    self.state = state
-    var attributes = XWindowAttributes()
-    let isThere = connection.use {
-      XSelectInput(connection.display, windowID, StructureNotifyMask | ExposureMask | VisibilityChangeMask)
-      return XGetWindowAttributes(connection.display, windowID, &attributes) != 0
-        && connection.takeFailure().errorCode == 0
-    }
-    guard isThere == true else {
-      throw .displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")
-    }
-    guard attributes.depth == 24 || attributes.depth == 32 else {
-      throw .displayUnavailable(reason: "the window has \(attributes.depth) bits a pixel, not 24 or 32")
-    }
-    let size = PictureSize(width: Int(attributes.width), height: Int(attributes.height))
-    state.withLock { state in
-      state.windowSize = size.isValid ? size : nil
-      state.isMapped = attributes.map_state == IsViewable
-      state.context = connection.use { XCreateGC(connection.display, windowID, 0, nil) } ?? nil
-    }
-    let events = X11EventLoop(connection: connection, windowID: windowID) { Self.handle($0, state) }
+    self.access = access
+    depth = found.depth
+    let geometry = Locked(found.geometry)
+    self.geometry = geometry
+    let events = X11EventLoop(connection: connection, window: window) { Self.handle($0, geometry) }
     self.events = events
     thread = WorkerThread(name: "pip-x11-events") { events.run() }
   }
@@ -74,38 +80,68 @@ public final class X11WindowRenderer: VideoRenderer {
   deinit {
     events.end()
     thread?.join()
-    state.withLock { state in
-      state.image = nil
-      if let context = state.context { connection.use { _ = XFreeGC(connection.display, context) } }
-    }
   }
 
-  private static func handle(_ event: X11EventLoop.Event, _ state: Locked<State>) {
-    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+  /// Asks for the window's events first, so that no change is missed.
+  private static func look(at window: UInt32, _ connection: X11Connection) -> (geometry: Geometry, depth: UInt8)? {
+    var mask = UInt32(
+      XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_EXPOSURE.rawValue
+        | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue)
+    let selection = xcb_change_window_attributes_checked(
+      connection.pointer, window, UInt32(XCB_CW_EVENT_MASK.rawValue), &mask)
+    guard connection.errorCode(of: selection) == 0,
+      let attributes = xcb_get_window_attributes_reply(
+        connection.pointer, xcb_get_window_attributes(connection.pointer, window), nil)
+    else { return nil }
+    defer { free(attributes) }
+    guard let size = xcb_get_geometry_reply(connection.pointer, xcb_get_geometry(connection.pointer, window), nil)
+    else {
+      return nil
+    }
+    defer { free(size) }
+    let windowSize = PictureSize(width: Int(size.pointee.width), height: Int(size.pointee.height))
+    let geometry = Geometry(
+      windowSize: windowSize.isValid ? windowSize : nil,
+      isMapped: attributes.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue))
+    return (geometry, size.pointee.depth)
+  }
+
+  private static func handle(_ event: X11EventLoop.Event, _ geometry: Locked<Geometry>) {
+    let handler = geometry.withLock { geometry -> (@Sendable () -> Void)? in
       switch event {
-      case .resized(let size): state.windowSize = size.isValid ? size : nil
-      case .mapped(let isMapped): state.isMapped = isMapped
+      case .resized(let size): geometry.windowSize = size.isValid ? size : nil
+      case .mapped(let isMapped): geometry.isMapped = isMapped
       // These come of windows that can be seen, also when it was one around this that has been mapped.
-      case .obscured(let isObscured): (state.isMapped, state.isObscured) = (true, isObscured)
-      case .exposed: state.isMapped = true
-      case .lost: state.isLost = true
+      case .obscured(let isObscured): (geometry.isMapped, geometry.isObscured) = (true, isObscured)
+      case .exposed: geometry.isMapped = true
+      case .lost: geometry.isLost = true
       }
-      return state.needsDisplay
+      return geometry.needsDisplay
     }
     handler?()
   }
 
+  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. No frame is shown
+  /// from then on, as in a window that nobody can see. From any thread.
+  ///
+  /// - Returns: false when the display server has not answered within two seconds; what it was asked for before may
+  ///   reach the window then, and nothing else.
+  @discardableResult
+  public func leaveWindow() -> Bool { access.revoke() }
+
+  /// Whether ``leaveWindow()`` has not been called.
+  package var mayUseWindow: Bool { !access.isRevoked }
+
   /// The part of the window that pictures go to, in pixels; nil for all of it. The picture that is shown follows at
   /// once.
   public var renderRectangle: PictureRect? {
-    get { state.withLock { $0.rectangle } }
+    get { geometry.withLock { $0.rectangle } }
     set {
-      let handler = state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.rectangle != newValue else { return nil }
-        state.rectangle = newValue
-        state.target = nil
-        fillBlack(state.windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) }, state.context)
-        return state.needsDisplay
+      let handler = geometry.withLock { geometry -> (@Sendable () -> Void)? in
+        guard geometry.rectangle != newValue else { return nil }
+        geometry.rectangle = newValue
+        geometry.mustClear = true
+        return geometry.needsDisplay
       }
       handler?()
     }
@@ -113,101 +149,109 @@ public final class X11WindowRenderer: VideoRenderer {
 
   // MARK: - VideoRenderer
 
-  public var renderSize: PictureSize? { state.withLock { $0.area?.size } }
+  public var renderSize: PictureSize? { geometry.withLock { $0.area?.size } }
 
   /// Also when the window is lost, so that the next frame finds out.
-  public var isVisible: Bool { state.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) } }
+  public var isVisible: Bool {
+    !access.isRevoked && geometry.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) }
+  }
 
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
-    state.withLock { $0.needsDisplay = handler }
+    geometry.withLock { $0.needsDisplay = handler }
   }
 
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    do throws(PipSinkError) {
-      try state.withLock { state throws(PipSinkError) in
-        guard let image = try image(in: &state) else { return }
-        state.target = try state.canvas.draw(
+    let (area, isLost) = geometry.withLock { ($0.area, $0.isLost) }
+    guard !isLost, !connection.isBroken else { throw lost }
+    guard let area, area.size.isValid else { return }
+    let errorCode = try drawing.withLock { drawing throws(RenderingError) in
+      let image = try image(of: area.size, in: &drawing)
+      do throws(PipSinkError) {
+        drawing.target = try drawing.canvas.draw(
           sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
-          keeping: state.target)
-        put(image, at: state.area, state.context)
+          keeping: drawing.target)
+      } catch {
+        throw RenderingError(error)
       }
-    } catch {
-      guard case .displayUnavailable(let reason) = error else { throw RenderingError(error) }
-      throw RenderingError(code: .surfaceLost, reason: reason)
+      return access.use { put(image, at: area, &drawing) }
     }
     events.drain()
-    try checkConnection()
+    guard !connection.isBroken else { throw lost }
+    // Nothing has failed where the window's owner has taken it back.
+    guard let errorCode, errorCode != 0 else { return }
+    let isGone = Int32(errorCode) == XCB_WINDOW || Int32(errorCode) == XCB_DRAWABLE
+    throw RenderingError(
+      code: isGone || geometry.withLock { $0.isLost } ? .surfaceLost : .invalidPixelFormat,
+      reason: "the X server refused the picture (error \(errorCode))")
+  }
+
+  private var lost: RenderingError {
+    RenderingError(
+      code: .surfaceLost,
+      reason: connection.isBroken
+        ? "the X server has gone" : "the window 0x\(String(windowID, radix: 16)) has gone")
   }
 
   public func removeImage() {
-    state.withLock { state in
-      guard !state.isLost, let context = state.context else { return }
-      state.target = nil
-      fillBlack(state.area, context)
-    }
-  }
-
-  private func fillBlack(_ area: PictureRect?, _ context: GC?) {
-    guard let area, let context else { return }
-    connection.use {
-      XSetForeground(connection.display, context, 0)
-      XFillRectangle(
-        connection.display, windowID, context, Int32(area.x), Int32(area.y), UInt32(area.width), UInt32(area.height))
-      XFlush(connection.display)
+    guard let area = geometry.withLock({ $0.isLost ? nil : $0.area }) else { return }
+    drawing.withLock { drawing in
+      drawing.target = nil
+      _ = access.use { fillBlack(area, &drawing) }
     }
   }
 
   public func rebuild() {
-    state.withLock { state in
-      state.image = nil
-      state.target = nil
+    drawing.withLock { drawing in
+      drawing.image = nil
+      drawing.target = nil
     }
   }
 
-  /// Shared memory of the window's size.
-  private func image(in state: inout State) throws(PipSinkError) -> SharedMemoryImage? {
-    guard !state.isLost, !connection.isBroken else {
-      throw .displayUnavailable(reason: "the window 0x\(String(windowID, radix: 16)) has gone")
+  // MARK: - Drawing
+
+  /// Shared memory of the area's size.
+  private func image(of size: PictureSize, in drawing: inout Drawing) throws(RenderingError) -> SharedMemoryImage {
+    if let image = drawing.image, image.size == size { return image }
+    drawing.image = nil
+    drawing.target = nil
+    guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
+      if connection.isBroken { throw lost }
+      throw RenderingError(.outOfMemory(byteCount: size.width * size.height * 4))
     }
-    guard let size = state.area?.size, size.isValid else { return nil }
-    if let image = state.image, image.size == size { return image }
-    state.image = nil
-    state.target = nil
-    let made = connection.use { () -> SharedMemoryImage?? in
-      var attributes = XWindowAttributes()
-      guard XGetWindowAttributes(connection.display, windowID, &attributes) != 0, let visual = attributes.visual else {
-        return nil
-      }
-      return .some(SharedMemoryImage(connection, visual: visual, depth: attributes.depth, size: size))
-    }
-    // The window has gone; the events say so, too.
-    guard let answered = made ?? nil else { return nil }
-    guard let image = answered else { throw .outOfMemory(byteCount: size.width * size.height * 4) }
-    state.image = image
+    drawing.image = image
     return image
   }
 
-  private func put(_ image: SharedMemoryImage, at area: PictureRect?, _ context: GC?) {
-    connection.use {
-      XShmPutImage(
-        connection.display, windowID, context, image.image, 0, 0, Int32(area?.x ?? 0), Int32(area?.y ?? 0),
-        UInt32(image.size.width), UInt32(image.size.height), 0)
-      // The server has read the picture when it answers; the next one is drawn on the same memory.
-      XSync(connection.display, 0)
+  /// Within ``WindowAccess/use(_:)``, and waiting for the server: it has read the picture then, and the next one can be
+  /// drawn on the same memory.
+  ///
+  /// - Returns: the code of the X error; 0 for none.
+  private func put(_ image: SharedMemoryImage, at area: PictureRect, _ drawing: inout Drawing) -> UInt8 {
+    let whole = geometry.withLock { geometry in
+      defer { geometry.mustClear = false }
+      return geometry.mustClear ? geometry.whole : nil
     }
+    if let whole { fillBlack(whole, &drawing) }
+    let part = PictureRect(x: 0, y: 0, width: image.size.width, height: image.size.height)
+    return connection.errorCode(
+      of: image.put(part, into: window, at: (area.x, area.y), context(&drawing), isReported: false, isChecked: true))
   }
 
-  private func checkConnection() throws(RenderingError) {
-    let failure = connection.takeFailure()
-    if failure.isBroken {
-      state.withLock { $0.isLost = true }
-      throw RenderingError(code: .surfaceLost, reason: "the X server has gone")
-    }
-    guard failure.errorCode != 0 else { return }
-    let isLost = state.withLock { $0.isLost }
-    throw RenderingError(
-      code: isLost || Int32(failure.errorCode) == BadWindow || Int32(failure.errorCode) == BadDrawable
-        ? .surfaceLost : .invalidPixelFormat,
-      reason: "the X server refused the picture (error \(failure.errorCode))")
+  /// The same.
+  private func fillBlack(_ area: PictureRect, _ drawing: inout Drawing) {
+    var rectangle = xcb_rectangle_t(
+      x: Int16(clamping: area.x), y: Int16(clamping: area.y), width: UInt16(clamping: area.width),
+      height: UInt16(clamping: area.height))
+    let filling = xcb_poly_fill_rectangle_checked(connection.pointer, window, context(&drawing), 1, &rectangle)
+    _ = connection.errorCode(of: filling)
+  }
+
+  /// Whose foreground is black, as long as nobody sets another.
+  private func context(_ drawing: inout Drawing) -> UInt32 {
+    if let context = drawing.context { return context }
+    let context = xcb_generate_id(connection.pointer)
+    _ = connection.errorCode(of: xcb_create_gc_checked(connection.pointer, context, window, 0, nil))
+    drawing.context = context
+    return context
   }
 }

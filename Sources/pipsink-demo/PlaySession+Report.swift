@@ -4,6 +4,7 @@ import PipSink
 /// The end of a run: what it reports.
 extension PlaySession {
   func finish() throws {
+    isFinishing = true
     let duration = seconds
     let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
     dbus?.stop()

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import PipSink
 import PipSinkDBus
@@ -11,7 +12,6 @@ final class PlaySession {
     case background(Bool)
     case action(TimedAction.Action)
     case key(Character)
-    case displayLost
     case durationOver
     case interrupt
     case tick
@@ -36,6 +36,8 @@ final class PlaySession {
   var ended: Set<StreamID> = []
   var failed: [StreamID: PipSinkError] = [:]
   var errors: [DemoError] = []
+  /// Whether the report is on its way.
+  var isFinishing = false
 
   /// Checks all that can be checked before anything runs.
   ///
@@ -58,7 +60,6 @@ final class PlaySession {
       case .key(let key): continuation.yield(.key(key))
       case .quit: continuation.yield(.action(.quit))
       case .background(let isInBackground): continuation.yield(.background(isInBackground))
-      case .displayLost: continuation.yield(.displayLost)
       }
     }
     // None where all come later: then the first one is chosen when it comes.
@@ -130,6 +131,7 @@ final class PlaySession {
     let keys = TerminalKeys { continuation.yield(.key($0)) }
     let pictureInPicture = controller.events()
     start = .now
+    (surfaces as? WindowSurfaces)?.onLoss { [weak self] in self?.displayDied(keys) }
     (surfaces as? WindowSurfaces)?.show()
     prepareAudio()
     startPictureInPicture()
@@ -154,6 +156,20 @@ final class PlaySession {
     signals.cancel()
     keys?.cancel()
     try finish()
+  }
+
+  /// Ends the run on the spot, within whatever was being done when the display server was found to have gone.
+  private func displayDied(_ keys: TerminalKeys?) {
+    keys?.cancel()
+    // Before and after that the program's own handler says it.
+    guard !isFinishing else { return }
+    report(DemoError(.unavailable, DisplayLoss.message))
+    outcome = .failed
+    do {
+      try finish()
+    } catch {
+      DisplayLoss.end((error as? ExitCode)?.rawValue ?? ExitStatus.unavailable.rawValue)
+    }
   }
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
@@ -196,9 +212,6 @@ final class PlaySession {
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
     case .key(let key): Keys.action(for: key).map(perform)
-    case .displayLost:
-      report(DemoError(.unavailable, "the display server has gone; the windows with it"))
-      outcome = .failed
     case .tick:
       statusLine.update(
         statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)

@@ -9,8 +9,6 @@ final class WindowSurfaces: Surfaces {
     case quit
     /// The app's window can be seen no more, or again.
     case background(Bool)
-    /// The display server has gone.
-    case displayLost
   }
 
   /// What fills the app's window.
@@ -56,7 +54,6 @@ final class WindowSurfaces: Surfaces {
     if let placement { placement.save(to: WindowPlacement.defaultPath) }
     pictureInPicture = try PictureInPictureWindow()
     background = watchesBackground ? BackgroundMonitor(window) { wish(.background($0)) } : nil
-    GTKDisplay.onLoss { wish(.displayLost) }
     window.didRequestClose = { wish(.quit) }
     let key = { (keyval: UInt32) in
       // A keyval below 128 is its ASCII character.
@@ -88,6 +85,9 @@ final class WindowSurfaces: Surfaces {
   func show() {
     window.show()
   }
+
+  /// Calls `handler` when the display server has gone; see ``GTKDisplay/onLoss(_:)``.
+  func onLoss(_ handler: @escaping @MainActor () -> Void) { GTKDisplay.onLoss(handler) }
 
   /// Brings the app's window back.
   func present() { window.present() }

@@ -50,10 +50,11 @@ struct X11WindowRendererTests {
   @Test func itShowsFramesInAWindowThatItWasGivenAndFollowsItsSize() async throws {
     let server = try await XServer(managesWindows: false)
     // A window of another connection, which nobody else draws on.
-    let owner = try #require(X11Connection(server.display))
-    let id = XCreateSimpleWindow(owner.display, XDefaultRootWindow(owner.display), 0, 0, 320, 180, 0, 0, 0)
-    XMapWindow(owner.display, id)
-    XSync(owner.display, 0)
+    let owner = try #require(XOpenDisplay(server.display))
+    defer { XCloseDisplay(owner) }
+    let id = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 320, 180, 0, 0, 0)
+    XMapWindow(owner, id)
+    XSync(owner, 0)
     let renderer = try X11WindowRenderer(windowID: id, display: server.display)
     let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer)
     let frame = try await frame()

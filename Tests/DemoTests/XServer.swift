@@ -56,6 +56,23 @@ final class XServer {
     server.stop()
   }
 
+  /// Of the server's process.
+  var processIdentifier: Int32 { server.processIdentifier }
+
+  /// Ends it, and keeps others from starting one of the same name before ``forgetName()``.
+  func stopKeepingName() {
+    // Servers leave a number alone whose lock names a process that lives.
+    try? "\(String(repeating: " ", count: max(0, 10 - "\(getpid())".count)))\(getpid())\n".write(
+      toFile: "/tmp/.X\(display.dropFirst())-lock", atomically: false, encoding: .utf8)
+    stop()
+  }
+
+  func forgetName() {
+    for path in ["/tmp/.X\(display.dropFirst())-lock", "/tmp/.X11-unix/X\(display.dropFirst())"] {
+      try? FileManager.default.removeItem(atPath: path)
+    }
+  }
+
   /// For programs that are to show windows on it.
   var environment: [String: String] {
     ["DISPLAY": display, "GDK_BACKEND": "x11", "XDG_STATE_HOME": stateFolder.url.path, "NO_AT_BRIDGE": "1"]

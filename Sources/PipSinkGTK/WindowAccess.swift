@@ -1,0 +1,44 @@
+import PipSink
+
+/// Whether a window of somebody else's may be used, and a way for its owner to wait until nobody does.
+///
+/// Whoever speaks to the display server about the window does it within ``use(_:)``, and has the answer before that
+/// ends: then nothing that was asked for can reach the window any more.
+package final class WindowAccess: Sendable {
+  private struct State {
+    var isRevoked = false
+    var userCount = 0
+  }
+
+  private let state = Locked(State())
+
+  package init() {}
+
+  package var isRevoked: Bool { state.withLock { $0.isRevoked } }
+
+  /// Calls `body` while the window may be used, on several threads at once where they want to.
+  ///
+  /// - Returns: nil, without a call, when it may be used no more.
+  package func use<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
+    let mayUse = state.withLock { state in
+      if !state.isRevoked { state.userCount += 1 }
+      return !state.isRevoked
+    }
+    guard mayUse else { return nil }
+    defer {
+      state.withLock { $0.userCount -= 1 }
+      state.wakeAll()
+    }
+    return try body()
+  }
+
+  /// Lets nobody use the window from now on, and waits until nobody does. From any thread that does not use it.
+  ///
+  /// - Parameter seconds: how long to wait at most: a display server that has stopped keeps its users waiting for ever.
+  /// - Returns: false when somebody used it still when the time was over.
+  @discardableResult
+  package func revoke(waiting seconds: Double = 2) -> Bool {
+    state.withLock { $0.isRevoked = true }
+    return state.wait(until: .now.advanced(bySeconds: seconds)) { $0.userCount == 0 ? true : nil } ?? false
+  }
+}

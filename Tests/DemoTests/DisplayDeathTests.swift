@@ -1,0 +1,184 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// What programs do whose display server dies at some moment, seen from outside.
+///
+/// The moments are drawn by a generator with a seed, so that they are the same each time. `PIPSINK_TRIES` in the
+/// environment is how many there are of each kind.
+struct DisplayDeathTests {
+  private static let tries = Int(ProcessInfo.processInfo.environment["PIPSINK_TRIES"] ?? "")
+
+  /// What a program is doing at the time.
+  enum Phase: String, CaseIterable {
+    case connecting, opening, playing, pictureInPicture, ending
+
+    /// Milliseconds after the program's start; from when on it is up to the machine's speed what has been reached.
+    var moments: ClosedRange<Int> {
+      switch self {
+      case .connecting: 0...300
+      case .opening: 250...850
+      case .playing: 1000...1600
+      case .pictureInPicture: 800...1300
+      case .ending: 1100...1600
+      }
+    }
+
+    /// Options of "pipsink-demo play".
+    var options: [String] {
+      switch self {
+      case .connecting: ["--mode", "pip"]
+      case .opening, .playing: []
+      case .pictureInPicture: ["--at", "0.6=pip:a"]
+      case .ending: ["--mode", "pip", "--duration", "1.2"]
+      }
+    }
+  }
+
+  /// Small and the same everywhere: SplitMix64.
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var bits = state
+      bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
+      return bits ^ (bits >> 31)
+    }
+  }
+
+  private static let video = "videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! "
+  /// A program that has not ended by then hangs.
+  private static let patience = 30.0
+
+  /// A display server, by what is done with it.
+  private struct Server {
+    let environment: [String: String]
+    let stop: () -> Void
+    /// When the program has ended.
+    let forget: () -> Void
+
+    init(_ server: XServer) {
+      environment = server.environment
+      stop = server.stopKeepingName
+      forget = server.forgetName
+    }
+
+    init(_ server: WaylandServer) {
+      environment = server.environment
+      stop = server.stop
+      forget = {}
+    }
+  }
+
+  /// Starts servers and programs, and kills the servers.
+  ///
+  /// - Parameter check: what has to be so of the program's end.
+  private func killServers(
+    _ number: Int, seed: UInt64, makeServer: () async throws -> Server,
+    start: (Phase, [String: String]) async throws -> RunningProgram,
+    check: (ProgramResult, _ wasRunning: Bool, _ moment: String) -> Void
+  ) async throws {
+    var generator = Generator(state: seed)
+    for number in 0..<number {
+      let phase = Phase.allCases[number % Phase.allCases.count]
+      let milliseconds = Int.random(in: phase.moments, using: &generator)
+      let moment = "\(phase), \(milliseconds) ms after the start, try \(number)"
+      let server = try await makeServer()
+      let program = try await start(phase, server.environment)
+      // This is the moment, and no wait for something.
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      let wasRunning = program.isRunning
+      server.stop()
+      let deadline = ContinuousClock.now + .seconds(Self.patience)
+      while program.isRunning, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(10)) }
+      let hasEnded = !program.isRunning
+      server.forget()
+      #expect(hasEnded, "hangs: \(moment): \(program.errors)")
+      guard hasEnded else {
+        program.stop()
+        continue
+      }
+      check(try await program.result(), wasRunning, moment)
+    }
+  }
+
+  /// It says that there is no display, or no more, and ends with 69; where it was at its end already, as it would have.
+  private func expectUnavailable(_ result: ProgramResult, _ wasRunning: Bool, _ moment: String) {
+    #expect(!result.wasKilled, "\(moment): signal \(result.status): \(result.errors)")
+    if !wasRunning || (moment.hasPrefix("ending") && result.status == 0) {
+      #expect(result.status == 0, "\(moment): \(result.errors)")
+    } else {
+      #expect(result.status == 69, "\(moment): \(result.status): \(result.errors)")
+      #expect(
+        result.errors.contains("the display server has gone") || result.errors.contains("no window can be shown"),
+        "\(moment): \(result.errors)")
+    }
+  }
+
+  private func play(_ phase: Phase, _ environment: [String: String]) throws -> RunningProgram {
+    try Demo.start(
+      ["play", Self.video + "appsink name=a", "--surface", "window"] + phase.options, environment: environment)
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func theDemoSaysThatItsXServerHasGoneAtWhateverMoment() async throws {
+    try await killServers(
+      Self.tries ?? 10, seed: 7, makeServer: { Server(try await XServer()) }, start: play, check: expectUnavailable)
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func doctorSaysItToo() async throws {
+    var generator = Generator(state: 5)
+    for number in 0..<(Self.tries ?? 4) {
+      let milliseconds = Int.random(in: 0...150, using: &generator)
+      let server = try await XServer(managesWindows: false)
+      let program = try Demo.start(["doctor"], environment: server.environment)
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      server.stopKeepingName()
+      let result = try await program.result(seconds: Self.patience)
+      server.forgetName()
+      #expect(!result.wasKilled && [0, 69].contains(result.status), "\(milliseconds) ms, \(number): \(result.errors)")
+      #expect(result.status == 0 || !(result.output + result.errors).isEmpty, "\(milliseconds) ms, \(number)")
+    }
+  }
+
+  @Test(
+    .enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"),
+    arguments: [WaylandServer.Compositor.sway, .weston])
+  func theDemoSaysThatItsCompositorHasGone(compositor: WaylandServer.Compositor) async throws {
+    guard WaylandServer.isInstalled(compositor) else { return }
+    try await killServers(
+      Self.tries ?? 5, seed: 11, makeServer: { Server(try await WaylandServer(compositor)) }, start: play,
+      check: expectUnavailable)
+  }
+
+  /// The pipeline ends with an error on its bus, and gst-launch-1.0 by itself, with the status that it has for that.
+  @Test(
+    .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
+    .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func theElementPostsAnErrorWhenItsXServerGoes() async throws {
+    let folder = try TemporaryFolder()
+    let plugin = try Plugin.environment(folder)
+    try await killServers(
+      Self.tries ?? 5, seed: 13, makeServer: { Server(try await XServer()) },
+      start: { phase, environment in
+        let mode = phase == .opening || phase == .playing ? "normal" : "pip"
+        let program = try RunningProgram(
+          "/usr/bin/gst-launch-1.0",
+          ["--no-fault"] + (Self.video + "pipsink stream-id=a mode=\(mode)").split(separator: " ").map(String.init),
+          environment: environment.merging(plugin) { $1 })
+        // While GDK connects, what Xlib, GDK and Mesa do with a program cannot be helped from within it.
+        #expect(await program.wait(forText: "Pipeline is live"), "\(program.errors)")
+        return program
+      },
+      check: { result, _, moment in
+        #expect(!result.wasKilled && result.status != 0, "\(moment): \(result.status): \(result.errors)")
+        #expect(
+          result.errors.contains("The display server has gone.") || result.errors.contains("no window can be shown"),
+          "\(moment): \(result.status): \(result.errors)")
+      })
+  }
+}

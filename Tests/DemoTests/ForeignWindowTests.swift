@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// A program in C that gives an element its windows, takes them back and destroys them at once, where any X error ends
+/// the process.
+@Suite(
+  .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
+  .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct ForeignWindowTests {
+  /// How often, which `PIPSINK_TRIES` in the environment says.
+  private static let tries = Int(ProcessInfo.processInfo.environment["PIPSINK_TRIES"] ?? "")
+
+  private let folder: TemporaryFolder
+  private let program: String
+
+  init() async throws {
+    folder = try TemporaryFolder()
+    program = folder.path("foreign-window")
+    let source = Demo.root.appendingPathComponent("Tests/DemoTests/foreign-window.c").path
+    let command = "cc -Wall -Werror -o \(program) \(source) $(pkg-config --cflags --libs gstreamer-video-1.0 x11)"
+    let compiler = try await RunningProgram("/bin/sh", ["-c", command]).result()
+    try #require(compiler.status == 0, "\(compiler.errors)")
+  }
+
+  private func run(_ arguments: [String], on server: XServer) async throws -> ProgramResult {
+    let run = try RunningProgram(
+      program, arguments, environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let result = try await run.result(seconds: 600)
+    #expect(result.status == 0 && !result.wasKilled && result.output.hasSuffix("done\n"), "\(result.errors)")
+    return result
+  }
+
+  @Test(arguments: [("null", 20), ("handle", 100)])
+  func nothingIsDrawnInAWindowThatHasBeenTakenBack(mode: String, tries: Int) async throws {
+    let server = try await XServer(managesWindows: false)
+    _ = try await run([mode, "\(Self.tries ?? tries)"], on: server)
+  }
+
+  @Test func aServerThatHasStoppedDoesNotHoldUpTheStateChange() async throws {
+    let server = try await XServer(managesWindows: false)
+    let result = try await run(["frozen", "\(server.processIdentifier)"], on: server)
+    let milliseconds = result.output.split(separator: " ").compactMap { Int($0) }.first
+    #expect(try #require(milliseconds) < 20_000, "\(result.output)")
+  }
+}

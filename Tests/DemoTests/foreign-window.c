@@ -1,0 +1,138 @@
+// An X11 program that gives a pipsink its windows and takes them back, and lives with no X error at all.
+//   foreign-window null TRIES    sets the pipeline to NULL and destroys the window at once, with picture-in-picture open
+//   foreign-window handle TRIES  takes the window back while it plays, destroys it at once, and gives another one
+//   foreign-window frozen PID    the X server with that process ID is stopped while it plays: NULL does not wait for it
+// Prints "done" at the end. Exit status 1: something failed; 2: a wait for picture-in-picture was in vain.
+#include <X11/Xlib.h>
+#include <X11/Xutil.h>
+#include <gst/gst.h>
+#include <gst/video/videooverlay.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static Display *display;
+static GstElement *pipeline, *sink;
+
+// Beside the window that PipSink opens for streams that have none of the application's, since no covered one is drawn in.
+static Window make_window(void) {
+  Window window = XCreateSimpleWindow(display, DefaultRootWindow(display), 960, 560, 320, 180, 0, 0, 0);
+  XMapWindow(display, window);
+  XSync(display, False);
+  return window;
+}
+
+// The element's frames of a kind: "in-app" or "pip".
+static guint64 count(const char *name) {
+  GstStructure *statistics = NULL;
+  guint64 frames = 0;
+  g_object_get(sink, "stats", &statistics, NULL);
+  gst_structure_get_uint64(statistics, name, &frames);
+  gst_structure_free(statistics);
+  return frames;
+}
+
+// Frames are shown there, more than there were.
+static void wait_for_frames(const char *name, guint64 more) {
+  guint64 target = count(name) + more;
+  for (int tries = 0; count(name) < target; tries++) {
+    if (tries == 15000) {
+      fprintf(stderr, "no %s frames\n", name);
+      exit(2);
+    }
+    g_usleep(2000);
+  }
+}
+
+// The pattern's first bar is light.
+static void wait_for_picture(Window window) {
+  for (int tries = 0;; tries++) {
+    XImage *image = XGetImage(display, window, 4, 4, 1, 1, AllPlanes, ZPixmap);
+    unsigned long pixel = XGetPixel(image, 0, 0);
+    XDestroyImage(image);
+    if (pixel & 0x808080) return;
+    if (tries == 15000) {
+      fprintf(stderr, "no picture\n");
+      exit(2);
+    }
+    g_usleep(2000);
+  }
+}
+
+static void start(Window window, gboolean is_in_pip) {
+  pipeline = gst_parse_launch(
+    "videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=120/1 ! pipsink name=sink sync=false", NULL);
+  sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), window);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  wait_for_picture(window);
+  if (!is_in_pip) return;
+  g_signal_emit_by_name(sink, "start-pip");
+  wait_for_frames("pip", 2);
+}
+
+static void stop(void) {
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
+static void forget(void) {
+  gst_object_unref(sink);
+  gst_object_unref(pipeline);
+}
+
+// The host destroys the window on its own connection at once; what reached it later would be an X error.
+static void destroy(Window window) {
+  XDestroyWindow(display, window);
+  XSync(display, False);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) return 64;
+  gst_init(&argc, &argv);
+  display = XOpenDisplay(NULL);
+  if (!display) return 69;
+  int tries = atoi(argv[2]);
+  // Xlib's own handlers: any X error that anybody in this process gets by Xlib ends it.
+  if (!strcmp(argv[1], "null")) {
+    for (int i = 0; i < tries; i++) {
+      Window window = make_window();
+      // The stream may go back to the window when the element stops.
+      start(window, TRUE);
+      XSetErrorHandler(NULL);
+      g_usleep(g_random_int_range(0, 12000));
+      stop();
+      destroy(window);
+      forget();
+    }
+  } else if (!strcmp(argv[1], "handle")) {
+    Window window = make_window();
+    start(window, FALSE);
+    for (int i = 0; i < tries; i++) {
+      XSetErrorHandler(NULL);
+      g_usleep(g_random_int_range(0, 12000));
+      gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), 0);
+      destroy(window);
+      window = make_window();
+      gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), window);
+      if (i % 4 == 3) wait_for_picture(window);
+    }
+    stop();
+    destroy(window);
+    forget();
+  } else {
+    Window window = make_window();
+    start(window, FALSE);
+    kill((pid_t)atoi(argv[2]), SIGSTOP);
+    g_usleep(200000);
+    gint64 begin = g_get_monotonic_time();
+    stop();
+    gint64 microseconds = g_get_monotonic_time() - begin;
+    kill((pid_t)atoi(argv[2]), SIGCONT);
+    printf("stopped after %d ms\n", (int)(microseconds / 1000));
+    destroy(window);
+    forget();
+  }
+  puts("done");
+  return 0;
+}
