@@ -121,8 +121,8 @@ public final class X11WindowRenderer: VideoRenderer {
     handler?()
   }
 
-  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. Frames are refused
-  /// from then on. From any thread.
+  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. No frame is shown
+  /// from then on, as in a window that nobody can see. From any thread.
   ///
   /// - Returns: false when the display server has not answered within two seconds; what it was asked for before may
   ///   reach the window then, and nothing else.
@@ -153,7 +153,7 @@ public final class X11WindowRenderer: VideoRenderer {
 
   /// Also when the window is lost, so that the next frame finds out.
   public var isVisible: Bool {
-    access.isRevoked || geometry.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) }
+    !access.isRevoked && geometry.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) }
   }
 
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
@@ -176,8 +176,9 @@ public final class X11WindowRenderer: VideoRenderer {
       return access.use { put(image, at: area, &drawing) }
     }
     events.drain()
-    guard let errorCode, !connection.isBroken else { throw lost }
-    guard errorCode != 0 else { return }
+    guard !connection.isBroken else { throw lost }
+    // Nothing has failed where the window's owner has taken it back.
+    guard let errorCode, errorCode != 0 else { return }
     let isGone = Int32(errorCode) == XCB_WINDOW || Int32(errorCode) == XCB_DRAWABLE
     throw RenderingError(
       code: isGone || geometry.withLock { $0.isLost } ? .surfaceLost : .invalidPixelFormat,
@@ -185,15 +186,10 @@ public final class X11WindowRenderer: VideoRenderer {
   }
 
   private var lost: RenderingError {
-    let reason =
-      if access.isRevoked {
-        "the window 0x\(String(windowID, radix: 16)) may be used no more"
-      } else if connection.isBroken {
-        "the X server has gone"
-      } else {
-        "the window 0x\(String(windowID, radix: 16)) has gone"
-      }
-    return RenderingError(code: .surfaceLost, reason: reason)
+    RenderingError(
+      code: .surfaceLost,
+      reason: connection.isBroken
+        ? "the X server has gone" : "the window 0x\(String(windowID, radix: 16)) has gone")
   }
 
   public func removeImage() {
