@@ -24,7 +24,8 @@ ln -s "$products/libgstpipsink.so" "$folder/plugins/"
 export GST_PLUGIN_PATH=$folder/plugins GST_REGISTRY=$folder/registry.bin ORC_CODE=backup G_SLICE=always-malloc G_DEBUG=gc-friendly
 export SWIFT_BACKTRACE=enable=no
 unset DISPLAY WAYLAND_DISPLAY
-options=(--tool=memcheck --leak-check=no --show-leak-kinds=none --expensive-definedness-checks=yes --track-origins=yes --num-callers=200 --error-limit=no --error-exitcode=99)
+options=(--tool=memcheck --leak-check=no --show-leak-kinds=none --expensive-definedness-checks=yes --track-origins=yes)
+options+=(--num-callers=200 --error-limit=no --error-exitcode=99)
 for file in /usr/share/glib-2.0/valgrind/glib.supp scripts/valgrind.suppressions; do
   [ ! -f "$file" ] || options+=(--suppressions="$file")
 done

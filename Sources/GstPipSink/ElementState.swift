@@ -117,6 +117,9 @@ final class ElementState: @unchecked Sendable {
       return member
     }
     member?.leave()
+    // What the main actor has yet to do keeps the chain, for good where the program ends first, and with it the pools of
+    // the processors, which would be trimmed some time later: when the program has ended GStreamer, perhaps.
+    member?.chain.processors = []
     chain = nil
     wrapper = SampleWrapper()
     VideoFormatDescription.forgetUnused()

@@ -34,7 +34,7 @@ import Testing
       (
         "another colour",
         { matrix, weight in
-          matrix[32..<64].indices.forEach { matrix[$0] = weight }
+          for index in 32..<64 { matrix[index] = weight }
           return true
         }
       ),
@@ -48,28 +48,28 @@ import Testing
       (
         "half of the bytes",
         { matrix, weight in
-          (0..<8).forEach { matrix[$0 * 2] = weight }
+          for index in 0..<8 { matrix[index * 2] = weight }
           return true
         }
       ),
       (
         "the bytes between",
         { matrix, weight in
-          (0..<16).forEach { matrix[$0 * 2 + 1] = weight }
+          for index in 0..<16 { matrix[index * 2 + 1] = weight }
           return true
         }
       ),
       (
         "too much",
         { matrix, _ in
-          (0..<16).forEach { matrix[$0 * 2] = 200 }
+          for index in 0..<16 { matrix[index * 2] = 200 }
           return true
         }
       ),
       (
         "everything",
         { matrix, weight in
-          matrix.indices.forEach { matrix[$0] = weight }
+          for index in matrix.indices { matrix[index] = weight }
           return true
         }
       ),
