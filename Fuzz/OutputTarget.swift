@@ -52,7 +52,8 @@ enum OutputTarget {
       })
     let usage = Report.ProcessUsage(cpuSeconds: 1, peakRssBytes: 2, rssBytes: 3, threads: 4, openFiles: 5)
     let report = Report(
-      outcome: .failed, durationSeconds: 1, surface: names.first ?? "", streams: streams, modeChanges: [],
+      outcome: .failed, durationSeconds: 1, surface: names.first ?? "", streams: streams, abandonedPipelines: 0,
+      modeChanges: [],
       pictureInPictureEvents: [], process: usage, snapshots: names, errors: names)
     guard let json = try? report.json(), let read = try? JSONDecoder().decode(Report.self, from: Data(json))
     else {

@@ -245,7 +245,9 @@ struct DBusTests {
 
   private func counts(of program: RunningProgram) -> (threads: Int, files: Int) {
     let folder = "/proc/\(program.processIdentifier)"
-    let count = { (name: String) in (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)"))?.count ?? 0 }
+    let count = { (name: String) in
+      (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)"))?.count ?? 0
+    }
     return (count("task"), count("fd"))
   }
 
