@@ -86,7 +86,7 @@ struct WaylandPixelTests {
       try await eventually { try await server.screenshot().pixel(512, 300)[0..<3].allSatisfy { $0 > 240 } })
     // On a busy machine the line of a second is some tenths late.
     let isFiveSecondsOn = await demo.wait { program in
-      (program.errors + program.output).firstMatch(of: /\n +([5-9]|\d\d)\.\d s /) != nil
+      (program.errors + program.output).firstMatch(of: #/\n +([5-9]|\d\d)\.\d s /#) != nil
     }
     #expect(isFiveSecondsOn, "\(demo.errors)")
     try await server.swaymsg("workspace", "2")
