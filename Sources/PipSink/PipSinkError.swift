@@ -147,7 +147,7 @@ extension PipSinkError: CustomStringConvertible {
       "all \(limit) buffers of the pool are in use; let go of frames, or give the pool a larger maximumBufferCount"
     case .resourceExhausted(let resource, let inUse, let limit):
       "there are too few \(resource.rawValue) left to start a pipeline: the process has \(inUse)"
-        + "\(limit.map { " of \($0) that it may have" } ?? ""); stop some streams, or raise the limit with \"\(resource.advice)\""
+        + "\(limit.map { " of \($0) that it may have" } ?? ""); stop some streams, or raise the limit with \(resource.advice)"
     case .outOfMemory(let byteCount):
       "there is no memory for a frame of \(byteCount) bytes"
     case .displayUnavailable(let reason):

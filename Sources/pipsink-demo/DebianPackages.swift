@@ -3,6 +3,8 @@ import PipSink
 
 /// Which Debian package has an element.
 enum DebianPackages {
+  private static let patience = DispatchTimeInterval.seconds(5)
+
   /// What to install; nil when the error is not about something missing.
   static func advice(for error: PipSinkError) -> String? {
     guard case .missingElements(let names) = error else { return nil }
@@ -48,6 +50,11 @@ enum DebianPackages {
 
   private static func output(of program: String, _ arguments: [String]) -> Data? {
     guard let process = try? ChildProcess(program, arguments, readsOutput: true) else { return nil }
+    // An error message waits no longer than this for its advice; apt may wait for a lock, or for a slow disk.
+    let identifier = process.processIdentifier
+    let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + patience, execute: watchdog)
+    defer { watchdog.cancel() }
     let (data, status) = process.finish()
     return status == 0 ? data : nil
   }

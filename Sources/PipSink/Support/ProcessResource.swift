@@ -4,11 +4,12 @@ public enum ProcessResource: String, Sendable {
   /// File descriptors: files, sockets, pipes.
   case files = "open files"
 
-  /// The shell's word for its limit.
+  /// The shell's commands for its limits.
   var advice: String {
     switch self {
-    case .threads: "ulimit -u"
-    case .files: "ulimit -n"
+    // A thread needs address space for its stack, too.
+    case .threads: "\"ulimit -u\" or \"ulimit -v\""
+    case .files: "\"ulimit -n\""
     }
   }
 }
