@@ -145,6 +145,25 @@ struct DisplayDeathTests {
     }
   }
 
+  /// Xvfb aborts when a program asks for what it was started without; newer ones may not.
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func aServerThatAbortsWhenAProgramConnectsIsAnErrorThatSaysSo() async throws {
+    let without = ["RANDR", "XFIXES", "SHAPE", "XINERAMA"].flatMap { ["-extension", $0] }
+    for number in 0..<(Self.tries ?? 3) {
+      let server = try RunningProgram(
+        "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"] + without)
+      let display = ":" + (try #require(await server.firstLine(), "the X server did not start"))
+      let result = try await Demo.start(
+        ["play", Self.video + "appsink name=a", "--surface", "window", "--duration", "1"],
+        environment: ["DISPLAY": display]
+      ).result(seconds: Self.patience)
+      let hasDied = !server.isRunning
+      server.stop()
+      #expect(!result.wasKilled && result.status == (hasDied ? 69 : 0), "\(number): \(result.status): \(result.errors)")
+      #expect(!hasDied || result.errors.contains("the display server has gone"), "\(number): \(result.errors)")
+    }
+  }
+
   @Test(
     .enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"),
     arguments: [WaylandServer.Compositor.sway, .weston])
