@@ -2,6 +2,7 @@ import Foundation
 import FoundationXML
 import Testing
 
+@testable import PipSink
 @testable import pipsink_demo
 
 /// What is done with a benchmark's numbers.
@@ -33,6 +34,46 @@ import Testing
     #expect(faster.hasSuffix("2 of 2 numbers changed beyond the noise"))
     let once = BenchComparison(old: result([100]), new: result([150])).text
     #expect(once.contains("Fewer than three rounds"))
+  }
+
+  /// What `bench scale` says of 1, 2 and 4 streams of two sizes.
+  ///
+  /// - Parameters:
+  ///   - small: what a frame of 32x18 costs, and the share of frames that is shown, by streams.
+  ///   - large: the same of 64x36.
+  private func scaleRemarks(_ small: [(Double, Double)], _ large: [(Double, Double)]) -> [String] {
+    var (points, samples) = ([ScalePoint](), Samples())
+    for (width, values) in [(32, small), (64, large)] {
+      for (streams, (cost, shown)) in zip([1, 2, 4], values) {
+        let source = StillSource(size: PictureSize(width: width, height: width * 9 / 16), rate: 30)
+        let point = ScalePoint(streams: streams, source: source)
+        points.append(point)
+        samples.add(cost, point.name, ScalePoint.cost, unit: "µs")
+        samples.add(shown, point.name, ScalePoint.shown, unit: "ratio")
+        samples.add(1, point.name, ScalePoint.busy, unit: "1")
+      }
+    }
+    return ScaleVerdict(points: points, result: BenchResult("scale", samples)).remarks
+  }
+
+  @Test func scaleSaysWhereTheCostOfAFrameStopsBeingTheSame() {
+    let flat = [(100.0, 1.0), (100, 1), (90, 1)]
+    let double = flat.map { ($0.0 * 2, $0.1) }
+    #expect(
+      scaleRemarks(flat, double) == [
+        "32x18 at 30 frames/s: linear up to 4 streams", "64x36 at 30 frames/s: linear up to 4 streams",
+        "64x36 has 4.0 times the pixels of 32x18 and costs 2.0 times as much a frame, with 4 streams",
+      ])
+    // Too few frames, and frames that cost more than a quarter more, each end it.
+    let late = scaleRemarks([(100, 1), (100, 0.96), (100, 0.5)], double)
+    #expect(late[0].contains("linear below 4 streams; there 50 % of the frames are shown"))
+    #expect(late.last?.hasSuffix("with 2 streams") == true, "the most streams whose frames are all shown")
+    #expect(
+      scaleRemarks([(100, 1), (126, 1), (100, 1)], double)[0].hasSuffix(
+        "linear below 2 streams; there a frame costs 1.26 of what it does with 1, though all are shown"))
+    #expect(scaleRemarks([(100, 1), (124, 1), (100, 1)], double)[0].hasSuffix("linear up to 4 streams"))
+    // Where no point shows its frames, nothing is said of sizes.
+    #expect(scaleRemarks(flat.map { ($0.0, 0.9) }, double).count == 2)
   }
 
   @Test func aResultOfAnotherBenchmarkIsNotCompared() {

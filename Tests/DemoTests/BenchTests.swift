@@ -87,7 +87,13 @@ import Testing
     let result = try await run(
       ["scale", "--streams", "1,2", "--sizes", "32x18,64x36", "--rates", "30", "--seconds", "0.3", "--rounds", "1"])
     expectSound(result, "scale", rounds: 1, rows: 4, processes: 4)
-    #expect(result.remarks.count == 3)
+    // What a larger picture costs is said of points that show their frames, which takes a machine with time for them.
+    let isAnyShown = [1, 2].contains { streams in
+      ["32x18", "64x36"].allSatisfy { size in
+        result.measurement("\(size) at 30 frames/s: \(streams)", ScalePoint.shown)?.median ?? 0 >= 0.95
+      }
+    }
+    #expect(result.remarks.count == (isAnyShown ? 3 : 2))
     #expect(result.remarks.prefix(2).allSatisfy { $0.contains("linear") })
   }
 

@@ -256,7 +256,7 @@ struct DBusTests {
     let demo = try await bus.startSession()
     let script = Demo.root.appendingPathComponent("Tests/DemoTests/dbus-streams.py").path
     func play(_ first: Int, _ count: Int) async throws {
-      let result = try await bus.run("python3", [script, "\(first)", "\(count)"])
+      let result = try await bus.run("python3", [script, "\(first)", "\(count)"], seconds: 60 + Double(count))
       #expect(result.status == 0, "\(result.errors)")
       #expect(try await bus.property("Streams") == "@a{ss} {}")
     }

@@ -38,8 +38,8 @@ final class SessionBus {
     return demo
   }
 
-  func run(_ tool: String, _ arguments: [String]) async throws -> ProgramResult {
-    try await RunningProgram("/usr/bin/\(tool)", arguments, environment: environment).result(seconds: 60)
+  func run(_ tool: String, _ arguments: [String], seconds: Double = 60) async throws -> ProgramResult {
+    try await RunningProgram("/usr/bin/\(tool)", arguments, environment: environment).result(seconds: seconds)
   }
 
   /// What playerctl prints.
