@@ -15,6 +15,14 @@ public enum GTKDisplay {
   private static var x11Presenter: X11Presenter?
   /// nil on X11, and on compositors without subsurfaces.
   private(set) static var waylandConnection: WaylandConnection?
+  /// nil before a picture-in-picture window has been opened, on X11, and where the compositor has none.
+  private(set) static var waylandActivation: WaylandActivation?
+
+  /// Follows the pointer from now on, so that a click in one window can show another.
+  static func prepareActivation() {
+    guard waylandActivation == nil, !isLost else { return }
+    waylandActivation = waylandConnection.flatMap { WaylandActivation($0) }
+  }
 
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
   /// called on the main thread before any view or window is made.

@@ -83,6 +83,7 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     guard !GTKDisplay.isLost else { throw .displayUnavailable(reason: "the display server has gone") }
     isOpen = true
+    GTKDisplay.prepareActivation()
     update(presentation)
     chooseFreeCorner()
     snap(to: placement.corner)

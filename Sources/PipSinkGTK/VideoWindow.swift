@@ -49,6 +49,7 @@ public final class VideoWindow {
   isolated deinit {
     signals.disconnectAll()
     if !GTKDisplay.isLost {
+      GTKDisplay.waylandActivation?.forget(window)
       gtk_widget_destroy(window)
       g_object_unref(window)
     }
@@ -66,6 +67,7 @@ public final class VideoWindow {
     guard !GTKDisplay.isLost else { return }
     gtk_window_deiconify(window.asWindow)
     gtk_window_present(window.asWindow)
+    GTKDisplay.waylandActivation?.show(window)
   }
 
   public func toggleFullscreen() {

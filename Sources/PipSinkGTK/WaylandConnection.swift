@@ -9,6 +9,8 @@ final class WaylandConnection: @unchecked Sendable {
   let compositor: OpaquePointer
   let subcompositor: OpaquePointer
   let sharedMemory: OpaquePointer
+  /// xdg_activation_v1; nil where the compositor has none.
+  let activation: OpaquePointer?
 
   /// - Returns: nil when the compositor does not offer them.
   @MainActor
@@ -34,7 +36,8 @@ final class WaylandConnection: @unchecked Sendable {
     else { return nil }
     // Its formats; every compositor has XRGB8888.
     wl_display_roundtrip_queue(display, queue)
-    for proxy in [sharedMemory, subcompositor] { wl_proxy_set_queue(proxy, nil) }
+    activation = globals.pointee.activation
+    for proxy in [sharedMemory, subcompositor, activation].compactMap(\.self) { wl_proxy_set_queue(proxy, nil) }
     (self.display, self.compositor) = (display, compositor)
     (self.sharedMemory, self.subcompositor) = (sharedMemory, subcompositor)
   }
@@ -42,6 +45,7 @@ final class WaylandConnection: @unchecked Sendable {
   private struct Globals {
     var sharedMemory: OpaquePointer?
     var subcompositor: OpaquePointer?
+    var activation: OpaquePointer?
   }
 
   private static let registryListener = WaylandListener(
@@ -51,6 +55,7 @@ final class WaylandConnection: @unchecked Sendable {
         switch String(cString: interface) {
         case "wl_shm": globals.pointee.sharedMemory = pipsink_bind_shm(registry, name)
         case "wl_subcompositor": globals.pointee.subcompositor = pipsink_bind_subcompositor(registry, name)
+        case "xdg_activation_v1": globals.pointee.activation = pipsink_bind_activation(registry, name)
         default: break
         }
       },
