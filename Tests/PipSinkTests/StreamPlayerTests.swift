@@ -66,6 +66,26 @@ import Testing
     #expect(await eventually { if case .failed = player.state { true } else { false } })
   }
 
+  @Test func aPlayerThatIsStoppedBeforeItsNextTryTriesNoMore() async throws {
+    var configuration = quick()
+    configuration.restartsAtEnd = true
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 60)
+    let starts = Locked(0)
+    let player = try StreamPlayer(
+      streamID: "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
+    ) { _ in
+      starts.withLock { $0 += 1 }
+      return Counter()
+    }
+    for round in 1...20 {
+      player.start()
+      #expect(await eventually { if case .reconnecting = player.state { true } else { false } })
+      player.stop()
+      #expect(player.state == .stopped)
+      #expect(starts.withLock { $0 } == round)
+    }
+  }
+
   @Test func anEndIsAFailureWhereThereIsNone() async throws {
     var configuration = quick()
     configuration.restartsAtEnd = true

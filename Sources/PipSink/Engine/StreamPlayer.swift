@@ -259,6 +259,11 @@ extension StreamPlayer {
       var since = MonotonicTime.now
       var attempt = 0
 
+      mutating func takeStops() -> [Completion<Void>] {
+        defer { stops = [] }
+        return stops
+      }
+
       /// - Returns: whether it needs a thread.
       mutating func start() -> Bool {
         isStarted = true
@@ -326,19 +331,14 @@ extension StreamPlayer {
       }
     }
 
-    private func completeStops() {
-      let stops = state.withLock { state in
-        defer { state.stops = [] }
-        return state.stops
-      }
-      for stop in stops { stop.complete(()) }
-    }
-
     /// It has no thread.
     func fail(_ error: PipSinkError) {
       setPhase(.failed(error))
-      state.withLock { $0.isSupervised = false }
-      completeStops()
+      let stops = state.withLock { state in
+        state.isSupervised = false
+        return state.takeStops()
+      }
+      for stop in stops { stop.complete(()) }
     }
 
     // MARK: - The player's thread
@@ -346,11 +346,11 @@ extension StreamPlayer {
     func run() {
       while true {
         supervise()
-        let isOver = state.withLock { state in
+        let (isOver, stops) = state.withLock { state in
           state.isSupervised = state.isWanted && state.isResetting
-          return !state.isSupervised
+          return (!state.isSupervised, state.takeStops())
         }
-        completeStops()
+        for stop in stops { stop.complete(()) }
         if isOver { return }
       }
     }
@@ -393,8 +393,10 @@ extension StreamPlayer {
     private static let blockedLimit = 3
 
     private func playOnce() -> Outcome {
-      completeStops()
-      state.withLock { state in
+      // Who waits for a stop that a start has followed waits no longer. One that comes from here on waits for this run's
+      // end, and where one has come already, nothing begins.
+      let overtaken = state.withLock { state -> [Completion<Void>]? in
+        guard state.isWanted else { return nil }
         if state.isResetting { state.attempt = 0 }
         state.isResetting = false
         state.outcome = nil
@@ -402,7 +404,10 @@ extension StreamPlayer {
         state.hasNoVideo = false
         state.hasPlayed = false
         state.since = .now
+        return state.takeStops()
       }
+      guard let overtaken else { return .cancelled }
+      for stop in overtaken { stop.complete(()) }
       setPhase(.requesting)
       do throws(PipSinkError) {
         try engine.begin { _ in consumer(streamID) }
