@@ -327,7 +327,8 @@ final class PipelineRun: Sendable {
     }
   }
 
-  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest is tried again.
+  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest
+  /// is tried again.
   private func bringUp() throws(PipSinkError) {
     while !thread.isStopping, gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
@@ -342,50 +343,6 @@ final class PipelineRun: Sendable {
       noteBroken(affected, error)
       isolateBroken()
     }
-  }
-
-  // MARK: - Streams that fail
-
-  /// On a streaming thread, from which no branch may be taken out: leaves a stream that refuses what it gets to the bus
-  /// thread.
-  ///
-  /// - Returns: whether the stream is to let frames go by until then, so that what it shares with others does not stop.
-  ///   Where there are no others, what feeds it is to stop.
-  func noteRefusal(of id: StreamID, _ error: PipSinkError) -> Bool {
-    let (isFirst, hasOthers) = progress.withLock { progress in
-      let hasOthers = flows.keys.contains { $0 != id && !progress.broken.contains($0) }
-      guard progress.refusals[id] == nil, !progress.broken.contains(id) else { return (false, hasOthers) }
-      progress.refusals[id] = error
-      return (true, hasOthers)
-    }
-    if isFirst, let stream = pipeline.stream(id) { BusMessage.postRefusal(of: stream.sink) }
-    return hasOthers
-  }
-
-  /// Notes that nothing can come of streams any more, and closes those that are open. ``isolateBroken()`` is to follow.
-  func noteBroken(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
-    let reasons = progress.withLock { progress in
-      progress.broken.formUnion(streams.map(\.id))
-      // What a stream says of itself tells more than what its source says of it.
-      return streams.map { ($0.id, progress.refusals.removeValue(forKey: $0.id) ?? error) }
-    }
-    for (id, reason) in reasons { close([id], .failed(reason)) }
-  }
-
-  /// Takes the branches of broken streams out, each once, unless nobody is left whom they could hold up. Left where it
-  /// is, a branch without data keeps the others from prerolling: at the start, after a pause and after a jump. Not on a
-  /// streaming thread.
-  ///
-  /// - Returns: whether there were any.
-  @discardableResult
-  func isolateBroken() -> Bool {
-    let (broken, isNew) = progress.withLock { progress -> (Set<StreamID>, Bool) in
-      guard progress.broken.count < flows.count, progress.isolated != progress.broken else { return ([], false) }
-      progress.isolated = progress.broken
-      return (progress.broken, true)
-    }
-    if isNew { pipeline.isolate(pipeline.streams.filter { broken.contains($0.id) }) }
-    return isNew
   }
 
   // MARK: - What streams do
