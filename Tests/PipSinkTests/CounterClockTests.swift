@@ -81,6 +81,26 @@ import Testing
     #expect(machine.calibration.line == nil)
   }
 
+  @Test func pairsAreWantedOnlyWhenTheyTellSomething() {
+    var machine = Machine()
+    #expect(machine.calibration.nextPair <= machine.nanoseconds)
+    var noted = 0
+    for _ in 0..<1000 {
+      if machine.nanoseconds >= machine.calibration.nextPair, machine.error == nil {
+        machine.note()
+        noted += 1
+      }
+      machine.run(milliseconds: 1)
+    }
+    // The first two, the third, with which the first line begins, and one for each line after it.
+    #expect((3 + 8...3 + 9).contains(noted))
+    // What contradicts is forgotten, and learned anew at once.
+    machine.counter -= 1_000_000_000
+    let agrees = machine.note()
+    #expect(!agrees)
+    #expect(machine.calibration.nextPair <= machine.nanoseconds)
+  }
+
   @Test(arguments: [1.0005, 0.9995])
   func aClockThatIsBeingCorrectedIsFollowedWithoutGoingBack(clockSpeed: Double) throws {
     var machine = Machine.calibrated()

@@ -37,6 +37,9 @@ struct CounterCalibration {
   /// Nanoseconds a tick that a counter can have: of ten gigahertz to a hundred kilohertz.
   private static let speeds = 0.1...10_000.0
 
+  /// When the next pair tells something, in nanoseconds of the system's clock.
+  var nextPair: UInt64 { last.map { $0.nanoseconds + Self.spans.lowerBound } ?? 0 }
+
   /// Takes a pair: the counter, and the system's clock at the same moment.
   ///
   /// - Returns: false if it contradicts those before, which are then forgotten.

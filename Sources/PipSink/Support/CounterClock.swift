@@ -26,6 +26,8 @@ enum CounterClock {
     let nanoseconds = Atomic<UInt64>(0)
     let speed = Atomic<UInt64>(0)
     let length = Atomic<UInt64>(0)
+    /// Nanoseconds on the system's clock. Before them a pair would tell nothing.
+    let nextPair = Atomic<UInt64>(0)
 
     @inline(__always)
     func time(at now: UInt64) -> MonotonicTime? {
@@ -73,18 +75,32 @@ enum CounterClock {
     get { line.time(at: pipsink_counter()) }
   }
 
-  /// What the system says; it is also what the counter is told by from here on.
+  /// What the system says; now and then it is also what the counter is told by from here on.
   @inline(never)
   private static func asked() -> MonotonicTime {
-    guard isUsable else { return .now }
+    let time = MonotonicTime.now
+    guard time.nanoseconds >= line.nextPair.load(ordering: .relaxed) else { return time }
+    return askedForPair()
+  }
+
+  @inline(never)
+  private static func askedForPair() -> MonotonicTime {
+    guard isUsable else {
+      line.nextPair.store(.max, ordering: .relaxed)
+      return .now
+    }
     let pair = readPair()
-    guard pair.ticks <= ticksBetween else { return pair.time }
+    guard pair.ticks <= ticksBetween else {
+      line.nextPair.store(pair.time.nanoseconds + pauseAfterSlowPair, ordering: .relaxed)
+      return pair.time
+    }
     line.change {
       calibration.withLock { calibration in
         // The kernel finds out when a counter is no good, for instance since those of two processors differ.
         if !calibration.note(counter: pair.counter, nanoseconds: pair.time.nanoseconds), !isKernelsClock {
           isTold.store(false, ordering: .relaxed)
         }
+        line.nextPair.store(calibration.nextPair, ordering: .relaxed)
         return calibration.line
       }
     }
@@ -96,6 +112,8 @@ enum CounterClock {
   /// Ticks that reading a pair may take: a microsecond or two. It takes a few hundred, and long when the thread loses
   /// its processor in between.
   private static let ticksBetween: UInt64 = 4000
+  /// Nanoseconds. Where every pair takes long, as under an emulator, few are tried.
+  private static let pauseAfterSlowPair: UInt64 = 1_000_000
 
   private static func readPair() -> Pair {
     let first = pipsink_counter()
