@@ -142,6 +142,44 @@ import Testing
     engine.stop()
   }
 
+  /// Pictures of two decoders, one of them of images, put together.
+  @Test func allDecodersOfAStreamRestAndGoOn() async throws {
+    let engine = try VideoEngine(
+      .text(
+        "compositor name=m ! appsink name=a "
+          + Self.encoded("x").replacing("! videoconvert ! appsink name=x", with: "! m. ")
+          + " videotestsrc is-live=true ! video/x-raw,width=16,height=16,framerate=60/1 ! pngenc ! pngdec ! m."))
+    let screen = Screen()
+    try engine.start { _ in screen }
+    #expect(await eventually { screen.count > 5 })
+    engine.visibleStreamIDs = []
+    #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
+    #expect(engine.withRun { $0.gates.withLock { $0.count } } == 2)
+    engine.visibleStreamIDs = ["a"]
+    #expect(await eventually { engine.withRun { $0.gates.withLock { $0.count } } == 0 })
+    let count = screen.count
+    #expect(await eventually { screen.count > count + 10 })
+    engine.stop()
+  }
+
+  @Test func anotherRunBeginsAsUnseenAsTheLastOneEnded() async throws {
+    let engine = try VideoEngine(.text(Self.encoded("a")))
+    let screen = Screen()
+    engine.visibleStreamIDs = []
+    for run in 1...2 {
+      try engine.start { _ in screen }
+      #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }, "run \(run)")
+      engine.stop()
+      #expect(engine.info(of: "a")?.isDecodingSuspended != true, "nothing is left of it when it has stopped")
+    }
+    engine.visibleStreamIDs = nil
+    try engine.start { _ in screen }
+    let count = screen.count
+    #expect(await eventually { screen.count > count + 5 })
+    #expect(engine.info(of: "a")?.isDecodingSuspended == false)
+    engine.stop()
+  }
+
   @Test @MainActor func thePictureInPictureControllerSaysWhatCanBeSeen() async throws {
     let engine = try VideoEngine(.text(Self.encoded("a") + " " + Self.encoded("b")))
     let router = FrameRouter()

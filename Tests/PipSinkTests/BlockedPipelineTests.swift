@@ -19,17 +19,6 @@ import Testing
     }
   }
 
-  /// Whether a stream's pipeline is on its way up.
-  private func isBlocked(_ engine: VideoEngine, _ id: StreamID) -> Bool {
-    engine.players.withLock { $0[id] }?.withUnsafeElement(named: "source") { source in
-      // Of the pipeline: the source's own fields are set a little later.
-      guard let pipeline = gst_object_get_parent(source.asObject) else { return false }
-      defer { gst_object_unref(pipeline) }
-      let element = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstElement.self)
-      return element.pointee.next_state == GST_STATE_PAUSED
-    } ?? false
-  }
-
   private func seconds(_ body: () throws -> Void) rethrows -> Double {
     let start = MonotonicTime.now
     try body()
@@ -141,7 +130,7 @@ import Testing
     #expect(await engine.stop(within: 0.3) == false)
     #expect(turns > 3)
     try engine.startPlayingStream("own", from: source.pipeline()) { _ in CountingConsumer() }
-    #expect(await eventually { isBlocked(engine, "own") })
+    #expect(await eventually { engine.isBlocked("own") })
     turns = 0
     #expect(try await engine.stopPlayingStream("own", within: 0.3) == false)
     #expect(turns > 3)
@@ -156,16 +145,25 @@ import Testing
   @Test func aPlayerTriesNoMorePipelinesWhileThreeBlock() async throws {
     let source = try BlockingSource(.fifo)
     var configuration = StreamPlayer.Configuration()
-    configuration.stallTimeout = 0.05
-    configuration.restartTimeout = 0.05
-    configuration.stateChangeTimeout = 0.05
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.01, longestPause: 0.02)
-    let engine = try VideoEngine()
+    configuration.stallTimeout = 3
+    configuration.restartTimeout = 5
+    configuration.stateChangeTimeout = 6
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 7, longestPause: 7)
+    let clock = ManualClock()
+    let engine = try VideoEngine(clock: clock.clock)
     let log = Log(engine)
     let consumer = CountingConsumer()
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in consumer }
-    #expect(await eventually { engine.info(of: "a")?.abandonedPipelineCount == 3 })
-    try await Task.sleep(for: .milliseconds(300))
+    for count in 1...3 {
+      #expect(await eventually { engine.isBlocked("a") })
+      // For its first frame, for its stop, and before the next try.
+      for wait in [8.0, 6, 7] { #expect(await clock.reach(wait)) }
+      #expect(engine.info(of: "a")?.abandonedPipelineCount == count)
+    }
+    // It waits no more for any time, but for one of the three.
+    #expect(await eventually { clock.alarmCount == 0 })
+    #expect(await !clock.isAwaited(in: 8, within: 0.2))
+    clock.advance(by: 1000)
     #expect(log.all.filter { $0.contains("abandoned") }.count == 3)
     if case .reconnecting = engine.playState(of: "a") {} else { Issue.record("\(engine.playState(of: "a"))") }
     // Those three end, and another is tried.
@@ -173,7 +171,17 @@ import Testing
     let before = tries()
     #expect(await eventually { source.open() })
     #expect(await eventually { tries() > before })
-    try engine.stopPlayingStream("a")
+    // Its source may wait for what is never written.
+    let isStopped = Locked(false)
+    Task {
+      _ = try? await engine.stopPlayingStream("a", within: nil)
+      isStopped.withLock { $0 = true }
+    }
+    #expect(
+      await eventually {
+        clock.advance(by: 1)
+        return isStopped.withLock { $0 }
+      })
   }
 
   @Test func aStreamsIDMayBeUsedAgainWhileItsOldPipelineBlocks() async throws {
@@ -181,7 +189,7 @@ import Testing
     let engine = try VideoEngine()
     let old = CountingConsumer()
     try engine.startPlayingStream("a", from: source.pipeline()) { _ in old }
-    #expect(await eventually { isBlocked(engine, "a") })
+    #expect(await eventually { engine.isBlocked("a") })
     let stop = Task { try await engine.stopPlayingStream("a", within: 60) }
     #expect(await eventually { engine.playingStreamIDs.isEmpty })
     let consumer = CountingConsumer()

@@ -1,3 +1,4 @@
+import CGStreamer
 import Foundation
 
 @testable import PipSink
@@ -30,6 +31,8 @@ final class BlockingSource {
   private var sockets: [Int32] = []
 
   init(_ kind: Kind) throws {
+    // A reader may go while it is being written to.
+    signal(SIGPIPE, SIG_IGN)
     switch kind {
     case .fifo:
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
@@ -116,5 +119,26 @@ final class BlockingSource {
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     return address
+  }
+}
+
+extension StreamPlayer {
+  /// Whether its pipeline is on its way up.
+  var isBlocked: Bool { withUnsafeElement(named: "source", VideoEngine.isOnItsWayUp) ?? false }
+}
+
+extension VideoEngine {
+  /// Whether the pipeline is on its way up.
+  var isBlocked: Bool { withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false }
+
+  /// Whether a stream's own pipeline is.
+  func isBlocked(_ id: StreamID) -> Bool { players.withLock { $0[id] }?.isBlocked ?? false }
+
+  /// Of the pipeline that the source is in: the source's own fields are set a little later.
+  fileprivate static func isOnItsWayUp(_ source: GstElementPointer) -> Bool {
+    guard let pipeline = gst_object_get_parent(source.asObject) else { return false }
+    defer { gst_object_unref(pipeline) }
+    let element = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstElement.self)
+    return element.pointee.next_state == GST_STATE_PAUSED
   }
 }

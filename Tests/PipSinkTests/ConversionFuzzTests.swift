@@ -126,21 +126,17 @@ import Testing
     return try TestFrame.pixelBuffer(owning: #require(gst_sample_new(buffer, caps, nil, nil)))
   }
 
-  private func expectPaddingUntouched(_ target: PixelBuffer, _ what: String) throws {
+  private func expectPaddingUntouched(_ target: PixelBuffer, _ what: @autoclosure () -> String) throws {
     for plane in 0..<target.planeCount {
-      try target.withPlane(plane) { bytes, layout in
+      let isUntouched = try target.withPlane(plane) { bytes, layout in
         let row = target.pixelFormat.rowByteCount(plane, width: layout.width)
-        guard layout.bytesPerRow > row else { return }
-        bytes.withUnsafeBytes { all in
-          for number in 0..<layout.height - 1 {
-            let padding = all[number * layout.bytesPerRow + row..<(number + 1) * layout.bytesPerRow]
-            if padding.contains(where: { $0 != 0xA5 }) {
-              Issue.record("\(what): wrote behind row \(number) of plane \(plane)")
-              return
-            }
-          }
+        return bytes.withUnsafeBytes { all in
+          PixelComparison.isFilled(
+            all.baseAddress!.assumingMemoryBound(to: UInt8.self) + row, stride: layout.bytesPerRow,
+            width: layout.bytesPerRow - row, height: layout.height - 1, with: 0xA5)
         }
       }
+      if !isUntouched { Issue.record("\(what()): wrote behind a row of plane \(plane)") }
     }
   }
 }

@@ -4,21 +4,10 @@ import Testing
 
 /// A layer and its surfaces: attached, moved, hidden, failing; and frames that wait for their time.
 @Suite struct DisplayLayerSurfaceTests {
-  private let frame: SampleBuffer
+  private let numbered: NumberedFrames
 
   init() throws {
-    frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
-  }
-
-  private func numbered(_ number: UInt64) -> SampleBuffer {
-    SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number)
-  }
-
-  /// A frame that is to be shown at a time.
-  private func timed(_ number: UInt64, seconds: Double) -> SampleBuffer {
-    SampleBuffer(
-      pixelBuffer: frame.pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: seconds)),
-      attachments: .init(displayImmediately: false), sequenceNumber: number)
+    numbered = try NumberedFrames()
   }
 
   private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
@@ -34,6 +23,7 @@ import Testing
     layer.attach(to: second)
     #expect(await eventually { second.shown == [1] })
     #expect(await eventually { first.state.withLock { $0.removals } == 1 })
+    #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.isReadyForDisplay)
     // Shown a second time, it is no second frame.
     #expect(layer.statistics.presented == 1)
@@ -59,11 +49,11 @@ import Testing
     let renderers = try (0..<2).map { _ in try OffscreenRenderer(size: .init(width: 8, height: 8)) }
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderers[0])
     let isDone = Locked(false)
-    let feeder = Task.detached { [frame] in
+    let feeder = Task.detached { [numbered] in
       var count: UInt64 = 0
       while !isDone.withLock({ $0 }) {
         count += 1
-        layer.enqueue(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: count))
+        layer.enqueue(numbered(count))
         await Task.yield()
       }
       return count
@@ -199,6 +189,7 @@ import Testing
     renderer.state.withLock { $0.isVisible = true }
     renderer.askForDisplay()
     #expect(await eventually { renderer.shown == [3] })
+    #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.statistics.presented == 1)
   }
 
@@ -246,27 +237,36 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     renderer.state.withLock { ($0.code, $0.failsUntilRebuilt) = (.other(-5), true) }
     layer.enqueue(numbered(1))
-    #expect(await eventually { layer.status == .failed })
-    #expect(layer.error?.code == .other(-5))
-    #expect(renderer.state.withLock { $0.removals } == 1)
-    layer.enqueue(numbered(2))
+    // It is tried again by itself.
+    #expect(await eventually { renderer.shown == [1] })
     #expect(layer.waitUntilPresented(by: soon))
-    #expect(renderer.shown == [2])
-    #expect(renderer.state.withLock { $0.rebuilds } == 1)
+    #expect(renderer.state.withLock { ($0.removals, $0.rebuilds) } == (1, 1))
+    #expect(layer.statistics == .init(presented: 1, failed: 1, recovered: 1, rebuilt: 1))
   }
 
   @Test func aSurfaceThatFailsForLongShowsTheNewestFrameWhenItWorksAgain() async {
     let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let clock = ManualClock()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer, clock: clock.clock)
     renderer.state.withLock { ($0.code, $0.failsNext) = (.other(-5), .max) }
-    for number in 1...20 as ClosedRange<UInt64> {
+    layer.enqueue(numbered(1))
+    #expect(await clock.isAwaited(in: 0.05))
+    for number in 2...20 as ClosedRange<UInt64> {
       layer.enqueue(numbered(number))
       await Task.yield()
     }
-    #expect(await eventually { layer.statistics.failed >= 2 })
+    // Two frames are tried at once; the others wait from then on.
+    #expect(await clock.isAwaited(in: 0.1))
+    #expect(layer.statistics.failed == 2)
+    #expect(layer.error?.code == .other(-5))
     renderer.state.withLock { $0.failsNext = 0 }
+    clock.advance(by: 0.099)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(renderer.shown.isEmpty && layer.status == .failed)
     // By itself, without another frame.
+    #expect(await clock.reach(0.001))
     #expect(await eventually { renderer.shown.last == 20 && layer.status == .rendering })
+    #expect(renderer.shown == [20])
   }
 
   @Test func aSurfaceThatFailsForEverCostsOtherLayersNothing() async {
@@ -290,18 +290,25 @@ import Testing
 
   @Test func earlyFramesWaitForTheirTime() async {
     let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    let timebase = Timebase(time: .zero, rate: 0)
+    let clock = ManualClock()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer, clock: clock.clock)
+    let timebase = Timebase(time: .zero, rate: 0, clock: clock.clock)
     layer.controlTimebase = timebase
-    layer.enqueue(timed(1, seconds: 0))
-    layer.enqueue(timed(2, seconds: 100))
-    layer.enqueue(timed(3, seconds: 200))
+    layer.enqueue(numbered(1, seconds: 0))
+    layer.enqueue(numbered(2, seconds: 100))
+    layer.enqueue(numbered(3, seconds: 200))
     #expect(await eventually { renderer.shown == [1] })
     timebase.time = MediaTime(value: 100, timescale: 1)
     #expect(await eventually { renderer.shown == [1, 2] })
-    // A hundred seconds in a tenth of one.
-    timebase.rate = 1000
+    // A hundred seconds in fifty.
+    timebase.rate = 2
+    #expect(await clock.isAwaited(in: 50))
+    clock.advance(by: 49.9)
+    #expect(await clock.isAwaited(in: 0.1))
+    #expect(renderer.shown == [1, 2])
+    #expect(await clock.reach(0.1))
     #expect(await eventually { renderer.shown == [1, 2, 3] })
+    #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.statistics == .init(presented: 3))
   }
 
@@ -310,7 +317,7 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     let timebase = Timebase(time: .zero, rate: 0)
     layer.controlTimebase = timebase
-    for number in 1...4 as ClosedRange<UInt64> { layer.enqueue(timed(number, seconds: Double(number))) }
+    for number in 1...4 as ClosedRange<UInt64> { layer.enqueue(numbered(number, seconds: Double(number))) }
     timebase.time = MediaTime(value: 3, timescale: 1)
     #expect(await eventually { renderer.shown == [3] })
     #expect(layer.statistics.late == 2)
@@ -323,10 +330,10 @@ import Testing
     layer.controlTimebase = timebase
     for number in 1...8 as ClosedRange<UInt64> {
       #expect(layer.isReadyForMoreMediaData)
-      #expect(!layer.enqueue(timed(number, seconds: Double(number))))
+      #expect(!layer.enqueue(numbered(number, seconds: Double(number))))
     }
     #expect(!layer.isReadyForMoreMediaData)
-    #expect(layer.enqueue(timed(9, seconds: 9)))
+    #expect(layer.enqueue(numbered(9, seconds: 9)))
     #expect(layer.statistics.replaced == 1)
     timebase.time = MediaTime(value: 2, timescale: 1)
     #expect(await eventually { renderer.shown == [2] })
@@ -345,7 +352,7 @@ import Testing
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     layer.controlTimebase = Timebase()
-    layer.enqueue(timed(1, seconds: 1000))
+    layer.enqueue(numbered(1, seconds: 1000))
     layer.controlTimebase = nil
     #expect(await eventually { renderer.shown == [1] })
   }
@@ -368,14 +375,14 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     let next = Locked<UInt64>(0)
     let weakLayer = WeakLayer(layer)
-    layer.requestMediaDataWhenReady { [frame] in
+    layer.requestMediaDataWhenReady { [numbered] in
       while let layer = weakLayer.layer, layer.isReadyForMoreMediaData {
         let number = next.withLock { next in
           next += 1
           return next
         }
         if number > 5 { return layer.stopRequestingMediaData() }
-        layer.enqueue(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number))
+        layer.enqueue(numbered(number))
       }
     }
     #expect(await eventually { renderer.shown == [1, 2, 3, 4, 5] })

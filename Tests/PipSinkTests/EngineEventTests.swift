@@ -26,8 +26,9 @@ import Testing
   }
 
   @Test func aStreamTellsOfItsFirstFrameItsSizeItsStallsAndItsEnd() async throws {
-    let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"))
-    engine.stallTimeout = 0.5
+    let clock = ManualClock()
+    let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"), clock: clock.clock)
+    engine.stallTimeout = 4
     let events = engine.events()
     try engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
@@ -37,14 +38,22 @@ import Testing
       }
     }
     set("valve", "drop", "true")
-    #expect(await eventually { engine.playState(of: "a") == .stalled })
+    #expect(
+      await eventually {
+        clock.advance(by: 0.5)
+        return engine.playState(of: "a") == .stalled
+      })
     #expect(engine.info(of: "a")?.camera == .off)
     set("valve", "drop", "false")
     #expect(await eventually { engine.playState(of: "a") == .playing })
     // Standing still because it was asked to is no stall.
     engine.isPaused = true
     #expect(await eventually { engine.state == .paused })
-    try await Task.sleep(for: .milliseconds(900))
+    for _ in 0..<3 {
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 100)
+    }
+    #expect(await clock.isAwaited(in: 0.5))
     #expect(engine.playState(of: "a") == .playing)
     engine.isPaused = false
     engine.stop()
@@ -93,15 +102,37 @@ import Testing
   }
 
   @Test func aMicrophoneIsOnWhileItsSoundComes() async throws {
+    let clock = ManualClock()
     let engine = try VideoEngine(
       .text(
         "\(Self.live) ! appsink name=a audiotestsrc is-live=true ! valve name=a-valve ! level name=a-level interval=20000000"
-          + " ! fakesink sync=true async=false"))
-    engine.stallTimeout = 0.3
-    try engine.start { _ in CountingConsumer() }
+          + " ! fakesink sync=true async=false"), clock: clock.clock)
+    engine.stallTimeout = 4
+    let pictures = CountingConsumer()
+    try engine.start { _ in pictures }
     #expect(await eventually { engine.info(of: "a")?.microphone == .on })
+    // Far beyond the time in which it would go off.
+    let (count, isOff) = (Locked(0), Locked(false))
+    engine.status.broadcast.observe { event in
+      if case .audioLevel = event { count.withLock { $0 += 1 } }
+      if case .microphoneStateChanged(_, .off) = event { isOff.withLock { $0 = true } }
+    }
+    for _ in 0..<20 {
+      let (sounds, frames) = (count.withLock { $0 }, pictures.sampleBuffers.count)
+      #expect(await eventually { count.withLock { $0 } > sounds && pictures.sampleBuffers.count > frames })
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 0.5)
+    }
+    #expect(!isOff.withLock { $0 } && engine.info(of: "a")?.microphone == .on)
     _ = engine.withUnsafeElement(named: "a-valve") {
       gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
+    }
+    // Pictures come on.
+    for _ in 0..<20 {
+      let count = pictures.sampleBuffers.count
+      #expect(await eventually { pictures.sampleBuffers.count > count })
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 0.5)
     }
     #expect(await eventually { engine.info(of: "a")?.microphone == .off })
     #expect(engine.info(of: "a")?.camera == .on)

@@ -67,9 +67,11 @@ import Testing
                 from: (source.width, source.height), into: (target.width, target.height)))
             let isDone = source.scale(
               into: target, element: element, filter: filter, spare: memory.assumingMemoryBound(to: UInt8.self))
-            let what = "\(element) \(width)x\(height) to \(targetSize), filter \(filter.rawValue)"
-            #expect(isDone, "\(what)")
-            to.expectUntouchedOutside(target, 0, Int(element.byteCount), what)
+            func what() -> String {
+              "\(element) \(width)x\(height) to \(targetSize), filter \(filter.rawValue)"
+            }
+            if !isDone { Issue.record("\(what())") }
+            to.expectUntouchedOutside(target, 0, Int(element.byteCount), what())
           }
         }
       }
@@ -124,9 +126,9 @@ import Testing
                 to: ConversionStep(operation: .resample(kFilterBox), format: targetFormat, size: target)))
             let isDone = source.resample(
               into: result, filter: kFilterBox, spare: memory.assumingMemoryBound(to: UInt8.self))
-            let what = "\(format) \(size) to \(targetFormat) \(target)"
-            #expect(isDone, "\(what)")
-            to.expectUntouchedOutside(result, what)
+            func what() -> String { "\(format) \(size) to \(targetFormat) \(target)" }
+            if !isDone { Issue.record("\(what())") }
+            to.expectUntouchedOutside(result, what())
           }
         }
       }
@@ -204,10 +206,10 @@ private final class GuardedPlanes {
     let memory = memories[index]
     let start =
       placement.isAtEnd ? memory.place(byteCount: byteCount) : memory.placeAtStart(byteCount: byteCount)
-    if placement.padding > 0 {
-      for number in 0..<height - 1 {
-        memset(start + number * (row + placement.padding) + row, Int32(Self.untouched), placement.padding)
-      }
+    if placement.padding > 0, height > 1 {
+      SetPlane(
+        start.assumingMemoryBound(to: UInt8.self) + row, Int32(row + placement.padding), Int32(placement.padding),
+        Int32(height - 1), UInt32(Self.untouched))
     }
     // The other side of the rows is no page, so it is looked at.
     memset(placement.isAtEnd ? start - 64 : start + byteCount, Int32(Self.untouched), 64)
@@ -242,20 +244,16 @@ private final class GuardedPlanes {
 
   private func check(_ plane: Picture.Plane, _ index: Int, _ row: Int, _ what: () -> String) {
     let stride = Int(plane.stride)
-    for number in 0..<Int(plane.height) - 1 where stride > row {
-      if !isUntouched(plane.data + number * stride + row, stride - row) {
-        Issue.record("\(what()): wrote behind row \(number) of plane \(index)")
-      }
+    if !PixelComparison.isFilled(
+      plane.data + row, stride: stride, width: stride - row, height: Int(plane.height) - 1, with: Self.untouched)
+    {
+      Issue.record("\(what()): wrote behind a row of plane \(index)")
     }
     let byteCount = stride * (Int(plane.height) - 1) + row
     let isAtStart = memories[index].isAtStart
-    if !isUntouched(isAtStart ? plane.data + byteCount : plane.data - 64, 64) {
+    if !PixelComparison.isFilled(isAtStart ? plane.data + byteCount : plane.data - 64, count: 64, with: Self.untouched)
+    {
       Issue.record("\(what()): wrote \(isAtStart ? "behind" : "before") plane \(index)")
     }
-  }
-
-  private func isUntouched(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Bool {
-    guard start[0] == Self.untouched else { return false }
-    return memcmp(start, start + 1, count - 1) == 0
   }
 }

@@ -20,6 +20,26 @@ import Testing
     #expect(frames.map(\.y) == [0, 300, 600])
   }
 
+  @Test func theShapeOfThePicturesDecidesToo() {
+    let size = PictureSize(width: 1920, height: 1080)
+    let tall = GridLayout.frames(count: 3, in: size, aspectRatio: 9.0 / 16)
+    #expect(tall.map(\.x) == [0, 640, 1280] && tall.allSatisfy { $0.y == 0 && $0.height == 1080 })
+    let wide = GridLayout.frames(count: 3, in: size, aspectRatio: 8)
+    #expect(wide.map(\.y) == [0, 360, 720] && wide.allSatisfy { $0.width == 1920 })
+  }
+
+  @Test func aLastRowThatLacksSeveralTilesIsInTheMiddleToo() {
+    let frames = GridLayout.frames(count: 7, in: .init(width: 900, height: 900), aspectRatio: 1)
+    #expect(frames.map(\.x) == [0, 300, 600, 0, 300, 600, 300])
+    let two = GridLayout.frames(count: 8, in: .init(width: 900, height: 900), aspectRatio: 1)
+    #expect(two.suffix(2).map(\.x) == [150, 450])
+  }
+
+  @Test(arguments: [PictureSize(width: 0, height: 10), PictureSize(width: 10, height: 0)])
+  func aSurfaceWithoutASizeHasNoTiles(size: PictureSize) {
+    #expect(GridLayout.frames(count: 3, in: size).isEmpty)
+  }
+
   @Test func tilesFillTheSurfaceWithoutOverlap() {
     for count in 1...20 {
       for size in [PictureSize(width: 1279, height: 719), .init(width: 333, height: 777), .init(width: 7, height: 5)] {

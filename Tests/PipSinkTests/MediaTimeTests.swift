@@ -88,4 +88,50 @@ import Testing
     #expect(MediaTime(value: 1, timescale: 3).converted(to: 1000).value == 333)
     #expect(MediaTime.indefinite.converted(to: 10) == .indefinite)
   }
+
+  @Test func aClockTimeComesOfAnyTimescale() {
+    #expect(MediaTime(value: 1, timescale: 2).clockTime == 500_000_000)
+    #expect(MediaTime(value: 2, timescale: 3).clockTime == 666_666_667)
+    #expect(MediaTime.zero.clockTime == 0)
+    #expect(MediaTime(value: .max, timescale: 1).clockTime == nil)
+    #expect(MediaTime.positiveInfinity.clockTime == nil)
+  }
+
+  @Test func secondsAreTheNearestTickAndWhatIsNoNumberIsNone() {
+    #expect(MediaTime(seconds: 0.3334, timescale: 3) == MediaTime(value: 1, timescale: 3))
+    #expect(MediaTime(seconds: -1.5, timescale: 1).value == -2)
+    #expect(MediaTime(seconds: 1.5).timescale == 1_000_000_000)
+    #expect(MediaTime(seconds: .nan) == .invalid)
+    #expect(MediaTime(seconds: 1, timescale: 0) == .invalid)
+    #expect(MediaTime(seconds: -.infinity) == .negativeInfinity)
+    #expect(MediaTime.positiveInfinity.seconds == .infinity && MediaTime.negativeInfinity.seconds == -.infinity)
+    #expect(MediaTime.indefinite.seconds.isNaN && MediaTime.invalid.seconds.isNaN)
+  }
+
+  @Test func aSumTooFineForBothIsInTheFinerOnesTicksInEitherOrder() {
+    let (fine, coarse) = (MediaTime(value: 7, timescale: 1_000_000_007), MediaTime(value: 1, timescale: 998_244_353))
+    for sum in [fine + coarse, coarse + fine] {
+      #expect(sum.timescale == 1_000_000_007)
+      #expect(sum.value == 8)
+    }
+    #expect((coarse - fine).value == -6)
+  }
+
+  @Test func infinitiesAreTurnedRoundByNegativeFactors() {
+    #expect(MediaTime.positiveInfinity * -2 == .negativeInfinity)
+    #expect(MediaTime.negativeInfinity * -2 == .positiveInfinity)
+    #expect(MediaTime.negativeInfinity * 3 == .negativeInfinity)
+    #expect(MediaTime.indefinite * 0 == .indefinite)
+    #expect(-MediaTime.negativeInfinity == .positiveInfinity)
+    #expect(MediaTime(value: .min, timescale: 7) * 2 == .negativeInfinity)
+    #expect(MediaTime.zero - .positiveInfinity == .negativeInfinity)
+    #expect(MediaTime.positiveInfinity - .zero == .positiveInfinity)
+  }
+
+  @Test func aConversionThatOverflowsGoesToTheInfinityOfItsSide() {
+    #expect(MediaTime(value: .max, timescale: 1).converted(to: 2) == .positiveInfinity)
+    #expect(MediaTime(value: .min, timescale: 1).converted(to: 2) == .negativeInfinity)
+    #expect(MediaTime(value: 1, timescale: 1).converted(to: 0) == .invalid)
+    #expect(MediaTime(value: 1, timescale: 1).converted(to: 90_000).value == 90_000)
+  }
 }

@@ -55,6 +55,26 @@ import Testing
     #expect(await eventually { first.state.withLock { $0.log.last } == "remove" })
   }
 
+  @Test func aStreamThatComesBackIsANewOneAndTheOldConsumerShowsNothing() async throws {
+    let streams = MultiStreamRenderer(videoGravity: .resizeAspectFill)
+    let old = streams.layer(for: "remote")
+    #expect(old.videoGravity == .resizeAspectFill && streams.layer(for: "remote") === old)
+    #expect(MultiStreamRenderer().layer(for: "remote").videoGravity == .resizeAspect)
+    let renderer = TestRenderer()
+    streams.attach(renderer, toStream: "remote")
+    streams.removeStream("remote")
+    streams.removeStream("remote")
+    #expect(old.renderer == nil)
+    let new = streams.layer(for: "remote")
+    #expect(new !== old)
+    streams.attach(renderer, toStream: "remote")
+    let picture = try frame("white").pixelBuffer
+    old.consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: 1))
+    streams.consumer(for: "remote").consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: 2))
+    #expect(new.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [2])
+  }
+
   @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
   func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {
     let split = try OffscreenSplitView(size: size)
@@ -98,5 +118,25 @@ import Testing
       try renderer.resize(to: .init(width: 0, height: 10))
     }
     #expect(layer.bounds == PictureSize(width: 20, height: 10))
+  }
+
+  @Test func anOffscreenSurfaceAsksForItsPictureOnlyWhenSomethingHasChanged() throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 8, height: 8))
+    let asked = Locked(0)
+    renderer.setNeedsDisplayHandler { asked.withLock { $0 += 1 } }
+    try renderer.render(try frame("white"), gravity: .resize)
+    try renderer.resize(to: .init(width: 8, height: 8))
+    #expect(renderer.hasImage && asked.withLock { $0 } == 0, "it has the size already")
+    renderer.isVisible = true
+    #expect(asked.withLock { $0 } == 0, "it is visible already")
+    renderer.isVisible = false
+    #expect(asked.withLock { $0 } == 0)
+    renderer.isVisible = true
+    #expect(asked.withLock { $0 } == 1)
+    try renderer.resize(to: .init(width: 9, height: 8))
+    #expect(!renderer.hasImage && asked.withLock { $0 } == 2)
+    renderer.setNeedsDisplayHandler(nil)
+    try renderer.resize(to: .init(width: 10, height: 8))
+    #expect(asked.withLock { $0 } == 2)
   }
 }

@@ -1,4 +1,5 @@
 import CGStreamer
+import Glibc
 import Testing
 
 @testable import PipSink
@@ -93,6 +94,40 @@ import Testing
     #expect(consumer.sampleBuffers.map(\.orientation) == [orientation, orientation, orientation])
   }
 
+  /// Of two streams one after the other, the first of which is tagged.
+  @Test func theStreamThatFollowsATaggedOneIsUprightAgain() async throws {
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      .text(
+        ["! taginject tags=image-orientation=rotate-90", ""].map { tag in
+          "videotestsrc num-buffers=2 ! video/x-raw,format=I420,width=64,height=32,framerate=30/1 \(tag) ! c. "
+        }.joined() + "concat name=c ! appsink name=a sync=false"))
+    _ = try await engine.runToEnd { _ in consumer }
+    let quarter = VideoOrientation(rotation: .quarter)
+    #expect(consumer.sampleBuffers.map(\.orientation) == [quarter, quarter, .upright, .upright])
+  }
+
+  @Test func aMirroringMetaAndARotatingTagAreShownOneAfterTheOther() async throws {
+    let source = try quarters()
+    let consumer = CountingConsumer()
+    let engine = try VideoEngine(
+      .text(
+        "appsrc name=src format=time do-timestamp=true caps=\"\(source.formatDescription.capsDescription)\""
+          + " ! taginject tags=image-orientation=rotate-90 ! appsink name=a sync=false"))
+    try engine.start { _ in consumer }
+    let buffer = try source.withUnsafeGstSample { try #require(gst_buffer_copy(gst_sample_get_buffer($0))) }
+    gst_video_affine_transformation_meta_apply_matrix(
+      gst_buffer_add_video_affine_transformation_meta(buffer), [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
+    engine.withUnsafeElement(named: "src") { source in
+      source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { _ = gst_app_src_push_buffer($0, buffer) }
+    }
+    #expect(await eventually { !consumer.sampleBuffers.isEmpty })
+    let image = try rendered(try #require(consumer.sampleBuffers.first), size: .init(width: 32, height: 64))
+    engine.stop()
+    // Mirrored the picture is RWBG; that turned clockwise is this, and the other way round it would be WGRB.
+    #expect(colors(image) == "BRGW")
+  }
+
   @Test(arguments: ["rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-270"])
   func aTaggedStreamIsShownAsVideoflipShowsIt(tag: String) async throws {
     let consumer = CountingConsumer()
@@ -124,6 +159,19 @@ import Testing
     #expect(VideoOrientation(affineMetaOf: buffer) == nil)
   }
 
+  @Test(arguments: VideoOrientation.allCases)
+  func theAffineMetaSaysWhereTheDirectionsOfThePictureGo(orientation: VideoOrientation) throws {
+    // Mirrored first, then turned clockwise, with y upwards.
+    let angle = Double(orientation.rotation.rawValue) * .pi / 180
+    let right = orientation.isMirrored ? -1.0 : 1.0
+    let directions = [right * cos(angle), -right * sin(angle), sin(angle), cos(angle)].map { Float($0) }
+    #expect(
+      VideoOrientation(xToX: directions[0], xToY: directions[1], yToX: directions[2], yToY: directions[3])
+        == orientation)
+    let half = directions.map { $0 / 2 }
+    #expect(VideoOrientation(xToX: half[0], xToY: half[1], yToX: half[2], yToY: half[3]) == nil, "made smaller")
+  }
+
   // MARK: From the app
 
   @Test func theLayersOrientationComesAfterTheFrames() throws {
@@ -135,6 +183,27 @@ import Testing
     layer.enqueue(sampleBuffer)
     #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
     #expect(colors(try #require(renderer.image())) == "GBWR")
+  }
+
+  /// The four corners after a turn, by what the table says of the upright picture's.
+  private func turned(_ corners: String, by orientation: VideoOrientation) throws -> String {
+    let (_, places) = try #require(Self.expected.first { $0.0 == orientation })
+    return String(places.map { place in Array(corners)[Array("WRGB").firstIndex(of: place)!] })
+  }
+
+  @Test(arguments: VideoOrientation.allCases)
+  func theFramesOrientationAndTheLayersDoNotChangePlaces(ofFrame: VideoOrientation) throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 64, height: 32))
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer, videoGravity: .resize)
+    for ofLayer in VideoOrientation.allCases {
+      layer.orientation = ofLayer
+      var sampleBuffer = SampleBuffer(pixelBuffer: try quarters())
+      sampleBuffer.orientation = ofFrame
+      layer.enqueue(sampleBuffer)
+      #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+      let expected = try turned(turned("WRGB", by: ofFrame), by: ofLayer)
+      #expect(colors(try #require(renderer.image())) == expected, "\(ofFrame), then \(ofLayer)")
+    }
   }
 
   @Test func theLayersOrientationTakesEffectFromTheNextFrame() throws {
@@ -167,6 +236,36 @@ import Testing
     #expect(result.orientation == .upright)
     #expect(result.pixelBuffer.size == orientation.applied(to: .init(width: 64, height: 32)))
     #expect(self.colors(try rendered(result, size: result.pixelBuffer.size)) == colors)
+  }
+
+  @Test(arguments: VideoOrientation.Rotation.allCases)
+  func theRotationProcessorTurnsWhatIsSeenWhateverTheFrameSays(rotation: VideoOrientation.Rotation) throws {
+    let turn = VideoOrientation(rotation: rotation)
+    for orientation in VideoOrientation.allCases {
+      var sampleBuffer = SampleBuffer(pixelBuffer: try quarters())
+      sampleBuffer.orientation = orientation
+      let result = try #require(try RotationProcessor(.fixed(rotation)).process(sampleBuffer))
+      let expected = try turned(turned("WRGB", by: orientation), by: turn)
+      #expect(colors(try rendered(result, size: .init(width: 32, height: 32))) == expected, "\(orientation)")
+    }
+  }
+
+  @Test func theConverterTurnsAsTheFrameSaysAndThenAsTheOutputDoes() throws {
+    let converter = PixelConverter()
+    for ofFrame in VideoOrientation.allCases {
+      for ofOutput in VideoOrientation.allCases {
+        var sampleBuffer = SampleBuffer(pixelBuffer: try quarters())
+        sampleBuffer.orientation = ofFrame
+        let result = try converter.convert(sampleBuffer, to: .init(orientation: ofOutput))
+        let expected = try turned(turned("WRGB", by: ofFrame), by: ofOutput)
+        #expect(colors(try rendered(result, size: .init(width: 32, height: 32))) == expected, "\(ofFrame), \(ofOutput)")
+      }
+    }
+  }
+
+  @Test func theVerticalMirrorExchangesTopAndBottom() throws {
+    let result = try #require(try MirrorProcessor(.vertical).process(SampleBuffer(pixelBuffer: quarters())))
+    #expect(colors(try rendered(result, size: .init(width: 64, height: 32))) == "GBWR")
   }
 
   @Test func mirroringIsWhatIsSeenWhateverTheFrameSays() throws {

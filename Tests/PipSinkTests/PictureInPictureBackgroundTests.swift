@@ -2,66 +2,145 @@ import Testing
 
 @testable import PipSink
 
-/// Picture-in-picture that starts by itself: whose it is when the user, the window or the app does something meanwhile.
+/// Picture-in-picture that starts by itself: when, and whose it is when the user, the window or the app does something
+/// meanwhile.
 @MainActor @Suite struct PictureInPictureBackgroundTests {
   private typealias Call = PictureInPictureControllerTests.Call
   private typealias Log = PictureInPictureControllerTests.Log
+
+  private let clock = ManualClock()
 
   /// A call whose picture-in-picture has started by itself.
   private func startedByItself(
     _ configuration: PictureInPictureController.Configuration = .init()
   ) async throws -> (Call, PictureInPictureController) {
-    let call = try Call(configuration)
+    let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
     try controller.enableWhenBackground()
     controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
     #expect(await eventually { controller.isActive && controller.state == .appMinimized })
     return (call, controller)
   }
+
+  /// Lets the delay pass after which what has changed counts.
+  private func settled(_ controller: PictureInPictureController) async -> Bool {
+    guard await clock.reach(controller.configuration.backgroundDelay) else { return false }
+    return await eventually { !controller.isSettling }
+  }
+
+  /// Lets so much time pass that nothing is waited for any more.
+  private func isQuiet(_ controller: PictureInPictureController) async -> Bool {
+    await clock.pass() && !controller.isSettling
+  }
+
+  private func retrying(after pause: Double) -> PictureInPictureController.Configuration {
+    var configuration = PictureInPictureController.Configuration()
+    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: pause)
+    return configuration
+  }
+
+  // MARK: - Whose it is
 
   @Test func whatStartedByItselfAndWasThenStartedByTheUserStaysWhenTheAppComesBack() async throws {
     let (call, controller) = try await startedByItself()
     try controller.start()
     controller.applicationWillEnterForeground()
-    #expect(await eventually { controller.state != .appMinimized })
+    #expect(await settled(controller))
     #expect(controller.isActive && controller.state == .active)
     #expect(call.window.isOpen)
   }
 
   @Test func aWindowThatDiesIsOpenedAgainWhileTheAppIsInTheBackground() async throws {
-    var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.01)
-    let (call, controller) = try await startedByItself(configuration)
+    let (call, controller) = try await startedByItself(retrying(after: 5))
     call.window.die()
+    #expect(await clock.isAwaited(in: 5))
+    clock.advance(by: 4.9)
+    #expect(await clock.isAwaited(in: 0.1))
     #expect(!call.window.isOpen)
+    #expect(await clock.reach(0.1))
     #expect(await eventually { controller.isActive })
     // It is still the one that started by itself.
     controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
     #expect(await eventually { !call.window.isOpen && !controller.isActive })
   }
 
   @Test func aWindowThatDiedStaysClosedWhenTheAppComesBackBeforeTheNextTry() async throws {
-    var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.05)
-    let (call, controller) = try await startedByItself(configuration)
+    let (call, controller) = try await startedByItself(retrying(after: 5))
     let log = Log(controller)
     call.window.die()
+    #expect(await clock.isAwaited(in: 5))
     controller.applicationWillEnterForeground()
-    // Far beyond the pause before the next try.
-    try await Task.sleep(for: .milliseconds(400))
+    #expect(await settled(controller))
+    #expect(await isQuiet(controller))
     #expect(!call.window.isOpen && !controller.isActive)
+    #expect(await eventually { !log.events.isEmpty })
     #expect(!log.events.contains(.willStart))
   }
 
   @Test func whatTheUserStartedIsOpenedAgainInTheForegroundWhenItsWindowDies() async throws {
-    var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.01)
-    let call = try Call(configuration)
+    let call = try Call(retrying(after: 5), clock: clock)
     let controller = try #require(call.controller)
     try controller.start()
     #expect(await eventually { controller.isActive })
     call.window.die()
+    #expect(await clock.reach(5))
     #expect(await eventually { controller.isActive })
+  }
+
+  @Test func aStartByItselfThatFailedIsTriedAgainAsSuch() async throws {
+    let call = try Call(retrying(after: 5), clock: clock)
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    for isBackInTime in [false, true] {
+      call.window.openFailures = [.displayUnavailable(reason: "told to")]
+      controller.applicationDidEnterBackground()
+      #expect(await settled(controller))
+      #expect(await clock.isAwaited(in: 5))
+      if isBackInTime {
+        controller.applicationWillEnterForeground()
+        #expect(await settled(controller))
+        #expect(await isQuiet(controller))
+      } else {
+        #expect(await clock.reach(5))
+        #expect(await eventually { controller.isActive })
+        controller.applicationWillEnterForeground()
+        #expect(await settled(controller))
+      }
+      #expect(!call.window.isOpen)
+    }
+  }
+
+  @Test func aTryForTheUserIsTakenBackByAStartByItself() async throws {
+    let call = try Call(retrying(after: 5), clock: clock)
+    let controller = try #require(call.controller)
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    call.window.die()
+    #expect(await clock.isAwaited(in: 5))
+    try controller.enableWhenBackground()
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+    #expect(await isQuiet(controller))
+    // It is still the one that started by itself.
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    #expect(!call.window.isOpen)
+  }
+
+  @Test func theWayBackToTheAppLeavesItEnabledAndAClosedWindowWaitsForTheNextTime() async throws {
+    let (call, controller) = try await startedByItself()
+    call.window.perform(.backToApp)
+    #expect(await eventually { controller.state == .enabled })
+    let (other, second) = try await startedByItself()
+    other.window.perform(.close)
+    #expect(second.state == .background)
+    let (_, third) = try await startedByItself()
+    third.invalidate()
+    #expect(third.state == .initialized)
+    #expect(!call.window.isOpen)
   }
 
   // MARK: - The pause before it starts
@@ -69,39 +148,138 @@ import Testing
   @Test func itStartsNotBeforeTheDelayIsOver() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.backgroundDelay = 0.2
-    let call = try Call(configuration)
+    let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
     try controller.enableWhenBackground()
-    let leftAt = MonotonicTime.now
+    #expect(await settled(controller))
     controller.applicationDidEnterBackground()
+    #expect(await clock.isAwaited(in: 0.2))
+    #expect(clock.advance(by: 0.199) == 0)
+    #expect(!call.window.isOpen)
+    #expect(await clock.reach(0.001))
     #expect(await eventually { call.window.isOpen })
-    #expect(MonotonicTime.now.nanoseconds(since: leftAt) >= 200_000_000)
   }
 
   @Test func anAppThatIsBackWithinTheDelayOpensNoWindow() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.backgroundDelay = 0.4
-    let call = try Call(configuration)
+    let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
     let log = Log(controller)
     try controller.enableWhenBackground()
-    var tries = 0
-    while tries < 3 {
-      let leftAt = MonotonicTime.now
+    #expect(await settled(controller))
+    for away in [0.001, 0.2, 0.399] {
       controller.applicationDidEnterBackground()
-      try await Task.sleep(for: .milliseconds(20))
+      #expect(await clock.isAwaited(in: 0.4))
+      #expect(clock.advance(by: away) == 0)
       controller.applicationWillEnterForeground()
-      // On a machine that is busy the pause may have been longer than the delay, which says nothing then.
-      if MonotonicTime.now.nanoseconds(since: leftAt) >= 350_000_000 {
-        #expect(await eventually { !call.window.isOpen })
-        continue
-      }
-      tries += 1
-      let opened = log.events.count
-      try await Task.sleep(for: .milliseconds(600))
+      #expect(await clock.reach(0.4 - away))
+      #expect(await isQuiet(controller))
       #expect(!call.window.isOpen)
-      #expect(log.events.count == opened)
     }
+    #expect(log.events.isEmpty)
+  }
+
+  // MARK: - Background and foreground
+
+  @Test func itStartsInTheBackgroundAndStopsInTheForeground() async throws {
+    let call = try Call(clock: clock)
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    #expect(controller.state == .background)
+    #expect(await settled(controller))
+    for _ in 0..<3 {
+      controller.applicationDidEnterBackground()
+      #expect(await settled(controller))
+      #expect(await eventually { controller.isActive && controller.state == .appMinimized })
+      controller.applicationWillEnterForeground()
+      #expect(await settled(controller))
+      #expect(await eventually { !controller.isActive && controller.state == .enabled })
+      #expect(!call.window.isOpen)
+    }
+    controller.cancelBackground()
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(!call.window.isOpen)
+  }
+
+  @Test func ofQuickChangesTheLastCountsAndNothingFlaps() async throws {
+    let call = try Call(clock: clock)
+    let controller = try #require(call.controller)
+    controller.canStartPictureInPictureAutomaticallyFromInline = true
+    let log = Log(controller)
+    for _ in 0..<20 {
+      controller.applicationDidEnterBackground()
+      controller.applicationWillEnterForeground()
+    }
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+    for _ in 0..<20 {
+      controller.applicationWillEnterForeground()
+      controller.applicationDidEnterBackground()
+    }
+    #expect(await settled(controller))
+    #expect(controller.isActive)
+    #expect(await eventually { log.events == [.willStart, .didStart(latency: nil)] })
+    // While it starts the app comes back: it stops as soon as it has started.
+    controller.stop()
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { call.window.isOpen })
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    #expect(await eventually { !call.window.isOpen })
+  }
+
+  @Test func whatTheUserStartedStaysWhenTheAppComesBack() async throws {
+    let call = try Call(clock: clock)
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(controller.state == .appMinimized)
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    #expect(controller.state == .active)
+    #expect(controller.isActive)
+  }
+
+  @Test func whatTheUserClosedInTheBackgroundStaysClosedUntilTheNextTime() async throws {
+    let call = try Call(clock: clock)
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+    call.window.perform(.close)
+    #expect(controller.state == .background)
+    // Only the first start waits for something still: its first picture.
+    #expect(!controller.isSettling && clock.alarmCount <= 1)
+    clock.advance(by: 60)
+    #expect(await eventually { clock.alarmCount == 0 })
+    #expect(!call.window.isOpen)
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+  }
+
+  @Test func inTheBackgroundItStartsWithTheFirstPicture() async throws {
+    let call = try Call(ready: [], clock: clock)
+    let controller = try #require(call.controller)
+    try controller.enableWhenBackground()
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(!call.window.isOpen)
+    call.send("a")
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
   }
 
   // MARK: - A window that is minimised

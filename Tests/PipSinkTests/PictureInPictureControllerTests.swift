@@ -4,58 +4,6 @@ import Testing
 
 /// The controller with a window in memory and frames that the test sends.
 @MainActor @Suite struct PictureInPictureControllerTests {
-  /// A call with streams "a" and "b", whose frames are 16x16 and 32x16.
-  @MainActor
-  final class Call {
-    let router = FrameRouter()
-    let inApp: [StreamID: RecordingDestination] = ["a": .init(), "b": .init()]
-    let frames: [StreamID: PixelBuffer]
-    let window: OffscreenPictureInPictureWindow
-    var controller: PictureInPictureController?
-    private(set) var consumers: [StreamID: any SampleBufferConsumer] = [:]
-    private var sequences: [StreamID: UInt64] = [:]
-
-    init(ready: [StreamID] = ["a", "b"], _ configuration: PictureInPictureController.Configuration = .init()) throws {
-      frames = [
-        "a": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16)),
-        "b": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 32, 16)),
-      ]
-      window = try OffscreenPictureInPictureWindow(size: .init(width: 32, height: 18))
-      for id in ["a", "b"] { consumers[id] = router.addStream(id, inApp: inApp[id]) }
-      controller = PictureInPictureController(
-        contentSource: ContentSource(router: router, streamID: "a"), window: window, configuration: configuration)
-      for id in ready { send(id) }
-    }
-
-    func send(_ id: StreamID) {
-      guard let frame = frames[id] else { return }
-      sequences[id, default: 0] += 1
-      consumers[id]?.consume(SampleBuffer(pixelBuffer: frame, sequenceNumber: sequences[id] ?? 0))
-    }
-  }
-
-  /// What a controller reported, `stateChanged` and `renderSizeChanged` left out.
-  @MainActor
-  final class Log {
-    private(set) var events: [PictureInPictureEvent] = []
-    private var task: Task<Void, Never>?
-
-    init(_ controller: PictureInPictureController?) {
-      guard let stream = controller?.events() else { return }
-      task = Task { [weak self] in
-        for await event in stream { self?.note(event) }
-      }
-    }
-
-    private func note(_ event: PictureInPictureEvent) {
-      switch event {
-      case .stateChanged, .renderSizeChanged: break
-      case .didStart: events.append(.didStart(latency: nil))
-      default: events.append(event)
-      }
-    }
-  }
-
   private func started(_ call: Call) async throws -> PictureInPictureController {
     let controller = try #require(call.controller)
     try controller.start()
@@ -159,16 +107,30 @@ import Testing
   @Test func aWindowThatFailsIsTriedAgainAsOftenAsIsConfigured() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.01)
-    let call = try Call(configuration)
-    let log = Log(call.controller)
+    let clock = ManualClock()
+    let call = try Call(configuration, clock: clock)
+    let controller = try #require(call.controller)
+    let log = Log(controller)
     call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 2)
-    _ = try await started(call)
-    #expect(log.events.filter { $0 == .willStart }.count == 3)
+    try controller.start()
+    for pause in [0.01, 0.02] {
+      #expect(!controller.isActive)
+      #expect(await clock.reach(pause))
+    }
+    #expect(await eventually { controller.isActive })
+    #expect(await eventually { log.events.filter { $0 == .willStart }.count == 3 })
     call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 9)
     call.window.die()
     // Three tries after the death, and no more.
-    #expect(await eventually { call.window.openFailures.count == 6 })
-    #expect(call.controller?.isActive == false)
+    for (pause, left) in [(0.01, 8), (0.02, 7), (0.04, 6)] {
+      #expect(await clock.reach(pause))
+      #expect(await eventually { call.window.openFailures.count == left })
+    }
+    // Nothing but what the first start waits for.
+    #expect(await !clock.isAwaited(in: 0.08, within: 0.02))
+    clock.advance(by: 60)
+    #expect(await eventually { clock.alarmCount == 0 })
+    #expect(call.window.openFailures.count == 6 && !controller.isActive)
   }
 
   @Test func aWindowThatDiesEndsPictureInPictureAndNothingElse() async throws {
@@ -235,13 +197,20 @@ import Testing
 
   @Test func anAppThatNeverAnswersDoesNotHoldTheWindowForEver() async throws {
     var configuration = PictureInPictureController.Configuration()
-    configuration.restoreTimeout = 0.05
-    let call = try Call(configuration)
+    configuration.restoreTimeout = 50
+    let clock = ManualClock()
+    let call = try Call(configuration, clock: clock)
     let controller = try await started(call)
     let delegate = Answering()
     controller.delegate = delegate
     call.window.perform(.backToApp)
+    #expect(await clock.isAwaited(in: 50))
+    clock.advance(by: 49.9)
+    #expect(await eventually { delegate.log == ["willStop", "restore"] })
+    #expect(call.window.isOpen)
+    #expect(await clock.reach(0.1))
     #expect(await eventually { delegate.log == ["willStop", "restore", "didStop"] })
+    #expect(!call.window.isOpen)
     delegate.mayAnswer = true
   }
 
@@ -300,6 +269,8 @@ import Testing
     #expect(await eventually { player.skips == [-15] })
     controller.requiresLinearPlayback = true
     #expect(window.presentation?.actions == [.playPause, .backToApp, .close])
+    window.perform(.skipForward)
+    #expect(await !eventually(within: 0.02) { player.skips.count > 1 }, "an advertisement is seen")
     controller.requiresLinearPlayback = false
     player.range = .live
     controller.invalidatePlaybackState()
@@ -309,93 +280,6 @@ import Testing
     controller.stop()
     #expect(await eventually { home.shown == [1, 2] })
     #expect(throws: PipSinkError.self) { try controller.setSource(streamID: "a") }
-  }
-
-  // MARK: Background
-
-  @Test func itStartsInTheBackgroundAndStopsInTheForeground() async throws {
-    let call = try Call()
-    let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
-    #expect(controller.state == .background)
-    for _ in 0..<3 {
-      controller.applicationDidEnterBackground()
-      #expect(await eventually { controller.isActive && controller.state == .appMinimized })
-      controller.applicationWillEnterForeground()
-      #expect(await eventually { !controller.isActive && controller.state == .enabled })
-      #expect(!call.window.isOpen)
-    }
-    controller.cancelBackground()
-    controller.applicationDidEnterBackground()
-    try await Task.sleep(for: .milliseconds(120))
-    #expect(!call.window.isOpen)
-  }
-
-  @Test func ofQuickChangesTheLastCountsAndNothingFlaps() async throws {
-    let call = try Call()
-    let controller = try #require(call.controller)
-    controller.canStartPictureInPictureAutomaticallyFromInline = true
-    let log = Log(controller)
-    for _ in 0..<20 {
-      controller.applicationDidEnterBackground()
-      controller.applicationWillEnterForeground()
-    }
-    controller.applicationDidEnterBackground()
-    #expect(await eventually { controller.isActive })
-    for _ in 0..<20 {
-      controller.applicationWillEnterForeground()
-      controller.applicationDidEnterBackground()
-    }
-    try await Task.sleep(for: .milliseconds(120))
-    #expect(controller.isActive)
-    #expect(log.events == [.willStart, .didStart(latency: nil)])
-    // While it starts the app comes back: it stops as soon as it has started.
-    controller.stop()
-    controller.applicationWillEnterForeground()
-    try await Task.sleep(for: .milliseconds(120))
-    controller.applicationDidEnterBackground()
-    #expect(await eventually { call.window.isOpen })
-    controller.applicationWillEnterForeground()
-    #expect(await eventually { !call.window.isOpen })
-  }
-
-  @Test func whatTheUserStartedStaysWhenTheAppComesBack() async throws {
-    let call = try Call()
-    let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
-    _ = try await started(call)
-    controller.applicationDidEnterBackground()
-    #expect(await eventually { controller.state == .appMinimized })
-    controller.applicationWillEnterForeground()
-    #expect(await eventually { controller.state == .active })
-    #expect(controller.isActive)
-  }
-
-  @Test func whatTheUserClosedInTheBackgroundStaysClosedUntilTheNextTime() async throws {
-    let call = try Call()
-    let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
-    controller.applicationDidEnterBackground()
-    #expect(await eventually { controller.isActive })
-    call.window.perform(.close)
-    #expect(controller.state == .background)
-    try await Task.sleep(for: .milliseconds(120))
-    #expect(!call.window.isOpen)
-    controller.applicationWillEnterForeground()
-    try await Task.sleep(for: .milliseconds(120))
-    controller.applicationDidEnterBackground()
-    #expect(await eventually { controller.isActive })
-  }
-
-  @Test func inTheBackgroundItStartsWithTheFirstPicture() async throws {
-    let call = try Call(ready: [])
-    let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
-    controller.applicationDidEnterBackground()
-    try await Task.sleep(for: .milliseconds(120))
-    #expect(!call.window.isOpen)
-    call.send("a")
-    #expect(await eventually { controller.isActive })
   }
 
   // MARK: Streams that come and go

@@ -49,6 +49,75 @@ import Testing
     #expect(lines(text, with: "interval_seconds_sum") == ["pipsink_frame_interval_seconds_sum{stream=\"a\"} 20.00605"])
   }
 
+  @Test func everyNumberIsInItsOwnLine() throws {
+    var counts = StreamStatistics()
+    for index in 0..<5 {
+      let now = MonotonicTime(nanoseconds: 1_000_000_000 + UInt64(index) * 500_000_000)
+      counts.countFrame(to: index < 3 ? .inApp : .pictureInPicture, at: now)
+    }
+    counts.replaced = 11
+    var latencies = IntervalHistogram()
+    for milliseconds in [1, 2, 30] as [UInt64] { latencies.record(nanoseconds: milliseconds * 1_000_000) }
+    var change = SurfaceChange(
+      streamID: "a", from: .inApp, to: .pictureInPicture, requestedAt: MonotonicTime(nanoseconds: 1_000))
+    (change.framesLost, change.framesRepeated) = (21, 22)
+    change.firstPresentedAt = MonotonicTime(nanoseconds: 250_001_000)
+    var info = StreamInfo(id: "a", isLocal: false)
+    (info.skippedFrameCount, info.lateFrameCount) = (31, 32)
+    let statistics = RenderStatistics(
+      "a", counts, .init(shown: 12, late: 13, hidden: 14, failed: 15, latencies: latencies), lastHandover: change,
+      info: info, processing: .init(received: 100, passed: 60, dropped: 33, failed: 7))
+    let text = PrometheusText([statistics], process: usage)
+    let expected = [
+      ("frames_received_total", "", "5"), ("frames_routed_total", "surface=\"in_app\"", "3"),
+      ("frames_routed_total", "surface=\"picture_in_picture\"", "2"), ("frames_shown_total", "", "12"),
+      ("frames_replaced_total", "", "11"), ("frames_late_total", "", "13"),
+      ("frames_dropped_total", "reason=\"processor\"", "40"), ("frames_dropped_total", "reason=\"unreadable\"", "31"),
+      ("frames_dropped_total", "reason=\"upstream\"", "32"), ("frames_dropped_total", "reason=\"hidden\"", "14"),
+      ("frames_dropped_total", "reason=\"failed\"", "15"), ("frame_interval_seconds_count", "", "4"),
+      ("frame_interval_seconds_sum", "", "2.0"), ("frame_interval_seconds_bucket", "le=\"0.25\"", "0"),
+      ("frame_interval_seconds_bucket", "le=\"0.5\"", "4"), ("frame_latency_seconds_count", "", "3"),
+      ("frame_latency_seconds_sum", "", "0.033"), ("frame_latency_seconds_bucket", "le=\"0.0025\"", "2"),
+      ("frame_latency_seconds_bucket", "le=\"+Inf\"", "3"), ("last_handover_latency_seconds", "", "0.25"),
+      ("last_handover_frames_lost", "", "21.0"), ("last_handover_frames_repeated", "", "22.0"),
+    ]
+    let lines = text.text.split(separator: "\n").map(String.init)
+    for (name, label, value) in expected {
+      let labels = "stream=\"a\"\(label.isEmpty ? "" : ",")\(label)"
+      #expect(lines.count { $0 == "pipsink_\(name){\(labels)} \(value)" } == 1, "\(name) \(label)")
+    }
+    let process = [
+      ("cpu_seconds_total", "1.5"), ("resident_memory_bytes", "1000"), ("peak_resident_memory_bytes", "2000"),
+      ("threads", "3"), ("open_fds", "4"),
+    ]
+    for (name, value) in process {
+      #expect(lines.count { $0 == "pipsink_process_\(name) \(value)" } == 1, "\(name)")
+    }
+    // The stream has stood still for as long as the machine runs.
+    #expect(self.lines(text, with: "frames_per_second").count == 1)
+  }
+
+  @Test func everyMetricIsDescribedOnceBeforeItsFirstLine() throws {
+    let text = try PrometheusText([statistics("a", intervals: [1000]), statistics("b")], process: usage)
+    var types: [String: String] = [:]
+    var helps: Set<String> = []
+    for line in text.text.split(separator: "\n") {
+      let words = line.split(separator: " ").map(String.init)
+      switch words.prefix(2) {
+      case ["#", "HELP"]: #expect(helps.insert(words[2]).inserted && words.count > 3)
+      case ["#", "TYPE"]: #expect(types.updateValue(words[3], forKey: words[2]) == nil)
+      default:
+        let name = String(words[0].prefix { $0 != "{" })
+        let suffix = ["_bucket", "_sum", "_count"].first { name.hasSuffix($0) }
+        let metric = suffix.map { String(name.dropLast($0.count)) } ?? name
+        #expect(types[metric] != nil && helps.contains(metric), "\(name)")
+        #expect((types[metric] == "histogram") == (suffix != nil), "\(name)")
+      }
+    }
+    #expect(helps == Set(types.keys))
+    for (name, type) in types { #expect((type == "counter") == name.hasSuffix("_total"), "\(name)") }
+  }
+
   @Test func whatIsNotKnownIsLeftOut() throws {
     let text = try PrometheusText([statistics("a")], process: usage)
     #expect(lines(text, with: "per_second").isEmpty)

@@ -97,7 +97,8 @@ import Testing
     var expected = Histogram<UInt64>(
       lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: .two)
     let lengths = (0..<20_000).map { _ in UInt64.random(in: 0...(1 << UInt64.random(in: 1...37)), using: &random) }
-    for length in lengths + [0, 999, 1000, 255_999, 256_000, 511_000, 512_000, 60_000_000_000, .max] {
+    // The longest is not the last.
+    for length in lengths + [.max, 60_000_000_000, 512_000, 511_000, 256_000, 255_999, 1000, 999, 0] {
       intervals.record(nanoseconds: length)
       expected.record(min(length / 1000, 60_000_000))
     }
@@ -130,7 +131,7 @@ import Testing
     #expect(statistics.latencies.count == statistics.shown)
     #expect(statistics.intervals.count == 9)
     let average = try #require(statistics.averageFrameRate)
-    #expect(average * Double(statistics.intervals.totalNanoseconds) / 1e9 - 9 < 1e-6)
+    #expect(abs(average * Double(statistics.intervals.totalNanoseconds) / 1e9 - 9) < 1e-6)
   }
 
   @Test func framesThatAreLateForTheirTimebaseAreCounted() async throws {
@@ -149,6 +150,48 @@ import Testing
     #expect(layer.waitUntilPresented(by: soon))
     let statistics = try #require(router.renderStatistics(of: "a"))
     #expect(statistics.shown == 1 && statistics.late == 2)
+  }
+
+  @Test func theTimesOfAStreamAreThoseWhileItRan() {
+    var statistics = StreamStatistics()
+    func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
+    for index in 0...4 { statistics.countFrame(to: .inApp, at: at(100 + 0.5 * Double(index))) }
+    #expect(statistics.averageFrameRate == 2)
+    #expect(statistics.frameRate(at: at(102)) == 2)
+    statistics.forgetLastArrival()
+    // The next run, much later and faster.
+    for index in 0...10 {
+      statistics.countFrame(to: .pictureInPicture, at: at(1000 + 0.25 * Double(index)))
+      if index == 2 { #expect(statistics.frameRate(at: at(1000.5)) == statistics.averageFrameRate) }
+    }
+    #expect(statistics.firstArrival == at(100) && statistics.lastArrival == at(1002.5))
+    #expect(statistics.intervals.count == 14 && statistics.intervals.totalNanoseconds == 4_500_000_000)
+    #expect(abs(statistics.averageFrameRate! - 14 / 4.5) < 1e-9)
+    #expect(statistics.frameRate(at: at(1002.5)) == 4)
+    // Frames without times are counted, and the time that they took is no interval.
+    statistics.countFrame(to: .inApp, at: nil)
+    statistics.countFrame(to: .inApp, at: at(2000))
+    #expect((statistics.received, statistics.inApp, statistics.pictureInPicture) == (18, 7, 11))
+    #expect(statistics.intervals.count == 14)
+    #expect(StreamStatistics().averageFrameRate == nil && StreamStatistics().frameRate(at: at(1)) == nil)
+  }
+
+  @Test func theRateBeforeTheFirstSecondIsOverIsTheAverage() {
+    var statistics = StreamStatistics()
+    func at(_ milliseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+    statistics.countFrame(to: .inApp, at: at(1000))
+    #expect(statistics.frameRate(at: at(1001)) == nil)
+    statistics.countFrame(to: .inApp, at: at(1100))
+    #expect(statistics.frameRate(at: at(1100)) == 10)
+  }
+
+  @Test func aFrameWithoutAnArrivalIsShownWithoutALatency() {
+    let tally = PresentationTally()
+    tally.countShown(frame)
+    var timed = frame
+    timed.receivedAt = MonotonicTime.now
+    tally.countShown(timed)
+    #expect((tally.counts.shown, tally.counts.latencies.count) == (2, 1))
   }
 
   @Test func withoutTimesFramesAreCountedAllTheSame() async {

@@ -41,7 +41,7 @@ import Testing
 
   /// Y', Cb, Cr of a colour by the standards' definitions, and back: what a bar must look like.
   @Test(
-    arguments: ["bt601", "bt709", "bt2020", "1:4:0:0", "1:3:5:1"],
+    arguments: ["bt601", "bt709", "bt2020", "1:4:0:0", "1:3:5:1", "1:6:0:0"],
     PixelFormat.allCases.filter { $0.isYUV && $0 != .gray8 })
   func theColorimetryOfTheCapsDecides(colorimetry: String, format: PixelFormat) throws {
     let source = TestFrame.testSource(format, 700, 360, pattern: "smpte75", colorimetry: colorimetry)
@@ -157,6 +157,50 @@ import Testing
         #expect(rect.x + rect.width <= limit.width && rect.y + rect.height <= limit.height)
       }
     }
+  }
+
+  @Test func aPictureThatLiesElsewhereLeavesNothingOfTheOneBefore() throws {
+    let white = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64, pattern: "white"))
+    let renderer = try OffscreenRenderer(size: .init(width: 128, height: 64))
+    for (gravity, isBar) in [(VideoGravity.resize, false), (.resizeAspect, true), (.resizeAspectFill, false)] {
+      try renderer.render(white, gravity: gravity)
+      let image = try #require(renderer.image())
+      #expect((image.pixel(2, 32) == [0, 0, 0, 255]) == isBar, "\(gravity)")
+      #expect((image.pixel(126, 32) == [0, 0, 0, 255]) == isBar, "\(gravity)")
+      #expect(image.pixel(64, 32).allSatisfy { $0 > 250 })
+    }
+    // A tall one after a wide one.
+    let tall = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 32, 64, pattern: "white"))
+    try renderer.render(white, gravity: .resizeAspect)
+    try renderer.render(tall, gravity: .resizeAspect)
+    let image = try #require(renderer.image())
+    #expect(image.pixel(40, 32) == [0, 0, 0, 255] && image.pixel(64, 32)[0] > 250)
+  }
+
+  /// Where the pointer is, in the frame's pixels: a picture of 200x100 on surfaces of another shape.
+  @Test(
+    arguments: [
+      // Bars above and below: the picture is 200x100 at 0, 50.
+      (VideoGravity.resizeAspect, VideoOrientation.upright, (200, 200), (0, 50), (0, 0)),
+      (.resizeAspect, .upright, (200, 200), (199, 149), (199, 99)),
+      (.resizeAspect, .upright, (200, 200), (10, 40), (10, -10)),
+      // Stretched and cut.
+      (.resize, .upright, (100, 200), (50, 100), (100, 50)),
+      (.resizeAspectFill, .upright, (100, 100), (0, 10), (50, 10)),
+      // Turned: what is at the upper left was at the lower left.
+      (.resize, VideoOrientation(rotation: .quarter), (100, 200), (0, 0), (0, 99)),
+      (.resize, VideoOrientation(rotation: .quarter), (100, 200), (99, 0), (0, 0)),
+      (.resize, .mirrored, (200, 100), (0, 7), (199, 7)),
+      (.resizeAspect, VideoOrientation(rotation: .threeQuarters), (100, 300), (0, 50), (199, 0)),
+    ] as [(VideoGravity, VideoOrientation, (Int, Int), (Int, Int), (Int, Int))])
+  func aPlaceOnTheSurfaceIsAPixelOfTheFrame(
+    gravity: VideoGravity, orientation: VideoOrientation, surface: (Int, Int), place: (Int, Int), pixel: (Int, Int)
+  ) throws {
+    let format = try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 200, 100)).formatDescription
+    let found = gravity.pixel(
+      at: (Double(place.0), Double(place.1)), of: PictureSize(width: surface.0, height: surface.1), in: format,
+      orientation: orientation)
+    #expect(found == (Double(pixel.0), Double(pixel.1)))
   }
 
   @Test func aSizeThatIsNoPictureIsATypedError() {

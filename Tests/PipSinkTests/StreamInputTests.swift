@@ -126,4 +126,30 @@ import Testing
     #expect(pixelBuffer.size == PictureSize(width: 64, height: 36))
     #expect(try Oracle.tightBytes(pixelBuffer).count == 64 * 36)
   }
+
+  @Test func framesOfSeveralThreadsAreHandedOnInTheOrderOfTheirNumbers() async throws {
+    let frame = try TestFrame.pixelBuffer(TestFrame.testSource(.gray8, 16, 8))
+    let collector = Collector()
+    let input = StreamInput(streamID: "a", deliveringTo: collector)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask { for _ in 0..<500 { input.push(frame) } }
+      }
+    }
+    #expect(collector.frames.map(\.sequenceNumber) == Array(1...2000))
+  }
+
+  @Test func whatAnAppSaysOfAFrameArrivesWithIt() throws {
+    let collector = Collector()
+    let input = StreamInput(streamID: "a", deliveringTo: collector)
+    let timing = SampleTiming(
+      presentationTimeStamp: MediaTime(value: 5, timescale: 30), decodeTimeStamp: MediaTime(value: 3, timescale: 30),
+      duration: MediaTime(value: 1, timescale: 30))
+    let description = try VideoFormatDescription.make(.gray8, size: size)
+    try input.push(description, timing: timing, orientation: .mirrored) { _ in }
+    input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .upsideDown)
+    #expect(collector.frames.map(\.timing) == [timing, timing])
+    #expect(collector.frames.map(\.orientation) == [.mirrored, .upsideDown])
+    #expect(collector.frames.allSatisfy { !$0.attachments.displayImmediately }, "it has a time")
+  }
 }

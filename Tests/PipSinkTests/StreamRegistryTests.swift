@@ -62,4 +62,40 @@ import Testing
     #expect(registry.layers(of: "a").isEmpty)
     #expect(!registry.attach(renderer, toStream: "a"))
   }
+
+  private func frame(_ number: UInt64) throws -> SampleBuffer {
+    SampleBuffer(
+      pixelBuffer: try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 64, 36)), sequenceNumber: number)
+  }
+
+  @Test func aRendererOfAStreamThatStandsStillBeginsWithItsNewestFrame() async throws {
+    let registry = StreamRegistry()
+    let consumer = registry.consumer(for: "a")
+    for number in 1...3 as ClosedRange<UInt64> { consumer.consume(try frame(number)) }
+    let renderer = TestRenderer()
+    #expect(registry.attach(renderer, toStream: "a", gravity: .resize))
+    #expect(await eventually { renderer.shown == [3] })
+    #expect(renderer.state.withLock { $0.gravities } == [.resize])
+    // It leaves, and comes back while nothing has changed.
+    registry.detach(renderer, fromStream: "a")
+    #expect(registry.layers(of: "a").isEmpty)
+    #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
+    registry.detach(renderer, fromStream: "a")
+    #expect(registry.attach(renderer, toStream: "a"))
+    #expect(await eventually { renderer.shown == [3, 3] })
+  }
+
+  @Test func aConsumerOfAStreamThatIsGoneHasNoEffect() async throws {
+    let registry = StreamRegistry()
+    let next = CountingConsumer()
+    let old = registry.consumer(for: "a", next: next)
+    registry.removeStream("a")
+    let renderer = TestRenderer()
+    #expect(!registry.attach(renderer, toStream: "a"))
+    old.consume(try frame(1))
+    #expect(next.sampleBuffers.count == 1, "who comes after the registry gets it all the same")
+    #expect(!registry.attach(renderer, toStream: "a"), "the stream that came back has delivered nothing")
+    registry.consumer(for: "a").consume(try frame(2))
+    #expect(await eventually { renderer.shown == [2] })
+  }
 }

@@ -161,6 +161,33 @@ import Testing
     #expect(selector.selected == "a")
   }
 
+  @Test func whomTheUserLeavesForAnotherHasToHoldTheHalfSecondAnew() {
+    var selector = selector(.activeSpeaker, "a", "b")
+    selector.setAudioLevel("b", 0.5, at: time(1))
+    selector.setAudioLevel("b", 0.5, at: time(1.5))
+    #expect(selector.selected == "b")
+    selector.select("a")
+    selector.setAudioLevel("b", 0.5, at: time(1.6))
+    #expect(selector.selected == "a")
+    selector.setAudioLevel("b", 0.5, at: time(2.1))
+    #expect(selector.selected == "b")
+  }
+
+  @Test func levelsAreFromNothingToOneAndWhatIsNoNumberIsNothing() {
+    var selector = selector(.first, "a")
+    for (level, taken) in [(0.5, 0.5), (7, 1), (-1, 0), (.nan, 0), (.infinity, 0)] as [(Double, Double)] {
+      selector.setAudioLevel("a", level, at: time(1))
+      #expect(selector.streams.last?.audioLevel == taken)
+    }
+  }
+
+  @Test func anAppsChoiceWithoutAPictureIsNotTaken() {
+    var selector = selector(.custom { _, _ in "b" }, "a", "b")
+    #expect(selector.selected == "b")
+    selector.setEnabled("b", false)
+    #expect(selector.selected == "a")
+  }
+
   @Test func loudnessChangesNothingUnderAnotherPolicy() {
     var selector = selector(.first, "a", "b")
     selector.setAudioLevel("b", 1, at: time(1))

@@ -92,6 +92,25 @@ import Testing
     engine.stop()
   }
 
+  @Test func whatIsLeftOverInADecoderReachesNobodyAndStopsNothing() async throws {
+    try await withEngine("appsink") { engine, source, consumer in
+      let push = { (gray: UInt8) in
+        source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { _ = gst_app_src_push_buffer($0, self.buffer(gray)) }
+      }
+      push(1)
+      #expect(await eventually { consumer.sampleBuffers.count == 1 })
+      // As if a decoder had gone on with a keyframe of an hour later: 32 frames are left out, and then it is no use.
+      engine.withRun { $0.flows["a"]?.resume(at: 3_600_000_000_000) }
+      for gray in 2...36 as ClosedRange<UInt8> { push(gray) }
+      #expect(await eventually { consumer.sampleBuffers.count >= 4 })
+      let grays = try consumer.sampleBuffers.map {
+        try $0.pixelBuffer.withPlane(0) { bytes, _ in bytes.unsafeLoad(as: UInt8.self) }
+      }
+      #expect(grays == [1, 34, 35, 36])
+      #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2, 3, 4], "it is in no count")
+    }
+  }
+
   @Test func newCapsCountFromTheirFirstFrameOn() async throws {
     try await withEngine("appsink") { engine, source, consumer in
       let events = engine.events()

@@ -17,13 +17,35 @@ final class TestRenderer: VideoRenderer {
     var sizeUpdates = 0
     var isVisible = true
     var gravities: [VideoGravity] = []
+    var orientations: [VideoOrientation] = []
     var needsDisplay: (@Sendable () -> Void)?
+    /// What ``rebuild()`` and ``updateSize()`` fail with.
+    var repairError: RenderingError?
+    var hooks: [Moment: @Sendable () -> Void] = [:]
   }
   let state = Locked(State())
+
+  /// When the presenting thread is here.
+  enum Moment {
+    /// It asks whether anybody sees the surface, and gets the answer of before.
+    case visibilityCheck
+    case render
+    case removal
+  }
+
+  /// Calls `body` once, on the presenting thread, when that is here next.
+  func during(_ moment: Moment, _ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.hooks[moment] = body }
+  }
+
+  private func reach(_ moment: Moment) {
+    state.withLock { $0.hooks.removeValue(forKey: moment) }?()
+  }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     state.withLock { $0.isRendering = true }
     state.wakeAll()
+    reach(.render)
     let fails = state.wait { state -> Bool? in
       guard !state.isHeld else { return nil }
       state.isRendering = false
@@ -35,25 +57,32 @@ final class TestRenderer: VideoRenderer {
       state.shown.append(sampleBuffer.sequenceNumber)
       state.log.append("show \(sampleBuffer.sequenceNumber)")
       state.gravities.append(gravity)
+      state.orientations.append(sampleBuffer.orientation)
       return false
     }
     if fails { throw RenderingError(code: state.withLock { $0.code }, reason: "told to fail") }
   }
 
-  var isVisible: Bool { state.withLock { $0.isVisible } }
+  var isVisible: Bool {
+    let isVisible = state.withLock { $0.isVisible }
+    reach(.visibilityCheck)
+    return isVisible
+  }
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     state.withLock { $0.needsDisplay = handler }
   }
 
-  func rebuild() {
+  func rebuild() throws(RenderingError) {
+    if let error = state.withLock({ $0.repairError }) { throw error }
     state.withLock { state in
       state.rebuilds += 1
       state.failsUntilRebuilt = false
     }
   }
 
-  func updateSize() {
+  func updateSize() throws(RenderingError) {
+    if let error = state.withLock({ $0.repairError }) { throw error }
     state.withLock { $0.sizeUpdates += 1 }
   }
 
@@ -63,6 +92,7 @@ final class TestRenderer: VideoRenderer {
   }
 
   func removeImage() {
+    reach(.removal)
     state.withLock { state in
       state.removals += 1
       state.log.append("remove")

@@ -10,6 +10,8 @@ struct DisplayMailbox {
     let streamCount: Int
     /// Shown before, and shown again because the surface asked for it.
     let isRepeated: Bool
+    /// Counted before, as what it was when it was tried first: hidden or failed, where it was not shown.
+    let isCounted: Bool
     /// Counts it for its stream; nil where it has been counted.
     let tally: PresentationTally?
     /// To be told the frame's size, which is another than before.
@@ -76,7 +78,10 @@ struct DisplayMailbox {
   private var observedFormat: VideoFormatDescription?
   private var observedOrientation = VideoOrientation.upright
   /// Counts the streams that have begun and left.
-  var streamCount = 0
+  private(set) var streamCount = 0
+  /// From this one on, frames that were on their way when their stream left are still the surface's picture: of a stream
+  /// that has left its picture there.
+  private var firstStreamOfPicture = 0
 
   init(gravity: VideoGravity) {
     self.gravity = gravity
@@ -157,6 +162,22 @@ struct DisplayMailbox {
     return queue.removeFirst()
   }
 
+  /// Whether a frame's stream has its picture still: nobody took it away meanwhile, and no other stream has begun.
+  func isPicture(_ job: Job) -> Bool { job.streamCount >= firstStreamOfPicture }
+
+  /// Keeps a frame that could not be shown for the moment when it can, and with it whoever is to be told then, unless
+  /// the stream has left.
+  ///
+  /// - Returns: false where the picture is another stream's by now.
+  @discardableResult
+  mutating func keep(_ job: Job) -> Bool {
+    guard isPicture(job) else { return false }
+    latest = job.sampleBuffer
+    latestWasPresented = job.isRepeated
+    if streamCount == job.streamCount, presented == nil { presented = job.presented }
+    return true
+  }
+
   /// Forgets the stream's frames, and its picture where it is to go.
   mutating func empty(removingImage: Bool) -> SampleBuffer? {
     let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
@@ -168,8 +189,23 @@ struct DisplayMailbox {
       latest = nil
       isReadyForDisplay = false
       mustRemoveImage = true
+      firstStreamOfPicture = streamCount
     }
     return newest
+  }
+
+  /// From here on the frames of another stream come, of which the surface shows `newest` at once, or nothing.
+  mutating func begin(
+    with newest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
+  ) -> SampleBuffer? {
+    let dropped = empty(removingImage: newest == nil)
+    firstStreamOfPicture = streamCount
+    latest = nil
+    waiting = newest
+    isWaitingFresh = isFresh
+    mustRemoveImage = newest == nil
+    self.presented = presented
+    return dropped
   }
 
   // MARK: - Out
@@ -198,15 +234,16 @@ struct DisplayMailbox {
     if let pause, failureCount >= Self.patience { return .at(pause) }
     if let frame = waiting {
       waiting = nil
-      return begin(.present(job(frame, on: renderer, isRepeated: false, isNew: isWaitingFresh)))
+      return begin(.present(job(frame, on: renderer, isCounted: false, isNew: isWaitingFresh)))
     }
     if let due = dueFrame(at: now) {
-      return begin(.present(job(due, on: renderer, isRepeated: false, isNew: true)))
+      return begin(.present(job(due, on: renderer, isCounted: false, isNew: true)))
     }
     if needsDisplay, let latest {
       // Frames that wait for a time are looked at then, too.
       if let pause { return .at(pause) }
-      return begin(.present(job(latest, on: renderer, isRepeated: latestWasPresented, isNew: false)))
+      return begin(
+        .present(job(latest, on: renderer, isRepeated: latestWasPresented, isCounted: true, isNew: false)))
     }
     needsDisplay = false
     guard let next = queue.first, let moment = timebase?.moment(of: next.timing.presentationTimeStamp) else {
@@ -217,10 +254,10 @@ struct DisplayMailbox {
 
   /// The surface that was being left has been left.
   ///
-  /// - Returns: whether the layer wants it again.
+  /// - Returns: whether the layer wants it again, or came back meanwhile and has to leave it once more.
   mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
     retiring = nil
-    return self.renderer === renderer
+    return self.renderer === renderer || retired.contains { $0 === renderer }
   }
 
   private mutating func begin(_ work: Work) -> Locked<DisplayMailbox>.Step<Work> {
@@ -229,7 +266,8 @@ struct DisplayMailbox {
   }
 
   private mutating func job(
-    _ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool, isNew: Bool
+    _ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool = false, isCounted: Bool,
+    isNew: Bool
   ) -> Job {
     needsDisplay = false
     if request != nil { isRequestDue = true }
@@ -244,7 +282,8 @@ struct DisplayMailbox {
     }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
-      streamCount: streamCount, isRepeated: isRepeated, tally: isNew ? tally : nil, sizeObserver: observer)
+      streamCount: streamCount, isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
+      sizeObserver: observer)
   }
 
   /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.

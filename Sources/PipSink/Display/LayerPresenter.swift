@@ -4,12 +4,13 @@ import Logging
 struct LayerPresenter {
   let name: String
   let mailbox: Locked<DisplayMailbox>
+  let clock: SchedulingClock
 
   private static let retryPolicy = RetryPolicy(limit: .max, firstPause: 0.05, longestPause: 2)
 
   func run() {
     while true {
-      switch mailbox.waitStepwise({ $0.nextWork(at: .now) }) {
+      switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
       case .present(let job):
         present(job)
       case .removeImage(let renderer):
@@ -60,11 +61,8 @@ struct LayerPresenter {
   private func keep(_ job: DisplayMailbox.Job) {
     job.tally?.count { $0.hidden += 1 }
     finish { mailbox in
-      guard mailbox.streamCount == job.streamCount else { return }
-      mailbox.statistics.hidden += job.isRepeated ? 0 : 1
-      mailbox.latest = job.sampleBuffer
-      mailbox.latestWasPresented = job.isRepeated
-      if mailbox.presented == nil { mailbox.presented = job.presented }
+      mailbox.statistics.hidden += job.isCounted ? 0 : 1
+      mailbox.keep(job)
     }
   }
 
@@ -79,7 +77,7 @@ struct LayerPresenter {
       if !job.isRepeated { mailbox.statistics.presented += 1 }
       if wasRecovered { mailbox.statistics.recovered += 1 }
       // Another stream may have begun meanwhile, or the layer may have gone elsewhere.
-      guard mailbox.streamCount == job.streamCount else { return }
+      guard mailbox.isPicture(job) else { return }
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = true
       if mailbox.renderer === job.renderer {
@@ -142,17 +140,14 @@ struct LayerPresenter {
         mailbox.renderer = nil
         mailbox.isReadyForDisplay = false
         mailbox.failureCount = 0
-      } else {
+      } else if mailbox.renderer === job.renderer {
         mailbox.failureCount += 1
       }
-      mailbox.statistics.failed += job.isRepeated ? 0 : 1
-      guard mailbox.streamCount == job.streamCount else { return }
+      mailbox.statistics.failed += job.isCounted ? 0 : 1
       // It is shown when the surface works again, unless a newer one comes first.
-      mailbox.latest = job.sampleBuffer
-      mailbox.latestWasPresented = false
-      if mailbox.presented == nil { mailbox.presented = job.presented }
+      guard mailbox.keep(job) else { return }
       guard let pause = Self.retryPolicy.pause(before: mailbox.failureCount) else { return }
-      mailbox.retryAt = .now.advanced(bySeconds: pause)
+      mailbox.retryAt = clock.moment(in: pause)
       mailbox.needsDisplay = true
     }
   }

@@ -13,11 +13,12 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     public internal(set) var presented: UInt64 = 0
     /// Replaced by a newer frame before they were presented.
     public internal(set) var replaced: UInt64 = 0
-    /// Refused by the renderer, also after it was repaired.
+    /// Refused by the renderer, also after it was repaired. One that is refused again and again counts once, and as
+    /// presented, too, when it is shown in the end.
     public internal(set) var failed: UInt64 = 0
     /// Left out because a later frame's time had come, too.
     public internal(set) var late: UInt64 = 0
-    /// Not converted because nobody could see the surface.
+    /// Not converted because nobody could see the surface. One that is shown later counts as presented, too.
     public internal(set) var hidden: UInt64 = 0
     /// Presented after the renderer had refused them and was repaired.
     public internal(set) var recovered: UInt64 = 0
@@ -39,12 +40,24 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   /// Made with the first renderer.
   private let thread = Locked<WorkerThread?>(nil)
   private let observation = Locked<(timebase: Timebase, number: Int)?>(nil)
+  private let clock: SchedulingClock
 
   /// - Parameters:
   ///   - name: for messages and the thread's name: "pip", for instance.
   ///   - renderer: the surface. With none, frames are taken and replaced but never presented.
-  public init(name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect) {
+  public convenience init(
+    name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect
+  ) {
+    self.init(name: name, renderer: renderer, videoGravity: videoGravity, clock: .system)
+  }
+
+  /// - Parameter clock: what it waits by after failures.
+  init(
+    name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect,
+    clock: SchedulingClock
+  ) {
     self.name = name
+    self.clock = clock
     mailbox = Locked(DisplayMailbox(gravity: videoGravity))
     if let renderer { attach(to: renderer) }
   }
@@ -76,9 +89,9 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     change(renderer: renderer)
     thread.withLock { thread in
       guard thread == nil else { return }
-      let (name, mailbox) = (name, mailbox)
+      let presenter = LayerPresenter(name: name, mailbox: mailbox, clock: clock)
       // The thread has the mailbox, not the layer, which could otherwise never go away.
-      thread = WorkerThread(name: "pip-\(name)") { LayerPresenter(name: name, mailbox: mailbox).run() }
+      thread = WorkerThread(name: "pip-\(name)") { presenter.run() }
     }
   }
 
@@ -199,15 +212,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   }
 
   public func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
-    let dropped = mailbox.withLock { mailbox in
-      let dropped = mailbox.empty(removingImage: latest == nil)
-      mailbox.latest = nil
-      mailbox.waiting = latest
-      mailbox.isWaitingFresh = isFresh
-      mailbox.mustRemoveImage = latest == nil
-      mailbox.presented = presented
-      return dropped
-    }
+    let dropped = mailbox.withLock { $0.begin(with: latest, isFresh: isFresh, presented: presented) }
     _ = dropped
     mailbox.wakeAll()
   }

@@ -47,8 +47,8 @@ enum SurfaceOccupancy {
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
       let key = ObjectIdentifier(renderer)
       // It may have come back meanwhile.
-      let wantsItAgain = mailbox.withLock { $0.hasLeft(renderer) }
-      guard let entry = entries[key], entry.holder === mailbox, !wantsItAgain else { return nil }
+      let isBack = mailbox.withLock { $0.hasLeft(renderer) }
+      guard let entry = entries[key], entry.holder === mailbox, !isBack else { return nil }
       return handOver(key, renderer, &entries)
     }
     next?.wakeAll()

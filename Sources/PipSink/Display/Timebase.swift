@@ -11,17 +11,24 @@ public final class Timebase: Sendable {
   }
 
   private let state: Locked<State>
+  private let clock: SchedulingClock
 
   /// - Parameters:
   ///   - time: now; numeric.
   ///   - rate: seconds of the stream in a second of the clock; 0 stands still, negative rates are taken for 0.
-  public init(time: MediaTime = .zero, rate: Double = 0) {
-    state = Locked(State(time: time, anchor: .now, rate: max(0, rate)))
+  public convenience init(time: MediaTime = .zero, rate: Double = 0) {
+    self.init(time: time, rate: rate, clock: .system)
+  }
+
+  /// - Parameter clock: the one that the layer waits by.
+  init(time: MediaTime = .zero, rate: Double = 0, clock: SchedulingClock) {
+    self.clock = clock
+    state = Locked(State(time: time, anchor: clock.now, rate: max(0, rate)))
   }
 
   /// The time now. Setting it goes on from there.
   public var time: MediaTime {
-    get { state.withLock { Self.time($0, at: .now) } }
+    get { state.withLock { Self.time($0, at: clock.now) } }
     set { change { state, now in (state.time, state.anchor) = (newValue, now) } }
   }
 
@@ -61,7 +68,7 @@ public final class Timebase: Sendable {
 
   private func change(_ body: (inout State, MonotonicTime) -> Void) {
     let observers = state.withLock { state in
-      body(&state, .now)
+      body(&state, clock.now)
       return Array(state.observers.values)
     }
     for observer in observers { observer() }

@@ -15,20 +15,24 @@ final class DecodingGate: @unchecked Sendable {
   }
 
   private let flows: [StreamFlow]
+  private let clock: SchedulingClock
   private let phase = Locked(Phase.closed)
   /// Until when gaps have been sent, in the stream's own time, in nanoseconds.
   private var gapEnd: GstClockTime?
 
-  /// Some encoders never send a keyframe after the first; seconds after which a stream without one goes on all the same.
+  /// Seconds. Some encoders never send a keyframe after the first.
   private static let keyframeTimeout = 10.0
   /// Nanoseconds. A decoder empties itself at every gap, so there are few.
   private static let gapLength: GstClockTime = 250_000_000
 
   /// Closes the way to a decoder.
   ///
-  /// - Parameter flows: of the streams it feeds, whose frames are counted as withheld.
-  init(on pad: UnsafeMutablePointer<GstPad>, flows: [StreamFlow]) {
+  /// - Parameters:
+  ///   - flows: of the streams it feeds, whose frames are counted as withheld.
+  ///   - clock: by which a keyframe is waited for.
+  init(on pad: UnsafeMutablePointer<GstPad>, flows: [StreamFlow], clock: SchedulingClock = .system) {
     self.flows = flows
+    self.clock = clock
     let types = GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue)
     gst_pad_add_probe(
       pad, types,
@@ -43,7 +47,7 @@ final class DecodingGate: @unchecked Sendable {
   ///
   /// - Parameter pad: the one that it was made on.
   func open(on pad: UnsafeMutablePointer<GstPad>) {
-    phase.withLock { $0 = .awaitingKeyframe(since: .now) }
+    phase.withLock { $0 = .awaitingKeyframe(since: clock.now) }
     gst_pad_push_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
   }
 
@@ -55,7 +59,7 @@ final class DecodingGate: @unchecked Sendable {
     let isKeyframe = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0
     let isOver = phase.withLock { phase in
       guard case .awaitingKeyframe(let since) = phase else { return false }
-      let waited = Double(MonotonicTime.now.nanoseconds(since: since)) / 1e9
+      let waited = Double(clock.now.nanoseconds(since: since)) / 1e9
       return isKeyframe || waited > Self.keyframeTimeout
     }
     guard !isOver else {

@@ -54,6 +54,13 @@ final class Pipeline: @unchecked Sendable {
     if !isClosed.withLock({ $0 }) { gst_element_set_state(element, wanted) }
   }
 
+  /// Whether it has come to PLAYING. Waits for nothing.
+  var isPlaying: Bool {
+    var state = GST_STATE_NULL
+    gst_element_get_state(element, &state, nil, 0)
+    return state == GST_STATE_PLAYING
+  }
+
   /// Stops it for good, and waits until its streaming threads are gone. On the thread of its run.
   func close() {
     isClosed.withLock { $0 = true }

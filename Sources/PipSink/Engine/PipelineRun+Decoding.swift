@@ -19,7 +19,7 @@ extension PipelineRun {
       }
       for (pad, flows) in wanted where gates[pad] == nil {
         gst_object_ref(pad)
-        gates[pad] = DecodingGate(on: pad, flows: flows)
+        gates[pad] = DecodingGate(on: pad, flows: flows, clock: clock)
       }
       let withheld = wanted.values.flatMap(\.self)
       for (id, flow) in flows { status.setDecodingSuspended(withheld.contains { $0 === flow }, of: id) }

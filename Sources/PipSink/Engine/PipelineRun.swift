@@ -16,6 +16,7 @@ final class PipelineRun: Sendable {
   /// By the pads that they stand on, to each of which this has a reference.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let thread: PipelineThread
+  let clock: SchedulingClock
   private let life = Locked(Life())
   private let beginning = Completion<Beginning>()
   /// Whether it has stopped rather than been given up.
@@ -60,10 +61,14 @@ final class PipelineRun: Sendable {
     var isGivenUp = false
   }
 
-  init(_ pipeline: Pipeline, status: EngineStatus, audioSession: AudioSession, sharedStreamID: StreamID?) {
+  init(
+    _ pipeline: Pipeline, status: EngineStatus, audioSession: AudioSession, sharedStreamID: StreamID?,
+    clock: SchedulingClock
+  ) {
+    self.clock = clock
     self.pipeline = pipeline
     self.status = RunStatus(status)
-    thread = PipelineThread(of: pipeline)
+    thread = PipelineThread(of: pipeline, clock: clock)
     self.audioSession = audioSession
     self.sharedStreamID = sharedStreamID
     flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
@@ -112,12 +117,12 @@ final class PipelineRun: Sendable {
 
   /// - Throws: why the start failed. Does not throw when the start goes on after `deadline`.
   func waitUntilUp(by deadline: MonotonicTime) throws(PipSinkError) {
-    try check(beginning.wait(until: deadline))
+    try check(beginning.wait(until: deadline, by: clock))
   }
 
   /// The same for tasks.
   func isUp(by deadline: MonotonicTime) async throws(PipSinkError) {
-    try check(await beginning.value(by: deadline))
+    try check(await beginning.value(by: deadline, of: clock))
   }
 
   private func check(_ outcome: Beginning?) throws(PipSinkError) {
@@ -155,11 +160,11 @@ final class PipelineRun: Sendable {
   func waitForStop(until deadline: MonotonicTime) -> Bool {
     // What is called on the thread itself cannot wait for it.
     guard !thread.isCurrent else { return true }
-    return leave(ending.wait(until: deadline))
+    return leave(ending.wait(until: deadline, by: clock))
   }
 
   /// The same for tasks.
-  func waitForStop(by deadline: MonotonicTime) async -> Bool { leave(await ending.value(by: deadline)) }
+  func waitForStop(by deadline: MonotonicTime) async -> Bool { leave(await ending.value(by: deadline, of: clock)) }
 
   private func leave(_ outcome: Bool?) -> Bool {
     if outcome == nil { giveUp() }
@@ -209,12 +214,12 @@ final class PipelineRun: Sendable {
     let result = Completion<Result?>()
     thread.want { work in
       // A caller that has stopped waiting does not want it done any more.
-      work.calls.append { [weak self] isRunning in
-        let isWanted = isRunning && MonotonicTime.now < deadline
+      work.calls.append { [weak self, clock] isRunning in
+        let isWanted = isRunning && clock.now < deadline
         result.complete(isWanted ? self.map(body) : nil)
       }
     }
-    return result.wait(until: deadline) ?? nil
+    return result.wait(until: deadline, by: clock) ?? nil
   }
 
   /// Calls `body` on the thread, as soon as that has nothing else to do.
@@ -244,7 +249,12 @@ final class PipelineRun: Sendable {
 
   private func perform(_ work: PipelineThread.Work) {
     for call in work.calls { call(true) }
-    if work.mustSettle { pipeline.settle(wantedState) }
+    if work.mustSettle {
+      pipeline.settle(wantedState)
+      // What was paused on its way up says nothing until it is there, which may be never.
+      let isPaused = status.state.withLock { $0.engine == .paused }
+      if isPaused, !isToStandStill, !pipeline.isPlaying { status.setEngine(.starting) }
+    }
     if work.mustUpdateDecoding { updateDecoding() }
   }
 
@@ -343,82 +353,5 @@ final class PipelineRun: Sendable {
       noteBroken(affected, error)
       isolateBroken()
     }
-  }
-
-  // MARK: - What streams do
-
-  /// On a streaming thread: the first frame of all, or after a stall.
-  private func streamFlows(_ id: StreamID) {
-    let isOpen = progress.withLock { progress in
-      progress.activity[id] = nil
-      return progress.open.contains(id)
-    }
-    guard isOpen else { return }
-    status.setStream(id, to: .playing)
-    updateDecoding()
-  }
-
-  /// On the bus thread, every now and then.
-  private func watchFlows() {
-    let timeout = status.state.withLock { $0.stallTimeout }
-    guard !isToStandStill else { return forgiveSilence() }
-    let now = MonotonicTime.now
-    let stalled = progress.withLock { progress in
-      progress.open.filter { id in
-        guard let flow = flows[id], flow.isFlowing.load(ordering: .relaxed) else { return false }
-        let count = flow.activity
-        guard let seen = progress.activity[id], seen.count == count else {
-          progress.activity[id] = (count, now)
-          return false
-        }
-        return now >= seen.since.advanced(bySeconds: timeout)
-      }
-    }
-    for id in stalled {
-      status.setStream(id, to: .stalled)
-      // From here on the next frame counts as a first one.
-      flows[id]?.isFlowing.store(false, ordering: .relaxed)
-    }
-    let silent = progress.withLock { progress in
-      let silent = progress.heardAt.filter { now >= $0.value.advanced(bySeconds: timeout) }.keys
-      for id in silent { progress.heardAt[id] = nil }
-      return Array(silent)
-    }
-    for id in silent { status.observe(StreamDevice(id, .microphone), .off) }
-  }
-
-  /// On the bus thread: a stream's sound has come.
-  func noteSound(of id: StreamID) {
-    progress.withLock { $0.heardAt[id] = .now }
-    status.observe(StreamDevice(id, .microphone), .on)
-  }
-
-  /// What was silent for a reason starts to count anew.
-  func forgiveSilence() {
-    progress.withLock { progress in
-      progress.activity = [:]
-      for id in progress.heardAt.keys { progress.heardAt[id] = .now }
-    }
-  }
-
-  /// After a jump, streams that had ended go on, but for those that cannot.
-  func reopenEnded() {
-    forgiveSilence()
-    for stream in pipeline.streams where status.info(of: stream.id)?.state == .ended {
-      let isWhole = progress.withLock { progress in
-        guard !progress.broken.contains(stream.id) else { return false }
-        progress.open.insert(stream.id)
-        return true
-      }
-      guard isWhole else { continue }
-      flows[stream.id]?.isFlowing.store(false, ordering: .relaxed)
-      status.setStream(stream.id, to: .requesting)
-    }
-  }
-
-  /// Counts streams out that ended or failed, each once, and says so.
-  func close(_ ids: [StreamID], _ state: StreamPlayState) {
-    let closed = progress.withLock { progress in ids.filter { progress.open.remove($0) != nil } }
-    for id in closed { status.setStream(id, to: state) }
   }
 }

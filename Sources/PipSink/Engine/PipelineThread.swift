@@ -33,11 +33,12 @@ final class PipelineThread: Sendable {
   private let state = Locked(State())
   private let bus: Bus
   private let thread = Locked<WorkerThread?>(nil)
+  private let clock: SchedulingClock
 
-  private static let wakeName = "pipsink-work"
-
-  init(of pipeline: Pipeline) {
+  /// - Parameter clock: what ticks are waited for by.
+  init(of pipeline: Pipeline, clock: SchedulingClock) {
     bus = Bus(of: pipeline)
+    self.clock = clock
   }
 
   /// Starts the thread, which keeps what `body` keeps until it ends.
@@ -66,7 +67,7 @@ final class PipelineThread: Sendable {
     for call in late.calls { call(false) }
     state.wakeAll()
     // One message is enough, however much work there is: the bus is not read while a state change blocks.
-    if isNew { gst_bus_post(bus.pointer, gst_message_new_application(nil, gst_structure_new_empty(Self.wakeName))) }
+    if isNew { bus.wake() }
   }
 
   var isStopping: Bool { state.withLock { $0.work.isStopping } }
@@ -82,22 +83,27 @@ final class PipelineThread: Sendable {
   func serve(
     interval: Double, perform: (Work) -> Void, tick: () -> Void, handler: (UnsafeMutablePointer<GstMessage>) -> Void
   ) {
-    var nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+    var nextTick = clock.moment(in: interval)
     var lastMessages = 256
     while lastMessages > 0 {
       // Before the bus is waited for: the message of work that came while the pipeline was in NULL is lost.
       let work = takeWork()
       if work.isStopping { lastMessages -= 1 } else if !work.isEmpty { perform(work) }
-      let patience = work.isStopping ? 0 : nextTick.nanoseconds(since: .now)
-      let message = gst_bus_timed_pop(bus.pointer, GstClockTime(patience))
+      let message = work.isStopping ? gst_bus_pop(bus.pointer) : waitForMessage(until: nextTick)
       defer { if let message { gst_message_unref(message) } }
       if message == nil, work.isStopping { return }
-      if MonotonicTime.now >= nextTick {
+      if clock.now >= nextTick {
         tick()
-        nextTick = MonotonicTime.now.advanced(bySeconds: interval)
+        nextTick = clock.moment(in: interval)
       }
-      if let message, gst_message_has_name(message, Self.wakeName) == 0 { handler(message) }
+      if let message, gst_message_has_name(message, Bus.wakeName) == 0 { handler(message) }
     }
+  }
+
+  private func waitForMessage(until moment: MonotonicTime) -> UnsafeMutablePointer<GstMessage>? {
+    clock.wait(
+      until: moment, wokenBy: { [bus] in bus.wake() },
+      body: { gst_bus_timed_pop(bus.pointer, GstClockTime($0.nanoseconds(since: .now))) })
   }
 
   /// Waits for nothing but the stop.
@@ -120,7 +126,14 @@ final class PipelineThread: Sendable {
 
   /// `@unchecked Sendable`: a GstBus is made for use from all threads.
   private final class Bus: @unchecked Sendable {
+    static let wakeName = "pipsink-work"
+
     let pointer: UnsafeMutablePointer<GstBus>
+
+    /// Has whoever waits for a message look for work.
+    func wake() {
+      gst_bus_post(pointer, gst_message_new_application(nil, gst_structure_new_empty(Self.wakeName)))
+    }
 
     init(of pipeline: Pipeline) {
       pointer = gst_element_get_bus(pipeline.element)

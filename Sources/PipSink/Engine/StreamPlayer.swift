@@ -48,20 +48,23 @@ public final class StreamPlayer: Sendable {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try self.init(
-      streamID: streamID, from: description, configuration: configuration, sharing: nil, deliveringTo: consumer)
+      streamID: streamID, from: description, configuration: configuration, sharing: nil, clock: .system,
+      deliveringTo: consumer)
   }
 
-  /// For a stream of an engine, whose audio session it shares.
+  /// - Parameters:
+  ///   - audioSession: of the engine that it is a stream of.
+  ///   - clock: what it waits by.
   init(
     streamID: StreamID, from description: PipelineDescription, configuration: Configuration,
-    sharing audioSession: AudioSession?,
+    sharing audioSession: AudioSession? = nil, clock: SchedulingClock,
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     self.streamID = streamID
     guard !streamID.isEmpty, !streamID.utf8.contains(0) else {
       throw .invalidArgument("stream", reason: streamID.isEmpty ? "it is empty" : "it has a NUL in it")
     }
-    let engine = try VideoEngine(description, sharing: audioSession, as: streamID)
+    let engine = try VideoEngine(description, sharing: audioSession, as: streamID, clock: clock)
     guard engine.streamIDs.count == 1 else { throw .notOneStream(engine.streamIDs) }
     core = Core(streamID, engine, configuration, consumer)
   }
@@ -162,9 +165,9 @@ public final class StreamPlayer: Sendable {
   func waitForStop(until deadline: MonotonicTime) {
     // What is called on the thread itself cannot wait for it.
     guard thread.withLock({ $0 })?.isCurrent != true, let stop = core.awaitedStop() else { return join() }
-    if stop.wait(until: deadline) == nil {
+    if stop.wait(until: deadline, by: core.clock) == nil {
       core.engine.giveUp()
-      _ = stop.wait(until: core.graceEnd)
+      _ = stop.wait(until: core.graceEnd, by: core.clock)
     }
     join()
   }
@@ -174,9 +177,9 @@ public final class StreamPlayer: Sendable {
   /// - Returns: whether it has stopped.
   func waitForStop(by deadline: MonotonicTime) async -> Bool {
     let before = core.engine.abandonedPipelineCount
-    if let stop = core.awaitedStop(), await stop.value(by: deadline) == nil {
+    if let stop = core.awaitedStop(), await stop.value(by: deadline, of: core.clock) == nil {
       core.engine.giveUp()
-      _ = await stop.value(by: core.graceEnd)
+      _ = await stop.value(by: core.graceEnd, of: core.clock)
     }
     join()
     return core.engine.abandonedPipelineCount == before
@@ -225,250 +228,10 @@ public final class StreamPlayer: Sendable {
     set {
       core.state.withLock { state in
         state.isPaused = newValue
-        state.since = .now
+        state.since = core.clock.now
       }
       core.engine.isPaused = newValue
       core.state.wakeAll()
-    }
-  }
-}
-
-extension StreamPlayer {
-  /// What the player and its thread share; the thread must not keep the player.
-  fileprivate final class Core: Sendable {
-    struct State {
-      /// From `start()` to `stop()`, whatever becomes of it meanwhile.
-      var isStarted = false
-      var isWanted = false
-      /// Whether it has a thread.
-      var isSupervised = false
-      /// Those who wait until its pipeline has stopped.
-      var stops: [Completion<Void>] = []
-      var isPaused = false
-      /// Whether its pipeline stands still, also for an interruption.
-      var isStanding = false
-      /// Whether it goes on with sound alone.
-      var hasNoVideo = false
-      var isResetting = false
-      /// Whether a frame has come since its pipeline was started.
-      var hasPlayed = false
-      var phase = StreamPlayState.stopped
-      /// How the pipeline ended.
-      var outcome: Outcome?
-      /// Since when it is as it is: waits for its first frame, plays, is stalled.
-      var since = MonotonicTime.now
-      var attempt = 0
-
-      mutating func takeStops() -> [Completion<Void>] {
-        defer { stops = [] }
-        return stops
-      }
-
-      /// - Returns: whether it needs a thread.
-      mutating func start() -> Bool {
-        isStarted = true
-        isWanted = true
-        // What is still being stopped is not gone on with.
-        if isSupervised { isResetting = true }
-        defer { isSupervised = true }
-        return !isSupervised
-      }
-    }
-
-    enum Outcome {
-      case ended(isUnexpected: Bool = false)
-      case failed(PipSinkError)
-      case cancelled
-    }
-
-    let state = Locked(State())
-    let broadcast = Broadcast<StreamPlayState>()
-    private let streamID: StreamID
-    /// Parses its description anew for every start but the first.
-    let engine: VideoEngine
-    private let configuration: Configuration
-    private let consumer: @Sendable (StreamID) -> any SampleBufferConsumer
-
-    init(
-      _ streamID: StreamID, _ engine: VideoEngine, _ configuration: Configuration,
-      _ consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
-    ) {
-      self.streamID = streamID
-      self.engine = engine
-      self.configuration = configuration
-      self.consumer = consumer
-      engine.stallTimeout = configuration.stallTimeout
-      engine.stateChangeTimeout = configuration.stateChangeTimeout
-      engine.status.blocked.observe { [weak self] in self?.state.wakeAll() }
-      // Weak: the engine is the core's own.
-      engine.status.broadcast.observe { [weak self] event in self?.note(event) }
-    }
-
-    private func setPhase(_ phase: StreamPlayState) {
-      let isNew = state.withLock { state in
-        defer { state.phase = phase }
-        return state.phase != phase
-      }
-      if isNew { broadcast.send(phase) }
-    }
-
-    // MARK: - Stops
-
-    func stopDeadline(_ seconds: Double?) -> MonotonicTime {
-      .now.advanced(bySeconds: seconds ?? configuration.stateChangeTimeout)
-    }
-
-    /// By then the thread has ended of which a pipeline was given up: it waits for nothing else.
-    var graceEnd: MonotonicTime { .now.advanced(bySeconds: 1) }
-
-    /// What comes when its pipeline has stopped; nil where it has none.
-    func awaitedStop() -> Completion<Void>? {
-      state.withLock { state in
-        guard state.isSupervised else { return nil }
-        let stop = Completion<Void>()
-        state.stops.append(stop)
-        return stop
-      }
-    }
-
-    /// It has no thread.
-    func fail(_ error: PipSinkError) {
-      setPhase(.failed(error))
-      let stops = state.withLock { state in
-        state.isSupervised = false
-        return state.takeStops()
-      }
-      for stop in stops { stop.complete(()) }
-    }
-
-    // MARK: - The player's thread
-
-    func run() {
-      while true {
-        supervise()
-        let (isOver, stops) = state.withLock { state in
-          state.isSupervised = state.isWanted && state.isResetting
-          return (!state.isSupervised, state.takeStops())
-        }
-        for stop in stops { stop.complete(()) }
-        if isOver { return }
-      }
-    }
-
-    private func supervise() {
-      state.withLock { $0.attempt = 0 }
-      while true {
-        let outcome = playOnce()
-        guard state.withLock({ $0.isWanted }) else { return setPhase(.stopped) }
-        let error: PipSinkError
-        switch outcome {
-        case .cancelled: continue
-        case .ended(let isUnexpected):
-          guard configuration.restartsAtEnd ?? isUnexpected else { return setPhase(.ended) }
-          error = .streamEndedUnexpectedly(streamID)
-        case .failed(let reason):
-          guard !isFinal(reason) else { return setPhase(.failed(reason)) }
-          error = reason
-        }
-        let attempt = state.withLock { state in
-          state.attempt += 1
-          return state.attempt
-        }
-        guard let pause = configuration.retryPolicy?.pause(before: attempt) else { return setPhase(.failed(error)) }
-        setPhase(.reconnecting(attempt: attempt, pause: pause, after: error))
-        let deadline = MonotonicTime.now.advanced(bySeconds: pause)
-        state.wait(until: deadline) { $0.isWanted && !$0.isResetting ? nil : () }
-        // Pipelines that block, each with threads and memory, are not to become ever more.
-        state.wait { $0.isWanted && !$0.isResetting && engine.status.blocked.count >= Self.blockedLimit ? nil : () }
-      }
-    }
-
-    /// Whether it makes no sense to try again. A source that has played with these caps, or with this password, does so
-    /// perhaps again; a file that is broken in its middle stays so.
-    private func isFinal(_ error: PipSinkError) -> Bool {
-      if case .elementFailed(_, _, _, .badData) = error { return true }
-      return error.isPermanent && !state.withLock { $0.hasPlayed }
-    }
-
-    private static let blockedLimit = 3
-
-    private func playOnce() -> Outcome {
-      // Who waits for a stop that a start has followed waits no longer. One that comes from here on waits for this run's
-      // end, and where one has come already, nothing begins.
-      let overtaken = state.withLock { state -> [Completion<Void>]? in
-        guard state.isWanted else { return nil }
-        if state.isResetting { state.attempt = 0 }
-        state.isResetting = false
-        state.outcome = nil
-        state.isStanding = false
-        state.hasNoVideo = false
-        state.hasPlayed = false
-        state.since = .now
-        return state.takeStops()
-      }
-      guard let overtaken else { return .cancelled }
-      for stop in overtaken { stop.complete(()) }
-      setPhase(.requesting)
-      do throws(PipSinkError) {
-        try engine.begin { _ in consumer(streamID) }
-      } catch {
-        return .failed(error)
-      }
-      defer { engine.stop() }
-      let outcome = state.waitStepwise(nextStep)
-      if case .ended = outcome { return .ended(isUnexpected: engine.duration == nil && engine.hasNetworkSource) }
-      return outcome
-    }
-
-    /// On the threads of the engine.
-    private func note(_ event: EngineEvent) {
-      switch event {
-      case .streamStateChanged(_, .playing): flow(.playing)
-      case .streamStateChanged(_, .stalled): flow(.stalled)
-      case .streamStateChanged(_, .ended): state.withLock { $0.outcome = .ended() }
-      case .streamStateChanged(_, .failed(let error)): state.withLock { $0.outcome = .failed(error) }
-      case .buffering: state.withLock { $0.since = .now }
-      case .streamHasNoVideo:
-        state.withLock { $0.hasNoVideo = true }
-        flow(.playing)
-      case .stateChanged(let engine):
-        state.withLock { state in
-          state.isStanding = engine == .paused
-          state.since = .now
-        }
-      default: return
-      }
-      state.wakeAll()
-    }
-
-    private func flow(_ phase: StreamPlayState) {
-      state.withLock { state in
-        state.since = .now
-        if phase == .playing { state.hasPlayed = true }
-      }
-      setPhase(phase)
-    }
-
-    private func nextStep(_ state: inout State) -> Locked<State>.Step<Outcome> {
-      if !state.isWanted || state.isResetting { return .done(.cancelled) }
-      if let outcome = state.outcome { return .done(outcome) }
-      if state.isPaused || state.isStanding || state.hasNoVideo { return .whenWoken }
-      let now = MonotonicTime.now
-      let whole = configuration.stallTimeout + configuration.restartTimeout
-      switch state.phase {
-      case .playing:
-        let settled = state.since.advanced(bySeconds: configuration.settledAfter)
-        guard state.attempt > 0 else { return .whenWoken }
-        guard now >= settled else { return .at(settled) }
-        state.attempt = 0
-        return .whenWoken
-      case .stalled, .requesting:
-        let patience = state.phase == .stalled ? configuration.restartTimeout : whole
-        let end = state.since.advanced(bySeconds: patience)
-        return now < end ? .at(end) : .done(.failed(.streamStalled(streamID, seconds: whole)))
-      default:
-        return .whenWoken
-      }
     }
   }
 }

@@ -17,7 +17,7 @@ extension VideoEngine {
   ///   time, it may still do so.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     guard let run = withRun({ $0 }) else { throw .notSeekable(reason: "nothing is playing") }
-    let deadline = MonotonicTime.now.advanced(bySeconds: stateChangeTimeout)
+    let deadline = clock.moment(in: stateChangeTimeout)
     guard let isDone = run.perform(until: deadline, { $0.seek(to: time, isAccurate: isAccurate) }) else {
       throw .notSeekable(reason: "one of its elements does not answer")
     }
@@ -60,7 +60,7 @@ extension PipelineRun {
   fileprivate func ask(_ query: @escaping @Sendable (Pipeline) -> MediaTime?) -> MediaTime? {
     // While one is without an answer, another would only wait, too.
     guard !isQueryOpen.load(ordering: .relaxed) else { return nil }
-    let deadline = MonotonicTime.now.advanced(bySeconds: Self.queryPatience)
+    let deadline = clock.moment(in: Self.queryPatience)
     if let answer = perform(until: deadline, { query($0.pipeline) }) { return answer }
     isQueryOpen.store(true, ordering: .relaxed)
     whenFree { $0.isQueryOpen.store(false, ordering: .relaxed) }

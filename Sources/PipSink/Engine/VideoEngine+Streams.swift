@@ -15,7 +15,7 @@ extension VideoEngine {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     let player = try StreamPlayer(
-      streamID: streamID, from: description, configuration: configuration, sharing: audioSession
+      streamID: streamID, from: description, configuration: configuration, sharing: audioSession, clock: clock
     ) { [customVideoRender] id in
       let consumer = consumer(id)
       return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer

@@ -28,6 +28,8 @@ public final class VideoEngine: Sendable {
   public let audioSession: AudioSession
   /// What the audio session calls the one stream of a player's engine.
   private let sharedStreamID: StreamID?
+  /// What everything of the engine waits by.
+  let clock: SchedulingClock
 
   /// What is running. Held for a few instructions.
   private let control = Locked(Control())
@@ -45,14 +47,18 @@ public final class VideoEngine: Sendable {
   /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
   ///   of one name, caps that no frame of ours can have, too few threads or files left.
   public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
-    try self.init(description, sharing: nil, as: nil)
+    try self.init(description, sharing: nil, as: nil, clock: .system)
   }
 
-  /// For a stream of another engine, whose audio session it shares.
+  /// - Parameters:
+  ///   - audioSession: of an engine that this one plays a stream for.
+  ///   - streamID: what that session calls the stream.
   init(
-    _ description: PipelineDescription, sharing audioSession: AudioSession?, as streamID: StreamID?
+    _ description: PipelineDescription, sharing audioSession: AudioSession? = nil, as streamID: StreamID? = nil,
+    clock: SchedulingClock
   ) throws(PipSinkError) {
     let pipeline = try Pipeline(description)
+    self.clock = clock
     self.audioSession = audioSession ?? AudioSession(status.broadcast)
     sharedStreamID = streamID
     self.description = description
@@ -63,8 +69,11 @@ public final class VideoEngine: Sendable {
 
   /// An engine without a pipeline: streams are started one by one
   /// (``startPlayingStream(_:from:configuration:deliveringTo:)``).
-  public init() throws(PipSinkError) {
+  public convenience init() throws(PipSinkError) { try self.init(clock: .system) }
+
+  init(clock: SchedulingClock) throws(PipSinkError) {
     try PipSink.initialize()
+    self.clock = clock
     description = nil
     audioSession = AudioSession(status.broadcast)
     sharedStreamID = nil
@@ -111,7 +120,7 @@ public final class VideoEngine: Sendable {
   public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
   private func deadline(_ seconds: Double?) -> MonotonicTime {
-    .now.advanced(bySeconds: seconds ?? stateChangeTimeout)
+    clock.moment(in: seconds ?? stateChangeTimeout)
   }
 
   // MARK: - Start and stop
@@ -165,7 +174,8 @@ public final class VideoEngine: Sendable {
       if spare != nil { try ResourceLimits.check() }
       let pipeline = if let spare { spare } else { try Pipeline(description) }
       let tap = beginCustomVideoRender()
-      let run = PipelineRun(pipeline, status: status, audioSession: audioSession, sharedStreamID: sharedStreamID)
+      let run = PipelineRun(
+        pipeline, status: status, audioSession: audioSession, sharedStreamID: sharedStreamID, clock: clock)
       // Before anything can be heard of it.
       control.withLock { $0.run = run }
       do throws(PipSinkError) {

@@ -95,12 +95,9 @@ extension PictureInPictureController {
   func settle() {
     guard !settledBackground, !isSettling else { return }
     isSettling = true
-    let delay = configuration.backgroundDelay
-    Task { [weak self] in
-      try? await Task.sleep(for: .seconds(clamping: delay))
-      guard let self else { return }
-      isSettling = false
-      settleNow()
+    after(configuration.backgroundDelay) { controller in
+      controller.isSettling = false
+      controller.settleNow()
     }
   }
 

@@ -34,6 +34,7 @@ public final class PictureInPictureController {
     didSet { updateVisibility() }
   }
 
+  let clock: SchedulingClock
   let window: any PictureInPictureWindowing
   let source: ContentSource
   let handover: PictureInPictureHandover
@@ -62,13 +63,22 @@ public final class PictureInPictureController {
   /// - Parameters:
   ///   - contentSource: what is shown.
   ///   - window: where; one controller has it for itself.
-  public init(
+  public convenience init(
     contentSource: ContentSource, window: any PictureInPictureWindowing, configuration: Configuration = .init()
   ) {
+    self.init(contentSource: contentSource, window: window, configuration: configuration, clock: .system)
+  }
+
+  /// - Parameter clock: what it waits by.
+  init(
+    contentSource: ContentSource, window: any PictureInPictureWindowing, configuration: Configuration = .init(),
+    clock: SchedulingClock
+  ) {
+    self.clock = clock
     source = contentSource
     self.window = window
     self.configuration = configuration
-    handover = PictureInPictureHandover(contentSource)
+    handover = PictureInPictureHandover(contentSource, clock)
     handover.setGravity(configuration.videoGravity)
     if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
     window.eventHandler = { [weak self] event in self?.handle(event) }
@@ -229,11 +239,7 @@ public final class PictureInPictureController {
       fail(error)
       return
     }
-    let timeout = configuration.firstPictureTimeout
-    Task { [weak self] in
-      try? await Task.sleep(for: .seconds(clamping: timeout))
-      self?.didPresent(run: run, latency: nil)
-    }
+    after(configuration.firstPictureTimeout) { $0.didPresent(run: run, latency: nil) }
     goActive()
     updateVisibility()
   }
@@ -286,11 +292,7 @@ public final class PictureInPictureController {
       if let self { _ = await delegate.pictureInPictureControllerRestoreUserInterface(self) }
       self?.finishStopping(run: run)
     }
-    let timeout = configuration.restoreTimeout
-    Task { [weak self] in
-      try? await Task.sleep(for: .seconds(clamping: timeout))
-      self?.finishStopping(run: run)
-    }
+    after(configuration.restoreTimeout) { $0.finishStopping(run: run) }
   }
 
   func finishStopping(run: Int? = nil) {
@@ -316,15 +318,26 @@ public final class PictureInPictureController {
   private func scheduleRetry(isAutomatic: Bool) {
     attempt += 1
     guard let pause = configuration.retryPolicy?.pause(before: attempt), !isInvalidated else { return }
-    retry = Task { [weak self] in
-      guard (try? await Task.sleep(for: .seconds(clamping: pause))) != nil else { return }
+    retry = after(pause) { controller in
       // What started by the background is not started again when the app has come back.
-      guard let self, !isAutomatic || isInBackground else { return }
+      guard !isAutomatic || controller.isInBackground else { return }
       do throws(PipSinkError) {
-        try begin(isAutomatic: isAutomatic)
+        try controller.begin(isAutomatic: isAutomatic)
       } catch {
-        scheduleRetry(isAutomatic: isAutomatic)
+        controller.scheduleRetry(isAutomatic: isAutomatic)
       }
+    }
+  }
+
+  /// Does something after so many seconds, unless the controller has gone or the task is cancelled by then.
+  @discardableResult
+  func after(
+    _ seconds: Double, _ body: @escaping @MainActor (PictureInPictureController) -> Void
+  ) -> Task<Void, Never> {
+    let (clock, moment) = (clock, clock.moment(in: seconds))
+    return Task { [weak self] in
+      guard (try? await clock.sleep(until: moment)) != nil, let self else { return }
+      body(self)
     }
   }
 }

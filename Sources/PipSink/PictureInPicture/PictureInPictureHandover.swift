@@ -9,11 +9,11 @@ final class PictureInPictureHandover {
   private var home: (any VideoRenderer)?
   private var isInside = false
 
-  init(_ source: ContentSource) {
+  init(_ source: ContentSource, _ clock: SchedulingClock) {
     kind = source.kind
     switch source.kind {
     case .stream(let router, _, _):
-      layer = SampleBufferDisplayLayer(name: "pip")
+      layer = SampleBufferDisplayLayer(name: "pip", clock: clock)
       surface = router.addPictureInPictureSurface(layer)
     case .displayLayer(let displayLayer):
       layer = displayLayer

@@ -104,7 +104,10 @@ struct ConversionPlan {
       let next = isLast && canResample(to: target) ? target : format
       let filter = kind.filter.mode(from: size, to: wanted)
       if filter == kFilterBox, format.isRGB32 { halve(towards: wanted) }
-      if filter == kFilterBox, !format.isRGB32 { quarter(towards: wanted) }
+      if filter == kFilterBox, !format.isRGB32 {
+        quarter(towards: wanted)
+        halveOneSide(towards: wanted)
+      }
       if wanted != size || next != format { add(.resample(filter), next, wanted) }
     }
 
@@ -128,6 +131,18 @@ struct ConversionPlan {
         size.height % 8 == 0
       {
         add(.resample(kFilterBox), format, PictureSize(width: size.width / 4, height: size.height / 4))
+      }
+    }
+
+    /// Where only one side gets shorter than half, libyuv takes its bilinear filter for the box, which leaves samples out
+    /// in that direction.
+    private mutating func halveOneSide(towards wanted: PictureSize) {
+      while (size.width > wanted.width * 2) != (size.height > wanted.height * 2) {
+        let half =
+          size.width > wanted.width * 2
+          ? PictureSize(width: (size.width + 1) / 2, height: size.height)
+          : PictureSize(width: size.width, height: (size.height + 1) / 2)
+        add(.resample(kFilterBox), format, half)
       }
     }
 

@@ -37,10 +37,25 @@ package final class Completion<Value: Sendable>: Sendable {
   package func wait() -> Value { state.wait { $0.value } }
 
   /// Blocks until the value is there; nil once `deadline` has passed.
-  package func wait(until deadline: MonotonicTime) -> Value? { state.wait(until: deadline) { $0.value } }
+  package func wait(until deadline: MonotonicTime, by clock: SchedulingClock = .system) -> Value? {
+    state.wait(until: deadline, by: clock) { $0.value }
+  }
+
+  /// Suspends until the value is there.
+  package func arrival() async -> Value? { await suspend { _ in nil } }
 
   /// Suspends until the value is there; nil once `deadline` has passed.
-  package func value(by deadline: MonotonicTime) async -> Value? {
+  package func value(by deadline: MonotonicTime, of clock: SchedulingClock = .system) async -> Value? {
+    await suspend { giveUp in
+      Task.detached {
+        guard (try? await clock.sleep(until: deadline)) != nil else { return }
+        giveUp()
+      }
+    }
+  }
+
+  /// - Parameter startTimer: is given what ends the waiting.
+  private func suspend(_ startTimer: (@escaping @Sendable () -> Void) -> Task<Void, Never>?) async -> Value? {
     await withCheckedContinuation { continuation in
       let (value, key) = state.withLock { state -> (Value?, Int) in
         if let value = state.value { return (value, 0) }
@@ -49,15 +64,14 @@ package final class Completion<Value: Sendable>: Sendable {
         return (nil, state.lastKey)
       }
       if let value { return continuation.resume(returning: value) }
-      let timer = Task.detached { [self] in
-        guard (try? await Task.sleep(nanoseconds: deadline.nanoseconds(since: .now))) != nil else { return }
+      let timer = startTimer { [self] in
         state.withLock { $0.waiters.removeValue(forKey: key) }?.continuation.resume(returning: nil)
       }
       let isWaiting = state.withLock { state in
         state.waiters[key]?.timer = timer
         return state.waiters[key] != nil
       }
-      if !isWaiting { timer.cancel() }
+      if !isWaiting { timer?.cancel() }
     }
   }
 }

@@ -61,14 +61,34 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// The same with a limit: `nil` once `deadline` has passed.
-  package func wait<Result>(until deadline: MonotonicTime, for body: (inout State) -> Result?) -> Result? {
+  package func wait<Result>(
+    until deadline: MonotonicTime, by clock: SchedulingClock = .system, for body: (inout State) -> Result?
+  ) -> Result? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    var limit = deadline.timespec
     while true {
       if let result = body(&state.pointee) { return result }
-      if pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT { return body(&state.pointee) }
+      if isOver(waitingUntil: deadline, by: clock) { return body(&state.pointee) }
     }
+  }
+
+  /// With the mutex held, waits to be woken, but no longer than until `moment`.
+  ///
+  /// - Returns: whether that has come.
+  @inline(__always)
+  private func isOver(waitingUntil moment: MonotonicTime, by clock: SchedulingClock) -> Bool {
+    clock.wait(
+      until: moment, wokenBy: { [self] in wakeAllThatWait() },
+      body: { moment in
+        var limit = moment.timespec
+        return pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT
+      })
+  }
+
+  /// Also those that have looked at the state and are about to wait.
+  private func wakeAllThatWait() {
+    withLock { _ in }
+    wakeAll()
   }
 
   /// What a waiting thread is to do next.
@@ -80,16 +100,16 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// Blocks until `body` says that it is done; it is asked again as it says, and after each ``wakeAll()``.
-  package func waitStepwise<Result>(_ body: (inout State) -> Step<Result>) -> Result {
+  package func waitStepwise<Result>(
+    by clock: SchedulingClock = .system, _ body: (inout State) -> Step<Result>
+  ) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
       switch body(&state.pointee) {
       case .done(let result): return result
       case .whenWoken: pthread_cond_wait(condition, mutex)
-      case .at(let moment):
-        var limit = moment.timespec
-        pthread_cond_timedwait(condition, mutex, &limit)
+      case .at(let moment): _ = isOver(waitingUntil: moment, by: clock)
       }
     }
   }

@@ -24,9 +24,7 @@ package final class WorkerThread: @unchecked Sendable {
     thread = started
   }
 
-  deinit {
-    if !isJoined.withLock({ $0 }) { g_thread_unref(thread) }
-  }
+  deinit { g_thread_unref(thread) }
 
   /// Whether the caller is on this thread.
   package var isCurrent: Bool { g_thread_self() == thread }
@@ -38,7 +36,8 @@ package final class WorkerThread: @unchecked Sendable {
       defer { isJoined = true }
       return !isJoined
     }
-    if isFirst { g_thread_join(thread) }
+    // A reference of its own: else a later thread could have this one's address, and take itself for this.
+    if isFirst { g_thread_join(g_thread_ref(thread)) }
   }
 
   private final class Box: Sendable {

@@ -1,0 +1,178 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// Several that interrupt at once, and what a session keeps: without a pipeline.
+@Suite struct AudioInterruptionTests {
+  private let broadcast = Broadcast<EngineEvent>()
+  private let session: AudioSession
+  private let told = Locked<[String]>([])
+
+  init() {
+    session = AudioSession(broadcast)
+    broadcast.observe { [told] event in
+      if case .audioInterruptionBegan(let interruption) = event { told.withLock { $0.append("\(interruption)") } }
+      if case .audioInterruptionEnded = event { told.withLock { $0.append("ended") } }
+    }
+  }
+
+  @Test func theStrictestOfSeveralHoldsAndTheLatestEndsFirst() {
+    session.beginInterruption(.duck(0.2))
+    #expect(session.interruption == .duck(0.2))
+    session.beginInterruption(.duck(0.6))
+    #expect(session.interruption == .duck(0.2), "the lowest level counts")
+    session.beginInterruption(.pause)
+    session.beginInterruption(.duck(0.1))
+    #expect(session.interruption == .pause)
+    session.endInterruption()
+    #expect(session.interruption == .pause)
+    session.endInterruption()
+    #expect(session.interruption == .duck(0.2))
+    session.endInterruption()
+    #expect(session.interruption == .duck(0.2), "the later one of the two has ended")
+    session.endInterruption()
+    session.endInterruption()
+    #expect(session.interruption == nil)
+    #expect(told.withLock { $0 } == ["duck(0.2)", "ended"])
+  }
+
+  @Test func eachInterruptionIsToldOfOnce() {
+    for _ in 0..<2 {
+      session.beginInterruption(.pause)
+      session.beginInterruption(.pause)
+      session.endInterruption()
+      session.endInterruption()
+    }
+    session.endInterruption()
+    #expect(told.withLock { $0 } == ["pause", "ended", "pause", "ended"])
+  }
+
+  @Test func duckingIsFromNothingToAll() {
+    for (asked, left) in [(0.5, 0.5), (7, 1), (-1, 0), (.nan, 0)] as [(Double, Double)] {
+      session.beginInterruption(.duck(asked))
+      #expect(session.wish(for: nil, takesOverall: true).factor == left)
+      #expect(session.wish(for: nil, takesOverall: false).factor == 1)
+      session.endInterruption()
+    }
+    #expect(session.wish(for: nil, takesOverall: true).factor == 1)
+  }
+
+  @Test func aServersRequestsAreTheElementsOwnAndEndWithThem() {
+    session.interruptionPolicy = .duck(0.3)
+    session.beginRequest(of: 1)
+    session.interruptionPolicy = .pause
+    #expect(session.interruption == .duck(0.3), "as it was said when the request came")
+    session.beginRequest(of: 2)
+    #expect(session.interruption == .pause)
+    // The app's own end is none of the server's.
+    session.endInterruption()
+    #expect(session.interruption == .pause)
+    session.endRequests(of: [2, 3])
+    #expect(session.interruption == .duck(0.3))
+    session.beginInterruption(.duck(0.9))
+    session.endRequests(of: [1])
+    #expect(session.interruption == .duck(0.9))
+  }
+
+  @Test func whatWasSetForAStreamStaysUntilItIsForgotten() throws {
+    try session.setVolume(0.25, for: "a")
+    try session.setMuted(true, for: "a")
+    try session.setVolume(0.5, for: "b")
+    session.forgetStream("a")
+    #expect(session.volume(of: "a") == nil && !session.isMuted("a"))
+    #expect(session.volume(of: "b") == 0.5)
+    session.isMuted = true
+    let wish = session.wish(for: "b", takesOverall: true)
+    #expect(wish.isMutedByAll && wish.volume == 0.5 && wish.isMuted == nil)
+    #expect(!session.wish(for: "b", takesOverall: false).isMutedByAll)
+  }
+
+  @Test func whatAMixerSetsAfterItWasLeftAloneIsTheBaseOfTheNext() {
+    var override = Override<Double>()
+    var actual = 0.5
+    let (read, write) = ({ actual }, { actual = $0 })
+    override.update({ $0 * 0.5 }, read: read, write: write)
+    override.update(nil, read: read, write: write)
+    actual = 0.8
+    override.update({ $0 * 0.5 }, read: read, write: write)
+    #expect(actual == 0.4)
+  }
+
+  @Test func aServersRequestEndsWithItsWordOrWithTheBranch() async throws {
+    let engine = try VideoEngine(
+      """
+      videotestsrc is-live=true ! appsink name=a
+      audiotestsrc is-live=true ! volume name=v ! fakesink sync=true
+      """)
+    try engine.start { _ in CountingConsumer() }
+    defer { engine.stop() }
+    let session = engine.audioSession
+    session.interruptionPolicy = .duck(0.25)
+    let request = { (state: GstState) in
+      engine.withUnsafeElement(named: "v") {
+        _ = gst_element_post_message($0, gst_message_new_request_state($0.asObject, state))
+      }
+    }
+    request(GST_STATE_PAUSED)
+    #expect(await eventually { session.interruption == .duck(0.25) })
+    request(GST_STATE_PLAYING)
+    #expect(await eventually { session.interruption == nil })
+    request(GST_STATE_PAUSED)
+    #expect(await eventually { session.interruption == .duck(0.25) })
+    engine.withUnsafeElement(named: "v") { element in
+      let code = gint(GST_RESOURCE_ERROR_WRITE.rawValue)
+      let error = g_error_new_literal(gst_resource_error_quark(), code, "told to fail")
+      gst_element_post_message(element, gst_message_new_error(element.asObject, error, nil))
+      g_error_free(error)
+    }
+    #expect(await eventually { session.interruption == nil })
+  }
+
+  // MARK: - Levels
+
+  @Test func aStereoLevelIsTheMeanPowerAndTheHighestPeakOfBothChannels() async throws {
+    // On the right alone.
+    let engine = try VideoEngine(
+      """
+      videotestsrc is-live=true ! appsink name=a
+      interleave name=both ! audio/x-raw,channels=2 ! level interval=50000000 ! fakesink sync=true
+      audiotestsrc is-live=true wave=silence ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! both.
+      audiotestsrc is-live=true volume=0.5 ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! both.
+      """)
+    let events = engine.events()
+    try engine.start { _ in CountingConsumer() }
+    defer { engine.stop() }
+    for await event in events {
+      guard case .audioLevel(_, let level) = event else { continue }
+      #expect(abs(level.peak + 6.02) < 0.1)
+      #expect(abs(level.rms + 12.04) < 0.2)
+      break
+    }
+  }
+
+  // MARK: - Whose an element is
+
+  @Test func anElementIsNotThatStreamsWhoseIDIsPartOfAWordOfItsName() throws {
+    let engine = try VideoEngine(
+      """
+      videotestsrc is-live=true ! appsink name=cam  videotestsrc is-live=true ! appsink name=x
+      audiotestsrc is-live=true ! volume name=camera-volume ! fakesink sync=true
+      audiotestsrc is-live=true ! volume name=cam-volume ! fakesink sync=true
+      audiotestsrc is-live=true ! volume name=cam2 ! fakesink sync=true
+      """)
+    try engine.start { _ in CountingConsumer() }
+    defer { engine.stop() }
+    try engine.audioSession.setVolume(0.5, for: "cam")
+    let volume = { (name: String) -> Double? in
+      var value: Double?
+      engine.withUnsafeElement(named: name) {
+        value = $0.property("volume", g_type_from_name("gdouble")) { g_value_get_double(&$0) }
+      }
+      return value
+    }
+    #expect(volume("cam-volume") == 0.5)
+    #expect(volume("camera-volume") == 1)
+    #expect(volume("cam2") == 1)
+  }
+}

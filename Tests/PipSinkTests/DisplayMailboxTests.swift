@@ -1,0 +1,259 @@
+import Testing
+
+@testable import PipSink
+
+/// What a presenting thread is to do next, moment by moment: frames that wait, frames with a time, pauses after failures.
+@Suite struct DisplayMailboxTests {
+  private let numbered: NumberedFrames
+  private let renderer = TestRenderer()
+
+  init() throws {
+    numbered = try NumberedFrames()
+  }
+
+  private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
+
+  /// A mailbox whose surface is there.
+  private func adopted() -> DisplayMailbox {
+    var mailbox = DisplayMailbox(gravity: .resize)
+    _ = mailbox.change(to: renderer)
+    let isGranted = mailbox.grant(renderer)
+    #expect(isGranted)
+    #expect(next(&mailbox, at: 0) == "adopt")
+    return mailbox
+  }
+
+  @discardableResult
+  private func put(_ sampleBuffer: SampleBuffer, into mailbox: inout DisplayMailbox) -> Bool {
+    var frame: SampleBuffer? = sampleBuffer
+    return mailbox.put(&frame).hasReplaced
+  }
+
+  /// What the presenting thread is told at a moment, and has done then.
+  private func next(_ mailbox: inout DisplayMailbox, at seconds: Double) -> String {
+    defer { mailbox.isPresenting = false }
+    switch mailbox.nextWork(at: moment(seconds)) {
+    case .whenWoken: return "wait"
+    case .at(let moment): return "wait until \(Double(moment.nanoseconds) / 1e9)"
+    case .done(.present(let job)):
+      return "show \(job.sampleBuffer.sequenceNumber)" + (job.isRepeated ? " again" : "")
+    case .done(.removeImage): return "remove"
+    case .done(.adopt): return "adopt"
+    case .done(.retire): return "retire"
+    case .done(.requestData): return "request"
+    case .done(.end): return "end"
+    }
+  }
+
+  // MARK: - One frame
+
+  @Test func theNewestFrameWaitsAndThenNothing() {
+    var mailbox = adopted()
+    #expect(next(&mailbox, at: 1) == "wait")
+    #expect(!put(numbered(1), into: &mailbox))
+    #expect(put(numbered(2), into: &mailbox))
+    #expect(next(&mailbox, at: 1) == "show 2")
+    #expect(!put(numbered(3), into: &mailbox), "the one that is being shown is not replaced")
+    #expect(next(&mailbox, at: 1) == "show 3")
+    #expect(next(&mailbox, at: 1) == "wait")
+    #expect(mailbox.statistics == .init(replaced: 1))
+  }
+
+  @Test func theThreadIsWokenForTheFirstFrameThatWaitsAndNotForThoseThatReplaceIt() {
+    var mailbox = adopted()
+    for (number, mustWake) in [(1, true), (2, false), (3, false)] as [(UInt64, Bool)] {
+      var frame: SampleBuffer? = numbered(number)
+      let (isWoken, _) = mailbox.put(&frame)
+      #expect(isWoken == mustWake)
+      #expect(frame?.sequenceNumber == (number == 1 ? nil : number - 1), "the one that is replaced comes back")
+    }
+    mailbox.timebase = Timebase()
+    for (number, mustWake) in [(1, true), (2, false)] as [(UInt64, Bool)] {
+      var frame: SampleBuffer? = numbered(number, seconds: 1)
+      let (isWoken, _) = mailbox.put(&frame)
+      #expect(isWoken == mustWake)
+      #expect(frame == nil)
+    }
+  }
+
+  @Test func whatIsTakenAwayIsTakenAwayBeforeTheNextFrameIsShown() {
+    var mailbox = adopted()
+    put(numbered(1), into: &mailbox)
+    let dropped = mailbox.empty(removingImage: true)
+    #expect(dropped?.sequenceNumber == 1)
+    put(numbered(2), into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "remove")
+    #expect(next(&mailbox, at: 1) == "show 2")
+    #expect(next(&mailbox, at: 1) == "wait")
+  }
+
+  @Test func aSurfaceIsLeftBeforeTheNextIsTakenAndBeforeTheEnd() {
+    let other = TestRenderer()
+    var mailbox = adopted()
+    put(numbered(1), into: &mailbox)
+    let unwanted = mailbox.change(to: other)
+    #expect(unwanted == nil, "it waited for none")
+    #expect(mailbox.holds(renderer) && !mailbox.holds(other))
+    #expect(next(&mailbox, at: 1) == "retire")
+    #expect(mailbox.holds(renderer), "until it is said that it has been left")
+    let isWantedAgain = mailbox.hasLeft(renderer)
+    #expect(!isWantedAgain)
+    #expect(!mailbox.holds(renderer))
+    #expect(next(&mailbox, at: 1) == "wait", "the other is not the layer's yet")
+    let isGranted = mailbox.grant(other)
+    #expect(isGranted && mailbox.holds(other))
+    #expect(next(&mailbox, at: 1) == "adopt")
+    #expect(next(&mailbox, at: 1) == "show 1")
+    let isGrantedTooLate = mailbox.grant(renderer)
+    #expect(!isGrantedTooLate, "it is wanted no more")
+    _ = mailbox.change(to: nil)
+    mailbox.isClosed = true
+    #expect(next(&mailbox, at: 1) == "retire")
+    #expect(next(&mailbox, at: 1) == "end")
+  }
+
+  // MARK: - Frames with a time
+
+  @Test func ofTooManyFramesWithATimeTheOldestGoes() {
+    var mailbox = adopted()
+    let timebase = Timebase(time: .zero, rate: 0)
+    mailbox.timebase = timebase
+    for number in 1...UInt64(DisplayMailbox.queueLimit) {
+      #expect(!put(numbered(number, seconds: Double(number)), into: &mailbox))
+    }
+    #expect(mailbox.statistics.replaced == 0)
+    #expect(put(numbered(9, seconds: 9), into: &mailbox))
+    #expect(put(numbered(10, seconds: 10), into: &mailbox))
+    #expect(mailbox.statistics.replaced == 2)
+    timebase.time = MediaTime(seconds: 2)
+    let now = Double(MonotonicTime.now.nanoseconds) / 1e9 + 1000
+    #expect(next(&mailbox, at: now) == "wait", "those of the first two seconds have gone")
+    timebase.time = MediaTime(seconds: 3)
+    #expect(next(&mailbox, at: now) == "show 3")
+    timebase.time = MediaTime(seconds: 10)
+    #expect(next(&mailbox, at: now) == "show 10")
+    #expect(mailbox.statistics == .init(replaced: 2, late: 6))
+    #expect(next(&mailbox, at: now) == "wait")
+  }
+
+  @Test func aFrameIsShownAtItsMomentAndNotBefore() {
+    var mailbox = adopted()
+    let begin = MonotonicTime.now
+    mailbox.timebase = Timebase(time: .zero, rate: 2)
+    let anchor = Double(begin.nanoseconds) / 1e9
+    put(numbered(1, seconds: 2000), into: &mailbox)
+    put(numbered(2, seconds: 4000), into: &mailbox)
+    // At twice the speed, from a moment on that is not before `begin`.
+    #expect(next(&mailbox, at: anchor + 999.9).hasPrefix("wait until"))
+    #expect(next(&mailbox, at: anchor + 1900) == "show 1")
+    #expect(next(&mailbox, at: anchor + 1900).hasPrefix("wait until"))
+    #expect(next(&mailbox, at: anchor + 3000) == "show 2")
+    #expect(mailbox.statistics.late == 0)
+  }
+
+  @Test func whichFramesWaitForTheirTime() {
+    var mailbox = adopted()
+    put(numbered(1, seconds: 100), into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "show 1", "there is no timebase")
+    mailbox.timebase = Timebase(time: .zero, rate: 0)
+    put(numbered(2, seconds: 100), into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "wait")
+    var frame = numbered(3, seconds: 100)
+    frame.attachments.displayImmediately = true
+    put(frame, into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "show 3")
+    frame.timing = .invalid
+    frame.attachments.displayImmediately = false
+    frame.sequenceNumber = 4
+    put(frame, into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "show 4", "it has no time")
+    mailbox.timebase = nil
+    #expect(next(&mailbox, at: 1) == "show 2", "there is nothing to wait for any more")
+  }
+
+  @Test func framesThatWaitForTheirTimeGoWithTheirStream() {
+    var mailbox = adopted()
+    mailbox.timebase = Timebase(time: .zero, rate: 0)
+    for number in 1...3 as ClosedRange<UInt64> { put(numbered(number, seconds: 100), into: &mailbox) }
+    let dropped = mailbox.empty(removingImage: false)
+    #expect(dropped?.sequenceNumber == 3, "the newest comes back")
+    mailbox.timebase = nil
+    #expect(next(&mailbox, at: 1) == "wait")
+  }
+
+  // MARK: - Pauses after failures
+
+  @Test func afterOneFailureANewFrameIsTriedAtOnceAndAfterTwoItWaits() {
+    var mailbox = adopted()
+    mailbox.retryAt = moment(10)
+    mailbox.failureCount = 1
+    put(numbered(1), into: &mailbox)
+    #expect(next(&mailbox, at: 5) == "show 1")
+    mailbox.failureCount = 2
+    put(numbered(2), into: &mailbox)
+    #expect(next(&mailbox, at: 5) == "wait until 10.0")
+    #expect(put(numbered(3), into: &mailbox), "it is replaced meanwhile")
+    #expect(next(&mailbox, at: 9.999) == "wait until 10.0")
+    #expect(next(&mailbox, at: 10) == "show 3")
+  }
+
+  @Test func theFrameThatFailedIsTriedAgainAfterItsPauseAndNotBefore() {
+    var mailbox = adopted()
+    mailbox.latest = numbered(1)
+    mailbox.needsDisplay = true
+    mailbox.failureCount = 1
+    mailbox.retryAt = moment(10)
+    for _ in 0..<2 { #expect(next(&mailbox, at: 5) == "wait until 10.0") }
+    #expect(next(&mailbox, at: 10) == "show 1")
+    #expect(next(&mailbox, at: 10) == "wait")
+  }
+
+  @Test func framesWithATimeWaitForTheirTimeAndForThePause() {
+    var mailbox = adopted()
+    let timebase = Timebase(time: .zero, rate: 0)
+    mailbox.timebase = timebase
+    let now = Double(MonotonicTime.now.nanoseconds) / 1e9 + 1000
+    mailbox.failureCount = 2
+    mailbox.retryAt = moment(now + 10)
+    put(numbered(1, seconds: 0), into: &mailbox)
+    #expect(next(&mailbox, at: now).hasPrefix("wait until"))
+    mailbox.failureCount = 1
+    #expect(next(&mailbox, at: now) == "show 1")
+  }
+
+  // MARK: - Asking for frames
+
+  @Test func framesAreAskedForOnceForEachThatIsTaken() {
+    var mailbox = adopted()
+    mailbox.request = {}
+    mailbox.isRequestDue = true
+    put(numbered(1), into: &mailbox)
+    #expect(!mailbox.isReadyForMoreMediaData)
+    #expect(next(&mailbox, at: 1) == "show 1", "there is no room while one waits")
+    #expect(mailbox.isReadyForMoreMediaData)
+    #expect(next(&mailbox, at: 1) == "request")
+    #expect(next(&mailbox, at: 1) == "wait")
+    put(numbered(2), into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "show 2")
+    #expect(next(&mailbox, at: 1) == "request")
+    mailbox.request = nil
+    put(numbered(3), into: &mailbox)
+    #expect(next(&mailbox, at: 1) == "show 3")
+    #expect(next(&mailbox, at: 1) == "wait")
+  }
+
+  @Test func whatIsAskedForIsNoMoreThanTheQueueTakes() {
+    var mailbox = adopted()
+    mailbox.timebase = Timebase(time: .zero, rate: 0)
+    for number in 1...UInt64(DisplayMailbox.queueLimit) {
+      #expect(mailbox.isReadyForMoreMediaData)
+      put(numbered(number, seconds: 100), into: &mailbox)
+    }
+    #expect(!mailbox.isReadyForMoreMediaData)
+    mailbox.request = {}
+    mailbox.isRequestDue = true
+    #expect(next(&mailbox, at: 1) == "wait")
+    _ = mailbox.empty(removingImage: false)
+    #expect(next(&mailbox, at: 1) == "request")
+  }
+}

@@ -1,0 +1,191 @@
+import Testing
+
+@testable import PipSink
+
+/// What an engine knows of its streams, from what it is told: over restarts, failures and streams that come again.
+@Suite struct EngineStatusTests {
+  private let status = EngineStatus()
+  private let told = Locked<[String]>([])
+  private let error = PipSinkError.streamStalled("a", seconds: 1)
+
+  init() {
+    status.broadcast.observe { [told] event in
+      told.withLock { told in
+        switch event {
+        case .streamStateChanged(let id, let state): told.append("\(id) \(state)")
+        case .cameraStateChanged(let id, let state): told.append("\(id) camera \(state)")
+        case .microphoneStateChanged(let id, let state): told.append("\(id) microphone \(state)")
+        case .decodingSuspended(let id, let isSuspended): told.append("\(id) suspended \(isSuspended)")
+        case .abandoned(let ids): told.append("abandoned \(ids)")
+        case .finished: told.append("finished")
+        case .stateChanged(let state): told.append("\(state)")
+        default: told.append("other")
+        }
+      }
+    }
+  }
+
+  /// What has been told since it was asked last.
+  private func takeTold() -> [String] {
+    told.withLock { told in
+      defer { told = [] }
+      return told
+    }
+  }
+
+  private func set(_ id: StreamID, _ states: StreamPlayState...) {
+    for state in states { status.setStream(id, to: state) }
+  }
+
+  @Test func whatIsNotNewIsNotTold() {
+    status.add(["a"])
+    set("a", .requesting, .requesting, .playing, .playing)
+    set("nobody", .playing)
+    status.setEngine(.running)
+    status.setEngine(.running)
+    status.setDecodingSuspended(true, of: "a")
+    status.setDecodingSuspended(true, of: "a")
+    status.setDecodingSuspended(true, of: "nobody")
+    #expect(takeTold() == ["a requesting", "a playing", "a camera on", "running", "a suspended true"])
+    #expect(status.info(of: "nobody") == nil)
+  }
+
+  @Test func aStreamThatIsAddedTwiceKeepsWhatIsKnownOfIt() {
+    status.add(["a"])
+    set("a", .playing)
+    status.add(["a", "b"])
+    #expect(status.info(of: "a")?.state == .playing)
+    #expect(status.info(of: "b")?.state == .stopped)
+  }
+
+  @Test func aCameraOfWhichNothingIsKnownDoesNotGoOff() {
+    status.add(["a"])
+    set("a", .requesting, .failed(error))
+    #expect(takeTold() == ["a requesting", "a \(StreamPlayState.failed(error))", "finished"])
+    #expect(status.info(of: "a")?.camera == .unknown)
+    set("a", .requesting, .playing, .stalled)
+    #expect(status.info(of: "a")?.camera == .off)
+  }
+
+  @Test func whatTheAppSaidOfADeviceIsForgottenWithTheStream() {
+    status.add(["a", "b"])
+    status.say(StreamDevice("a", .camera), .off)
+    status.say(StreamDevice("b", .microphone), .off)
+    set("a", .playing)
+    #expect(status.info(of: "a")?.camera == .off)
+    status.remove("a")
+    status.add(["a"])
+    set("a", .playing)
+    #expect(status.info(of: "a")?.camera == .on)
+    status.observe(StreamDevice("b", .microphone), .on)
+    #expect(status.info(of: "b")?.microphone == .off, "what was said of another holds")
+    status.say(StreamDevice("b", .microphone), .unknown)
+    status.observe(StreamDevice("b", .microphone), .on)
+    #expect(status.info(of: "b")?.microphone == .on)
+  }
+
+  @Test func aFailureIsKnownUntilFramesComeAndIsNoOlderStarts() {
+    status.add(["a"])
+    set("a", .requesting, .reconnecting(attempt: 1, pause: 1, after: error), .requesting)
+    #expect(status.info(of: "a")?.failure == error, "it is being tried again")
+    set("a", .requesting)
+    #expect(status.info(of: "a")?.failure == error)
+    set("a", .playing)
+    #expect(status.info(of: "a")?.failure == nil)
+    set("a", .failed(error))
+    #expect(status.info(of: "a")?.failure == error)
+    set("a", .stopped)
+    #expect(status.info(of: "a")?.failure == error, "why it stopped")
+    set("a", .requesting)
+    #expect(status.info(of: "a")?.failure == nil, "a start of its own is a new one")
+  }
+
+  @Test func eachStartCountsItsFramesAnew() {
+    status.add(["a"])
+    set("a", .requesting, .playing)
+    status.update("a") { ($0.skippedFrameCount, $0.lateFrameCount) = (3, 4) }
+    set("a", .stalled, .playing)
+    #expect(status.info(of: "a")?.skippedFrameCount == 3)
+    set("a", .stopped)
+    #expect(status.info(of: "a")?.lateFrameCount == 4)
+    set("a", .requesting)
+    #expect(status.info(of: "a").map { [$0.skippedFrameCount, $0.lateFrameCount] } == [0, 0])
+  }
+
+  @Test func finishedIsToldOncePerEndOfAll() {
+    status.add(["a", "b"])
+    set("a", .playing)
+    set("b", .playing)
+    set("a", .ended)
+    #expect(!takeTold().contains("finished"))
+    set("b", .failed(error))
+    #expect(takeTold().filter { $0 == "finished" }.count == 1)
+    set("a", .stopped)
+    set("b", .stopped)
+    #expect(!takeTold().contains("finished"), "a stop is no end")
+    set("a", .requesting, .playing, .ended)
+    #expect(takeTold().last == "finished", "the next run's own")
+    status.finishWithoutStopped()
+    #expect(takeTold().isEmpty)
+  }
+
+  @Test func whatWasStoppedIsNotWaitedForAndAloneIsNoEnd() {
+    status.add(["a", "b"])
+    set("a", .playing, .stopped)
+    set("b", .playing, .stopped)
+    status.finishWithoutStopped()
+    #expect(!takeTold().contains("finished"))
+    set("a", .playing)
+    set("b", .playing, .ended)
+    #expect(!takeTold().contains("finished"))
+    status.retire("a")
+    #expect(takeTold().suffix(2) == ["a stopped", "a camera off"])
+    status.finishWithoutStopped()
+    #expect(takeTold() == ["finished"])
+    #expect(status.info(of: "a") == nil)
+  }
+
+  @Test func aStreamThatHasEndedIsRetiredWithoutAWord() {
+    status.add(["a", "b"])
+    set("a", .playing, .ended)
+    _ = takeTold()
+    status.retire("a")
+    #expect(takeTold().isEmpty)
+  }
+
+  @Test func pipelinesThatWereGivenUpCountForTheirStreams() {
+    status.add(["a", "b", "c"])
+    status.noteAbandoned(["a", "b"])
+    status.take(.abandoned(["whatever"]), ofPlayer: "b")
+    #expect(["a", "b", "c"].map { status.info(of: $0)?.abandonedPipelineCount } == [1, 2, 0])
+    #expect(status.state.withLock { $0.abandonedCount } == 2)
+    #expect(takeTold() == ["abandoned [\"a\", \"b\"]", "abandoned [\"b\"]"])
+  }
+
+  @Test func whatAPlayersStreamDoesIsToldByItsNameInTheEngine() {
+    status.add(["a"])
+    status.take(.streamStateChanged("x", .playing), ofPlayer: "a")
+    status.take(.cameraStateChanged("x", .on), ofPlayer: "a")
+    status.take(.stateChanged(.running), ofPlayer: "a")
+    status.take(.microphoneStateChanged("x", .on), ofPlayer: "a")
+    status.take(.decodingSuspended("x", true), ofPlayer: "a")
+    status.take(.framesSkipped("x", caps: "video/x-raw"), ofPlayer: "a")
+    status.take(.finished, ofPlayer: "a")
+    #expect(takeTold() == ["a playing", "a camera on", "a microphone on", "a suspended true", "other"])
+  }
+
+  @Test func aRunThatWasCutOffSaysNothingMore() {
+    status.add(["a"])
+    let run = RunStatus(status)
+    run.setStream("a", to: .playing)
+    run.disconnect { $0.setStream("a", to: .stopped) }
+    run.setStream("a", to: .playing)
+    run.setEngine(.running)
+    run.send(.finished)
+    run.update("a") { $0.skippedFrameCount = 9 }
+    run.setDecodingSuspended(true, of: "a")
+    run.observe(StreamDevice("a", .microphone), .on)
+    #expect(takeTold() == ["a playing", "a camera on", "a stopped", "a camera off"])
+    #expect(status.info(of: "a")?.skippedFrameCount == 0)
+  }
+}

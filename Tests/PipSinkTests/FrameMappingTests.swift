@@ -1,0 +1,73 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// Which part of a buffer's memory a frame's pixels are.
+@Suite struct FrameMappingTests {
+  /// A frame whose buffer is changed before anybody looks at it.
+  private func frame(
+    _ format: PixelFormat, _ size: PictureSize, byteCount: Int? = nil,
+    _ change: (UnsafeMutablePointer<GstBuffer>) throws -> Void
+  ) throws -> PixelBuffer {
+    let description = try VideoFormatDescription.make(format, size: size, frameRate: (30, 1))
+    let buffer = try #require(gst_buffer_new_allocate(nil, gsize(byteCount ?? Int(description.info.size)), nil))
+    defer { gst_buffer_unref(buffer) }
+    gst_buffer_memset(buffer, 0, 0, gsize.max)
+    try change(buffer)
+    return try TestFrame.pixelBuffer(owning: #require(gst_sample_new(buffer, description.caps, nil, nil)))
+  }
+
+  private func addMeta(
+    _ format: PixelFormat, _ size: PictureSize, offsets: [Int], strides: [Int],
+    to buffer: UnsafeMutablePointer<GstBuffer>
+  ) {
+    var offsets = (offsets + [0, 0, 0, 0]).prefix(4).map { gsize($0) }
+    var strides = (strides + [0, 0, 0, 0]).prefix(4).map { gint($0) }
+    gst_buffer_add_video_meta_full(
+      buffer, GST_VIDEO_FRAME_FLAG_NONE, format.gstFormat, guint(size.width), guint(size.height),
+      guint(format.planeCount), &offsets, &strides)
+  }
+
+  private func visible(_ frame: PixelBuffer) throws -> PictureRect { try frame.withMappedFrame { $0.visible } }
+
+  @Test(arguments: [
+    (PixelFormat.i420, (7, 5, 20, 10), (6, 4, 20, 10)), (.i422, (7, 5, 20, 10), (6, 5, 20, 10)),
+    (.y444, (7, 5, 20, 10), (7, 5, 20, 10)), (.bgra, (7, 5, 20, 10), (7, 5, 20, 10)),
+    (.nv12, (60, 40, 100, 100), (60, 40, 4, 8)), (.i420, (100, 100, 5, 5), (62, 46, 2, 2)),
+    (.gray8, (63, 47, 5, 5), (63, 47, 1, 1)), (.gray8, (10, 10, 0, 0), (10, 10, 1, 1)),
+  ])
+  func aCropIsCutToTheFrameAndBeginsAtAChromaSample(
+    format: PixelFormat, crop: (Int, Int, Int, Int), expected: (Int, Int, Int, Int)
+  ) throws {
+    let frame = try frame(format, PictureSize(width: 64, height: 48)) { buffer in
+      let meta = try #require(gst_buffer_add_meta(buffer, gst_video_crop_meta_get_info(), nil))
+      let cropMeta = UnsafeMutableRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self)
+      (cropMeta.pointee.x, cropMeta.pointee.y) = (guint(crop.0), guint(crop.1))
+      (cropMeta.pointee.width, cropMeta.pointee.height) = (guint(crop.2), guint(crop.3))
+    }
+    let rect = PictureRect(x: expected.0, y: expected.1, width: expected.2, height: expected.3)
+    #expect(try visible(frame) == rect)
+  }
+
+  @Test func whereTheMetasFrameIsLargerTheCapsSayWhatIsSeen() throws {
+    let frame = try frame(.gray8, PictureSize(width: 60, height: 40), byteCount: 64 * 48) { buffer in
+      addMeta(.gray8, PictureSize(width: 64, height: 48), offsets: [0], strides: [64], to: buffer)
+    }
+    #expect(try visible(frame) == PictureRect(x: 0, y: 0, width: 60, height: 40))
+    #expect(try frame.withPlane(0) { ($1.width, $1.height) } == (60, 40))
+  }
+
+  /// The second plane begins in the memory, and ends a byte behind it.
+  @Test(arguments: [(0, true), (1, false)])
+  func aPlaneMayEndWithTheMemoryAndNotBehindIt(missing: Int, isReadable: Bool) throws {
+    let frame = try frame(.nv12, PictureSize(width: 16, height: 16), byteCount: 16 * 24 - missing) { buffer in
+      addMeta(.nv12, PictureSize(width: 16, height: 16), offsets: [0, 256], strides: [16, 16], to: buffer)
+    }
+    if isReadable {
+      #expect(try frame.withPlane(1) { bytes, _ in bytes.byteCount } == 128)
+    } else {
+      #expect(throws: PipSinkError.self) { try frame.withPlane(1) { _, _ in } }
+    }
+  }
+}

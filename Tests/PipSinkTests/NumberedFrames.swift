@@ -1,0 +1,21 @@
+@testable import PipSink
+
+/// Makes frames of one small picture, which their numbers tell apart.
+struct NumberedFrames: Sendable {
+  let pixelBuffer: PixelBuffer
+
+  init() throws {
+    pixelBuffer = try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 16, 16))
+  }
+
+  func callAsFunction(_ number: UInt64) -> SampleBuffer {
+    SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: number)
+  }
+
+  /// A frame that is to be shown at a time.
+  func callAsFunction(_ number: UInt64, seconds: Double) -> SampleBuffer {
+    SampleBuffer(
+      pixelBuffer: pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: seconds)),
+      attachments: .init(displayImmediately: false), sequenceNumber: number)
+  }
+}

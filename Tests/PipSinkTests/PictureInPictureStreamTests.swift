@@ -1,0 +1,148 @@
+import Testing
+
+@testable import PipSink
+
+/// Which stream a controller shows, and what its window's controls do.
+@MainActor @Suite struct PictureInPictureStreamTests {
+  private typealias Call = PictureInPictureControllerTests.Call
+  private typealias Log = PictureInPictureControllerTests.Log
+
+  private func started(_ call: Call) async throws -> PictureInPictureController {
+    let controller = try #require(call.controller)
+    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    return controller
+  }
+
+  @Test func theUsersStreamStaysWhenOthersComeAndGo() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    try controller.setSource(streamID: "b")
+    controller.streamSelector.add("c")
+    controller.streamSelector.remove("c")
+    #expect(controller.currentStreamID == "b")
+    #expect(controller.streamSelector.selected == "b")
+  }
+
+  @Test func aPlaceholderGoesWithTheNextPictureAndTheAppsOwnContentStays() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    controller.content = .reconnecting
+    controller.streamSelector.setEnabled("b", false)
+    #expect(controller.content == .reconnecting)
+    controller.streamSelector.setEnabled("a", false)
+    #expect(call.window.presentation?.content == .cameraOff(name: "a"))
+    controller.streamSelector.setEnabled("b", true)
+    #expect(call.window.presentation?.content == .video)
+    #expect(controller.currentStreamID == "b")
+    controller.streamSelector.remove("b")
+    // Somebody is left, but not the one that was shown.
+    #expect(call.window.presentation?.content == .inactive)
+    controller.streamSelector.setEnabled("a", true)
+    #expect(call.window.presentation?.content == .video)
+  }
+
+  @Test func framesAreShownOfVideoAndScreensAlone() {
+    let contents: [PictureInPictureContent] = [.video, .cameraOff(name: "a"), .reconnecting, .screenShare, .inactive]
+    #expect(contents.map(\.showsFrames) == [true, false, false, true, false])
+  }
+
+  @Test func aStreamThatIsWaitedForIsForgottenWhenTheSelectorWantsAnother() async throws {
+    let call = try Call(ready: ["a"])
+    let controller = try await started(call)
+    controller.streamSelector.setEnabled("a", false)
+    #expect(controller.currentStreamID == "a")
+    controller.streamSelector.setEnabled("a", true)
+    controller.streamSelector.select("a")
+    call.send("b")
+    #expect(await eventually { call.router.statistics(of: "b")?.received == 1 })
+    #expect(await !eventually(within: 0.05) { controller.currentStreamID != "a" })
+  }
+
+  @Test func controlsThatMakeNoSenseDoNothing() async throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    let log = Log(controller)
+    for action in PictureInPictureAction.allCases { controller.perform(action) }
+    #expect(!controller.isActive && controller.currentStreamID == "a")
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    controller.perform(.nextStream)
+    controller.perform(.skipForward)
+    controller.perform(.mute)
+    controller.perform(.playPause)
+    #expect(
+      await eventually { log.events == [.willStart, .didStart(latency: nil), .action(.mute), .action(.playPause)] })
+    #expect(controller.currentStreamID == "a")
+  }
+
+  @Test func theWindowIsToldWhatTheAppSays() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    controller.isMuted = true
+    #expect(call.window.presentation?.isMuted == true)
+    controller.isPaused = true
+    #expect(call.window.presentation?.isPaused == true)
+    controller.configuration.videoGravity = .resizeAspectFill
+    #expect(controller.displayLayer.videoGravity == .resizeAspectFill)
+    controller.configuration.preferredContentSize = PictureSize(width: 0, height: 9)
+    #expect(controller.aspectRatio == 1, "a size that is none is no shape")
+  }
+
+  @Test func previousAndNextGoRoundAndToggleGoesThereAndBack() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    for (action, id) in [(PictureInPictureAction.nextStream, "b"), (.nextStream, "a"), (.previousStream, "b")] {
+      call.window.perform(action)
+      #expect(controller.currentStreamID == id)
+    }
+    try controller.toggle()
+    #expect(!call.window.isOpen)
+    try controller.toggle()
+    #expect(await eventually { controller.isActive })
+  }
+
+  @Test func aStreamThatWasSentToTheWindowBeforeItOpenedIsBackAfterAStop() throws {
+    let call = try Call()
+    let controller = try #require(call.controller)
+    try call.router.enterPictureInPicture("a", on: .primary)
+    controller.stop()
+    #expect(call.router.table.entries.isEmpty)
+  }
+
+  @Test func aStreamThatIsInTheWindowAlreadyStartsWithItsPictureAndNotAfterATime() async throws {
+    let call = try Call(clock: ManualClock())
+    let controller = try #require(call.controller)
+    try call.router.enterPictureInPicture("a", on: .primary)
+    try controller.start()
+    // Time stands still.
+    #expect(await eventually(within: 20) { controller.isActive })
+  }
+
+  @Test func aMirroredSourceStaysInTheAppWhicheverStreamItIs() async throws {
+    let call = try Call()
+    call.controller = nil
+    let window = try OffscreenPictureInPictureWindow()
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(router: call.router, streamID: "a", isMirrored: true), window: window)
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    try controller.setSource(streamID: "b")
+    let before = call.inApp["b"]?.sequences(of: .init(width: 32, height: 16)).count
+    call.send("b")
+    #expect(call.inApp["b"]?.sequences(of: .init(width: 32, height: 16)).count == before.map { $0 + 1 })
+    #expect(call.router.statistics(of: "b")?.pictureInPicture == 1)
+  }
+
+  @Test func theEngineDecodesAllAgainWhenTheControllerHasGone() async throws {
+    let engine = try VideoEngine()
+    var call: Call? = try Call()
+    call?.controller?.engine = engine
+    call?.controller?.applicationDidEnterBackground()
+    for _ in 0..<200 where engine.visibleStreamIDs == nil { try await Task.sleep(for: .milliseconds(1)) }
+    #expect(engine.visibleStreamIDs == [])
+    call = nil
+    #expect(await eventually { engine.visibleStreamIDs == nil })
+  }
+}

@@ -1,0 +1,100 @@
+import CGStreamer
+
+@testable import PipSink
+
+/// A stream whose frames, failures and messages come when a test says so, and what its player tells.
+final class PushedStream: Sendable {
+  /// Its source is called "source"; nothing comes of it by itself.
+  static let description: PipelineDescription =
+    "appsrc name=source format=time caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! appsink name=x sync=false"
+
+  let player: StreamPlayer
+  let frames = CountingConsumer()
+  private let log = Locked<[StreamPlayState]>([])
+  private let events = Locked<[EngineEvent]>([])
+  private let engineState = Locked(EngineState.stopped)
+
+  init(_ configuration: StreamPlayer.Configuration, clock: ManualClock) throws {
+    let frames = frames
+    player = try StreamPlayer(
+      streamID: "a", from: Self.description, configuration: configuration, clock: clock.clock
+    ) { _ in frames }
+    player.observe { [log, events, engineState] event, _ in
+      switch event {
+      case .streamStateChanged(_, let state): log.withLock { $0.append(state) }
+      case .stateChanged(let state): engineState.withLock { $0 = state }
+      default: events.withLock { $0.append(event) }
+      }
+    }
+  }
+
+  deinit { player.stop() }
+
+  /// The player's states since it was made.
+  var states: [StreamPlayState] { log.withLock { $0 } }
+
+  /// Whether its pipeline has been brought to a standstill.
+  var isStandingStill: Bool { engineState.withLock { $0 } == .paused }
+
+  /// The tries that it has announced.
+  var attempts: [Int] {
+    states.compactMap { if case .reconnecting(let attempt, _, _) = $0 { attempt } else { nil } }
+  }
+
+  var isReconnecting: Bool { if case .reconnecting = player.state { true } else { false } }
+
+  /// Whether something other than states has been told, or soon is.
+  func isTold(_ isWanted: (EngineEvent) -> Bool) async -> Bool {
+    await eventually(within: 20) { events.withLock { $0.contains(where: isWanted) } }
+  }
+
+  /// Waits for the source of a pipeline that has been started: what is posted before is lost.
+  private func withSource(_ body: (GstElementPointer) -> Void) {
+    for _ in 0..<20_000 {
+      let isDone = player.withUnsafeElement(named: "source") { source in
+        guard source.pointee.current_state.rawValue >= GST_STATE_PAUSED.rawValue else { return false }
+        body(source)
+        return true
+      }
+      if isDone == true { return }
+      g_usleep(1000)
+    }
+  }
+
+  /// Sends a frame.
+  func push() {
+    withSource { source in
+      let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
+      _ = gst_app_src_push_buffer(appsrc, gst_buffer_new_allocate(nil, 384, nil))
+    }
+  }
+
+  /// Sends the first frame, and waits until the pipeline runs.
+  func play() async -> Bool {
+    push()
+    return await eventually(within: 20) { player.state == .playing && engineState.withLock { $0 } == .running }
+  }
+
+  /// Ends.
+  func end() {
+    withSource { source in
+      let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
+      _ = gst_app_src_end_of_stream(appsrc)
+    }
+  }
+
+  /// Fails as with a server that has gone, or with another error.
+  func fail(_ code: GstResourceError = GST_RESOURCE_ERROR_READ) {
+    withSource { source in
+      guard let error = g_error_new_literal(gst_resource_error_quark(), gint(code.rawValue), "told to fail") else {
+        return
+      }
+      defer { g_error_free(error) }
+      gst_element_post_message(source, gst_message_new_error(source.asObject, error, nil))
+    }
+  }
+
+  func buffer(percent: Int) {
+    withSource { gst_element_post_message($0, gst_message_new_buffering($0.asObject, gint(percent))) }
+  }
+}

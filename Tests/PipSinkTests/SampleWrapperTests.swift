@@ -1,0 +1,203 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// What a frame says of itself: its format, its times, how it is to be turned.
+@Suite struct SampleWrapperTests {
+  init() throws {
+    try PipSink.initialize()
+  }
+
+  /// - Parameter width: another one for each format that nothing else in the process may have.
+  private func caps(_ width: Int) throws -> UnsafeMutablePointer<GstCaps> {
+    try #require(gst_caps_from_string("video/x-raw,format=GRAY8,width=\(width),height=2,framerate=30/1"))
+  }
+
+  private func buffer(_ width: Int) throws -> UnsafeMutablePointer<GstBuffer> {
+    try #require(gst_buffer_new_allocate(nil, gsize((width + 3) / 4 * 4 * 2), nil))
+  }
+
+  private func references(_ caps: UnsafeMutablePointer<GstCaps>) -> Int { Int(caps.pointee.mini_object.refcount) }
+
+  private func note(_ event: UnsafeMutablePointer<GstEvent>?, _ wrapper: SampleWrapper) throws {
+    let event = try #require(event)
+    defer { gst_event_unref(event) }
+    wrapper.note(event)
+  }
+
+  private func noteOrientation(_ tag: String, _ wrapper: SampleWrapper) throws {
+    try note(gst_event_new_tag(gst_tag_list_new_from_string("taglist, image-orientation=(string)\(tag)")), wrapper)
+  }
+
+  /// The orientation of the next frame.
+  private func orientation(
+    _ wrapper: SampleWrapper, meta: [Float]? = nil, fixed: VideoOrientation? = nil
+  ) throws -> VideoOrientation {
+    let (caps, buffer) = try (caps(4), buffer(4))
+    defer { gst_caps_unref(caps) }
+    if let meta {
+      gst_video_affine_transformation_meta_apply_matrix(gst_buffer_add_video_affine_transformation_meta(buffer), meta)
+    }
+    return try wrapper.wrap(owning: buffer, VideoFormatDescription.shared(for: caps), fixedOrientation: fixed)
+      .orientation
+  }
+
+  // MARK: Formats
+
+  @Test func capsThatNoFrameFollowsAreLetGo() throws {
+    let (first, second) = try (caps(4_001), caps(4_002))
+    defer { for caps in [first, second] { gst_caps_unref(caps) } }
+    var wrapper: SampleWrapper? = SampleWrapper()
+    wrapper?.setNewCaps(first)
+    wrapper?.setNewCaps(second)
+    #expect(references(first) == 1)
+    #expect(references(second) == 2)
+    wrapper?.setNewCaps(first)
+    #expect((references(first), references(second)) == (2, 1))
+    wrapper = nil
+    #expect(references(first) == 1)
+  }
+
+  @Test func capsAreKeptByTheirFormatAlone() throws {
+    let caps = try caps(4_003)
+    defer { gst_caps_unref(caps) }
+    do {
+      let wrapper = SampleWrapper()
+      for _ in 0..<3 {
+        wrapper.setNewCaps(caps)
+        #expect(try wrapper.nextFormat { _ in }?.size.width == 4_003)
+      }
+      #expect(references(caps) == 2)
+    }
+    VideoFormatDescription.forgetUnused()
+    #expect(references(caps) == 1)
+  }
+
+  @Test func aFormatIsSaidToBeNewOnlyWhereItIs() throws {
+    let (a, b) = try (caps(4), caps(8))
+    defer { for caps in [a, b] { gst_caps_unref(caps) } }
+    let wrapper = SampleWrapper()
+    var told: [Int] = []
+    func take() throws { _ = try wrapper.nextFormat { told.append($0.size.width) } }
+    try take()
+    #expect(told.isEmpty && wrapper.format == nil, "before any caps")
+    wrapper.setNewCaps(a)
+    try take()
+    try take()
+    wrapper.setNewCaps(a)
+    try take()
+    #expect(told == [4])
+    wrapper.setNewCaps(b)
+    wrapper.setNewCaps(a)
+    try take()
+    #expect(told == [4], "b had no frame")
+    wrapper.setNewCaps(b)
+    try take()
+    #expect(told == [4, 8])
+  }
+
+  @Test func capsThatMakeNoFormatFailEveryFrameUntilOthersCome() throws {
+    let good = try caps(4)
+    let bad = try #require(gst_caps_from_string("video/x-raw,format=NV12_64Z32,width=64,height=64,framerate=30/1"))
+    defer { for caps in [good, bad] { gst_caps_unref(caps) } }
+    let wrapper = SampleWrapper()
+    wrapper.setNewCaps(good)
+    _ = try wrapper.nextFormat { _ in }
+    wrapper.setNewCaps(bad)
+    for _ in 0..<2 { #expect(throws: PipSinkError.self) { try wrapper.nextFormat { _ in } } }
+    wrapper.setNewCaps(good)
+    #expect(try wrapper.nextFormat { _ in Issue.record("it is the same as before") }?.size.width == 4)
+    #expect(references(bad) == 1)
+  }
+
+  // MARK: Times
+
+  @Test func theTimesOfAFrameAreItsBuffersEachForItself() throws {
+    let caps = try caps(4)
+    defer { gst_caps_unref(caps) }
+    let format = try VideoFormatDescription.shared(for: caps)
+    let none = PIPSINK_CLOCK_TIME_NONE
+    let wrapper = SampleWrapper()
+    for (number, times) in [(3_000, 1_000, 40), (1_000, 2_000, none), (none, 5_000, 7), (5, none, none)].enumerated() {
+      let buffer = try buffer(4)
+      (buffer.pointee.pts, buffer.pointee.dts, buffer.pointee.duration) = times
+      let sample = wrapper.wrap(owning: buffer, format)
+      let expected = [times.0, times.1, times.2].map {
+        $0 == none ? MediaTime.invalid : MediaTime(clockTime: UInt64($0))
+      }
+      let timing = sample.timing
+      #expect([timing.presentationTimeStamp, timing.decodeTimeStamp, timing.duration] == expected)
+      #expect(sample.sequenceNumber == UInt64(number + 1))
+      #expect(sample.attachments.displayImmediately, "the sink has waited for it")
+      #expect(sample.formatDescription === format)
+    }
+    #expect(wrapper.frameCount == 4)
+  }
+
+  @Test func otherPixelsKeepTheTimesAndThePlaceOfTheSample() throws {
+    let timing = SampleTiming(
+      presentationTimeStamp: MediaTime(value: 3, timescale: 30), decodeTimeStamp: MediaTime(value: 1, timescale: 30),
+      duration: MediaTime(value: 1, timescale: 25))
+    var sample = SampleBuffer(
+      pixelBuffer: try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 8)), timing: timing, sequenceNumber: 9)
+    sample.orientation = .init(rotation: .quarter)
+    sample.receivedAt = MonotonicTime(nanoseconds: 77)
+    sample.attachments.displayImmediately = true
+    let other = try TestFrame.pixelBuffer(TestFrame.testSource(.bgra, 8, 8))
+    let result = sample.replacing(other)
+    #expect(result.pixelBuffer === other)
+    #expect(result.timing == timing && result.sequenceNumber == 9 && result.attachments == sample.attachments)
+    #expect(result.orientation == sample.orientation && result.receivedAt == sample.receivedAt)
+    let converted = try PixelConverter().convert(sample, to: .init(pixelFormat: .nv12, orientation: .mirrored))
+    #expect(converted.timing == timing && converted.sequenceNumber == 9)
+    #expect(converted.orientation == .upright)
+    #expect(converted.pixelBuffer.size == PictureSize(width: 8, height: 16))
+  }
+
+  // MARK: Orientation
+
+  /// Left and right exchanged, and a turn by 90 degrees clockwise, as OpenGL writes them.
+  private static let mirror: [Float] = [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1]
+
+  @Test func theMetasMirroringComesBeforeTheTagsTurn() throws {
+    let wrapper = SampleWrapper()
+    #expect(try orientation(wrapper, meta: Self.mirror) == .mirrored)
+    try noteOrientation("rotate-90", wrapper)
+    #expect(try orientation(wrapper, meta: Self.mirror) == VideoOrientation(rotation: .quarter, isMirrored: true))
+    #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter), "a frame without the meta")
+    try noteOrientation("rotate-270", wrapper)
+    #expect(try orientation(wrapper, meta: Self.mirror) == VideoOrientation(rotation: .threeQuarters, isMirrored: true))
+  }
+
+  @Test func aFixedOrientationTakesTheTagsPlaceAndComesAfterTheMetaToo() throws {
+    let wrapper = SampleWrapper()
+    try noteOrientation("rotate-180", wrapper)
+    let quarter = VideoOrientation(rotation: .quarter)
+    #expect(try orientation(wrapper, fixed: quarter) == quarter)
+    #expect(
+      try orientation(wrapper, meta: Self.mirror, fixed: quarter)
+        == VideoOrientation(rotation: .quarter, isMirrored: true))
+    #expect(try orientation(wrapper) == VideoOrientation(rotation: .half))
+  }
+
+  @Test func aNewStreamIsUprightUntilItSaysOtherwise() throws {
+    let wrapper = SampleWrapper()
+    try noteOrientation("rotate-90", wrapper)
+    #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter))
+    try note(gst_event_new_stream_start("another"), wrapper)
+    #expect(try orientation(wrapper) == .upright)
+    try noteOrientation("flip-rotate-0", wrapper)
+    #expect(try orientation(wrapper) == .mirrored)
+  }
+
+  @Test func otherTagsAndFlushesChangeNothing() throws {
+    let wrapper = SampleWrapper()
+    try noteOrientation("rotate-90", wrapper)
+    try note(gst_event_new_tag(gst_tag_list_new_from_string("taglist, title=(string)Film")), wrapper)
+    try note(gst_event_new_flush_stop(1), wrapper)
+    #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter))
+    try noteOrientation("rotate-0", wrapper)
+    #expect(try orientation(wrapper) == .upright, "a tag that says so")
+  }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import PipSink
+
+/// How long a pipeline that blocks has for its start and its stop: by a clock that the test moves.
+@Suite struct StopTimeTests {
+  private let clock = ManualClock()
+
+  /// Whether something has come to its end.
+  private final class Call: Sendable {
+    private let hasEnded = Locked(false)
+    var isOver: Bool { hasEnded.withLock { $0 } }
+
+    init(_ body: @escaping @Sendable () async -> Void) {
+      Task.detached { [hasEnded] in
+        await body()
+        hasEnded.withLock { $0 = true }
+      }
+    }
+
+    /// On a thread of its own: tasks have as few as the machine has processors.
+    init(blocking body: @escaping @Sendable () -> Void) {
+      _ = WorkerThread(name: "call") { [hasEnded] in
+        body()
+        hasEnded.withLock { $0 = true }
+      }
+    }
+  }
+
+  @Test func aPipelineIsNotGivenUpBeforeItsTime() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
+    let start = Call { try? await engine.start(within: 4) { _ in CountingConsumer() } }
+    #expect(await clock.isAwaited(in: 4))
+    clock.advance(by: 3.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(!start.isOver)
+    #expect(await clock.reach(0.001))
+    #expect(await eventually { start.isOver })
+    #expect(engine.state == .starting, "it goes on by itself")
+    #expect(await eventually { engine.isBlocked })
+    let stop = Call { #expect(await engine.stop(within: 6) == false) }
+    #expect(await clock.isAwaited(in: 6))
+    clock.advance(by: 5.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(!stop.isOver && engine.abandonedPipelineCount == 0)
+    #expect(await clock.reach(0.001))
+    #expect(await eventually { stop.isOver })
+    #expect(engine.abandonedPipelineCount == 1)
+  }
+
+  @Test func theCallsThatBlockWaitAsLongAsIsConfigured() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
+    engine.stateChangeTimeout = 7
+    let start = Call(blocking: { try? engine.start { _ in CountingConsumer() } })
+    #expect(await clock.reach(7))
+    #expect(await eventually { start.isOver && engine.isBlocked })
+    let seek = Call(blocking: { #expect(throws: PipSinkError.self) { try engine.seek(to: .zero) } })
+    #expect(await clock.isAwaited(in: 7))
+    clock.advance(by: 6.9)
+    #expect(await clock.isAwaited(in: 0.1))
+    #expect(!seek.isOver)
+    #expect(await clock.reach(0.1))
+    #expect(await eventually { seek.isOver })
+    // A question for the place has a quarter of a second; the next one is not even asked meanwhile.
+    let question = Call(blocking: { #expect(engine.position == nil) })
+    #expect(await clock.isAwaited(in: 0.25))
+    #expect(await clock.reach(0.25))
+    #expect(await eventually { question.isOver })
+    #expect(engine.position == nil && engine.duration == nil)
+    let stop = Call(blocking: { engine.stop() })
+    #expect(await clock.reach(7))
+    #expect(await eventually { stop.isOver })
+    #expect(engine.abandonedPipelineCount == 1)
+  }
+
+  @Test func aPlayersPipelineIsGivenUpAtItsTimeAndCountsUntilItStopsAtLast() async throws {
+    let source = try BlockingSource(.fifo)
+    // Other tests' pipelines end a little after them.
+    #expect(await eventually { PipSink.blockedPipelineCount == 0 })
+    var configuration = StreamPlayer.Configuration()
+    configuration.stateChangeTimeout = 9
+    let engine = try VideoEngine(clock: clock.clock)
+    try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in
+      CountingConsumer()
+    }
+    // For its first frame.
+    #expect(await clock.isAwaited(in: 8))
+    #expect(await eventually { engine.isBlocked("a") })
+    let stop = Call(blocking: { try? engine.stopPlayingStream("a") })
+    #expect(await clock.isAwaited(in: 9))
+    clock.advance(by: 8.99)
+    #expect(await clock.isAwaited(in: 0.01))
+    #expect(engine.abandonedPipelineCount == 0)
+    #expect(await clock.reach(0.01))
+    #expect(await eventually { stop.isOver })
+    #expect(engine.abandonedPipelineCount == 1)
+    #expect(PipSink.blockedPipelineCount == 1)
+    #expect(await eventually { source.open(frames: 1) })
+    #expect(await eventually { PipSink.blockedPipelineCount == 0 })
+  }
+
+  @Test func aStopThatIsDoneInTimeIsNotWaitedForAnyLonger() async throws {
+    let engine = try VideoEngine("videotestsrc is-live=true ! appsink name=a", clock: clock.clock)
+    for _ in 0..<3 {
+      try engine.start { _ in CountingConsumer() }
+      #expect(await engine.stop(within: 5))
+    }
+    #expect(engine.abandonedPipelineCount == 0)
+    #expect(await eventually { clock.alarmCount == 0 })
+  }
+
+  @Test func whatACallerHasStoppedWaitingForIsNotDoneLater() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
+    let start = Call { try? await engine.start(within: 1) { _ in CountingConsumer() } }
+    #expect(await clock.reach(1))
+    #expect(await eventually { start.isOver && engine.isBlocked })
+    let run = try #require(engine.withRun { $0 })
+    let done = Locked<[Int]>([])
+    let clock = clock
+    let perform = { (number: Int, seconds: Double) in
+      let deadline = clock.clock.moment(in: seconds)
+      return Call(blocking: { _ = run.perform(until: deadline) { _ in done.withLock { $0.append(number) } } })
+    }
+    let early = perform(1, 2)
+    #expect(await clock.isAwaited(in: 2))
+    let late = perform(2, 9)
+    #expect(await clock.isAwaited(in: 9))
+    #expect(await clock.reach(2))
+    #expect(await eventually { early.isOver && !late.isOver })
+    #expect(await eventually { source.open(frames: 1) })
+    #expect(await eventually { late.isOver })
+    #expect(done.withLock { $0 } == [2])
+    // The thread has come to its end, and answers at once.
+    #expect(await engine.stop(within: 60))
+    let after = perform(3, 9)
+    #expect(await eventually(within: 20) { after.isOver })
+    #expect(done.withLock { $0 } == [2])
+  }
+
+  @Test func aStopThatAStartHasFollowedIsOverWhenTheOldPipelineHasStopped() async throws {
+    let source = try BlockingSource(.fifo)
+    let player = try StreamPlayer(
+      streamID: "a", from: source.pipeline(), configuration: .init(), clock: clock.clock
+    ) { _ in CountingConsumer() }
+    player.start()
+    #expect(await eventually { player.isBlocked })
+    let stop = Call { #expect(await player.stop(within: 50)) }
+    #expect(await clock.isAwaited(in: 50))
+    player.start()
+    #expect(await eventually { source.open() })
+    #expect(await eventually(within: 20) { stop.isOver })
+    #expect(await eventually { player.state == .requesting })
+    let last = Call { await player.stop(within: 50) }
+    #expect(
+      await eventually {
+        clock.advance(by: 10)
+        return last.isOver
+      })
+  }
+}

@@ -1,0 +1,372 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// When a player does something, and when not yet: by a clock that the test moves.
+@Suite struct StreamPlayerTimeTests {
+  private let clock = ManualClock()
+
+  private func configuration(
+    _ change: (inout StreamPlayer.Configuration) -> Void = { _ in }
+  ) -> StreamPlayer.Configuration {
+    var configuration = StreamPlayer.Configuration()
+    configuration.stallTimeout = 3
+    configuration.restartTimeout = 5
+    configuration.retryPolicy = RetryPolicy(limit: 4, firstPause: 1, longestPause: 3)
+    change(&configuration)
+    return configuration
+  }
+
+  /// One that plays for long without a frame.
+  private func patient(
+    _ change: (inout StreamPlayer.Configuration) -> Void = { _ in }
+  ) -> StreamPlayer.Configuration {
+    configuration { configuration in
+      configuration.stallTimeout = 100_000
+      change(&configuration)
+    }
+  }
+
+  /// Starts it, has it fail once, and play at its first try again.
+  private func playsAfterAFailure(_ stream: PushedStream) async -> Bool {
+    stream.player.start()
+    guard await eventually({ stream.player.state == .requesting }) else { return false }
+    stream.fail()
+    guard await tryAgain(stream, after: 1) else { return false }
+    return await stream.play()
+  }
+
+  /// Waits for a failure's pause and lets it pass.
+  private func tryAgain(_ stream: PushedStream, after pause: Double) async -> Bool {
+    guard await eventually(within: 20, { stream.isReconnecting }), await clock.reach(pause) else { return false }
+    return await eventually(within: 20) { stream.player.state == .requesting }
+  }
+
+  private func hasFailed(_ stream: PushedStream) -> Bool {
+    if case .failed = stream.player.state { true } else { false }
+  }
+
+  // MARK: - Before the first frame
+
+  @Test func aStreamHasStallTimeAndRestartTimeForItsFirstFrame() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await clock.isAwaited(in: 8))
+    clock.advance(by: 7.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(stream.states == [.requesting])
+    #expect(await clock.reach(0.001))
+    #expect(await eventually { stream.isReconnecting })
+    #expect(
+      stream.player.state == .reconnecting(attempt: 1, pause: 1, after: .streamStalled("a", seconds: 8)))
+  }
+
+  @Test func aFrameInTheLastMomentIsInTime() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await clock.isAwaited(in: 8))
+    clock.advance(by: 7.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(await stream.play())
+    clock.advance(by: 1)
+    #expect(await clock.isAwaited(in: 0.5), "its thread has looked after it")
+    #expect(stream.player.state == .playing)
+  }
+
+  @Test func bufferingExtendsThePatience() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    for percent in [10, 20, 30] {
+      #expect(await clock.isAwaited(in: 8))
+      clock.advance(by: 7)
+      #expect(await clock.isAwaited(in: 1))
+      stream.buffer(percent: percent)
+      #expect(await stream.isTold { if case .buffering(percent) = $0 { true } else { false } })
+    }
+    #expect(await clock.isAwaited(in: 8))
+    clock.advance(by: 7.9)
+    #expect(await clock.isAwaited(in: 0.1))
+    #expect(stream.states == [.requesting])
+    #expect(await clock.reach(0.1))
+    #expect(await eventually { stream.isReconnecting })
+  }
+
+  @Test func whatStoodStillForAPauseHasItsWholeTimeAgain() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await clock.isAwaited(in: 8))
+    clock.advance(by: 7)
+    #expect(await clock.isAwaited(in: 1))
+    // By then its start has been dealt with.
+    stream.buffer(percent: 100)
+    #expect(await stream.isTold { if case .buffering = $0 { true } else { false } })
+    #expect(await clock.isAwaited(in: 8))
+    clock.advance(by: 7)
+    #expect(await clock.isAwaited(in: 1))
+    stream.player.isPaused = true
+    #expect(await eventually { !clock.hasAlarm(in: 1) })
+    clock.advance(by: 1000)
+    stream.player.isPaused = false
+    #expect(await clock.isAwaited(in: 8))
+    #expect(stream.states == [.requesting])
+    #expect(await clock.reach(8))
+    #expect(await eventually { stream.isReconnecting })
+  }
+
+  /// Its pipeline gets no further than to READY until a frame comes, and then says nothing of the resumption.
+  @Test(arguments: [true, false])
+  func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(isInterrupted: Bool) async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    if isInterrupted { stream.player.audioSession.beginInterruption(.pause) } else { stream.player.isPaused = true }
+    stream.player.start()
+    #expect(await eventually { stream.isStandingStill })
+    clock.advance(by: 1000)
+    #expect(stream.states == [.requesting])
+    if isInterrupted { stream.player.audioSession.endInterruption() } else { stream.player.isPaused = false }
+    #expect(await clock.isAwaited(in: 8))
+    #expect(!stream.isStandingStill)
+    #expect(await clock.reach(8))
+    #expect(await eventually { stream.isReconnecting })
+  }
+
+  @Test func eachStartHasTheWholeTime() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    for pause in [1.0, 2, 3, 3] {
+      #expect(await clock.reach(8))
+      #expect(await tryAgain(stream, after: pause))
+    }
+    #expect(await clock.reach(8))
+    #expect(await eventually { hasFailed(stream) })
+    #expect(stream.attempts == [1, 2, 3, 4])
+    #expect(stream.states.filter { $0 == .requesting }.count == 5)
+  }
+
+  // MARK: - Stalls
+
+  @Test func aStreamThatStallsIsStartedAgainAfterTheRestartTimeAndNotBefore() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await stream.play())
+    // The thread looks every half second; it sees the frame, and then for three seconds no other.
+    #expect(await clock.reach(0.5))
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 2.99)
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(stream.player.state == .playing)
+    #expect(await clock.reach(0.5))
+    #expect(await eventually { stream.player.state == .stalled })
+    #expect(await clock.isAwaited(in: 5))
+    clock.advance(by: 4.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(stream.player.state == .stalled)
+    #expect(await clock.reach(0.001))
+    #expect(await eventually { stream.isReconnecting })
+    #expect(stream.states.prefix(3) == [.requesting, .playing, .stalled])
+  }
+
+  @Test func aStreamThatComesBackFromAStallGoesOnAndMayStallAgain() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await stream.play())
+    for round in 1...2 {
+      #expect(await clock.reach(0.5))
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 3.1)
+      #expect(await eventually { stream.player.state == .stalled }, "round \(round)")
+      #expect(await clock.isAwaited(in: 5))
+      clock.advance(by: 4.9)
+      #expect(await clock.isAwaited(in: 0.1))
+      stream.push()
+      #expect(await eventually { stream.player.state == .playing })
+      #expect(await eventually { !clock.hasAlarm(in: 0.1) }, "it is not to be started again")
+    }
+    #expect(stream.attempts.isEmpty)
+    #expect(stream.states == [.requesting, .playing, .stalled, .playing, .stalled, .playing])
+  }
+
+  @Test func standingStillIsNoStall() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await stream.play())
+    stream.player.isPaused = true
+    for _ in 0..<3 {
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 100)
+    }
+    #expect(await clock.isAwaited(in: 0.5))
+    stream.player.isPaused = false
+    // What was silent for that reason has its three seconds from here on.
+    #expect(await clock.reach(0.5))
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 2.9)
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(stream.states == [.requesting, .playing])
+    #expect(await clock.reach(0.5))
+    #expect(await eventually { stream.player.state == .stalled })
+  }
+
+  @Test func aFrameNowAndThenIsNoStall() async throws {
+    let stream = try PushedStream(configuration(), clock: clock)
+    stream.player.start()
+    #expect(await stream.play())
+    for number in 2...6 {
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 2.9)
+      #expect(await clock.isAwaited(in: 0.5))
+      stream.push()
+      #expect(await eventually { stream.frames.sampleBuffers.count == number })
+    }
+    #expect(stream.states == [.requesting, .playing])
+  }
+
+  // MARK: - Tries and their number
+
+  @Test func theNextTryComesAfterItsPauseAndNotBefore() async throws {
+    let stream = try PushedStream(patient(), clock: clock)
+    stream.player.start()
+    for pause in [1.0, 2, 3] {
+      #expect(await eventually { stream.player.state == .requesting })
+      stream.fail()
+      #expect(await eventually { stream.isReconnecting })
+      #expect(await clock.isAwaited(in: pause))
+      clock.advance(by: pause - 0.001)
+      #expect(await clock.isAwaited(in: 0.001))
+      #expect(stream.isReconnecting)
+      #expect(await clock.reach(0.001))
+    }
+    #expect(await eventually { stream.player.state == .requesting })
+    #expect(stream.attempts == [1, 2, 3])
+  }
+
+  @Test func failuresAreForgottenWhenItHasSettledAndNotBefore() async throws {
+    let stream = try PushedStream(patient(), clock: clock)
+    #expect(await playsAfterAFailure(stream))
+    #expect(await clock.isAwaited(in: 10))
+    clock.advance(by: 9.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2] })
+    #expect(await tryAgain(stream, after: 2))
+    #expect(await stream.play())
+    #expect(await clock.reach(10))
+    // Nothing but the looks after the stream is waited for.
+    #expect(await eventually { clock.alarmCount == 1 && clock.hasAlarm(in: 0.5) })
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2, 1] })
+  }
+
+  @Test func theTimeForSettlingBeginsAnewAfterAStall() async throws {
+    let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
+    #expect(await playsAfterAFailure(stream))
+    #expect(await clock.reach(0.5))
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 3.1)
+    #expect(await eventually { stream.player.state == .stalled })
+    #expect(await clock.isAwaited(in: 1000))
+    clock.advance(by: 500)
+    stream.push()
+    #expect(await eventually { stream.player.state == .playing })
+    #expect(await clock.isAwaited(in: 10))
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2] })
+  }
+
+  @Test func theTimeForSettlingBeginsAnewAfterAnInterruption() async throws {
+    let stream = try PushedStream(patient(), clock: clock)
+    #expect(await playsAfterAFailure(stream))
+    #expect(await clock.isAwaited(in: 10))
+    clock.advance(by: 9)
+    #expect(await clock.isAwaited(in: 1))
+    stream.player.audioSession.beginInterruption(.pause)
+    // A sink stands still when it gets a frame after it has been told to.
+    let isStanding = await eventually {
+      stream.push()
+      return stream.isStandingStill && !clock.hasAlarm(in: 1)
+    }
+    #expect(isStanding)
+    clock.advance(by: 1000)
+    stream.player.audioSession.endInterruption()
+    #expect(await clock.isAwaited(in: 10))
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2] })
+  }
+
+  @Test func aResetForgetsFailuresAndDoesNotWait() async throws {
+    let stream = try PushedStream(patient(), clock: clock)
+    stream.player.start()
+    #expect(await eventually { stream.player.state == .requesting })
+    stream.fail()
+    #expect(await tryAgain(stream, after: 1))
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2] })
+    #expect(await clock.isAwaited(in: 2))
+    stream.player.reset()
+    #expect(await eventually { stream.player.state == .requesting })
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2, 1] })
+    #expect(await tryAgain(stream, after: 1))
+    // While it plays, too.
+    #expect(await stream.play())
+    stream.player.reset()
+    #expect(await eventually { stream.player.state == .requesting })
+    stream.fail()
+    #expect(await eventually { stream.attempts == [1, 2, 1, 1] })
+  }
+
+  @Test func aPlayerThatHasFailedForGoodBeginsItsTriesAnewAfterAReset() async throws {
+    let stream = try PushedStream(patient { $0.retryPolicy?.limit = 1 }, clock: clock)
+    stream.player.start()
+    for round in 1...2 {
+      #expect(await eventually { stream.player.state == .requesting })
+      stream.fail()
+      #expect(await tryAgain(stream, after: 1))
+      stream.fail()
+      #expect(await eventually { hasFailed(stream) })
+      #expect(stream.attempts == Array(repeating: 1, count: round))
+      stream.player.reset()
+    }
+  }
+
+  @Test func withoutAPolicyTheFirstFailureIsTheLast() async throws {
+    let stream = try PushedStream(patient { $0.retryPolicy = nil }, clock: clock)
+    stream.player.start()
+    #expect(await eventually { stream.player.state == .requesting })
+    stream.fail()
+    #expect(await eventually { hasFailed(stream) })
+    #expect(stream.states.count == 2)
+  }
+
+  // MARK: - What is tried again
+
+  @Test func aPermanentFailureIsTriedAgainOnlyOfAStreamThatHasPlayed() async throws {
+    let stream = try PushedStream(patient(), clock: clock)
+    stream.player.start()
+    #expect(await eventually { stream.player.state == .requesting })
+    #expect(await stream.play())
+    stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
+    #expect(await tryAgain(stream, after: 1))
+    // This time it has not.
+    stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
+    #expect(await eventually { hasFailed(stream) })
+    #expect(stream.attempts == [1])
+  }
+
+  @Test func anEndIsAnEndUnlessItIsConfiguredAsAFailure() async throws {
+    for restarts in [nil, false, true] {
+      let stream = try PushedStream(patient { $0.restartsAtEnd = restarts }, clock: clock)
+      stream.player.start()
+      #expect(await stream.play())
+      stream.end()
+      if restarts == true {
+        #expect(await eventually { stream.isReconnecting })
+        #expect(
+          stream.player.state == .reconnecting(attempt: 1, pause: 1, after: .streamEndedUnexpectedly("a")))
+      } else {
+        #expect(await eventually { stream.player.state == .ended })
+        #expect(stream.attempts.isEmpty)
+      }
+    }
+  }
+}
