@@ -98,7 +98,7 @@ let package = Package(
     .testTarget(
       name: "DemoTests",
       dependencies: [
-        "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
+        "CGIO", "CGStreamer", "CLibYUV", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: [

@@ -4,7 +4,7 @@ import PipSink
 /// The Swift state of one element, from its making to its end.
 ///
 /// `@unchecked Sendable`: what is not behind a lock belongs to the streaming thread, of which the pad has one at a time,
-/// or is changed while there is none (`start`, `stop`).
+/// or is changed while there is none (`start`, `endRun`, `stop`).
 final class ElementState: @unchecked Sendable {
   let reference: ElementReference
   private let box = Locked(ElementSettings())
@@ -96,19 +96,22 @@ final class ElementState: @unchecked Sendable {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
         wrapper = SampleWrapper()
-        prerolled = nil
         return 1
       }
       let member = try Session.join(streamID: id, element: reference, settings: box)
       chain = member.chain
       membership.withLock { $0 = member }
       wrapper = SampleWrapper()
-      prerolled = nil
       return 1
     } catch {
       reference.post("The stream \"\(id)\" cannot be shown.", error.description, code: GST_RESOURCE_ERROR_SETTINGS)
       return 0
     }
+  }
+
+  /// From PAUSED to READY: no frames come any more. The next run's first buffer may be the same one, out of its pool.
+  func endRun() {
+    prerolled = nil
   }
 
   func stop() -> gboolean {

@@ -128,7 +128,9 @@ enum PipSinkElement {
       return GST_STATE_CHANGE_FAILURE
     }
     if transition == GST_STATE_CHANGE_NULL_TO_READY, !state(of: element).prepare() { return GST_STATE_CHANGE_FAILURE }
-    return parent.pointee.change_state(element, transition)
+    let result = parent.pointee.change_state(element, transition)
+    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { state(of: element).endRun() }
+    return result
   }
 
   /// Offers a pool where upstream has none, and says which metas are read.

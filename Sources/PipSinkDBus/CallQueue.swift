@@ -2,20 +2,20 @@ import PipSink
 
 /// Calls on their way from the bus to the main actor: so many at most, so that nobody can fill the memory with them,
 /// and with pauses, so that the app's own events have their turn on its main thread.
-final class CallQueue: Sendable {
+final class CallQueue<Call: Sendable>: Sendable {
   private struct State {
     /// Those that wait or are being carried out.
-    var calls: [BusCall] = []
+    var calls: [Call] = []
     var isClosed = false
   }
 
-  static let limit = 64
-  private static let pause = Duration.milliseconds(5)
+  static var limit: Int { 64 }
+  private static var pause: Duration { .milliseconds(5) }
   private let state = Locked(State())
 
   /// - Parameter perform: carries out one call; called in the order of the calls.
   /// - Returns: false when as many wait as may.
-  func add(_ call: BusCall, perform: @escaping @MainActor @Sendable (BusCall) -> Void) -> Bool {
+  func add(_ call: Call, perform: @escaping @MainActor @Sendable (Call) -> Void) -> Bool {
     let (isTaken, isFirst) = state.withLock { state in
       guard !state.isClosed, state.calls.count < Self.limit else { return (false, false) }
       state.calls.append(call)
@@ -33,11 +33,14 @@ final class CallQueue: Sendable {
     }
   }
 
+  private var isClosed: Bool { state.withLock { $0.isClosed } }
+
   @MainActor
-  private func drain(_ perform: @MainActor (BusCall) -> Void) async {
+  private func drain(_ perform: @MainActor (Call) -> Void) async {
     while true {
       let batch = state.withLock { $0.calls }
-      for call in batch { perform(call) }
+      // One of them may be what ends the service.
+      for call in batch where !isClosed { perform(call) }
       try? await Task.sleep(for: Self.pause)
       let isEmpty = state.withLock { state in
         state.calls.removeFirst(min(batch.count, state.calls.count))

@@ -12,7 +12,7 @@ public final class SessionService {
 
   private weak var session: (any ControllableSession)?
   private let connection: BusConnection
-  private let queue: CallQueue
+  private let queue: CallQueue<BusCall>
   private let sessionInterface = SessionInterface()
   private let interfaces: [any BusInterface]
   /// What was said last, by interface.
@@ -28,13 +28,14 @@ public final class SessionService {
   public init(exporting session: any ControllableSession, identity: String = "PipSink") throws(PipSinkError) {
     self.session = session
     interfaces = [sessionInterface, MediaPlayerInterface(identity: identity), PlayerInterface()]
-    let queue = CallQueue()
+    let queue = CallQueue<BusCall>()
     let inbox = Inbox()
     connection = try BusConnection { call in
       let isTaken = queue.add(call) { inbox.service?.perform($0) }
       if !isTaken {
         call.refuse(
-          "org.freedesktop.DBus.Error.LimitsExceeded", "\(CallQueue.limit) calls wait already; wait for their answers")
+          "org.freedesktop.DBus.Error.LimitsExceeded",
+          "\(CallQueue<BusCall>.limit) calls wait already; wait for their answers")
       }
     }
     self.queue = queue

@@ -23,22 +23,12 @@ public final class BackgroundMonitor {
   private let options: Options
   private let changed: (Bool) -> Void
   private let signals = SignalConnections()
-  private var isMinimized = false
-  private var isObscured = false
-  private var isFocused = true
-  private var isFrameMissing = false
-  private var missedTicks = 0
-  /// A GLib source; 0 for none.
-  private var ticker: guint = 0
+  private var signs = BackgroundSigns()
+  /// Wayland.
+  private var frames: FrameWatch?
   private var isFrameClockConnected = false
   private var probe: WaylandFrameProbe?
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
-
-  /// Wayland: how often it is looked whether the window has been painted, after how many times without a frame one is
-  /// asked for (a video that plays paints by itself), and after how many the window counts as hidden.
-  private static let tickMilliseconds = 25
-  private static let ticksWithoutFrame = 2
-  private static let patience = 2
 
   /// - Parameter changed: called on the main actor with whether it is in the background, after each change.
   public convenience init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {
@@ -60,7 +50,6 @@ public final class BackgroundMonitor {
 
   isolated deinit {
     probe = nil
-    if ticker != 0 { g_source_remove(ticker) }
     Self.watching[ObjectIdentifier(self)] = nil
     signals.disconnectAll()
     if !GTKDisplay.isLost, !isWayland, let root = gdk_get_default_root_window() {
@@ -77,8 +66,8 @@ public final class BackgroundMonitor {
       let state = event?.pointee.new_window_state.rawValue ?? 0
       MainActor.assumeIsolated {
         guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.isMinimized = PipSinkGTK.isMinimized(state)
-        monitor.isFocused = state & GDK_WINDOW_STATE_FOCUSED.rawValue != 0
+        monitor.signs.isMinimized = isMinimized(state)
+        monitor.signs.isFocused = state & GDK_WINDOW_STATE_FOCUSED.rawValue != 0
         monitor.update()
       }
       return 0
@@ -88,7 +77,7 @@ public final class BackgroundMonitor {
       let isObscured = event?.pointee.state == GDK_VISIBILITY_FULLY_OBSCURED
       MainActor.assumeIsolated {
         guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.isObscured = isObscured
+        monitor.signs.isObscured = isObscured
         monitor.update()
       }
       return 0
@@ -115,9 +104,10 @@ public final class BackgroundMonitor {
 
   private func update() {
     guard !GTKDisplay.isLost else { return }
-    let isHidden = gtk_widget_get_mapped(window) == 0 || isMinimized || isFrameMissing || isOnOtherDesktop
-    let now =
-      isHidden || (options.isObscuredCounted && isObscured) || (options.isUnfocusedCounted && !isFocused)
+    signs.isMapped = gtk_widget_get_mapped(window) != 0
+    signs.isFrameMissing = frames?.isFrameMissing == true
+    signs.desktop = desktop
+    let now = signs.isInBackground(options)
     guard now != isInBackground else { return }
     isInBackground = now
     changed(now)
@@ -143,13 +133,11 @@ public final class BackgroundMonitor {
     gdk_window_add_filter(root, Self.filter, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  private var isOnOtherDesktop: Bool {
+  private var desktop: (own: UInt32, shown: UInt32)? {
     guard !isWayland, let own = gtk_widget_get_window(window), let screen = gtk_widget_get_screen(window) else {
-      return false
+      return nil
     }
-    let desktop = gdk_x11_window_get_desktop(own)
-    // All ones is every desktop.
-    return desktop != 0xFFFF_FFFF && desktop != gdk_x11_screen_get_current_desktop(screen)
+    return (gdk_x11_window_get_desktop(own), gdk_x11_screen_get_current_desktop(screen))
   }
 
   // MARK: - Wayland: frames
@@ -157,16 +145,15 @@ public final class BackgroundMonitor {
   /// Asks for a frame of a single pixel again and again while there are no others.
   private func watchFrames() {
     Self.watching[ObjectIdentifier(self)] = { [weak self] in self }
-    // GLib's clock, not a task's sleep: that wakes two threads more each time, which costs more than a small picture.
-    ticker = g_timeout_add(
-      guint(Self.tickMilliseconds),
-      { monitor in
-        let address = UInt(bitPattern: monitor)
-        MainActor.assumeIsolated {
-          object(UnsafeMutableRawPointer(bitPattern: address), as: BackgroundMonitor.self)?.tick()
-        }
-        return sourceContinues
-      }, Unmanaged.passUnretained(self).toOpaque())
+    frames = FrameWatch(
+      isWatching: { [weak self] in self?.isWatchingFrames ?? false }, ask: { [weak self] in self?.askForFrame() },
+      changed: { [weak self] in self?.update() })
+  }
+
+  private var isWatchingFrames: Bool {
+    guard !GTKDisplay.isLost, gtk_widget_get_mapped(window) != 0 else { return false }
+    connectFrameClock()
+    return true
   }
 
   private func connectFrameClock() {
@@ -176,17 +163,6 @@ public final class BackgroundMonitor {
       MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.didPaint() }
     }
     signals.connect(UnsafeMutableRawPointer(clock), "after-paint", to: self, painted)
-  }
-
-  private func tick() {
-    guard !GTKDisplay.isLost, gtk_widget_get_mapped(window) != 0 else { return }
-    connectFrameClock()
-    missedTicks += 1
-    if missedTicks > Self.patience, !isFrameMissing {
-      isFrameMissing = true
-      update()
-    }
-    if missedTicks >= Self.ticksWithoutFrame { askForFrame() }
   }
 
   private func askForFrame() {
@@ -212,10 +188,5 @@ public final class BackgroundMonitor {
     }
   }
 
-  private func didPaint() {
-    missedTicks = 0
-    guard isFrameMissing else { return }
-    isFrameMissing = false
-    update()
-  }
+  private func didPaint() { frames?.didPaint() }
 }

@@ -133,23 +133,14 @@ extension PictureInPictureWindow {
   /// A tenth larger or smaller.
   private func scroll(_ step: Int) {
     guard step != 0 else { return }
-    resize(toWidth: placement.width + step * max(8, placement.width / 10))
+    resize(toWidth: placement.width(scrolledBy: step))
     snap(to: placement.corner)
     remember()
   }
 
   private func press(key: UInt32) -> Bool {
     if keyPressed?(key) == true { return true }
-    let action: PictureInPictureAction? =
-      switch Int32(bitPattern: key) {
-      case GDK_KEY_space: .playPause
-      case GDK_KEY_m: .mute
-      case GDK_KEY_Escape: .close
-      case GDK_KEY_Return: .backToApp
-      case GDK_KEY_Left: presentation?.actions.contains(.skipBackward) == true ? .skipBackward : .previousStream
-      case GDK_KEY_Right: presentation?.actions.contains(.skipForward) == true ? .skipForward : .nextStream
-      default: nil
-      }
+    let action = PictureInPictureAction(key: key, among: presentation?.actions ?? [])
     if let action { eventHandler?(.action(action)) }
     return action != nil
   }
@@ -161,12 +152,30 @@ extension PictureInPictureWindow {
 
   private func didConfigure(width: Int, height: Int) {
     // Before it is shown, and while it has an older size, what was asked for counts.
-    guard isOpen, width > 1, height > 1, !pointer.isActive else { return }
+    guard isOpen, width > 1, height > 1, settle(in: PictureSize(width: width, height: height)), !pointer.isActive
+    else { return }
     guard (width, height) != (placement.width, placement.height) else { return }
     placement.width = width
     placement.height = height
     // The window manager may have taken a pixel for the shape's sake; the window stays in its corner.
     snap(to: placement.corner)
     remember()
+  }
+}
+
+extension PictureInPictureAction {
+  /// What one of the window's own keys does; nil where it means nothing.
+  ///
+  /// - Parameter actions: those that make sense now.
+  init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
+    switch Int32(bitPattern: key) {
+    case GDK_KEY_space: self = .playPause
+    case GDK_KEY_m: self = .mute
+    case GDK_KEY_Escape: self = .close
+    case GDK_KEY_Return: self = .backToApp
+    case GDK_KEY_Left: self = actions.contains(.skipBackward) ? .skipBackward : .previousStream
+    case GDK_KEY_Right: self = actions.contains(.skipForward) ? .skipForward : .nextStream
+    default: return nil
+    }
   }
 }

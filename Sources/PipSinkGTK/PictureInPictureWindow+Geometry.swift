@@ -17,7 +17,7 @@ extension PictureInPictureWindow {
   /// Where the window is now.
   var frame: PictureRect {
     if isLayer {
-      let origin = layerOrigin
+      let origin = LayerPlace(of: window.asWindow).origin(of: placement.size, in: workArea.size)
       return PictureRect(x: origin.x, y: origin.y, width: placement.width, height: placement.height)
     }
     var (x, y): (gint, gint) = (0, 0)
@@ -31,87 +31,60 @@ extension PictureInPictureWindow {
     placement.corner = corner
     notePlace()
     if isLayer {
-      let window = window.asWindow
-      for edge in [
-        GTK_LAYER_SHELL_EDGE_LEFT, GTK_LAYER_SHELL_EDGE_RIGHT, GTK_LAYER_SHELL_EDGE_TOP, GTK_LAYER_SHELL_EDGE_BOTTOM,
-      ] {
-        let isNear =
-          switch edge {
-          case GTK_LAYER_SHELL_EDGE_LEFT: corner.isLeft
-          case GTK_LAYER_SHELL_EDGE_RIGHT: !corner.isLeft
-          case GTK_LAYER_SHELL_EDGE_TOP: corner.isTop
-          default: !corner.isTop
-          }
-        gtk_layer_set_anchor(window, edge, isNear ? 1 : 0)
-        let isVertical = edge == GTK_LAYER_SHELL_EDGE_TOP || edge == GTK_LAYER_SHELL_EDGE_BOTTOM
-        gtk_layer_set_margin(window, edge, gint(Self.margin + (isVertical ? stackOffset : 0)))
-      }
+      LayerPlace(corner, stackOffset: stackOffset).apply(to: window.asWindow)
     } else {
-      let origin = corner.origin(of: size, in: workArea, margin: Self.margin)
-      let offset = corner.isTop ? stackOffset : -stackOffset
-      gtk_window_move(window.asWindow, gint(origin.x), gint(origin.y + offset))
+      let origin = corner.origin(
+        of: placement.size, in: workArea, margin: WindowPlacement.margin, stackOffset: stackOffset)
+      gtk_window_move(window.asWindow, gint(origin.x), gint(origin.y))
     }
   }
-
-  var size: PictureSize { PictureSize(width: placement.width, height: placement.height) }
 
   /// Follows the pointer.
   func move(toX x: Int, y: Int) {
-    guard isLayer else {
+    if isLayer {
+      LayerPlace(x: x, y: y).apply(to: window.asWindow)
+    } else {
       gtk_window_move(window.asWindow, gint(x), gint(y))
-      return
     }
-    let window = window.asWindow
-    gtk_layer_set_anchor(window, GTK_LAYER_SHELL_EDGE_LEFT, 1)
-    gtk_layer_set_anchor(window, GTK_LAYER_SHELL_EDGE_TOP, 1)
-    gtk_layer_set_anchor(window, GTK_LAYER_SHELL_EDGE_RIGHT, 0)
-    gtk_layer_set_anchor(window, GTK_LAYER_SHELL_EDGE_BOTTOM, 0)
-    gtk_layer_set_margin(window, GTK_LAYER_SHELL_EDGE_LEFT, gint(x))
-    gtk_layer_set_margin(window, GTK_LAYER_SHELL_EDGE_TOP, gint(y))
-  }
-
-  /// A layer's place on its monitor follows from its anchors and margins.
-  private var layerOrigin: (x: Int, y: Int) {
-    let window = window.asWindow
-    let area = workArea
-    let isAtLeft = gtk_layer_get_anchor(window, GTK_LAYER_SHELL_EDGE_LEFT) != 0
-    let isAtTop = gtk_layer_get_anchor(window, GTK_LAYER_SHELL_EDGE_TOP) != 0
-    let left = Int(gtk_layer_get_margin(window, GTK_LAYER_SHELL_EDGE_LEFT))
-    let right = Int(gtk_layer_get_margin(window, GTK_LAYER_SHELL_EDGE_RIGHT))
-    let top = Int(gtk_layer_get_margin(window, GTK_LAYER_SHELL_EDGE_TOP))
-    let bottom = Int(gtk_layer_get_margin(window, GTK_LAYER_SHELL_EDGE_BOTTOM))
-    return (
-      x: isAtLeft ? left : area.width - placement.width - right,
-      y: isAtTop ? top : area.height - placement.height - bottom
-    )
   }
 
   /// Takes the width, and the height that goes with it by the picture's shape.
   func resize(toWidth wanted: Int) {
     guard !GTKDisplay.isLost else { return }
-    let area = workArea
-    let width = max(Self.minimumWidth, min(wanted, max(Self.minimumWidth, area.width - 2 * Self.margin)))
-    placement.width = width
-    if let aspectRatio { placement.height = Self.height(ofWidth: width, aspectRatio) }
-    setShapeHints()
-    if isLayer {
-      gtk_widget_set_size_request(window, gint(placement.width), gint(placement.height))
-    } else {
-      gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
+    placement.resize(toWidth: wanted, aspectRatio: aspectRatio, in: workArea)
+    guard !isLayer else {
+      return gtk_widget_set_size_request(window, gint(placement.width), gint(placement.height))
     }
+    var (width, height): (gint, gint) = (0, 0)
+    gtk_window_get_size(window.asWindow, &width, &height)
+    let old = PictureSize(width: Int(width), height: Int(height))
+    // A window manager that hears of a new shape first gives the window a size of its own that has it, and GTK takes that
+    // for what the window is to have.
+    let isReshaped =
+      gtk_widget_get_mapped(window) != 0 && aspectRatio != hintedAspectRatio && old != placement.size
+    sizeBeforeReshaping = isReshaped ? old : nil
+    setShapeHints(for: isReshaped ? nil : aspectRatio)
+    gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
   }
 
-  /// Within what a window can have: a stream may say that its pixels are two thousand million times as wide as high.
-  private static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
-    max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
+  /// The window has a size, perhaps still that of before it took another shape.
+  ///
+  /// - Returns: whether it is what has become of the last request.
+  func settle(in size: PictureSize) -> Bool {
+    guard let old = sizeBeforeReshaping else { return true }
+    guard size != old else { return false }
+    sizeBeforeReshaping = nil
+    setShapeHints(for: aspectRatio)
+    return true
   }
 
-  /// Window managers keep the shape when they resize the window.
-  private func setShapeHints() {
-    guard !isLayer else { return }
+  /// Tells the window manager which shape to keep when it resizes the window; nil lets it have any.
+  private func setShapeHints(for aspectRatio: Double?) {
+    hintedAspectRatio = aspectRatio
     var geometry = GdkGeometry()
-    geometry.min_width = gint(Self.minimumWidth)
-    geometry.min_height = gint(aspectRatio.map { Self.height(ofWidth: Self.minimumWidth, $0) } ?? 54)
+    let width = WindowPlacement.minimumWidth
+    geometry.min_width = gint(width)
+    geometry.min_height = gint(aspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54)
     var hints = GDK_HINT_MIN_SIZE.rawValue
     if let aspectRatio {
       geometry.min_aspect = aspectRatio

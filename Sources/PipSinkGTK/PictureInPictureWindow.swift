@@ -13,9 +13,6 @@ import PipSink
 public final class PictureInPictureWindow: PictureInPictureWindowing {
   /// The role (X11) and namespace (layer-shell) by which window managers know these windows.
   public static let role = "picture-in-picture"
-  /// Distance from the edges of the screen, in GTK's pixels.
-  static let margin = 16
-  static let minimumWidth = 96
 
   public let view: GTKVideoView
   public var renderer: any VideoRenderer { view.renderer }
@@ -27,6 +24,9 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
   private(set) var window: GtkWidgetPointer
   let isLayer: Bool
   var placement: WindowPlacement
+  /// The shape that the window manager keeps, and the window's size while that is about to change.
+  var hintedAspectRatio: Double?
+  var sizeBeforeReshaping: PictureSize?
   private(set) var isOpen = false
   var presentation: PictureInPicturePresentation?
   var controls: PictureInPictureControls
@@ -68,8 +68,7 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
 
   isolated deinit {
     signals.disconnectAll()
-    Self.order.removeAll { $0 == ObjectIdentifier(self) }
-    Self.places[ObjectIdentifier(self)] = nil
+    Self.stack.close(ObjectIdentifier(self))
     if !GTKDisplay.isLost {
       gtk_widget_destroy(window)
       g_object_unref(window)
@@ -91,6 +90,8 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
       // Window managers forget these when a window is hidden.
       gtk_window_set_keep_above(window.asWindow, 1)
       gtk_window_stick(window.asWindow)
+      // And GTK remembers that the user had minimised it.
+      gtk_window_deiconify(window.asWindow)
     }
     gtk_widget_show(window)
     // Some window managers place a window when it is mapped.
@@ -101,7 +102,8 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
   public func close() {
     guard isOpen else { return }
     isOpen = false
-    Self.order.removeAll { $0 == ObjectIdentifier(self) }
+    sizeBeforeReshaping = nil
+    Self.stack.close(ObjectIdentifier(self))
     guard !GTKDisplay.isLost else { return }
     controls.hide()
     gtk_widget_hide(window)
@@ -116,7 +118,11 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
       gtk_window_set_title(window.asWindow, "Picture in Picture: \(presentation.streamID)")
     }
     if old?.content != presentation.content { showCover(presentation.content) }
-    if old?.aspectRatio != presentation.aspectRatio { resize(toWidth: placement.width) }
+    if old?.aspectRatio != presentation.aspectRatio {
+      resize(toWidth: placement.width)
+      // What is dragged goes to its corner when it is let go.
+      if !pointer.isActive { snap(to: placement.corner) }
+    }
   }
 
   /// Width divided by height of the picture; the window takes its shape. nil leaves it free.
@@ -210,31 +216,21 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
 
   // MARK: - Several windows
 
-  /// Those that are open, in the order that they were opened.
-  private static var order: [ObjectIdentifier] = []
-  private static var places: [ObjectIdentifier: WindowPlacement] = [:]
+  /// Those that are open.
+  private static var stack = WindowStack<ObjectIdentifier>()
 
   /// How far from the corner's edge it has to be to leave room for those that were there before.
-  var stackOffset: Int { stackOffset(in: placement.corner) }
+  var stackOffset: Int { Self.stack.offset(of: ObjectIdentifier(self), in: placement.corner) }
 
-  private func stackOffset(in corner: WindowCorner) -> Int {
-    let own = ObjectIdentifier(self)
-    let before = Self.order.prefix { $0 != own }
-    return before.compactMap { Self.places[$0] }.filter { $0.corner == corner }
-      .reduce(0) { $0 + $1.height + Self.margin / 2 }
+  func notePlace() {
+    if isOpen { Self.stack.note(placement, of: ObjectIdentifier(self)) }
   }
 
   /// Where its corner is full it takes another.
   private func chooseFreeCorner() {
     let own = ObjectIdentifier(self)
-    if !Self.order.contains(own) { Self.order.append(own) }
-    let height = workArea.height - 2 * Self.margin
-    let fits = { (corner: WindowCorner) in self.stackOffset(in: corner) + self.placement.height <= height }
-    if !fits(placement.corner), let free = WindowCorner.allCases.first(where: fits) { placement.corner = free }
+    Self.stack.open(own)
+    placement.corner = Self.stack.freeCorner(for: placement, of: own, in: workArea)
     notePlace()
-  }
-
-  func notePlace() {
-    if isOpen { Self.places[ObjectIdentifier(self)] = placement }
   }
 }

@@ -16,7 +16,9 @@ struct WindowArea: Sendable {
 
   /// Widgets with this style class are opaque: what they cover need not be painted again for every frame.
   static let opaqueClass = "pipsink-opaque"
+}
 
+extension WindowArea {
   /// - Returns: nil when the widget has no such window, or when something transparent lies over it, which only GTK can
   ///   blend with the picture.
   @MainActor

@@ -22,11 +22,13 @@ public enum WindowCorner: String, CaseIterable, Sendable {
     }
   }
 
-  /// Where a window of `size` lies in this corner of `area`, `margin` away from its edges.
-  func origin(of size: PictureSize, in area: PictureRect, margin: Int) -> (x: Int, y: Int) {
-    (
+  /// Where a window of `size` lies in this corner of `area`: `margin` away from its sides, and `stackOffset` more from
+  /// its upper or lower edge.
+  func origin(of size: PictureSize, in area: PictureRect, margin: Int, stackOffset: Int = 0) -> (x: Int, y: Int) {
+    let offset = margin + stackOffset
+    return (
       x: isLeft ? area.x + margin : area.x + area.width - size.width - margin,
-      y: isTop ? area.y + margin : area.y + area.height - size.height - margin
+      y: isTop ? area.y + offset : area.y + area.height - size.height - offset
     )
   }
 }

@@ -57,3 +57,33 @@ public struct WindowPlacement: Hashable, Sendable {
     return (try? OutputFile.write(String(cString: text).utf8, to: path)) != nil
   }
 }
+
+/// How a window is resized.
+extension WindowPlacement {
+  /// Distance from the edges of the screen, in GTK's pixels.
+  static let margin = 16
+  static let minimumWidth = 96
+
+  var size: PictureSize { PictureSize(width: width, height: height) }
+
+  /// Takes a width, and the height that goes with it by the picture's shape, as far as both fit between the edges of the
+  /// screen. No window is narrower than ``minimumWidth``, whatever its height is then.
+  ///
+  /// - Parameters:
+  ///   - aspectRatio: width divided by height; nil leaves the height as it is.
+  ///   - area: the work area.
+  mutating func resize(toWidth wanted: Int, aspectRatio: Double?, in area: PictureRect) {
+    var widest = area.width - 2 * Self.margin
+    if let aspectRatio { widest = min(widest, Int(nearest: Double(area.height - 2 * Self.margin) * aspectRatio)) }
+    width = max(Self.minimumWidth, min(wanted, widest))
+    if let aspectRatio { height = Self.height(ofWidth: width, aspectRatio) }
+  }
+
+  /// Within what a window can have: a stream may say that its pixels are two thousand million times as wide as high.
+  static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
+    max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
+  }
+
+  /// The width after steps of the scroll wheel, each of which is a tenth: larger ones are positive.
+  func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }
+}

@@ -1,7 +1,7 @@
 import CGTK
 import PipSink
 
-/// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at an edge, it changes
+/// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at a corner, it changes
 /// its size; let go, it snaps to the nearest corner.
 @MainActor
 final class WindowPointer {
@@ -17,7 +17,36 @@ final class WindowPointer {
     case none
     /// The window's frame, and the pointer's place, when it began.
     case moving(PictureRect, Location)
-    case resizing(PictureRect, Location, isLeft: Bool)
+    case resizing(PictureRect, Location, Grip)
+  }
+
+  /// What a window is taken by.
+  enum Grip: Equatable {
+    /// Anywhere else; it moves.
+    case middle
+    /// A corner, which resizes it.
+    case corner(isLeft: Bool)
+
+    /// How near to both edges a press has to be to resize.
+    private static let edge = 8.0
+
+    /// - Parameters:
+    ///   - x: in the window, as `y`.
+    ///   - size: the window's.
+    init(x: Double, y: Double, size: PictureSize) {
+      let isLeft = x < Self.edge
+      let isAtSide = isLeft || x >= Double(size.width) - Self.edge
+      let isAtEnd = y < Self.edge || y >= Double(size.height) - Self.edge
+      self = isAtSide && isAtEnd ? .corner(isLeft: isLeft) : .middle
+    }
+
+    /// How wide the window is when it has been dragged so far to the right.
+    func width(from width: Int, draggedBy x: Int) -> Int {
+      switch self {
+      case .middle: width
+      case .corner(let isLeft): isLeft ? width - x : width + x
+      }
+    }
   }
 
   private unowned let window: PictureInPictureWindow
@@ -25,8 +54,6 @@ final class WindowPointer {
   /// On a layer: what the pointer's places mean in this drag.
   private var reading: DragReading?
   private var shown: WaylandFrameCallback?
-  /// How near to the edge a press has to be to resize.
-  private static let edge = 8.0
 
   init(_ window: PictureInPictureWindow) {
     self.window = window
@@ -48,19 +75,18 @@ final class WindowPointer {
     let frame = window.frame
     shown = nil
     reading = DragReading(pressed: .init(x: location.x, y: location.y), known: Self.origin)
-    let isLeft = location.x < Self.edge
-    let isAtSide = isLeft || location.x >= Double(frame.width) - Self.edge
-    let isAtEnd = location.y < Self.edge || location.y >= Double(frame.height) - Self.edge
     action =
-      isAtSide && isAtEnd
-      ? .resizing(frame, location, isLeft: isLeft) : .moving(frame, location)
+      switch Grip(x: location.x, y: location.y, size: frame.size) {
+      case .middle: .moving(frame, location)
+      case let grip: .resizing(frame, location, grip)
+      }
   }
 
   func move(_ location: Location) {
     switch action {
     case .none: break
     case .moving(let start, let pressed): move(location, from: start, pressed)
-    case .resizing(let start, let pressed, let isLeft): resize(location, from: start, pressed, isLeft: isLeft)
+    case .resizing(let start, let pressed, let grip): resize(location, from: start, pressed, grip)
     }
   }
 
@@ -70,9 +96,9 @@ final class WindowPointer {
     findOutOrigin(from: start)
   }
 
-  private func resize(_ location: Location, from start: PictureRect, _ pressed: Location, isLeft: Bool) {
+  private func resize(_ location: Location, from start: PictureRect, _ pressed: Location, _ grip: Grip) {
     guard let distance = distance(to: location, from: start, pressed)?.x else { return }
-    window.resize(toWidth: start.width + (isLeft ? -distance : distance))
+    window.resize(toWidth: grip.width(from: start.width, draggedBy: distance))
     // The corner that the window is in stays where it is.
     window.snap(to: window.placement.corner)
     findOutOrigin(from: start)

@@ -201,10 +201,7 @@ final class PlaySession {
   }
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
-    let actions = command.actions.enumerated().sorted {
-      ($0.element.seconds, $0.offset) < ($1.element.seconds, $1.offset)
-    }
-    .map(\.element)
+    let actions = TimedAction.inOrder(command.actions)
     startsToCome = actions.count { if case .startStream = $0.action { true } else { false } }
     let clock = ContinuousClock()
     let begin = clock.now

@@ -52,6 +52,11 @@ struct TimedAction: ExpressibleByArgument {
     }
   }
 
+  /// By their times; of those that have the same, as they are given.
+  static func inOrder(_ actions: [TimedAction]) -> [TimedAction] {
+    actions.enumerated().sorted { ($0.element.seconds, $0.offset) < ($1.element.seconds, $1.offset) }.map(\.element)
+  }
+
   /// `WORD:ID`, or `volume:NUMBER`.
   private static func action(withArgument text: String) -> Action? {
     guard let (word, id) = text.divided(at: ":"), !id.isEmpty else { return nil }

@@ -126,14 +126,8 @@ final class WindowSurfaces: Surfaces {
   }
 
   private func showPlaceholder(of id: StreamID) {
-    views[id]?.placeholder =
-      switch states[id] ?? .waiting {
-      case .waiting: .waiting
-      case .playing: id == pictureInPictureStreamID ? .inPictureInPicture : nil
-      case .reconnecting: .reconnecting
-      case .ended: .ended
-      case .failed(let reason): .failed(reason)
-      }
+    views[id]?.placeholder = (states[id] ?? .waiting).placeholder(
+      isInPictureInPicture: id == pictureInPictureStreamID)
   }
 
   var convertedFrameCount: UInt64? {
@@ -145,5 +139,18 @@ final class WindowSurfaces: Surfaces {
       views.keys.sorted().compactMap { id in views[id].map { ("inApp-\(id)", $0.view) } }
       + (pipStream.map { [("pip-\($0)", pictureInPicture.view)] } ?? [])
     return shown.compactMap { name, view in view.image().map { (name, $0) } }
+  }
+}
+
+extension StreamState {
+  /// What a stream's place in the app shows over its picture; nil shows the picture.
+  func placeholder(isInPictureInPicture: Bool) -> RemoteVideoView.Placeholder? {
+    switch self {
+    case .waiting: .waiting
+    case .playing: isInPictureInPicture ? .inPictureInPicture : nil
+    case .reconnecting: .reconnecting
+    case .ended: .ended
+    case .failed(let reason): .failed(reason)
+    }
   }
 }

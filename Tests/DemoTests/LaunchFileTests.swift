@@ -154,9 +154,19 @@ import Testing
     #expect(try fill("#\u{301} ${NONE}\n\u{B}# ${NONE}\nfilesrc", "") == "filesrc")
   }
 
-  @Test(arguments: ["${V\u{301}}", "${}", "${:-a}", "${1A}", "${V:a}", "${V-a}", "${a b}", "${V"])
+  @Test(arguments: [
+    "${V\u{301}}", "${}", "${:-a}", "${1A}", "${V:a}", "${V-a}", "${a b}", "${V", "${1A:-b}", "${a b:-b}", "${é:-b}",
+  ])
   func whatIsNoVariableIsAnError(text: String) {
     #expect(throws: DemoError.self) { try fill("filesrc location=\(text)", "a") }
+  }
+
+  @Test func aVariablesDefaultStandsWhereItIsNotSet() throws {
+    #expect(try fill("filesrc location=${V:-b}", "a") == "filesrc location=a")
+    #expect(try fill("filesrc location=${NONE:-b c}", "a") == "filesrc location=\"b c\"")
+    #expect(try fill("filesrc location=${NONE:--}", "a") == "filesrc location=-")
+    #expect(try fill("filesrc location=x${NONE:-}", "a") == "filesrc location=x")
+    #expect(try fill("filesrc location=${V:-b}", "") == "filesrc location=\"\"")
   }
 
   @Test func filesAndValuesThatAreNoTextAreNamed() throws {

@@ -161,7 +161,12 @@ import Testing
     server.stop()
     #expect(await demo.wait(forText: "; try 1 in "))
     server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
-    #expect(await demo.wait { $0.errors.components(separatedBy: "stream \"camera\": I420 320x240").count == 3 })
+    // The format is told before the first frame.
+    #expect(
+      await demo.wait { output in
+        let parts = output.errors.components(separatedBy: "stream \"camera\": I420 320x240")
+        return parts.count == 3 && parts[2].contains(/camera [1-9][0-9.]* fps/)
+      })
     demo.interrupt()
     let result = try await demo.result()
     server.stop()

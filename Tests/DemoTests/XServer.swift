@@ -174,7 +174,9 @@ final class XServer {
 /// Asks again until `condition` holds.
 ///
 /// - Returns: false when it does not within `seconds`.
-func eventually(seconds: Double = 30, _ condition: () async throws -> Bool) async throws -> Bool {
+func eventually(
+  seconds: Double = 30, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
+) async throws -> Bool {
   let deadline = ContinuousClock.now + .seconds(seconds)
   while try await !condition() {
     if ContinuousClock.now > deadline { return false }
@@ -185,9 +187,14 @@ func eventually(seconds: Double = 30, _ condition: () async throws -> Bool) asyn
 
 extension BGRAImage {
   func cropped(x: Int, y: Int, width: Int, height: Int) -> BGRAImage {
-    let rows = (y..<y + height).map { row in
-      bytes[(row * size.width + x) * 4..<(row * size.width + x + width) * 4]
+    let part = [UInt8](unsafeUninitializedCapacity: width * height * 4) { part, count in
+      bytes.withUnsafeBytes { all in
+        for row in 0..<height {
+          memcpy(part.baseAddress! + row * width * 4, all.baseAddress! + ((y + row) * size.width + x) * 4, width * 4)
+        }
+      }
+      count = width * height * 4
     }
-    return BGRAImage(size: PictureSize(width: width, height: height), bytes: Array(rows.joined()))
+    return BGRAImage(size: PictureSize(width: width, height: height), bytes: part)
   }
 }

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import PipSinkGTK
+
+/// When an app's window counts as one that nobody sees.
+@Suite struct BackgroundSignsTests {
+  private func isInBackground(
+    isObscuredCounted: Bool = false, isUnfocusedCounted: Bool = false, _ change: (inout BackgroundSigns) -> Void
+  ) -> Bool {
+    var options = BackgroundMonitor.Options()
+    (options.isObscuredCounted, options.isUnfocusedCounted) = (isObscuredCounted, isUnfocusedCounted)
+    var signs = BackgroundSigns()
+    signs.isMapped = true
+    change(&signs)
+    return signs.isInBackground(options)
+  }
+
+  @Test func aWindowThatIsShownIsInTheForeground() {
+    #expect(!isInBackground { _ in })
+    #expect(!isInBackground(isObscuredCounted: true, isUnfocusedCounted: true) { _ in })
+    #expect(BackgroundSigns().isInBackground(.init()), "one that was never shown")
+  }
+
+  @Test func eachOfTheSignsIsEnough() {
+    #expect(isInBackground { $0.isMapped = false })
+    #expect(isInBackground { $0.isMinimized = true })
+    #expect(isInBackground { $0.isFrameMissing = true })
+    #expect(isInBackground { $0.desktop = (0, 1) })
+  }
+
+  @Test func aWindowOfTheWorkspaceThatIsShownOrOfAllIsSeen() {
+    #expect(!isInBackground { $0.desktop = (1, 1) })
+    #expect(!isInBackground { $0.desktop = (.max, 0) })
+    #expect(isInBackground { $0.desktop = (.max - 1, 0) })
+  }
+
+  @Test func coveredOrWithoutTheFocusCountsWhereTheAppSaysSo() {
+    #expect(!isInBackground(isUnfocusedCounted: true) { $0.isObscured = true })
+    #expect(isInBackground(isObscuredCounted: true) { $0.isObscured = true })
+    #expect(!isInBackground(isObscuredCounted: true) { $0.isFocused = false })
+    #expect(isInBackground(isUnfocusedCounted: true) { $0.isFocused = false })
+  }
+}

@@ -1,0 +1,109 @@
+import ArgumentParser
+import Testing
+
+@testable import PipSink
+@testable import pipsink_demo
+
+/// What options' values mean.
+@Suite struct OptionValueTests {
+  @Test func everyActionHasItsWord() {
+    let actions: [(String, TimedAction.Action)] = [
+      ("normal", .normal), ("snapshot", .snapshot), ("close", .close), ("background", .background),
+      ("foreground", .foreground), ("pause", .pause), ("mute", .mute), ("quit", .quit),
+      ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("start:a", .startStream("a")),
+      ("stop:a", .stopStream("a")), ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
+      // An ID may hold what divides the others.
+      ("pip:a:b=c", .pictureInPicture("a:b=c")), ("stop: ", .stopStream(" ")),
+    ]
+    for (text, action) in actions {
+      let timed = TimedAction(argument: "1.5=\(text)")
+      #expect(timed?.action == action && timed?.seconds == 1.5, "\(text)")
+    }
+  }
+
+  @Test(arguments: [
+    "1=", "1=nonsense", "1=pip", "1=pip:", "1=toggle", "1=next", "1=fullscreen", "1=help", "1=normal:a", "quit",
+    "=quit", "1quit", "1=volume:", "1=volume:1.1", "1=volume:-0.1", "1=volume:x", "1=Quit", "1=go:a", "-0.1=quit",
+    "1000000001=quit",
+  ])
+  func whatIsNoActionIsRefused(text: String) {
+    #expect(TimedAction(argument: text) == nil)
+  }
+
+  @Test func actionsComeByTheirTimesAndElseAsTheyAreGiven() {
+    let actions = ["2=quit", "0.5=pip:a", "1=mute", "0.5=normal", "10=pause", "0.5=snapshot"].compactMap {
+      TimedAction(argument: $0)
+    }
+    #expect(
+      TimedAction.inOrder(actions).map(\.action) == [
+        .pictureInPicture("a"), .normal, .snapshot, .mute, .quit, .pause,
+      ])
+  }
+
+  @Test func aRangeHasItsEnds() throws {
+    #expect(TimedAction(argument: "0=quit")?.seconds == 0)
+    #expect(TimedAction(argument: "1000000000=quit") != nil)
+    for number in [0.001, 1_000_000_000] { try OptionRange.duration.check(number, "--duration") }
+    for number in [0.1, 3600] { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
+    for number in [1, 500] { try OptionRange.switches.check(number, "--switches") }
+    for number in [0.0009, 1_000_000_001, .nan, .infinity, -1] {
+      #expect(throws: ValidationError.self) { try OptionRange.duration.check(number, "--duration") }
+    }
+    for number in [0.09, 3600.1] {
+      #expect(throws: ValidationError.self) { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
+    }
+    for number in [0, 501] {
+      #expect(throws: ValidationError.self) { try OptionRange.switches.check(number, "--switches") }
+    }
+  }
+
+  @Test func aRangesErrorNamesTheOptionTheRangeAndTheNumber() {
+    #expect {
+      try OptionRange.duration.check(2e9, "--duration")
+    } throws: {
+      "\($0)".contains("--duration takes 0.001 to 1000000000 seconds, not 2000000000.")
+    }
+    #expect {
+      try OptionRange.rounds.check(0, "--rounds")
+    } throws: {
+      "\($0)".contains("--rounds takes 1 to 10000 rounds, not 0.")
+    }
+  }
+
+  @Test func aSizeIsWidthTimesHeight() {
+    #expect(PictureSize(argument: "640x360") == PictureSize(width: 640, height: 360))
+    #expect(PictureSize(argument: "1x1") != nil && PictureSize(argument: "32767x32767") != nil)
+    for text in ["0x1", "1x0", "32768x1", "1x32768", "640", "640x", "x360", "640x360x2"] {
+      #expect(PictureSize(argument: text) == nil, "\(text)")
+    }
+  }
+
+  @Test func theStreamForPictureInPictureIsNotTheUsersOwn() throws {
+    let command = try #require(
+      PipSinkDemo.parseAsRoot(["play", "--local", "me", "--local", "also", "videotestsrc"]) as? PlayCommand)
+    #expect(command.preferredStream(of: ["me", "anna", "ben"]) == "anna")
+    #expect(command.preferredStream(of: ["me", "also"]) == "me")
+    #expect(command.preferredStream(of: []) == nil)
+  }
+
+  @Test func everyStreamThatAnOptionNamesIsWanted() throws {
+    let command = try #require(
+      PipSinkDemo.parseAsRoot([
+        "play", "x", "--pip-stream", "a", "--process", "b=grayscale", "--local", "c", "--at", "1=pip:d", "--at",
+        "1=source:e", "--at", "1=start:f", "--at", "1=stop:g", "--at", "1=volume:1", "--at", "1=quit",
+      ]) as? PlayCommand)
+    #expect(command.wantedStreams == ["a", "b", "c", "d", "e", "f", "g"])
+  }
+
+  @Test func keysMeanWhatTheHelpSays() {
+    let keys: [(Character, TimedAction.Action?)] = [
+      ("p", .toggle), ("n", .next), ("s", .snapshot), (" ", .pause), ("m", .mute), ("f", .fullscreen), ("?", .help),
+      ("q", .quit), ("P", nil), ("x", nil),
+    ]
+    for (key, action) in keys {
+      #expect(Keys.action(for: key) == action, "\(key)")
+      guard action != nil else { continue }
+      #expect(Keys.help.split(separator: "\n").contains { $0.hasPrefix(key == " " ? "space " : "\(key) ") }, "\(key)")
+    }
+  }
+}
