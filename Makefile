@@ -33,7 +33,7 @@ demo: dependencies
 
 test: test-dependencies lint
 	$(checked) $(run_tests) $(test_options)
-	$(checked) $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter 'AllocationTests|InstructionTests'
+	$(checked) PIPSINK_COST_TESTS=1 $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized
 
 # Five minutes of a call in which fifty people come and go, with the times that those who stay see.
 soak: test-dependencies

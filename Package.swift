@@ -10,6 +10,10 @@ let warnings: [SwiftSetting] =
 /// with another.
 let fuzzes = Context.environment["PIPSINK_FUZZ"] == "1"
 
+/// `make test` sets this for its release build: what a frame costs is tested then, and the other tests are not compiled.
+/// Swift that is not optimised allocates for closures, and the sanitizers' builds count other instructions.
+let testsCosts = Context.environment["PIPSINK_COST_TESTS"] == "1"
+
 let demoDependencies: [Target.Dependency] = [
   "CGStreamer",
   "PipSink",
@@ -83,7 +87,7 @@ let package = Package(
     .testTarget(
       name: "PipSinkTests",
       dependencies: [
-        "PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV", "CAllocationCounter",
+        "PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ],
@@ -130,4 +134,12 @@ if fuzzes {
       name: "FuzzTests", dependencies: fuzzDependencies, path: "Fuzz", exclude: ["seeds", "FuzzProgram.swift"],
       swiftSettings: warnings),
   ]
+}
+
+if testsCosts {
+  package.targets.removeAll { $0.type == .test }
+  package.targets.append(
+    .testTarget(
+      name: "CostTests", dependencies: ["CAllocationCounter", "CGStreamer", "CLibYUV", "PipSink", "pipsink-demo"],
+      swiftSettings: warnings))
 }

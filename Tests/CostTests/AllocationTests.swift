@@ -4,16 +4,9 @@ import Testing
 
 @testable import PipSink
 
-#if DEBUG
-  /// Swift that is not optimised allocates for closures, too.
-  private let isOptimized = false
-#else
-  private let isOptimized = true
-#endif
-
 /// In the steady state a frame costs its own wrappers and nothing else. What libyuv takes for its rows and gives back
-/// within the call is counted with it. `make test` runs this in a release build.
-@Suite(.enabled(if: isOptimized && pipsink_counts_allocations()))
+/// within the call is counted with it.
+@Suite(.enabled(if: pipsink_counts_allocations()))
 struct AllocationTests {
   private static let frameCount = 1000
 

@@ -1,0 +1,1 @@
+../DemoTests/DemoProcess.swift
