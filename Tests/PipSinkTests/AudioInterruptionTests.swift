@@ -5,15 +5,13 @@ import Testing
 
 /// Several that interrupt at once, and what a session keeps: without a pipeline.
 @Suite struct AudioInterruptionTests {
-  private let broadcast = Broadcast<EngineEvent>()
   private let session: AudioSession
   private let told = Locked<[String]>([])
 
   init() {
-    session = AudioSession(broadcast)
-    broadcast.observe { [told] event in
-      if case .audioInterruptionBegan(let interruption) = event { told.withLock { $0.append("\(interruption)") } }
-      if case .audioInterruptionEnded = event { told.withLock { $0.append("ended") } }
+    session = AudioSession { [told] event in
+      if case .interruptionBegan(let interruption) = event { told.withLock { $0.append("\(interruption)") } }
+      if case .interruptionEnded = event { told.withLock { $0.append("ended") } }
     }
   }
 

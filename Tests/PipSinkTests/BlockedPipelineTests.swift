@@ -112,7 +112,7 @@ import Testing
     #expect(await eventually { source.open() })
     #expect(
       await eventually { if case .failed = engine.playState(of: "a") { true } else { false } }, "\(log.all)")
-    #expect(log.all.contains { $0.contains("finished") })
+    #expect(await eventually { log.all.contains { $0.contains("finished") } }, "\(log.all)")
     engine.stateChangeTimeout = 60
     engine.stop()
   }

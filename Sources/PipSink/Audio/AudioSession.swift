@@ -15,7 +15,7 @@ public final class AudioSession: Sendable {
     var isMuted = false
     var streams: [StreamID: StreamSettings] = [:]
     var interruptions = AudioInterruptions()
-    var outputs: [ObjectIdentifier: AudioOutputs] = [:]
+    var outputs: [ObjectIdentifier: any AudioOutput] = [:]
   }
 
   private struct StreamSettings {
@@ -23,13 +23,14 @@ public final class AudioSession: Sendable {
     var isMuted: Bool?
   }
 
-  let broadcast: Broadcast<EngineEvent>
+  /// Tells whoever has the session of an event.
+  let report: @Sendable (AudioEvent) -> Void
   private let state = Locked(State())
   /// Held while an interruption's change is carried out, so that changes keep their order.
   private let changing = Locked(())
 
-  init(_ broadcast: Broadcast<EngineEvent>) {
-    self.broadcast = broadcast
+  init(_ report: @escaping @Sendable (AudioEvent) -> Void) {
+    self.report = report
   }
 
   // MARK: - What it is for
@@ -160,27 +161,23 @@ public final class AudioSession: Sendable {
         return (before, state.interruptions.current, Array(state.outputs.values))
       }
       guard before != after else { return }
-      if before == nil, let after { broadcast.send(.audioInterruptionBegan(after)) }
+      if before == nil, let after { report(.interruptionBegan(after)) }
       for output in outputs {
         output.apply()
         output.interruptionChanged()
       }
-      if after == nil { broadcast.send(.audioInterruptionEnded) }
+      if after == nil { report(.interruptionEnded) }
     }
   }
 
   // MARK: - Pipelines
 
-  func attach(_ outputs: AudioOutputs, of pipeline: Pipeline) {
-    state.withLock { $0.outputs[ObjectIdentifier(pipeline)] = outputs }
-    outputs.apply()
+  func attach(_ output: any AudioOutput) {
+    state.withLock { $0.outputs[ObjectIdentifier(output)] = output }
+    output.apply()
   }
 
-  func detach(_ pipeline: Pipeline) {
-    state.withLock { $0.outputs.removeValue(forKey: ObjectIdentifier(pipeline)) }?.close()
-  }
-
-  func outputs(of pipeline: Pipeline) -> AudioOutputs? {
-    state.withLock { $0.outputs[ObjectIdentifier(pipeline)] }
+  func detach(_ output: any AudioOutput) {
+    state.withLock { _ = $0.outputs.removeValue(forKey: ObjectIdentifier(output)) }
   }
 }

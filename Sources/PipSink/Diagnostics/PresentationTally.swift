@@ -28,15 +28,3 @@ final class PresentationTally: Sendable {
     }
   }
 }
-
-/// A destination that tells what becomes of the frames that it is given.
-protocol PresentationReporting: SampleBufferDestination {
-  /// From here on `tally` counts: called before the first frame of its stream.
-  func report(to tally: PresentationTally)
-}
-
-extension SampleBufferDestination {
-  func reportIfPossible(to tally: PresentationTally) {
-    (self as? any PresentationReporting)?.report(to: tally)
-  }
-}

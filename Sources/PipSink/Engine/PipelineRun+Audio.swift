@@ -7,7 +7,18 @@ extension PipelineRun {
     let outputs = AudioOutputs(
       pipeline, of: audioSession, name: { sharedStreamID ?? $0 },
       interruptionChanged: { [weak self] in self?.settle() })
-    audioSession.attach(outputs, of: pipeline)
+    audioOutputs.withLock { $0 = outputs }
+    audioSession.attach(outputs)
+  }
+
+  func detachAudio() {
+    let outputs = audioOutputs.withLock { outputs in
+      defer { outputs = nil }
+      return outputs
+    }
+    guard let outputs else { return }
+    audioSession.detach(outputs)
+    outputs.close()
   }
 
   /// Takes a branch out that an audio element has failed in, and leaves the pictures. Once data flow, those of the
@@ -20,8 +31,8 @@ extension PipelineRun {
     guard pipeline.isAudio(source) else { return false }
     let stopped = isRunning ? pipeline.streams(sharingSourceWith: source) : []
     pipeline.removeBranches(through: source)
-    audioSession.broadcast.send(.audioFailed(error))
-    guard let outputs = audioSession.outputs(of: pipeline) else { return true }
+    audioSession.report(.failed(error))
+    guard let outputs = audioOutputs.withLock({ $0 }) else { return true }
     outputs.removeLost()
     for (id, ending) in outputs.takeEndings() {
       if ending == .hasNoVideo {
@@ -39,7 +50,7 @@ extension PipelineRun {
   ///
   /// - Returns: whether the message has been dealt with.
   func handleAudio(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
-    guard let source = message.pointee.src, let outputs = audioSession.outputs(of: pipeline) else { return false }
+    guard let source = message.pointee.src, let outputs = audioOutputs.withLock({ $0 }) else { return false }
     switch message.pointee.type {
     case GST_MESSAGE_STATE_CHANGED where source == pipeline.element.asObject:
       // By now the links that waited for pads are there, and with them it is known what belongs to which stream.
@@ -58,7 +69,7 @@ extension PipelineRun {
       let element = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self)
       if let id = pipeline.owner(of: element) {
         noteSound(of: id)
-        audioSession.broadcast.send(.audioLevel(outputs.name(id), level))
+        audioSession.report(.level(outputs.name(id), level))
       }
       return true
     case GST_MESSAGE_WARNING where BusMessage.isDelayedLinkFailure(message):
@@ -66,7 +77,7 @@ extension PipelineRun {
     case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
       // An autoaudiosink that has found nothing to play on, and goes on in silence.
       guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
-      audioSession.broadcast.send(.audioFailed(.elementFailed(element: element, message: text, detail: detail)))
+      audioSession.report(.failed(.elementFailed(element: element, message: text, detail: detail)))
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The last of the sound comes after the last picture.
@@ -96,7 +107,7 @@ extension PipelineRun {
     outputs.setEnding(.hasNoVideo, of: streams)
     for id in streams {
       status.broadcast.send(.streamHasNoVideo(id))
-      if let sharedStreamID { audioSession.broadcast.send(.streamHasNoVideo(sharedStreamID)) }
+      if let sharedStreamID { audioSession.report(.streamHasNoVideo(sharedStreamID)) }
     }
     settle()
     return true

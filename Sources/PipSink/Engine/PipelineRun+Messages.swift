@@ -107,7 +107,7 @@ extension PipelineRun {
   func fail(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
     noteBroken(streams, error)
     guard isolateBroken() else { return }
-    audioSession.outputs(of: pipeline)?.removeLost()
+    audioOutputs.withLock { $0 }?.removeLost()
     // A failed preroll ends the pipeline's own way up, which is asked for again.
     settle()
   }

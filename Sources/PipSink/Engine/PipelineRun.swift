@@ -9,6 +9,7 @@ final class PipelineRun: Sendable {
   let pipeline: Pipeline
   let status: RunStatus
   let audioSession: AudioSession
+  let audioOutputs = Locked<AudioOutputs?>(nil)
   /// What the audio session calls the one stream of a player's engine.
   let sharedStreamID: StreamID?
   let flows: [StreamID: StreamFlow]
@@ -141,7 +142,7 @@ final class PipelineRun: Sendable {
 
   /// As if it had never been started.
   private func takeBack() {
-    audioSession.detach(pipeline)
+    detachAudio()
     for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
     status.setEngine(.stopped)
   }
@@ -185,7 +186,7 @@ final class PipelineRun: Sendable {
     guard isMine else { return }
     requestStop()
     progress.withLock { $0.open = [] }
-    audioSession.detach(pipeline)
+    detachAudio()
     let ids = pipeline.streams.map(\.id)
     logger.warning("a pipeline does not stop and is given up; its streams: \(ids.joined(separator: ", "))")
     status.disconnect { engine in
@@ -282,7 +283,7 @@ final class PipelineRun: Sendable {
   }
 
   private func finish() {
-    audioSession.detach(pipeline)
+    detachAudio()
     pipeline.close()
     thread.end()
     progress.withLock { $0.open = [] }

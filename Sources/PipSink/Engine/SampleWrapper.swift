@@ -67,7 +67,7 @@ package final class SampleWrapper {
     owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: consuming VideoFormatDescription,
     fixedOrientation: VideoOrientation? = nil
   ) -> SampleBuffer {
-    let arrival: MonotonicTime? = RenderStatistics.takesTimes ? CounterClock.now : nil
+    let arrival: MonotonicTime? = FrameTimes.areTaken ? CounterClock.now : nil
     let buffer = PixelBuffer(owning: buffer, formatDescription: format)
     frameCount += 1
     var sampleBuffer = SampleBuffer(

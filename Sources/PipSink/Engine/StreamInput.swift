@@ -25,7 +25,7 @@ public final class StreamInput: Sendable {
   ) {
     var sampleBuffer = SampleBuffer(pixelBuffer: pixelBuffer, timing: timing)
     sampleBuffer.orientation = orientation
-    if RenderStatistics.takesTimes { sampleBuffer.receivedAt = CounterClock.now }
+    if FrameTimes.areTaken { sampleBuffer.receivedAt = CounterClock.now }
     // The lock keeps frames in their order.
     sequenceNumber.withLock { number in
       number += 1

@@ -59,7 +59,7 @@ public final class VideoEngine: Sendable {
   ) throws(PipSinkError) {
     let pipeline = try Pipeline(description)
     self.clock = clock
-    self.audioSession = audioSession ?? AudioSession(status.broadcast)
+    self.audioSession = audioSession ?? status.makeAudioSession()
     sharedStreamID = streamID
     self.description = description
     streamIDs = pipeline.streams.map(\.id)
@@ -75,7 +75,7 @@ public final class VideoEngine: Sendable {
     try PipSink.initialize()
     self.clock = clock
     description = nil
-    audioSession = AudioSession(status.broadcast)
+    audioSession = status.makeAudioSession()
     sharedStreamID = nil
     streamIDs = []
   }

@@ -21,3 +21,15 @@ public protocol SampleBufferDestination: AnyObject, Sendable {
   /// - Returns: the frame that was waiting to be shown, which now will not be.
   func relinquish(removingImage: Bool) -> SampleBuffer?
 }
+
+/// A destination that tells what becomes of the frames that it is given.
+protocol PresentationReporting: SampleBufferDestination {
+  /// From here on `tally` counts: called before the first frame of its stream.
+  func report(to tally: PresentationTally)
+}
+
+extension SampleBufferDestination {
+  func reportIfPossible(to tally: PresentationTally) {
+    (self as? any PresentationReporting)?.report(to: tally)
+  }
+}

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What became of a stream's frames, and how fast, from their arrival to the surfaces.
 ///
 /// A frame of a stream with surfaces ends as shown, replaced, late, hidden or failed, or waits still. One that is
@@ -73,13 +71,11 @@ public struct RenderStatistics: Sendable {
     self.lastHandover = lastHandover
   }
 
-  private static let isTakingTimes = Atomic<Bool>(true)
-
   /// Whether frames' times are taken, of all streams in the process: intervals, rates and latencies. That is one look
   /// at the clock and one entry in a histogram for a frame, and one of each again where it is shown. May be changed
   /// from any thread at any time; frames are counted in any case.
   public static var takesTimes: Bool {
-    get { isTakingTimes.load(ordering: .relaxed) }
-    set { isTakingTimes.store(newValue, ordering: .relaxed) }
+    get { FrameTimes.areTaken }
+    set { FrameTimes.areTaken = newValue }
   }
 }

@@ -1,12 +1,10 @@
 import CGStreamer
 
-/// The audio elements of a pipeline that runs now, as a session sees them.
-final class AudioOutputs: Sendable {
+/// The audio elements of a pipeline that runs now.
+final class AudioOutputs: AudioOutput {
   /// What the session calls the pipeline's streams.
   let name: @Sendable (StreamID) -> StreamID
-  /// Has the pipeline stand still or go on, as the session says now. Called on any thread.
   let interruptionChanged: @Sendable () -> Void
-  /// Its streams, as the session calls them.
   let streamIDs: [StreamID]
   private let session: AudioSession
   private let state: Locked<State>
@@ -36,10 +34,8 @@ final class AudioOutputs: Sendable {
     }
   }
 
-  /// Whether a stream that is the pipeline's has something that its volume can be set on.
   func hasVolume(_ id: StreamID) -> Bool { state.withLock { $0.controlled.contains(id) } }
 
-  /// Sets everything as the session wants it.
   func apply() {
     state.withLock { state in
       guard let pipeline = state.pipeline else { return }
