@@ -58,6 +58,15 @@ enum ElementSurface: String, ElementEnum {
   ]
 }
 
+extension PictureInPictureEndAction: ElementEnum {
+  static let typeName = "GstPipSinkEndAction"
+  static let summaries: [Self: String] = [
+    .nextStream: "The session's next stream takes the window; without one it goes",
+    .placeholder: "The window stays, and shows no picture",
+    .stop: "The window goes",
+  ]
+}
+
 /// `VideoGravity` as pipeline descriptions spell it.
 enum ElementGravity: String, ElementEnum {
   case resizeAspect = "resize-aspect"

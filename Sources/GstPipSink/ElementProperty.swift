@@ -12,6 +12,7 @@ enum ElementProperty: guint, CaseIterable {
   case rateLimit
   case process
   case isAutomatic
+  case endAction
   case direction
   case statistics
   /// GstVideoOverlay's, write-only.
@@ -28,6 +29,7 @@ enum ElementProperty: guint, CaseIterable {
     case .rateLimit: "rate-limit"
     case .process: "process"
     case .isAutomatic: "auto-pip"
+    case .endAction: "pip-end-action"
     case .direction: "video-direction"
     case .statistics: "stats"
     case .renderRectangle: "render-rectangle"
@@ -88,6 +90,10 @@ enum ElementProperty: guint, CaseIterable {
         name, "Automatic picture-in-picture",
         "Start when nobody can see the session's window, and stop when somebody can",
         0, Self.whenPlaying)
+    case .endAction:
+      enumeration(
+        "Picture-in-picture end action", "What becomes of the picture-in-picture window when this stream ends in it",
+        PictureInPictureEndAction.nextStream, Self.whenPlaying)
     case .statistics:
       g_param_spec_boxed(
         name, "Statistics",
@@ -128,6 +134,8 @@ enum ElementProperty: guint, CaseIterable {
     case .rateLimit: state.set { $0.rateLimit = g_value_get_double(value) }
     case .process: state.set { $0.process = text }
     case .isAutomatic: state.set { $0.isAutomatic = g_value_get_boolean(value) != 0 }
+    case .endAction:
+      state.set { $0.endAction = PictureInPictureEndAction(number: g_value_get_enum(value)) ?? .nextStream }
     case .direction:
       state.set { $0.direction = GstVideoOrientationMethod(rawValue: UInt32(bitPattern: g_value_get_enum(value))) }
     case .renderRectangle:
@@ -157,6 +165,7 @@ enum ElementProperty: guint, CaseIterable {
     case .rateLimit: g_value_set_double(value, settings.rateLimit)
     case .process: g_value_set_string(value, settings.process)
     case .isAutomatic: g_value_set_boolean(value, settings.isAutomatic ? 1 : 0)
+    case .endAction: g_value_set_enum(value, settings.endAction.number)
     case .direction: g_value_set_enum(value, gint(bitPattern: settings.direction.rawValue))
     case .statistics: g_value_take_boxed(value, UnsafeRawPointer(state.makeStatistics()))
     case .renderRectangle: break

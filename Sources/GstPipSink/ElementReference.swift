@@ -37,6 +37,14 @@ final class ElementReference: @unchecked Sendable {
     use { g_object_notify(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property.name) }
   }
 
+  /// Asks the application to pause its pipeline, or to play it.
+  func request(_ state: GstState) {
+    use { element in
+      let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
+      gst_element_post_message(element, gst_message_new_request_state(object, state))
+    }
+  }
+
   /// Posts an error on the bus, which ends the pipeline, or a warning.
   func post(
     _ text: String, _ detail: String, code: GstResourceError = GST_RESOURCE_ERROR_FAILED, isWarning: Bool = false

@@ -64,6 +64,12 @@ enum ElementSignal {
     }
   }
 
+  /// Whether the application has connected to a signal of this kind.
+  func isConnected(on element: ElementReference) -> Bool {
+    let signal = g_signal_lookup(declaration.name, PipSinkElement.type)
+    return element.use { g_signal_has_handler_pending($0, signal, 0, 0) != 0 } ?? false
+  }
+
   /// - Parameters:
   ///   - streamID: of the stream that it is about.
   func emit(on element: ElementReference, session: String, streamID: StreamID) {

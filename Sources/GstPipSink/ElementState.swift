@@ -16,6 +16,7 @@ final class ElementState: @unchecked Sendable {
   private var wrapper = SampleWrapper()
   private var chain: ProcessorChain?
   private var isPrerolling = false
+  private var hasEnded = false
   /// The buffer that was shown as the preroll and comes once more to be rendered.
   private var prerolled: UnsafeMutablePointer<GstBuffer>?
 
@@ -112,6 +113,7 @@ final class ElementState: @unchecked Sendable {
   /// From PAUSED to READY: no frames come any more. The next run's first buffer may be the same one, out of its pool.
   func endRun() {
     prerolled = nil
+    hasEnded = false
   }
 
   func stop() -> gboolean {
@@ -137,12 +139,22 @@ final class ElementState: @unchecked Sendable {
 
   /// - Parameter event: a serialised one.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
+    if hasEnded {
+      hasEnded = false
+      member?.noteEnd(false)
+    }
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP: prerolled = nil
     case GST_EVENT_EOS where engineChain.withLock({ $0 != nil }): reference.use { StreamElement.postEnd(of: $0) }
     default: break
     }
     wrapper.note(event)
+  }
+
+  /// The last picture has been shown for its time.
+  func noteEnd() {
+    hasEnded = true
+    member?.noteEnd(true)
   }
 
   func preroll(_ parent: () -> GstFlowReturn) -> GstFlowReturn {

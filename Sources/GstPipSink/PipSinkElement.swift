@@ -100,8 +100,13 @@ enum PipSinkElement {
     sinkClass.pointee.stop = { sink in sink.map { PipSinkElement.state(of: $0).stop() } ?? 0 }
     sinkClass.pointee.propose_allocation = { _, query in PipSinkElement.proposeAllocation(query) }
     sinkClass.pointee.event = { sink, event in
-      if let sink, let event, event.pointee.type.isSerialized { PipSinkElement.state(of: sink).note(event) }
-      return PipSinkElement.parentSinkClass?.pointee.event(sink, event) ?? 0
+      guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return 0 }
+      // The parent takes the event.
+      let type = event.pointee.type
+      if type.isSerialized { PipSinkElement.state(of: sink).note(event) }
+      let isTaken = parent.pointee.event(sink, event)
+      if type == GST_EVENT_EOS, isTaken != 0 { PipSinkElement.state(of: sink).noteEnd() }
+      return isTaken
     }
     sinkClass.pointee.preroll = { sink, buffer in
       guard let sink, let parent = PipSinkElement.parentSinkClass else { return GST_FLOW_ERROR }
@@ -129,7 +134,12 @@ enum PipSinkElement {
     }
     if transition == GST_STATE_CHANGE_NULL_TO_READY, !state(of: element).prepare() { return GST_STATE_CHANGE_FAILURE }
     let result = parent.pointee.change_state(element, transition)
-    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { state(of: element).endRun() }
+    switch transition {
+    case GST_STATE_CHANGE_PAUSED_TO_READY: state(of: element).endRun()
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING: state(of: element).member?.note(isPaused: false)
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED: state(of: element).member?.note(isPaused: true)
+    default: break
+    }
     return result
   }
 

@@ -1,3 +1,4 @@
+import CGStreamer
 import PipSink
 
 /// A session's windows and its picture-in-picture controller.
@@ -44,8 +45,8 @@ final class SessionInterface: PictureInPictureControllerDelegate {
       contentSource: ContentSource(router: session.router, streamID: streamID),
       window: surfaces.pictureInPictureWindow)
     controller.delegate = self
-    let stream = controller.events()
-    events.append(Task { [weak self] in for await event in stream { self?.handle(event) } })
+    // While the stream that an event is about is still the current one.
+    controller.eventObserver = { [weak self] event in self?.handle(event) }
     self.controller = controller
     return controller
   }
@@ -57,6 +58,15 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     controller?.streamSelector.remove(member.streamID)
     surfaces.remove(member)
     showAll()
+  }
+
+  func note(_ member: SessionMember, hasEnded: Bool) {
+    guard members.contains(where: { $0 === member }) else { return }
+    if hasEnded {
+      controller?.streamSelector.remove(member.streamID)
+    } else {
+      controller?.streamSelector.add(member.streamID)
+    }
   }
 
   /// Does what a stream's settings say now.
@@ -80,7 +90,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
   }
 
   private func isInPictureInPicture(_ streamID: StreamID) -> Bool {
-    streamID == awaited || session.router.table.surface(for: streamID) == .pictureInPicture
+    streamID == awaited || streamID == controller?.pictureInPictureStreamID
   }
 
   private func watchBackground(_ isAutomatic: Bool) {
@@ -103,7 +113,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
 
   func perform(_ request: SessionRequest, for member: SessionMember) {
     guard let controller else { return }
-    let isIdle = !controller.isActive && awaited == nil
+    let isIdle = controller.pictureInPictureStreamID == nil && awaited == nil
     switch request {
     case .start: start(member, controller)
     case .toggle where isIdle: start(member, controller)
@@ -136,7 +146,9 @@ final class SessionInterface: PictureInPictureControllerDelegate {
 
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
-    case .willStart: emit(.willStart)
+    case .willStart:
+      fitPictureInPicture()
+      emit(.willStart)
     case .didStart(let latency):
       awaited = nil
       noteModes()
@@ -156,14 +168,32 @@ final class SessionInterface: PictureInPictureControllerDelegate {
       if streamID == awaited, controller?.isActive == true { awaited = nil }
       fitPictureInPicture()
       noteModes()
-    case .action(let action): emit(.action(action))
+    case .action(let action): perform(action)
     }
     showAll()
   }
 
-  private func fitPictureInPicture() {
-    guard let member = members.first(where: { $0.streamID == currentStreamID }) else { return }
+  /// Has picture-in-picture do what its stream's element says.
+  func fitPictureInPicture() {
+    guard let member = currentMember else { return }
     controller?.configuration.videoGravity = member.settings.gravity.gravity
+    controller?.configuration.endAction = member.settings.endAction
+    controller?.isPaused = member.isPaused
+    controller?.handledActions = isAsked(member) ? [.playPause, .mute] : [.playPause]
+  }
+
+  private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
+
+  /// Whether the application does what the window's controls want.
+  private func isAsked(_ member: SessionMember) -> Bool {
+    ElementSignal.action(.playPause).isConnected(on: member.element)
+  }
+
+  private func perform(_ action: PictureInPictureAction) {
+    if action == .playPause, let member = currentMember, !isAsked(member) {
+      member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+    }
+    emit(.action(action))
   }
 
   private func noteModes() {

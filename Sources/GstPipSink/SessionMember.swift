@@ -18,6 +18,7 @@ final class SessionMember: Sendable {
   let session: Session
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
+  private let pause = Locked(true)
 
   /// The application's window that the stream may be shown in.
   private struct ApplicationWindow {
@@ -40,6 +41,14 @@ final class SessionMember: Sendable {
     chain = ProcessorChain(processors, next: session.router.addStream(streamID, inApp: layer))
   }
 
+  /// Whether its pipeline stands still.
+  var isPaused: Bool { pause.withLock { $0 } }
+
+  func note(isPaused: Bool) {
+    pause.withLock { $0 = isPaused }
+    session.post { $0.fitPictureInPicture() }
+  }
+
   var settings: ElementSettings { box.withLock { $0 } }
   var statistics: StreamStatistics? { session.router.statistics(of: streamID) }
 
@@ -56,6 +65,11 @@ final class SessionMember: Sendable {
       return emit(.failed(.pictureInPictureUnsupported(reason: "the session has no surface")))
     }
     session.post { $0.perform(request, for: self) }
+  }
+
+  /// The stream has ended, or goes on after that.
+  func noteEnd(_ hasEnded: Bool) {
+    session.post { $0.note(self, hasEnded: hasEnded) }
   }
 
   func leave() {

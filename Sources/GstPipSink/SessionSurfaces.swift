@@ -3,7 +3,7 @@ import PipSink
 /// What the streams of a session are shown on.
 @MainActor
 protocol SessionSurfaces: AnyObject {
-  var pictureInPictureWindow: any PictureInPictureWindowing { get }
+  var pictureInPictureWindow: any PictureInPictureHost { get }
 
   /// Shows a stream in the app as its settings say.
   ///
@@ -24,7 +24,7 @@ protocol SessionSurfaces: AnyObject {
 /// Pictures in memory.
 final class OffscreenSurfaces: SessionSurfaces {
   private static let size = PictureSize(width: 640, height: 360)
-  let pictureInPictureWindow: any PictureInPictureWindowing
+  let pictureInPictureWindow: any PictureInPictureHost
 
   init() throws(PipSinkError) {
     pictureInPictureWindow = try OffscreenPictureInPictureWindow()

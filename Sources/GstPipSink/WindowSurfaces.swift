@@ -28,7 +28,7 @@ final class WindowSurfaces: SessionSurfaces {
     }
   }
 
-  var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
+  var pictureInPictureWindow: any PictureInPictureHost { pictureInPicture }
 
   func show(_ member: SessionMember, isInPictureInPicture: Bool) throws(PipSinkError) {
     let settings = member.settings

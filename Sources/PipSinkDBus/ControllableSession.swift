@@ -56,8 +56,5 @@ extension ControllableSession {
     }
   }
 
-  /// The stream that is in picture-in-picture now.
-  var pictureInPictureStreamID: StreamID? {
-    [.active, .appMinimized].contains(controller.state) ? controller.currentStreamID : nil
-  }
+  var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
 }

@@ -10,7 +10,7 @@ import PipSink
 /// X11 all that is asked of the window manager (EWMH); on Wayland it is a surface on layer-shell's overlay layer, or,
 /// where the compositor has none, an ordinary window with one warning.
 @MainActor
-public final class PictureInPictureWindow: PictureInPictureWindowing {
+public final class PictureInPictureWindow: PictureInPictureHost {
   /// The role (X11) and namespace (layer-shell) by which window managers know these windows.
   public static let role = "picture-in-picture"
 
@@ -75,7 +75,7 @@ public final class PictureInPictureWindow: PictureInPictureWindowing {
     }
   }
 
-  // MARK: - PictureInPictureWindowing
+  // MARK: - PictureInPictureHost
 
   public var unsupportedReason: String? { GTKDisplay.isLost ? "the display server has gone" : nil }
 

@@ -28,7 +28,7 @@ final class OffscreenSurfaces: Surfaces {
     pictureInPicture = try OffscreenPictureInPictureWindow(size: pictureInPictureSize)
   }
 
-  var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
+  var pictureInPictureWindow: any PictureInPictureHost { pictureInPicture }
 
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer? {
     if let surface = inApp[id] { return surface.layer }

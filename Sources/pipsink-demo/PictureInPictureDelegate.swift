@@ -2,6 +2,8 @@ import PipSink
 
 /// What the demo does about picture-in-picture.
 final class PictureInPictureDelegate: PictureInPictureControllerDelegate {
+  static let handledActions: Set<PictureInPictureAction> = [.playPause, .mute]
+
   private let engine: VideoEngine
   private let surfaces: any Surfaces
 

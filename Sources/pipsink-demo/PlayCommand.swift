@@ -54,6 +54,12 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The stream for picture-in-picture; the first one by default.", valueName: "id"))
   var pipStream: String?
 
+  @Option(
+    help:
+      "What becomes of the picture-in-picture window when its stream ends: the next stream takes it, or it stays and shows none, or it goes."
+  )
+  var pipEndAction: PictureInPictureEndAction = .nextStream
+
   @Option(help: "What to show streams on. \"none\" counts frames only.")
   var surface: Surface = .auto
 
@@ -208,4 +214,5 @@ struct PlayCommand: AsyncParsableCommand {
 }
 
 extension WindowCorner: ExpressibleByArgument {}
+extension PictureInPictureEndAction: ExpressibleByArgument {}
 extension HardwareDecoders.Preference: ExpressibleByArgument {}

@@ -14,7 +14,7 @@ extension PlaySession {
 
   func enterPictureInPicture(_ id: StreamID) throws(PipSinkError) {
     try controller.setSource(streamID: id)
-    if !isInPictureInPicture { try controller.startWhenReady() }
+    try controller.startWhenReady()
   }
 
   func setBackground(_ isInBackground: Bool) {
@@ -25,18 +25,16 @@ extension PlaySession {
     }
   }
 
-  /// A stream has ended. Where nobody named the one for picture-in-picture, the next takes its place.
-  func leave(_ id: StreamID) {
-    if command.pipStream == nil { controller.streamSelector.remove(id) }
-  }
-
   private static let eventLimit = 10_000
 
-  func handle(_ event: PictureInPictureEvent, at time: MonotonicTime) {
+  func record(_ event: PictureInPictureEvent, at time: MonotonicTime) {
     if let record = Report.PictureInPictureEventRecord(event, time: Double(time.nanoseconds(since: start)) / 1e9) {
       pictureInPictureEvents.append(record)
       if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
     }
+  }
+
+  func handle(_ event: PictureInPictureEvent) {
     switch event {
     case .willStart, .didStop, .sourceChanged, .failedToStart:
       surfaces.pictureInPictureDidChange(to: pictureInPictureStreamID)
@@ -48,8 +46,7 @@ extension PlaySession {
     if case .didStop(.failed(let error)) = event { statusLine.say("\(error)") }
   }
 
-  var pictureInPictureStreamID: StreamID? { router.table.entries[.primary]?.streamID }
-  var isInPictureInPicture: Bool { pictureInPictureStreamID != nil }
+  var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
 
   var nextStreamID: StreamID {
     controller.streamSelector.neighbour(forward: true) ?? controller.currentStreamID

@@ -48,7 +48,7 @@ extension PlaySession {
     Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(id, within: nil) }
     // Picture-in-picture goes on with another stream before this one is gone.
     controller.streamSelector.remove(id)
-    if pictureInPictureStreamID == id { router.leavePictureInPicture() }
+    if router.table.entries[.primary]?.streamID == id { router.leavePictureInPicture() }
     ended.insert(id)
     if let stream = reportedStream(id) { stopped.add(stream, of: id) }
     stopped.add(router.changes.filter { $0.streamID == id })
@@ -79,14 +79,14 @@ extension PlaySession {
       }
     case .ended:
       noteEnd(of: id)
-      leave(id)
+      controller.streamSelector.remove(id)
     case .stopped: break
     case .failed(let error):
       failed[id] = error
       hasFailed = true
       surfaces.streamDidChange(id, to: .failed(error.description))
       report(DemoError(error), about: "stream \"\(id)\" failed: ")
-      leave(id)
+      controller.streamSelector.remove(id)
     }
   }
 

@@ -17,6 +17,8 @@ final class PlaySession {
     case durationOver
     case interrupt
     case tick
+    /// What came before it has been dealt with.
+    case rest
   }
 
   let command: PlayCommand
@@ -84,6 +86,7 @@ final class PlaySession {
     controller = PictureInPictureController(
       contentSource: ContentSource(router: router, streamID: chosen ?? ""), window: surfaces.pictureInPictureWindow)
     controller.configuration.videoGravity = command.gravity
+    controller.configuration.endAction = command.pipEndAction
     var selector = PictureInPictureStreamSelector()
     for id in engine.streamIDs { selector.add(id, isLocal: engine.localStreamIDs.contains(id)) }
     if let chosen { selector.select(chosen) }
@@ -91,6 +94,7 @@ final class PlaySession {
     delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
     controller.delegate = delegate
     controller.engine = engine
+    controller.handledActions = PictureInPictureDelegate.handledActions
     for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
     var processors: [StreamID: [any FrameProcessor]] = [:]
     for option in command.processors {
@@ -142,7 +146,8 @@ final class PlaySession {
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
     let keys = TerminalKeys { continuation.yield(.key($0)) }
-    let pictureInPicture = controller.events()
+    // In its place among all that happens.
+    controller.eventObserver = { continuation.yield(.pictureInPicture($0, .now)) }
     start = .now
     (surfaces as? WindowSurfaces)?.onLoss { [weak self] in self?.displayDied(keys) }
     (surfaces as? WindowSurfaces)?.show()
@@ -152,7 +157,6 @@ final class PlaySession {
       [
         startPipeline(),
         Task { for await event in events { continuation.yield(.engine(event)) } },
-        Task { for await event in pictureInPicture { continuation.yield(.pictureInPicture(event, .now)) } },
       ] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     for await input in inputs {
       handle(input)
@@ -161,6 +165,7 @@ final class PlaySession {
     }
     for task in tasks { task.cancel() }
     keys?.cancel()
+    await recordRest()
     // A signal may come now: whoever waits for a pipeline then waits no longer.
     let rest = Task {
       for await input in inputs {
@@ -232,7 +237,9 @@ final class PlaySession {
   private func handle(_ input: Input) {
     switch input {
     case .engine(let event): handle(event)
-    case .pictureInPicture(let event, let time): handle(event, at: time)
+    case .pictureInPicture(let event, let time):
+      record(event, at: time)
+      handle(event)
     case .background(let isInBackground): setBackground(isInBackground)
     case .action(let action): perform(action)
     case .startFailed(let error):
@@ -246,6 +253,20 @@ final class PlaySession {
     case .tick:
       statusLine.update(
         statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)
+    case .rest: break
+    }
+  }
+
+  /// What picture-in-picture did before the run was over belongs to the report.
+  private func recordRest() async {
+    continuation.yield(.rest)
+    for await input in inputs {
+      switch input {
+      case .pictureInPicture(let event, let time): record(event, at: time)
+      case .interrupt: outcome = .interrupted
+      case .rest: return
+      default: break
+      }
     }
   }
 
@@ -295,7 +316,11 @@ final class PlaySession {
       case .background: setBackground(true)
       case .foreground: setBackground(false)
       case .toggle:
-        if isInPictureInPicture { controller.stop() } else { try controller.startWhenReady() }
+        if pictureInPictureStreamID != nil || controller.isWaitingForPicture {
+          controller.stop()
+        } else {
+          try controller.startWhenReady()
+        }
       case .next: try enterPictureInPicture(nextStreamID)
       case .pause: isPaused.toggle()
       case .mute: setMuted(!engine.audioSession.isMuted)
@@ -321,7 +346,8 @@ final class PlaySession {
   }
 
   func writeSnapshots() throws(PipSinkError) {
-    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: isInPictureInPicture ? 2 : 0))
+    let patience = pictureInPictureStreamID == nil ? 0.0 : 2
+    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: patience))
     try snapshots?.write(surfaces.images(pipStream: pictureInPictureStreamID), at: seconds)
   }
 

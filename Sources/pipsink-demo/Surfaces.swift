@@ -5,7 +5,7 @@ import PipSink
 protocol Surfaces: AnyObject {
   /// For the report: "offscreen", "x11", "wayland" or "none".
   var kind: String { get }
-  var pictureInPictureWindow: any PictureInPictureWindowing { get }
+  var pictureInPictureWindow: any PictureInPictureHost { get }
 
   /// A stream's layer in the app, made at the first call.
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer?
@@ -43,7 +43,7 @@ enum StreamState: Equatable {
 /// Frames are counted, and shown nowhere.
 final class NoSurfaces: Surfaces {
   let kind = "none"
-  let pictureInPictureWindow: any PictureInPictureWindowing = Window()
+  let pictureInPictureWindow: any PictureInPictureHost = Window()
 
   func inAppLayer(for id: StreamID) -> SampleBufferDisplayLayer? { nil }
   func removeStream(_ id: StreamID) {}
@@ -52,7 +52,7 @@ final class NoSurfaces: Surfaces {
   func images(pipStream: StreamID?) -> [(name: String, image: BGRAImage)] { [] }
 
   /// A window that is not there.
-  private final class Window: PictureInPictureWindowing {
+  private final class Window: PictureInPictureHost {
     let renderer: any VideoRenderer = Renderer()
     let unsupportedReason: String? = nil
     var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?

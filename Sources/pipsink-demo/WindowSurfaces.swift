@@ -65,7 +65,7 @@ final class WindowSurfaces: Surfaces {
     pictureInPicture.keyPressed = key
   }
 
-  var pictureInPictureWindow: any PictureInPictureWindowing { pictureInPicture }
+  var pictureInPictureWindow: any PictureInPictureHost { pictureInPicture }
 
   func inAppLayer(for id: StreamID) throws(PipSinkError) -> SampleBufferDisplayLayer? {
     if let view = views[id] { return view.layer }

@@ -9,12 +9,58 @@ import Testing
     let source = "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=36"
     let result = try await Demo.play([
       "\(source) ! pipsink stream-id=remote-1 sync=false \(source) ! appsink name=remote-2 sync=false", "--mode", "pip",
-      "--pip-stream", "remote-1", "--surface", "offscreen", "--report", "-",
+      "--pip-stream", "remote-1", "--pip-end-action", "stop", "--surface", "offscreen", "--report", "-",
     ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
     #expect(report.streams.mapValues(\.received) == ["remote-1": 20, "remote-2": 20])
     #expect(report.streams["remote-1"]?.pip == 20 && report.streams["remote-2"]?.inApp == 20)
+  }
+
+  /// What becomes of picture-in-picture when its stream has ended, and who is in it then.
+  struct EndAction {
+    var option: String?
+    var events: [String]
+    var last: String?
+  }
+
+  @Test(arguments: [
+    EndAction(option: nil, events: ["sourceChanged: b to a"], last: "a"),
+    EndAction(option: "next", events: ["sourceChanged: b to a"], last: "a"),
+    EndAction(option: "placeholder", events: [], last: "b"),
+    EndAction(
+      option: "stop", events: ["willStop: sourceEnded", "didStop: sourceEnded", "sourceChanged: b to a"], last: nil),
+  ])
+  func aNamedStreamThatEndsInPictureInPictureDoesWhatIsConfigured(action: EndAction) async throws {
+    let folder = try TemporaryFolder()
+    let source = "! video/x-raw,width=64,height=36,framerate=30/1"
+    let result = try await Demo.play(
+      [
+        "videotestsrc is-live=true \(source) ! appsink name=a "
+          + "videotestsrc pattern=ball num-buffers=30 is-live=true \(source) ! appsink name=b", "--mode", "pip",
+        "--pip-stream", "b", "--surface", "offscreen", "--report", "-", "--snapshots", folder.path("shots"),
+        "--duration", "2.5",
+      ] + (action.option.map { ["--pip-end-action", $0] } ?? []))
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    let seen = report.pictureInPictureEvents.filter { $0.time > 0.5 && $0.event != "renderSizeChanged" }
+      .map { [$0.event, $0.detail].compactMap(\.self).joined(separator: ": ") }
+    #expect(seen == action.events)
+    #expect((report.streams["a"]?.pip ?? 0 > 0) == (action.last == "a"))
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("shots"))
+    let pictures = files.filter { $0.contains("pip-") }
+    #expect(pictures.count == (action.last == nil ? 0 : 1), "\(files)")
+    #expect(pictures.allSatisfy { $0.contains("pip-\(action.last ?? "")") }, "\(files)")
+  }
+
+  @Test func theEndOfAllIsTheEndOfPictureInPicture() async throws {
+    let result = try await Demo.play([
+      "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=36 ! appsink name=a", "--mode", "pip", "--surface",
+      "offscreen", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let events = try result.report().pictureInPictureEvents.map { [$0.event, $0.detail ?? ""] }
+    #expect(events.suffix(2) == [["willStop", "sourceEnded"], ["didStop", "sourceEnded"]], "\(events)")
   }
 
   @Test func everyDecodedFrameOfRealH264IsCountedWhereItWent() async throws {
@@ -30,8 +76,8 @@ import Testing
       "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=\(id)"
     }
     let result = try await Demo.play([
-      branches.joined(separator: " "), "--mode", "pip", "--pip-stream", "remote-2", "--surface", "offscreen",
-      "--report", "-",
+      branches.joined(separator: " "), "--mode", "pip", "--pip-stream", "remote-2", "--pip-end-action", "placeholder",
+      "--surface", "offscreen", "--report", "-",
       "--snapshots", folder.path("shots"),
     ])
     #expect(result.status == 0, "\(result.errors)")

@@ -114,6 +114,29 @@ struct PluginTests {
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func theWindowsPlayButtonPausesThePipelineOfAProgramThatKnowsNothingOfIt() async throws {
+    let server = try await XServer()
+    let launch = try Plugin.launch(
+      "videotestsrc ! pipsink stream-id=a mode=pip", folder, environment: server.environment, options: ["-m"])
+    let window = try await server.window("Picture in Picture: a")
+    for state in ["PAUSED", "PLAYING"] {
+      let request = "Setting state to \(state) as requested by"
+      #expect(
+        try await eventually {
+          if launch.output.contains(request) { return true }
+          try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "space")
+          return try await eventually(seconds: 2) { launch.output.contains(request) }
+        })
+      let change = "new-state=(GstState)\(state.lowercased())"
+      #expect(try await eventually { launch.output.contains(change) })
+    }
+    // Nobody mutes.
+    try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "m")
+    #expect(try await !eventually(seconds: 0.2) { launch.output.contains("action=(string)mute") })
+    launch.stop()
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func pointerAndKeysGoUpstream() async throws {
     let server = try await XServer()
     let launch = try Plugin.launch(

@@ -103,14 +103,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [VideoOrientation.upsideDown, .init(rotation: .half), .mirrored])
+  @Test(arguments: [VideoOrientation.flippedVertically, .init(rotation: .half), .mirrored])
   func theFieldsOfATurnedFrameChangePlacesAsItsRowsDo(orientation: VideoOrientation) throws {
     let source = try interlaced("top-field-first")
     let turned = try converter.convert(source, to: .init(pixelFormat: .bgra, orientation: orientation))
     #expect(turned.formatDescription.isInterlaced)
     let upright = try converter.convert(source, to: .init(pixelFormat: .bgra))
     let expected = try Oracle.flipped(
-      upright, method: orientation == .mirrored ? "horiz" : orientation == .upsideDown ? "vert" : "180")
+      upright, method: orientation == .mirrored ? "horiz" : orientation == .flippedVertically ? "vert" : "180")
     #expect(try PixelComparison.areEqual(Oracle.tightBytes(turned), Oracle.tightBytes(expected)))
     let quarter = try converter.convert(source, to: .init(size: source.size, orientation: .init(rotation: .quarter)))
     #expect(!quarter.formatDescription.isInterlaced, "its columns are not fields")

@@ -1,4 +1,5 @@
 import CGStreamer
+import CGStreamerCheck
 import Testing
 
 @testable import GstPipSink
@@ -69,6 +70,33 @@ import Testing
     gst_element_set_state(one.element, GST_STATE_NULL)
     #expect(session.router.streamIDs == ["two"])
     #expect(await eventually { session.router.table.surface(for: "two") == .pictureInPicture })
+  }
+
+  @Test(arguments: ["next", "stop", "placeholder"])
+  func aStreamThatEndsInPictureInPictureDoesWhatIsConfigured(action: String) async throws {
+    let properties = "surface=offscreen sync=false pip-end-action=\(action) session=\(#function)-\(action)"
+    let one = try ElementHarness("\(properties) stream-id=one mode=pip")
+    let two = try ElementHarness("\(properties) stream-id=two")
+    for harness in [one, two] {
+      harness.setCaps()
+      harness.push()
+    }
+    #expect(one.elementMessages(until: "pip-did-start").contains("pip-did-start"))
+    let session = try #require(one.session)
+    gst_harness_push_event(one.harness, gst_event_new_eos())
+    switch action {
+    case "next": #expect(await eventually { session.router.table.surface(for: "two") == .pictureInPicture })
+    case "stop": #expect(one.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+    default: #expect(await !eventually(within: 0.05) { session.router.table.surface(for: "one") != .pictureInPicture })
+    }
+    // After a seek it is there to be shown once more.
+    gst_harness_push_event(one.harness, gst_event_new_flush_start())
+    gst_harness_push_event(one.harness, gst_event_new_flush_stop(1))
+    one.emit("start-pip")
+    #expect(await eventually { session.router.table.surface(for: "one") == .pictureInPicture })
+    // Nobody else is touched.
+    gst_harness_push_event(two.harness, gst_event_new_eos())
+    #expect(await !eventually(within: 0.05) { session.router.table.surface(for: "one") != .pictureInPicture })
   }
 
   @Test func twoStreamsOfOneNameInASessionAreAMistake() throws {

@@ -146,7 +146,7 @@ import Testing
     let router = FrameRouter(pictureInPicture: pip)
     let consumer = router.addStream("a", inApp: inApp)
     consumer.consume(frame("a", 1))
-    try router.enterPictureInPicture("a", isMirrored: true)
+    try router.enterPictureInPicture("a", keepsShowingInApp: true)
     consumer.consume(frame("a", 2))
     router.leavePictureInPicture()
     consumer.consume(frame("a", 3))

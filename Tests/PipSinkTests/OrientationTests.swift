@@ -36,7 +36,7 @@ import Testing
 
   private static let expected: [(VideoOrientation, String)] = [
     (.upright, "WRGB"), (.init(rotation: .quarter), "GWBR"), (.init(rotation: .half), "BGRW"),
-    (.init(rotation: .threeQuarters), "RBWG"), (.mirrored, "RWBG"), (.upsideDown, "GBWR"),
+    (.init(rotation: .threeQuarters), "RBWG"), (.mirrored, "RWBG"), (.flippedVertically, "GBWR"),
     (.init(rotation: .threeQuarters, isMirrored: true), "WGRB"), (.init(rotation: .quarter, isMirrored: true), "BRGW"),
   ]
 
@@ -80,7 +80,7 @@ import Testing
     arguments: [
       ("rotate-0", VideoOrientation.upright), ("rotate-90", .init(rotation: .quarter)),
       ("rotate-180", .init(rotation: .half)), ("rotate-270", .init(rotation: .threeQuarters)),
-      ("flip-rotate-0", .mirrored), ("flip-rotate-180", .upsideDown),
+      ("flip-rotate-0", .mirrored), ("flip-rotate-180", .flippedVertically),
       ("flip-rotate-90", .init(rotation: .quarter, isMirrored: true)),
       ("flip-rotate-270", .init(rotation: .threeQuarters, isMirrored: true)),
     ])

@@ -26,6 +26,7 @@ extension PictureInPictureControllerTests {
       controller = PictureInPictureController(
         contentSource: ContentSource(router: router, streamID: "a"), window: window, configuration: configuration,
         clock: SchedulingClock(clock))
+      controller?.handledActions = [.playPause, .mute]
       for id in ready { send(id) }
     }
 

@@ -284,7 +284,7 @@ import Testing
 
   // MARK: Streams that come and go
 
-  @Test func theNextStreamIsShownWhenOneEndsAndAPlaceholderWhenNoneIsLeft() async throws {
+  @Test func theNextStreamIsShownWhenOneEndsAndPictureInPictureEndsWithTheLast() async throws {
     let call = try Call(ready: ["a"])
     let controller = try #require(call.controller)
     for id in ["a", "b"] { controller.streamSelector.add(id) }
@@ -299,8 +299,9 @@ import Testing
     controller.streamSelector.setEnabled("b", true)
     #expect(call.window.presentation?.content == .video)
     controller.streamSelector.remove("b")
-    controller.streamSelector.remove("a")
     #expect(controller.isActive)
+    controller.streamSelector.remove("a")
+    #expect(!controller.isActive && !call.window.isOpen)
   }
 
   // MARK: Life
@@ -328,7 +329,7 @@ import Testing
     let first = try await started(call)
     let window = try OffscreenPictureInPictureWindow()
     let second = PictureInPictureController(
-      contentSource: ContentSource(router: call.router, streamID: "b", isMirrored: true), window: window)
+      contentSource: ContentSource(router: call.router, streamID: "b", keepsShowingInApp: true), window: window)
     try second.start()
     #expect(await eventually { second.isActive })
     call.send("b")

@@ -43,6 +43,140 @@ import Testing
     #expect(call.window.presentation?.content == .video)
   }
 
+  @Test func whoIsInPictureInPictureHasOneAnswerFromWillStartToTheEnd() async throws {
+    let call = try Call(ready: [])
+    let controller = try #require(call.controller)
+    var answers: [String] = []
+    controller.eventObserver = { [weak controller] event in
+      let name =
+        switch event {
+        case .willStart: "willStart"
+        case .didStart: "didStart"
+        case .willStop: "willStop"
+        case .didStop: "didStop"
+        case .failedToStart: "failed"
+        case .sourceChanged: "changed"
+        default: ""
+        }
+      if !name.isEmpty { answers.append("\(name) \(controller?.pictureInPictureStreamID ?? "-")") }
+    }
+    try controller.startWhenReady()
+    #expect(controller.isWaitingForPicture && controller.pictureInPictureStreamID == nil)
+    for id in ["a", "b"] { call.send(id) }
+    #expect(await eventually { controller.isActive })
+    #expect(!controller.isWaitingForPicture)
+    try controller.setSource(streamID: "b")
+    controller.stop()
+    call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    try controller.start()
+    #expect(
+      answers == [
+        "willStart a", "didStart a", "changed b", "willStop b", "didStop -", "willStart b", "failed -",
+      ])
+  }
+
+  // MARK: - The end of a stream
+
+  private func configured(_ action: PictureInPictureEndAction) -> PictureInPictureController.Configuration {
+    var configuration = PictureInPictureController.Configuration()
+    configuration.endAction = action
+    return configuration
+  }
+
+  @Test func whereNoStreamIsLeftPictureInPictureEndsAndSaysWhy() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let log = Log(controller)
+    controller.streamSelector.remove("a")
+    #expect(controller.currentStreamID == "b")
+    #expect(call.window.presentation?.streamID == "b")
+    controller.streamSelector.remove("b")
+    #expect(!controller.isActive && !call.window.isOpen)
+    #expect(call.router.table.mode == .normal)
+    let expected: [PictureInPictureEvent] = [
+      .sourceChanged(from: "a", to: "b"), .willStop(.sourceEnded), .didStop(.sourceEnded),
+    ]
+    #expect(await eventually { log.events == expected }, "\(log.events)")
+    #expect(controller.state == .enabled)
+    // A stream that comes back does not open the window by itself.
+    controller.streamSelector.add("b")
+    #expect(await !eventually(within: 0.05) { call.window.isOpen })
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.content == .video)
+  }
+
+  @Test func pictureInPictureEndsWithItsStreamWhereThatIsConfigured() async throws {
+    let call = try Call(configured(.stop))
+    let controller = try await started(call)
+    let log = Log(controller)
+    controller.streamSelector.remove("b")
+    #expect(controller.isActive)
+    controller.streamSelector.add("b")
+    controller.streamSelector.remove("a")
+    let expected: [PictureInPictureEvent] = [
+      .willStop(.sourceEnded), .didStop(.sourceEnded), .sourceChanged(from: "a", to: "b"),
+    ]
+    #expect(await eventually { log.events == expected }, "\(log.events)")
+    // What is left is what the next start shows.
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.streamID == "b")
+  }
+
+  @Test func aPlaceholderKeepsThePlaceOfAStreamThatEnded() async throws {
+    let call = try Call(configured(.placeholder))
+    let controller = try await started(call)
+    controller.streamSelector.remove("a")
+    for level in [0.2, 0.9] {
+      #expect(controller.isActive && controller.currentStreamID == "a")
+      #expect(call.window.presentation?.content == .inactive)
+      // Whatever becomes of the others.
+      controller.streamSelector.setAudioLevel("b", level)
+    }
+    // The window's arrows go to those that are left, also where that is one.
+    #expect(call.window.presentation?.actions.contains(.nextStream) == true)
+    controller.perform(.nextStream)
+    #expect(controller.currentStreamID == "b")
+    #expect(call.window.presentation?.content == .video)
+    controller.streamSelector.remove("b")
+    #expect(call.window.presentation?.content == .inactive)
+    // It goes on.
+    controller.streamSelector.add("b")
+    #expect(call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.streamID == "b" && controller.isActive)
+    // A window that is closed meanwhile opens with what there is.
+    controller.streamSelector.add("a")
+    controller.streamSelector.remove("b")
+    controller.stop()
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.streamID == "a" && call.window.presentation?.content == .video)
+  }
+
+  @Test func theWindowIsEmptyUntilTheNextStreamHasAPicture() async throws {
+    let call = try Call(ready: ["a"])
+    let controller = try await started(call)
+    controller.streamSelector.remove("a")
+    #expect(controller.currentStreamID == "a" && call.window.presentation?.content == .inactive)
+    call.send("b")
+    #expect(await eventually { controller.currentStreamID == "b" })
+    #expect(call.window.presentation?.content == .video)
+  }
+
+  @Test func aStreamThatEndsBeforeItsFirstPictureInTheWindowHasNotStarted() throws {
+    let call = try Call(configured(.stop))
+    let controller = try #require(call.controller)
+    var events: [PictureInPictureEvent] = []
+    controller.eventObserver = { events.append($0) }
+    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    try controller.start()
+    controller.streamSelector.remove("a")
+    #expect(!call.window.isOpen && controller.currentStreamID == "b")
+    #expect(events.contains(.willStart) && events.contains(.failedToStart(.pictureInPictureCancelled)))
+    #expect(!events.contains(.willStop(.sourceEnded)))
+  }
+
   @Test func framesAreShownOfVideoAndScreensAlone() {
     let contents: [PictureInPictureContent] = [.video, .cameraOff(name: "a"), .reconnecting, .screenShare, .inactive]
     #expect(contents.map(\.showsFrames) == [true, false, false, true, false])
@@ -75,6 +209,21 @@ import Testing
     #expect(
       await eventually { log.events == [.willStart, .didStart(latency: nil), .action(.mute), .action(.playPause)] })
     #expect(controller.currentStreamID == "a")
+  }
+
+  @Test func onlyControlsThatSomebodyHandlesAreOffered() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let log = Log(controller)
+    controller.streamSelector.remove("b")
+    controller.handledActions = []
+    #expect(call.window.presentation?.actions == [.backToApp, .close])
+    for action in [PictureInPictureAction.mute, .playPause] { call.window.perform(action) }
+    // Of what is the controller's own business nobody else decides.
+    controller.handledActions = [.mute, .skipForward, .nextStream]
+    #expect(call.window.presentation?.actions == [.backToApp, .close, .mute])
+    call.window.perform(.mute)
+    #expect(await eventually { log.events == [.action(.mute)] }, "\(log.events)")
   }
 
   @Test func theWindowIsToldWhatTheAppSays() async throws {
@@ -125,7 +274,7 @@ import Testing
     call.controller = nil
     let window = try OffscreenPictureInPictureWindow()
     let controller = PictureInPictureController(
-      contentSource: ContentSource(router: call.router, streamID: "a", isMirrored: true), window: window)
+      contentSource: ContentSource(router: call.router, streamID: "a", keepsShowingInApp: true), window: window)
     try controller.start()
     #expect(await eventually { controller.isActive })
     try controller.setSource(streamID: "b")

@@ -40,7 +40,7 @@ import Testing
   // MARK: - The first picture
 
   /// A window that nobody sees: nothing is shown in it.
-  private final class Unseen: PictureInPictureWindowing {
+  private final class Unseen: PictureInPictureHost {
     let window: OffscreenPictureInPictureWindow
     init() throws { window = try OffscreenPictureInPictureWindow() }
     var renderer: any VideoRenderer { window.renderer }

@@ -161,7 +161,7 @@ extension PixelFormat {
   private static let methods = [
     ("90r", VideoOrientation(rotation: .quarter)), ("180", VideoOrientation(rotation: .half)),
     ("90l", VideoOrientation(rotation: .threeQuarters)), ("horiz", .mirrored),
-    ("vert", .upsideDown), ("ul-lr", VideoOrientation(rotation: .threeQuarters, isMirrored: true)),
+    ("vert", .flippedVertically), ("ul-lr", VideoOrientation(rotation: .threeQuarters, isMirrored: true)),
     ("ur-ll", VideoOrientation(rotation: .quarter, isMirrored: true)),
   ]
   /// videoflip takes all of ours but these.

@@ -147,9 +147,9 @@ import Testing
       duration: MediaTime(value: 1, timescale: 30))
     let description = try VideoFormatDescription.make(.gray8, size: size)
     try input.push(description, timing: timing, orientation: .mirrored) { _ in }
-    input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .upsideDown)
+    input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .flippedVertically)
     #expect(collector.frames.map(\.timing) == [timing, timing])
-    #expect(collector.frames.map(\.orientation) == [.mirrored, .upsideDown])
+    #expect(collector.frames.map(\.orientation) == [.mirrored, .flippedVertically])
     #expect(collector.frames.allSatisfy { !$0.attachments.displayImmediately }, "it has a time")
   }
 }

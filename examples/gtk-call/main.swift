@@ -29,6 +29,7 @@ final class CallWindow: PictureInPictureControllerDelegate {
         contentSource: ContentSource(router: router, streamID: id),
         window: try PictureInPictureWindow(placementPath: nil))
       controller.delegate = self
+      controller.handledActions = [.playPause]
       try controller.enableWhenBackground()
       controllers.append(controller)
     }
@@ -80,6 +81,11 @@ final class CallWindow: PictureInPictureControllerDelegate {
   func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
     gtk_window_present(cast(window))
     return true
+  }
+
+  func pictureInPictureController(_ controller: PictureInPictureController, didReceive action: PictureInPictureAction) {
+    engine.isPaused.toggle()
+    for controller in controllers { controller.isPaused = engine.isPaused }
   }
 }
 

@@ -32,7 +32,7 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
   /// Left and right exchanged.
   public static let mirrored = VideoOrientation(isMirrored: true)
   /// Top and bottom exchanged.
-  public static let upsideDown = VideoOrientation(rotation: .half, isMirrored: true)
+  public static let flippedVertically = VideoOrientation(rotation: .half, isMirrored: true)
 
   public static let allCases = [false, true].flatMap { isMirrored in
     Rotation.allCases.map { VideoOrientation(rotation: $0, isMirrored: isMirrored) }

@@ -32,7 +32,7 @@ public protocol PictureInPicturePlaybackDelegate: AnyObject {
 @MainActor
 public struct ContentSource {
   enum Kind {
-    case stream(FrameRouter, StreamID, isMirrored: Bool)
+    case stream(FrameRouter, StreamID, keepsShowingInApp: Bool)
     case displayLayer(SampleBufferDisplayLayer)
   }
 
@@ -43,9 +43,9 @@ public struct ContentSource {
   /// A stream of a call: its frames go to the picture-in-picture window instead of its in-app surface. The router tells
   /// which stream; ``PictureInPictureController/setSource(streamID:)`` takes another one.
   ///
-  /// - Parameter isMirrored: whether it goes on in the app as well.
-  public init(router: FrameRouter, streamID: StreamID, isMirrored: Bool = false) {
-    kind = .stream(router, streamID, isMirrored: isMirrored)
+  /// - Parameter keepsShowingInApp: whether it goes on in the app as well.
+  public init(router: FrameRouter, streamID: StreamID, keepsShowingInApp: Bool = false) {
+    kind = .stream(router, streamID, keepsShowingInApp: keepsShowingInApp)
   }
 
   /// A display layer that the app enqueues frames on: it moves to the picture-in-picture window with its picture, and

@@ -1,14 +1,14 @@
 /// A picture-in-picture window in memory, for programs without a display and for tests.
 @MainActor
-public final class OffscreenPictureInPictureWindow: PictureInPictureWindowing {
+public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   public let surface: OffscreenRenderer
   public var renderer: any VideoRenderer { surface }
   public var unsupportedReason: String?
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// What is shown; nil while it is closed.
   public private(set) var presentation: PictureInPicturePresentation?
-  /// Thrown by the next ``open(_:)`` calls, as often as it has elements: for trying out what happens then.
-  public var openFailures: [PipSinkError] = []
+  /// Thrown by the next ``open(_:)`` calls, as often as it has elements.
+  var openFailures: [PipSinkError] = []
 
   /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
   public init(size: PictureSize = PictureSize(width: 320, height: 180)) throws(PipSinkError) {
@@ -41,7 +41,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureWindowing {
   }
 
   /// Ends the window as its death would.
-  public func die(_ error: PipSinkError = .pictureInPictureWindowLost(reason: "it was ended from outside")) {
+  func die(_ error: PipSinkError = .pictureInPictureWindowLost(reason: "it was ended from outside")) {
     guard isOpen else { return }
     close()
     eventHandler?(.lost(error))

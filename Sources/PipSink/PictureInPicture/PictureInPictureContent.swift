@@ -34,7 +34,7 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var content: PictureInPictureContent
   /// Width divided by height; nil leaves the window's shape free.
   public var aspectRatio: Double?
-  /// The controls that make sense now.
+  /// The controls that do something now.
   public var actions: Set<PictureInPictureAction>
   public var isPaused: Bool
   public var isMuted: Bool
@@ -53,7 +53,7 @@ public enum PictureInPictureWindowEvent: Sendable {
 
 /// A window for picture-in-picture: PipSinkGTK's, one in memory, or the app's own.
 @MainActor
-public protocol PictureInPictureWindowing: AnyObject {
+public protocol PictureInPictureHost: AnyObject {
   /// Where frames are shown; the same for the whole life of the window, also while it is closed.
   var renderer: any VideoRenderer { get }
 

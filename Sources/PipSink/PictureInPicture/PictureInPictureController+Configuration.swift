@@ -1,3 +1,14 @@
+/// What becomes of a picture-in-picture window whose stream has come to its end.
+public enum PictureInPictureEndAction: String, CaseIterable, Sendable {
+  /// The stream that the selector chooses next takes the window. Where no stream is left, picture-in-picture stops, with
+  /// ``PictureInPictureStopReason/sourceEnded``.
+  case nextStream = "next"
+  /// The window stays, and says that there is no picture, until another stream is chosen or the stream comes back.
+  case placeholder
+  /// Picture-in-picture stops, with ``PictureInPictureStopReason/sourceEnded``.
+  case stop
+}
+
 extension PictureInPictureController {
   public struct Configuration: Sendable {
     /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
@@ -6,6 +17,8 @@ extension PictureInPictureController {
     public var videoGravity = VideoGravity.resizeAspect
     /// What is done about a window that cannot be made or that dies; nil leaves it at that.
     public var retryPolicy: RetryPolicy?
+    /// What becomes of the window when the stream in it ends, fails or is removed from the ``streamSelector``.
+    public var endAction = PictureInPictureEndAction.nextStream
     /// How far the skip buttons go, in seconds.
     public var skipSeconds = 15.0
     /// Seconds for which a change between background and foreground has to hold before anything follows from it.

@@ -14,11 +14,6 @@ extension PictureInPictureController {
     }
     guard router.streamIDs.contains(new) else { throw .unknownStream(new, known: router.streamIDs) }
     guard new != streamID else { return }
-    let isOpen =
-      switch phase {
-      case .starting, .active: true
-      case .idle, .stopping: false
-      }
     if isOpen {
       guard handover.isReady(new) else { throw .sourceNotReady(new) }
       try handover.change(to: new)
@@ -26,6 +21,8 @@ extension PictureInPictureController {
     let old = streamID
     streamID = new
     awaitedStreamID = nil
+    if keepsPlaceOfEndedStream || content == .inactive { removePlaceholder() }
+    keepsPlaceOfEndedStream = false
     forgetAspectRatio()
     updatePresentation()
     streamSelector.select(new)
@@ -35,23 +32,58 @@ extension PictureInPictureController {
     settle()
   }
 
-  func followSelector() {
-    guard !streamSelector.streams.isEmpty else { return }
+  func followSelector(since old: PictureInPictureStreamSelector) {
+    let isKnown = streamSelector.streams.contains { $0.id == streamID }
+    if isKnown { keepsPlaceOfEndedStream = false }
+    let isLastGone = streamSelector.streams.isEmpty && !old.streams.isEmpty
+    let hasEnded = !isKnown && isOpen && (isLastGone || old.streams.contains { $0.id == streamID })
+    if hasEnded, endsWithItsStream { return end(.sourceEnded) }
+    keepsPlaceOfEndedStream = keepsPlaceOfEndedStream || hasEnded && configuration.endAction == .placeholder
+    guard hasEnded || !streamSelector.streams.isEmpty else { return }
     updatePresentation()
-    guard let wanted = streamSelector.selected else {
+    guard let wanted = streamSelector.selected, !keepsPlaceOfEndedStream else {
       awaitedStreamID = nil
-      let name = streamSelector.streams.contains { $0.id == streamID } ? streamID : nil
-      showPlaceholder(name.map { .cameraOff(name: $0) } ?? .inactive)
-      return
+      return showPlaceholder(isKnown ? .cameraOff(name: streamID) : .inactive)
     }
-    if case .cameraOff = content { content = .video }
-    if content == .inactive { content = .video }
+    removePlaceholder()
     guard wanted != streamID else { return }
     do throws(PipSinkError) {
       try setSource(streamID: wanted)
     } catch {
       // It is shown as soon as it has a picture.
       awaitedStreamID = wanted
+      if hasEnded { showPlaceholder(.inactive) }
+    }
+  }
+
+  /// What has ended is not what picture-in-picture starts with the next time.
+  func leaveEndedStream() {
+    keepsPlaceOfEndedStream = false
+    guard !streamSelector.streams.contains(where: { $0.id == streamID }) else { return }
+    followSelector(since: streamSelector)
+  }
+
+  /// Whether picture-in-picture is over, now that its stream is.
+  private var endsWithItsStream: Bool {
+    switch configuration.endAction {
+    // Of those that are left nobody may have a picture; the window says so.
+    case .nextStream: streamSelector.streams.isEmpty
+    case .placeholder: false
+    case .stop: true
+    }
+  }
+
+  private var isOpen: Bool {
+    switch phase {
+    case .starting, .active: true
+    case .idle, .stopping: false
+    }
+  }
+
+  private func removePlaceholder() {
+    switch content {
+    case .cameraOff, .inactive: content = .video
+    case .video, .reconnecting, .screenShare: break
     }
   }
 
@@ -71,24 +103,30 @@ extension PictureInPictureController {
 
   // MARK: - Controls
 
+  /// The stream that the window's arrows go to.
+  private func neighbour(forward: Bool) -> StreamID? {
+    keepsPlaceOfEndedStream ? streamSelector.selected : streamSelector.neighbour(forward: forward)
+  }
+
   var isPlaybackPaused: Bool {
     source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
   }
 
-  /// The controls that make sense now.
+  /// The controls that do something now.
   var actions: Set<PictureInPictureAction> {
-    var actions: Set<PictureInPictureAction> = [.playPause, .backToApp, .close]
+    var actions: Set<PictureInPictureAction> = [.backToApp, .close]
     if let delegate = source.playbackDelegate {
+      actions.insert(.playPause)
       let range = delegate.pictureInPictureControllerTimeRange(self)
       if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
     } else {
-      actions.insert(.mute)
-      if streamSelector.neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
+      actions.formUnion(handledActions.intersection([.playPause, .mute]))
+      if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
     }
     return actions
   }
 
-  /// Does what a control of the window does. One that makes no sense now does nothing.
+  /// Does what a control of the window does. One that is not offered now does nothing.
   public func perform(_ action: PictureInPictureAction) {
     guard phase != .idle, actions.contains(action) else { return }
     switch action {
@@ -103,7 +141,7 @@ extension PictureInPictureController {
       }
     case .mute: emit(.action(action))
     case .previousStream, .nextStream:
-      guard let id = streamSelector.neighbour(forward: action == .nextStream) else { return }
+      guard let id = neighbour(forward: action == .nextStream) else { return }
       try? setSource(streamID: id)
     case .skipBackward, .skipForward:
       guard let delegate = source.playbackDelegate else { return }

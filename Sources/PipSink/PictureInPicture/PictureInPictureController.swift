@@ -35,7 +35,7 @@ public final class PictureInPictureController {
   }
 
   let clock: SchedulingClock
-  let window: any PictureInPictureWindowing
+  let window: any PictureInPictureHost
   let source: ContentSource
   let handover: PictureInPictureHandover
   var machine = PictureInPictureStateMachine()
@@ -48,11 +48,13 @@ public final class PictureInPictureController {
   var isSettling = false
   /// Whether what the app is in now has been dealt with.
   var settledBackground = false
-  /// Whether it is to start with the first picture.
-  var isWaitingForPicture = false
   /// The stream that the selector wants and that has no picture yet.
   var awaitedStreamID: StreamID?
+  /// Whether the window's stream has ended and its place is kept.
+  var keepsPlaceOfEndedStream = false
   let broadcast = Broadcast<PictureInPictureEvent>()
+  /// Told of every event at once, before anything else is done.
+  package var eventObserver: ((PictureInPictureEvent) -> Void)?
   private var runCount = 0
   private var attempt = 0
   private var retry: Task<Void, Never>?
@@ -64,14 +66,14 @@ public final class PictureInPictureController {
   ///   - contentSource: what is shown.
   ///   - window: where; one controller has it for itself.
   public convenience init(
-    contentSource: ContentSource, window: any PictureInPictureWindowing, configuration: Configuration = .init()
+    contentSource: ContentSource, window: any PictureInPictureHost, configuration: Configuration = .init()
   ) {
     self.init(contentSource: contentSource, window: window, configuration: configuration, clock: .system)
   }
 
   /// - Parameter clock: what it waits by.
   init(
-    contentSource: ContentSource, window: any PictureInPictureWindowing, configuration: Configuration = .init(),
+    contentSource: ContentSource, window: any PictureInPictureHost, configuration: Configuration = .init(),
     clock: SchedulingClock
   ) {
     self.clock = clock
@@ -122,6 +124,15 @@ public final class PictureInPictureController {
   /// Whether ``start()`` would be taken now.
   public var isPossible: Bool { impossibility == nil }
 
+  /// The stream that is in picture-in-picture: from `willStart` on, until `didStop` or `failedToStart` is told. Nil otherwise,
+  /// and where the source is a display layer.
+  public var pictureInPictureStreamID: StreamID? {
+    phase == .idle || handover.router == nil ? nil : streamID
+  }
+
+  /// Whether it starts with the first picture (``startWhenReady()``).
+  public internal(set) var isWaitingForPicture = false
+
   /// Whether the window shows a picture, from `didStart` to `willStop`.
   public var isActive: Bool { if case .active = phase { true } else { false } }
 
@@ -149,10 +160,16 @@ public final class PictureInPictureController {
   public var isPaused = false {
     didSet { updatePresentation() }
   }
+  /// Those controls, of play and pause and mute, that the app does something about when
+  /// ``PictureInPictureEvent/action(_:)`` tells it. The window offers no others of these, but play and pause of a source
+  /// with a playback delegate.
+  public var handledActions: Set<PictureInPictureAction> = [] {
+    didSet { if handledActions != oldValue { updatePresentation() } }
+  }
   /// Which stream is shown when the one that is shown ends or goes dark. The app tells it of streams; the controller
-  /// follows its choice.
+  /// follows its choice, as far as ``Configuration/endAction`` has it.
   public var streamSelector = PictureInPictureStreamSelector() {
-    didSet { followSelector() }
+    didSet { followSelector(since: oldValue) }
   }
 
   /// Asks the playback delegate again whether it is paused and what its time range is.
@@ -262,6 +279,7 @@ public final class PictureInPictureController {
     phase = .idle
     goInactive(.failed(error))
     emit(.failedToStart(error))
+    leaveEndedStream()
     scheduleRetry(isAutomatic: isAutomatic)
   }
 
@@ -276,6 +294,7 @@ public final class PictureInPictureController {
       phase = .idle
       goInactive(reason)
       emit(.failedToStart(.pictureInPictureCancelled))
+      leaveEndedStream()
     case .active:
       phase = .stopping(reason)
       emit(.willStop(reason))
@@ -303,6 +322,7 @@ public final class PictureInPictureController {
     let wasAutomatic = isAutomatic
     isAutomatic = false
     emit(.didStop(reason))
+    leaveEndedStream()
     // What had started by itself is tried again as such, so that it stops when the app comes back.
     if case .failed = reason { scheduleRetry(isAutomatic: wasAutomatic) }
     settle()

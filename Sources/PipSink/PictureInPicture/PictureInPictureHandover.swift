@@ -55,13 +55,13 @@ final class PictureInPictureHandover {
     _ renderer: any VideoRenderer, _ streamID: StreamID, presented: @escaping @Sendable (MonotonicTime) -> Void
   ) throws(PipSinkError) {
     switch kind {
-    case .stream(let router, _, let isMirrored):
+    case .stream(let router, _, let keepsShowingInApp):
       let isThere = router.table.placement(of: streamID).surface == surface
       if isThere { layer.whenNextPresented(presented) }
       layer.attach(to: renderer)
       do throws(PipSinkError) {
         try router.enterPictureInPicture(
-          streamID, on: surface ?? .primary, isMirrored: isMirrored, presented: presented)
+          streamID, on: surface ?? .primary, keepsShowingInApp: keepsShowingInApp, presented: presented)
       } catch {
         layer.detach()
         throw error
@@ -76,8 +76,8 @@ final class PictureInPictureHandover {
 
   /// Another stream in the same window.
   func change(to streamID: StreamID) throws(PipSinkError) {
-    guard case .stream(let router, _, let isMirrored) = kind, isInside else { return }
-    try router.enterPictureInPicture(streamID, on: surface ?? .primary, isMirrored: isMirrored)
+    guard case .stream(let router, _, let keepsShowingInApp) = kind, isInside else { return }
+    try router.enterPictureInPicture(streamID, on: surface ?? .primary, keepsShowingInApp: keepsShowingInApp)
   }
 
   /// Takes back that the stream was sent to the window before that was open.

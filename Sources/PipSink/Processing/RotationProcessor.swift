@@ -47,7 +47,7 @@ public final class MirrorProcessor: FrameProcessor {
   }
 
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
-    try sampleBuffer.turningPixels(by: direction == .horizontal ? .mirrored : .upsideDown, with: converter)
+    try sampleBuffer.turningPixels(by: direction == .horizontal ? .mirrored : .flippedVertically, with: converter)
   }
 }
 

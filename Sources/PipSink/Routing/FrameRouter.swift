@@ -1,7 +1,7 @@
 import Logging
 
 /// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID; to two
-/// only where that is asked for (`isMirrored`).
+/// only where that is asked for (`keepsShowingInApp`).
 ///
 /// A switch publishes a new ``RoutingTable`` whole. Frames never wait for a switch of another stream, and at no moment
 /// do two streams reach one picture-in-picture surface. All calls are allowed from every thread, except from within a
@@ -113,15 +113,15 @@ public final class FrameRouter: Sendable {
   /// Picture-in-picture for this stream; whichever was on that surface before goes back to the app.
   ///
   /// - Parameters:
-  ///   - isMirrored: whether its frames go to the in-app surface as well.
+  ///   - keepsShowingInApp: whether its frames go to the in-app surface as well.
   ///   - presented: called once, on the presenting thread, when the surface has presented its first picture of the
   ///     stream; dropped without a call when it never does.
   /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and then nothing has changed.
   public func enterPictureInPicture(
-    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, isMirrored: Bool = false,
+    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false,
     presented: (@Sendable (MonotonicTime) -> Void)? = nil
   ) throws(PipSinkError) {
-    try change(presented) { $0.showing(streamID, on: surface, isMirrored: isMirrored) }
+    try change(presented) { $0.showing(streamID, on: surface, keepsShowingInApp: keepsShowingInApp) }
   }
 
   /// The surface's stream goes back to the app. It stays chosen for the primary surface.

@@ -28,13 +28,13 @@ public struct RoutingTable: Equatable, Sendable {
   public struct Entry: Equatable, Sendable {
     public let streamID: StreamID
     /// Whether its frames go to the in-app surface as well.
-    public let isMirrored: Bool
+    public let keepsShowingInApp: Bool
   }
 
   /// Where a stream's frames go: to its in-app surface where `surface` is nil.
   struct Placement: Equatable {
     var surface: PictureInPictureSurfaceID?
-    var isMirrored = false
+    var keepsShowingInApp = false
 
     var kind: SurfaceKind { surface == nil ? .inApp : .pictureInPicture }
   }
@@ -46,7 +46,7 @@ public struct RoutingTable: Equatable, Sendable {
 
   /// - Parameter pictureInPictureStreamID: for the primary surface. Has no effect in normal mode.
   public init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
-    let entry = pictureInPictureStreamID.map { Entry(streamID: $0, isMirrored: false) }
+    let entry = pictureInPictureStreamID.map { Entry(streamID: $0, keepsShowingInApp: false) }
     self.init(entries: mode == .normal ? [:] : [.primary: entry].compactMapValues(\.self), pictureInPictureStreamID)
   }
 
@@ -65,10 +65,10 @@ public struct RoutingTable: Equatable, Sendable {
 
   /// The table in which `surface` shows the stream, which leaves any other.
   public func showing(
-    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, isMirrored: Bool = false
+    _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false
   ) -> RoutingTable {
     var entries = entries.filter { $0.value.streamID != streamID }
-    entries[surface] = Entry(streamID: streamID, isMirrored: isMirrored)
+    entries[surface] = Entry(streamID: streamID, keepsShowingInApp: keepsShowingInApp)
     return RoutingTable(entries: entries, pictureInPictureStreamID)
   }
 
@@ -86,6 +86,6 @@ public struct RoutingTable: Equatable, Sendable {
 
   func placement(of streamID: StreamID) -> Placement {
     guard let (surface, entry) = entries.first(where: { $0.value.streamID == streamID }) else { return Placement() }
-    return Placement(surface: surface, isMirrored: entry.isMirrored)
+    return Placement(surface: surface, keepsShowingInApp: entry.keepsShowingInApp)
   }
 }

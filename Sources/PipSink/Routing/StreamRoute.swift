@@ -85,7 +85,7 @@ final class StreamRoute: SampleBufferConsumer {
         state.pictureInPicture = pictureInPicture
       }
       guard placement.surface != old.surface else {
-        state.mirror(placement.isMirrored, keepsInAppPicture)
+        state.mirror(placement.keepsShowingInApp, keepsInAppPicture)
         return
       }
       let change = Change(
@@ -95,20 +95,20 @@ final class StreamRoute: SampleBufferConsumer {
       state.changes.append(change)
       if state.changes.count > Self.changeLimit { state.changes.removeFirst() }
       state.isChangeOpen = true
-      if placement.surface == nil, old.isMirrored {
+      if placement.surface == nil, old.keepsShowingInApp {
         // The app has had every frame already.
         _ = state.pictureInPicture?.relinquish(removingImage: true)
         change.presentedAt.withLock { $0 = .now }
         return
       }
       // The picture-in-picture surface must not go on showing somebody who left it.
-      let clears = old.surface != nil || !(keepsInAppPicture || placement.isMirrored)
+      let clears = old.surface != nil || !(keepsInAppPicture || placement.keepsShowingInApp)
       let waiting = state.destination?.relinquish(removingImage: clears)
-      if placement.isMirrored, old.surface == nil {
+      if placement.keepsShowingInApp, old.surface == nil {
         state.inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
       }
-      if placement.surface != nil, old.surface != nil, placement.isMirrored != old.isMirrored {
-        state.mirror(placement.isMirrored, keepsInAppPicture)
+      if placement.surface != nil, old.surface != nil, placement.keepsShowingInApp != old.keepsShowingInApp {
+        state.mirror(placement.keepsShowingInApp, keepsInAppPicture)
       }
       let destination = placement.surface == nil ? state.inApp : pictureInPicture
       let (presentedAt, broadcast) = (change.presentedAt, broadcast)
@@ -188,13 +188,13 @@ extension StreamRoute.State {
   fileprivate mutating func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
     guard placement.surface != nil else { return inApp?.enqueue(sampleBuffer) ?? false }
     let replaced = pictureInPicture?.enqueue(sampleBuffer) ?? false
-    if placement.isMirrored { inApp?.enqueue(sampleBuffer) }
+    if placement.keepsShowingInApp { inApp?.enqueue(sampleBuffer) }
     return replaced
   }
 
   /// The in-app surface begins or ends to show what the picture-in-picture surface shows.
-  fileprivate func mirror(_ isMirrored: Bool, _ keepsPicture: Bool) {
-    if isMirrored {
+  fileprivate func mirror(_ keepsShowingInApp: Bool, _ keepsPicture: Bool) {
+    if keepsShowingInApp {
       inApp?.begin(with: latest, isFresh: false, presented: nil)
     } else {
       _ = inApp?.relinquish(removingImage: !keepsPicture)
