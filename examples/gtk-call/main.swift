@@ -56,20 +56,14 @@ final class CallWindow: PictureInPictureControllerDelegate {
     g_signal_connect_data(window, "destroy", unsafeBitCast(quit, to: GCallback.self), nil, nil, GConnectFlags(0))
     background = BackgroundMonitor(gtkWindow: UnsafeMutableRawPointer(window)) { [weak self] isInBackground in
       for controller in self?.controllers ?? [] {
-        if isInBackground {
-          controller.applicationDidEnterBackground()
-        } else {
-          controller.applicationWillEnterForeground()
-        }
+        isInBackground ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
       }
     }
     gtk_widget_show_all(window)
   }
 
   private func toggle() {
-    for controller in controllers {
-      do { try controller.toggle() } catch { print("\(controller.currentStreamID): \(error)") }
-    }
+    for controller in controllers { do { try controller.toggle() } catch { print("\(error)") } }
   }
 
   /// Every thread of the engine's ends, and the windows go with their controllers.
