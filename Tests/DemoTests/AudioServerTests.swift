@@ -5,7 +5,7 @@ import Testing
 @testable import pipsink_demo
 
 /// Sound on a real server.
-@Suite(.enabled(if: PulseServer.isInstalled)) struct AudioServerTests {
+@Suite(.enabled(if: PulseServer.isInstalled), .timeLimit(.minutes(5))) struct AudioServerTests {
   /// Counts frames.
   private final class Counter: SampleBufferConsumer {
     private let count = Locked(0)

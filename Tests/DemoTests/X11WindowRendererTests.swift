@@ -6,7 +6,7 @@ import Testing
 @testable import PipSinkGTK
 
 /// A display layer in another program's window.
-@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
 struct X11WindowRendererTests {
   private func frame() async throws -> SampleBuffer {
     let consumer = FirstFrame()

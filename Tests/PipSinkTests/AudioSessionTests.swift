@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 
 /// Sound without a sound server: `volume` elements, levels, and what belongs to which stream.
-@Suite struct AudioSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct AudioSessionTests {
   private static let tone = "audiotestsrc is-live=true ! audioconvert ! "
   private static let silentSink = "fakesink sync=true"
 

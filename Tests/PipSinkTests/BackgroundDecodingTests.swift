@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 
 /// Decoders of streams that nobody sees.
-@Suite struct BackgroundDecodingTests {
+@Suite(.timeLimit(.minutes(5))) struct BackgroundDecodingTests {
   /// Keeps the newest frame, and how many there were.
   private final class Screen: SampleBufferConsumer {
     private let state = Locked((count: 0, latest: SampleBuffer?.none, following: [SampleBuffer]()))

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 /// What an engine knows and tells of its streams besides their frames.
-@Suite struct EngineEventTests {
+@Suite(.timeLimit(.minutes(5))) struct EngineEventTests {
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1"
 
   /// What happens until `isLast`, as one word each.

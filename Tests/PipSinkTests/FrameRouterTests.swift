@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-@Suite struct FrameRouterTests {
+@Suite(.timeLimit(.minutes(5))) struct FrameRouterTests {
   /// Frames of stream "a" are 16 pixels wide, those of "b" 32.
   let frames: [StreamID: PixelBuffer]
   let sizes: [StreamID: PictureSize] = ["a": .init(width: 16, height: 16), "b": .init(width: 32, height: 16)]

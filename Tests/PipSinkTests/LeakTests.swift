@@ -6,7 +6,7 @@ import Testing
 @testable import PipSink
 
 /// Each runs in a process of its own, where nothing else allocates, starts threads or traces.
-@Suite struct LeakTests {
+@Suite(.timeLimit(.minutes(5))) struct LeakTests {
   @Test func aHundredStartsAndStopsLeaveNoGStreamerObject() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       setenv("GST_TRACERS", "leaks", 1)

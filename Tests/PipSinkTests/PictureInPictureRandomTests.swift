@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 
 /// Random sequences of everything that can happen to a controller, replayable by their seed.
-@MainActor @Suite struct PictureInPictureRandomTests {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureRandomTests {
   private typealias Call = PictureInPictureControllerTests.Call
 
   private enum Step: CaseIterable {

@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 
 /// Which failures are for good, and when all streams of an engine are done.
-@Suite struct StreamFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamFailureTests {
   private final class Nobody: SampleBufferConsumer {
     func consume(_ sampleBuffer: SampleBuffer) {}
   }

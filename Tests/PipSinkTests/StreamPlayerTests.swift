@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 /// Streams that come and go at run time, and come back after failures.
-@Suite struct StreamPlayerTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamPlayerTests {
   /// Counts frames.
   private final class Counter: SampleBufferConsumer {
     private let count = Locked(0)

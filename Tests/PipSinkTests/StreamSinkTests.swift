@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 /// What an engine makes of a description's appsinks.
-@Suite struct StreamSinkTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamSinkTests {
   private static let caps = "video/x-raw,format=GRAY8,width=4,height=2,framerate=30/1"
 
   /// An engine that plays what `appsrc name=src` is given.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-@Suite struct VideoEngineTests {
+@Suite(.timeLimit(.minutes(5))) struct VideoEngineTests {
   private func stream(_ id: StreamID, frames: Int = 10, caps: String = "format=I420,width=32,height=32") -> String {
     "videotestsrc num-buffers=\(frames) ! video/x-raw,\(caps) ! appsink name=\(id) sync=false"
   }

@@ -38,7 +38,7 @@ private final class RecordingObserver: VideoFrameObserver {
   }
 }
 
-@Suite struct VideoFrameObserverTests {
+@Suite(.timeLimit(.minutes(5))) struct VideoFrameObserverTests {
   private func observe(
     _ pipeline: String, _ configuration: VideoFrameConfiguration
   ) async throws -> (records: [RecordingObserver.Record], observation: VideoFrameObservation) {
