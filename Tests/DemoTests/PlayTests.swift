@@ -272,6 +272,17 @@ import Testing
     return "filesrc location=\(folder.path("fifo")) ! decodebin ! videoconvert ! appsink name=blocked"
   }
 
+  /// Whether a thread of a program waits in a FIFO's `open`; also true where the kernel does not tell what threads wait for.
+  private static func waitsForWriter(_ program: RunningProgram) -> Bool {
+    func places(_ process: String) -> Set<String> {
+      let tasks = "/proc/\(process)/task"
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+      return Set(threads.compactMap { try? String(contentsOfFile: "\(tasks)/\($0)/wchan", encoding: .utf8) })
+    }
+    let isToldOf = !places("self").isSubset(of: ["0", ""])
+    return !isToldOf || places("\(program.processIdentifier)").contains("wait_for_partner")
+  }
+
   @Test(arguments: ["duration", "quit"])
   func aRunWhoseSourceBlocksEndsWithItsTime(how: String) async throws {
     let folder = try TemporaryFolder()
@@ -298,6 +309,8 @@ import Testing
       ] + (isStopping ? ["--at", "1=stop:b", "--at", "1.1=quit"] : []))
     let isRunning = await demo.wait(forText: isStopping ? " 1.0 s " : "stream \"a\": ")
     #expect(isRunning, "\(demo.errors)")
+    let isBlocked = await demo.wait { Self.waitsForWriter($0) }
+    #expect(isBlocked, "\(demo.errors)")
     if isStopping { try await Task.sleep(for: .milliseconds(500)) }
     let start = ContinuousClock.now
     kill(demo.processIdentifier, number)
