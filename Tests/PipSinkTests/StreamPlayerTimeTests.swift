@@ -257,6 +257,24 @@ import Testing
     #expect(await eventually { stream.attempts == [1, 2, 1] })
   }
 
+  @Test func aFrameThatComesWhileItsStallIsToldEndsTheStall() async throws {
+    let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
+    stream.player.observe { [weak stream] event, _ in
+      guard case .streamStateChanged(_, .stalled) = event, let stream else { return }
+      let count = stream.frames.sampleBuffers.count
+      stream.push()
+      for _ in 0..<20_000 where stream.frames.sampleBuffers.count == count { g_usleep(1000) }
+    }
+    stream.player.start()
+    #expect(await eventually { stream.player.state == .requesting })
+    #expect(await stream.play())
+    #expect(await clock.reach(0.5))
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 3.1)
+    #expect(await eventually { stream.states.suffix(3) == [.playing, .stalled, .playing] }, "\(stream.states)")
+    #expect(stream.frames.sampleBuffers.count == 2)
+  }
+
   @Test func theTimeForSettlingBeginsAnewAfterAStall() async throws {
     let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
     #expect(await playsAfterAFailure(stream))

@@ -6,6 +6,7 @@ extension PipelineRun {
   func streamFlows(_ id: StreamID) {
     let isOpen = progress.withLock { progress in
       progress.activity[id] = nil
+      progress.stalledAfter[id] = nil
       return progress.open.contains(id)
     }
     guard isOpen else { return }
@@ -26,20 +27,33 @@ extension PipelineRun {
           progress.activity[id] = (count, now)
           return false
         }
-        return now >= seen.since.advanced(bySeconds: timeout)
+        guard now >= seen.since.advanced(bySeconds: timeout) else { return false }
+        progress.stalledAfter[id] = flow.delivered.load(ordering: .relaxed)
+        return true
       }
     }
     for id in stalled {
       status.setStream(id, to: .stalled)
       // From here on the next frame counts as a first one.
-      flows[id]?.isFlowing.store(false, ordering: .relaxed)
+      flows[id]?.isFlowing.store(false, ordering: .sequentiallyConsistent)
     }
+    noteUnseenFrames()
     let silent = progress.withLock { progress in
       let silent = progress.heardAt.filter { now >= $0.value.advanced(bySeconds: timeout) }.keys
       for id in silent { progress.heardAt[id] = nil }
       return Array(silent)
     }
     for id in silent { status.observe(StreamDevice(id, .microphone), .off) }
+  }
+
+  /// A frame that comes while its stream's stall is told counts for one of before.
+  private func noteUnseenFrames() {
+    let unseen = progress.withLock { progress in
+      progress.stalledAfter.filter { id, count in flows[id]?.delivered.load(ordering: .sequentiallyConsistent) != count
+      }
+      .keys.filter { flows[$0]?.isFlowing.exchange(true, ordering: .sequentiallyConsistent) == false }
+    }
+    for id in unseen { streamFlows(id) }
   }
 
   /// On the bus thread: a stream's sound has come.

@@ -41,6 +41,8 @@ final class PipelineRun: Sendable {
     var missingPlugins: [StreamID: [String]] = [:]
     /// By stream: how many frames had come, and when that was seen first.
     var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
+    /// By stream that has stalled: how many frames it had delivered by then.
+    var stalledAfter: [StreamID: UInt64] = [:]
     /// By stream: when its `level` element has reported last.
     var heardAt: [StreamID: MonotonicTime] = [:]
     /// By element: how many frames it has dropped.
