@@ -117,23 +117,24 @@ final class ElementState: @unchecked Sendable {
   }
 
   func stop() -> gboolean {
-    // What goes with the last reference to it waits for the presenting thread, and that for the display server, which may
-    // stand still: aside.
     let last = Locked(
       membership.withLock { member in
         defer { member = nil }
         return member
       })
-    last.withLock { member in
+    let hasWindow = last.withLock { member in
       member?.leave()
       // What the main actor has yet to do keeps the chain, for good where the program ends first, and with it the pools of
       // the processors, which would be trimmed some time later: when the program has ended GStreamer, perhaps.
       member?.chain.processors = []
+      return member?.session.surface == .window
     }
     chain = nil
     wrapper = SampleWrapper()
     let release = { @Sendable in last.withLock { $0 = nil } }
-    if settings.surface == .window { _ = WorkerThread(name: "pip-leave", body: release) } else { release() }
+    // With the last reference to the stream's layer its presenting thread is waited for, and that may be waiting for a display
+    // server that stands still. So a thread of its own gives the reference up.
+    if hasWindow { _ = WorkerThread(name: "pip-leave", body: release) } else { release() }
     VideoFormatDescription.forgetUnused()
     return 1
   }

@@ -46,7 +46,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
       window: surfaces.pictureInPictureWindow)
     controller.delegate = self
     // While the stream that an event is about is still the current one.
-    controller.eventObserver = { [weak self] event in self?.handle(event) }
+    controller.observeEvents { [weak self] event in self?.handle(event) }
     self.controller = controller
     return controller
   }

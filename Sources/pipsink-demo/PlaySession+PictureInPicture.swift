@@ -27,11 +27,10 @@ extension PlaySession {
 
   private static let eventLimit = 10_000
 
-  func record(_ event: PictureInPictureEvent, at time: MonotonicTime) {
-    if let record = Report.PictureInPictureEventRecord(event, time: Double(time.nanoseconds(since: start)) / 1e9) {
-      pictureInPictureEvents.append(record)
-      if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
-    }
+  func record(_ event: PictureInPictureEvent) {
+    guard !isFinishing, let record = Report.PictureInPictureEventRecord(event, time: seconds) else { return }
+    pictureInPictureEvents.append(record)
+    if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
   }
 
   func handle(_ event: PictureInPictureEvent) {

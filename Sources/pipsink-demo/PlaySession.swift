@@ -8,7 +8,7 @@ import PipSinkDBus
 final class PlaySession {
   private enum Input: Sendable {
     case engine(EngineEvent)
-    case pictureInPicture(PictureInPictureEvent, MonotonicTime)
+    case pictureInPicture(PictureInPictureEvent)
     case background(Bool)
     case action(TimedAction.Action)
     case key(Character)
@@ -17,8 +17,6 @@ final class PlaySession {
     case durationOver
     case interrupt
     case tick
-    /// What came before it has been dealt with.
-    case rest
   }
 
   let command: PlayCommand
@@ -146,8 +144,11 @@ final class PlaySession {
     let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
     let keys = TerminalKeys { continuation.yield(.key($0)) }
-    // In its place among all that happens.
-    controller.eventObserver = { continuation.yield(.pictureInPicture($0, .now)) }
+    // The report has also what happens just before the end.
+    controller.observeEvents { [weak self] event in
+      self?.record(event)
+      continuation.yield(.pictureInPicture(event))
+    }
     start = .now
     (surfaces as? WindowSurfaces)?.onLoss { [weak self] in self?.displayDied(keys) }
     (surfaces as? WindowSurfaces)?.show()
@@ -165,7 +166,6 @@ final class PlaySession {
     }
     for task in tasks { task.cancel() }
     keys?.cancel()
-    await recordRest()
     // A signal may come now: whoever waits for a pipeline then waits no longer.
     let rest = Task {
       for await input in inputs {
@@ -237,9 +237,7 @@ final class PlaySession {
   private func handle(_ input: Input) {
     switch input {
     case .engine(let event): handle(event)
-    case .pictureInPicture(let event, let time):
-      record(event, at: time)
-      handle(event)
+    case .pictureInPicture(let event): handle(event)
     case .background(let isInBackground): setBackground(isInBackground)
     case .action(let action): perform(action)
     case .startFailed(let error):
@@ -253,20 +251,6 @@ final class PlaySession {
     case .tick:
       statusLine.update(
         statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)
-    case .rest: break
-    }
-  }
-
-  /// What picture-in-picture did before the run was over belongs to the report.
-  private func recordRest() async {
-    continuation.yield(.rest)
-    for await input in inputs {
-      switch input {
-      case .pictureInPicture(let event, let time): record(event, at: time)
-      case .interrupt: outcome = .interrupted
-      case .rest: return
-      default: break
-      }
     }
   }
 

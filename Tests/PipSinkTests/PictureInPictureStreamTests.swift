@@ -46,8 +46,8 @@ import Testing
   @Test func whoIsInPictureInPictureHasOneAnswerFromWillStartToTheEnd() async throws {
     let call = try Call(ready: [])
     let controller = try #require(call.controller)
-    var answers: [String] = []
-    controller.eventObserver = { [weak controller] event in
+    let answers = Locked<[String]>([])
+    controller.observeEvents { [weak controller] event in
       let name =
         switch event {
         case .willStart: "willStart"
@@ -58,7 +58,8 @@ import Testing
         case .sourceChanged: "changed"
         default: ""
         }
-      if !name.isEmpty { answers.append("\(name) \(controller?.pictureInPictureStreamID ?? "-")") }
+      let answer = "\(name) \(controller?.pictureInPictureStreamID ?? "-")"
+      if !name.isEmpty { answers.withLock { $0.append(answer) } }
     }
     try controller.startWhenReady()
     #expect(controller.isWaitingForPicture && controller.pictureInPictureStreamID == nil)
@@ -70,7 +71,7 @@ import Testing
     call.window.openFailures = [.displayUnavailable(reason: "told to")]
     try controller.start()
     #expect(
-      answers == [
+      answers.withLock { $0 } == [
         "willStart a", "didStart a", "changed b", "willStop b", "didStop -", "willStart b", "failed -",
       ])
   }
@@ -167,12 +168,13 @@ import Testing
   @Test func aStreamThatEndsBeforeItsFirstPictureInTheWindowHasNotStarted() throws {
     let call = try Call(configured(.stop))
     let controller = try #require(call.controller)
-    var events: [PictureInPictureEvent] = []
-    controller.eventObserver = { events.append($0) }
+    let log = Locked<[PictureInPictureEvent]>([])
+    controller.observeEvents { event in log.withLock { $0.append(event) } }
     for id in ["a", "b"] { controller.streamSelector.add(id) }
     try controller.start()
     controller.streamSelector.remove("a")
     #expect(!call.window.isOpen && controller.currentStreamID == "b")
+    let events = log.withLock { $0 }
     #expect(events.contains(.willStart) && events.contains(.failedToStart(.pictureInPictureCancelled)))
     #expect(!events.contains(.willStop(.sourceEnded)))
   }

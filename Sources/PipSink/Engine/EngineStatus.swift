@@ -62,14 +62,14 @@ final class EngineStatus: Sendable {
   }
 
   let broadcast = Broadcast<EngineEvent>()
-
-  /// One whose events are the engine's.
-  func makeAudioSession() -> AudioSession {
-    AudioSession { [broadcast] in broadcast.send(EngineEvent($0)) }
-  }
   let state = Locked(State())
   let blocked = BlockedPipelines()
   private let logger = Logger(visible: "pipsink.engine")
+
+  /// An audio session whose events are the engine's.
+  func makeAudioSession() -> AudioSession {
+    AudioSession { [broadcast] in broadcast.send(EngineEvent($0)) }
+  }
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 

@@ -48,7 +48,6 @@ extension PictureInPictureController {
   // MARK: - Events
 
   func emit(_ event: PictureInPictureEvent) {
-    eventObserver?(event)
     broadcast.send(event)
     switch event {
     case .willStart: delegate?.pictureInPictureControllerWillStart(self)

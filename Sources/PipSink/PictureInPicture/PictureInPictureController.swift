@@ -53,8 +53,6 @@ public final class PictureInPictureController {
   /// Whether the window's stream has ended and its place is kept.
   var keepsPlaceOfEndedStream = false
   let broadcast = Broadcast<PictureInPictureEvent>()
-  /// Told of every event at once, before anything else is done.
-  package var eventObserver: ((PictureInPictureEvent) -> Void)?
   private var runCount = 0
   private var attempt = 0
   private var retry: Task<Void, Never>?
@@ -110,6 +108,11 @@ public final class PictureInPictureController {
 
   /// The events from now on; each call gives a stream of its own. It ends when the controller goes away.
   public func events() -> AsyncStream<PictureInPictureEvent> { broadcast.stream() }
+
+  /// Calls `observer` with every event from now on, while it happens: before the call returns that brought it about.
+  package func observeEvents(_ observer: @escaping @MainActor (PictureInPictureEvent) -> Void) {
+    broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
+  }
 
   /// The layer that shows frames in the window: its status and statistics. Frames are not to be given to it.
   public var displayLayer: SampleBufferDisplayLayer { handover.layer }
