@@ -32,8 +32,6 @@ extension PlaySession: ControllableSession {
   }
 
   func startPlayingStream(_ id: StreamID, from description: PipelineDescription) throws(PipSinkError) {
-    // A mistake in it must leave no empty place in the window.
-    _ = try StreamPlayer(streamID: id, from: description, deliveringTo: router.consumer(for:))
     try addStream(id) { engine, consumer throws(PipSinkError) in
       try engine.startPlayingStream(id, from: description, deliveringTo: consumer)
     }

@@ -53,7 +53,8 @@ import Testing
     try engine.audioSession.setVolume(0.5, for: "film")
     let ear = try Ear(server)
     defer { ear.engine.stop() }
-    try engine.startPlayingStream("film", from: description(server)) { router.consumer(for: $0) }
+    let start = { try engine.startPlayingStream("film", from: description(server)) { router.consumer(for: $0) } }
+    try start()
     defer { engine.stop() }
     var input = try await server.sinkInput { isHalf($0) && !$0.mute }
     for step in 0..<20 {
@@ -67,7 +68,8 @@ import Testing
     try engine.audioSession.setMuted(true, for: "film")
     input = try await server.sinkInput { $0.mute }
     for _ in 0..<5 {
-      engine.players.withLock { $0["film"] }?.reset()
+      try engine.stopPlayingStream("film")
+      try start()
       input = try await server.sinkInput { [index = input.index] in $0.index > index && isHalf($0) && $0.mute }
     }
     try engine.audioSession.setMuted(false, for: "film")
@@ -207,7 +209,7 @@ import Testing
       "matroskamux name=mux ! filesink location=\(path) videotestsrc num-buffers=600 ! video/x-raw,width=64,height=36,framerate=30/1 "
         + "! mux. audiotestsrc num-buffers=900 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
     let engine = try VideoEngine()
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     (configuration.stallTimeout, configuration.restartTimeout) = (1, 1)
     configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: 0.05)
     let counter = Counter()
@@ -244,7 +246,7 @@ import Testing
         + (hasAudio ? " audiotestsrc num-buffers=64 ! audio/x-raw,rate=44100 ! vorbisenc ! mux." : ""))
     let engine = try VideoEngine()
     let events = engine.events()
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.playsAudio = true
     let counter = Counter()
     try engine.startPlayingStream("film", uri: "file://\(path)", configuration: configuration) { _ in counter }

@@ -50,7 +50,9 @@ import Testing
   @Test func aStreamIDIsNeitherEmptyNorHasItANUL() throws {
     for id in ["", "a\0b"] {
       #expect {
-        _ = try StreamPlayer(streamID: id, from: "videotestsrc ! appsink name=a") { FrameRouter().consumer(for: $0) }
+        try VideoEngine().startPlayingStream(id, from: "videotestsrc ! appsink name=a") {
+          FrameRouter().consumer(for: $0)
+        }
       } throws: { error in
         if case PipSinkError.invalidArgument("stream", _)? = error as? PipSinkError { true } else { false }
       }

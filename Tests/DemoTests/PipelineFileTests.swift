@@ -123,27 +123,26 @@ import Testing
     var server = try RunningProgram("/usr/bin/python3", [script])
     let url = try #require(await server.firstLine())
     let port = try #require(URLComponents(string: url)?.port)
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     (configuration.stallTimeout, configuration.restartTimeout) = (1, 0.5)
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 0.5, jitter: 0.25)
     let router = FrameRouter()
-    let player = try StreamPlayer(
-      streamID: "camera",
-      from: .text("rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! appsink name=camera"),
+    let engine = try VideoEngine()
+    try engine.startPlayingStream(
+      "camera", from: .text("rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! appsink name=x"),
       configuration: configuration
     ) { router.consumer(for: $0) }
-    player.start()
-    #expect(try await eventually(seconds: 60) { player.state == .playing })
+    #expect(try await eventually(seconds: 60) { engine.playState(of: "camera") == .playing })
     server.stop()
     #expect(
       try await eventually(seconds: 60) {
-        if case .reconnecting = player.state { true } else { false }
+        if case .reconnecting = engine.playState(of: "camera") { true } else { false }
       })
     let received = try #require(router.statistics(of: "camera")).received
     server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
-    #expect(try await eventually(seconds: 60) { player.state == .playing })
+    #expect(try await eventually(seconds: 60) { engine.playState(of: "camera") == .playing })
     #expect(try await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
-    player.stop()
+    engine.stop()
     server.stop()
   }
 

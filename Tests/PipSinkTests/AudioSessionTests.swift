@@ -204,29 +204,28 @@ import Testing
   }
 
   @Test func anInterruptionIsNoStall() async throws {
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.stallTimeout = 2
     configuration.restartTimeout = 2
     let counter = CountingConsumer()
     let clock = ManualClock()
-    let player = try StreamPlayer(
-      streamID: "a", from: .text(Self.video("x")), configuration: configuration, clock: clock.clock
-    ) { _ in counter }
-    player.start()
-    #expect(await eventually { player.state == .playing })
-    let states = player.states()
-    player.audioSession.beginInterruption(.pause)
+    let engine = try VideoEngine(clock: clock.clock)
+    try engine.startPlayingStream("a", from: .text(Self.video("x")), configuration: configuration) { _ in counter }
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    let events = engine.events()
+    engine.audioSession.beginInterruption(.pause)
     for _ in 0..<3 {
       #expect(await clock.isAwaited(in: 0.5))
       clock.advance(by: 100)
     }
     #expect(await clock.isAwaited(in: 0.5))
-    player.audioSession.endInterruption()
+    engine.audioSession.endInterruption()
     let count = counter.sampleBuffers.count
     #expect(await eventually { counter.sampleBuffers.count > count + 5 })
-    player.stop()
+    engine.stop()
     // The first picture may be told of a little later than it is known.
-    for await state in states where state != .playing {
+    for await event in events {
+      guard case .streamStateChanged(_, let state) = event, state != .playing else { continue }
       #expect(state == .stopped)
       break
     }

@@ -144,7 +144,7 @@ import Testing
 
   @Test func aPlayerTriesNoMorePipelinesWhileThreeBlock() async throws {
     let source = try BlockingSource(.fifo)
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.stallTimeout = 3
     configuration.restartTimeout = 5
     configuration.stateChangeTimeout = 6
@@ -238,7 +238,7 @@ import Testing
     for gap in gaps.values { _ = gap.takeLongest() }
     try await Task.sleep(for: .seconds(1))
     let alone = gaps.values.map { $0.takeLongest() }
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.stateChangeTimeout = timeout
     for (number, source) in sources.enumerated() {
       try engine.startPlayingStream("\(number)", from: source.pipeline(), configuration: configuration) { _ in

@@ -122,20 +122,20 @@ final class BlockingSource {
   }
 }
 
-extension StreamPlayer {
-  /// Whether its pipeline is on its way up.
-  var isBlocked: Bool { withUnsafeElement(named: "source", VideoEngine.isOnItsWayUp) ?? false }
-}
-
 extension VideoEngine {
+  /// What runs of a stream with a pipeline of its own; nil where nothing does.
+  func run(of id: StreamID) -> PipelineRun? { players.withLock { $0[id] }?.run }
+
   /// Whether the pipeline is on its way up.
   var isBlocked: Bool { withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false }
 
   /// Whether a stream's own pipeline is.
-  func isBlocked(_ id: StreamID) -> Bool { players.withLock { $0[id] }?.isBlocked ?? false }
+  func isBlocked(_ id: StreamID) -> Bool {
+    run(of: id)?.withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false
+  }
 
   /// Of the pipeline that the source is in: the source's own fields are set a little later.
-  fileprivate static func isOnItsWayUp(_ source: GstElementPointer) -> Bool {
+  private static func isOnItsWayUp(_ source: GstElementPointer) -> Bool {
     guard let pipeline = gst_object_get_parent(source.asObject) else { return false }
     defer { gst_object_unref(pipeline) }
     let element = UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstElement.self)

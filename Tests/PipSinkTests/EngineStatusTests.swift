@@ -156,31 +156,60 @@ import Testing
   @Test func pipelinesThatWereGivenUpCountForTheirStreams() {
     status.add(["a", "b", "c"])
     status.noteAbandoned(["a", "b"])
-    status.take(.abandoned(["whatever"]), ofPlayer: "b")
+    RunStatus(status).disconnect(["b"], isGivenUp: true)
     #expect(["a", "b", "c"].map { status.info(of: $0)?.abandonedPipelineCount } == [1, 2, 0])
     #expect(status.state.withLock { $0.abandonedCount } == 2)
     #expect(takeTold() == ["abandoned [\"a\", \"b\"]", "abandoned [\"b\"]"])
   }
 
-  @Test func whatAPlayersStreamDoesIsToldByItsNameInTheEngine() {
+  private func player(_ id: StreamID) throws -> StreamPlayer {
+    try StreamPlayer(
+      streamID: id, from: "videotestsrc ! appsink name=x", configuration: .init(), in: status,
+      audioSession: status.makeAudioSession(), clock: .system
+    ) { _ in CountingConsumer() }
+  }
+
+  @Test func whatTheRunOfAPlayerDoesIsToldOnceAndNotAsTheEnginesOwn() throws {
     status.add(["a"])
-    status.take(.streamStateChanged("x", .playing), ofPlayer: "a")
-    status.take(.cameraStateChanged("x", .on), ofPlayer: "a")
-    status.take(.stateChanged(.running), ofPlayer: "a")
-    status.take(.microphoneStateChanged("x", .on), ofPlayer: "a")
-    status.take(.decodingSuspended("x", true), ofPlayer: "a")
-    status.take(.framesSkipped("x", caps: "video/x-raw"), ofPlayer: "a")
-    status.take(.finished, ofPlayer: "a")
-    #expect(takeTold() == ["a playing", "a camera on", "a microphone on", "a suspended true", "other"])
+    let run = RunStatus(status, player: try player("a"))
+    run.setPipeline(.running)
+    run.setStream("a", to: .requesting)
+    run.setStream("a", to: .playing)
+    run.observe(StreamDevice("a", .microphone), .on)
+    run.setDecodingSuspended(true, of: "a")
+    run.send(.framesSkipped("a", caps: "video/x-raw"))
+    // Whether that is the stream's end, its player knows.
+    run.setStream("a", to: .ended)
+    run.disconnect(["a"])
+    #expect(
+      takeTold() == ["a playing", "a camera on", "a microphone on", "a suspended true", "other", "a suspended false"])
+    #expect(status.state.withLock { $0.engine } == .stopped && run.pipelineState == .stopped)
+  }
+
+  @Test func ofAStreamThatWasStoppedNothingIsToldButThatItsPipelineWasGivenUp() throws {
+    status.add(["a"])
+    let player = try player("a")
+    let run = RunStatus(status, player: player)
+    run.setStream("a", to: .playing)
+    player.disconnect { $0.retire("a") }
+    // Another stream of this name.
+    status.add(["a"])
+    _ = takeTold()
+    run.setStream("a", to: .stalled)
+    run.send(.buffering(percent: 1))
+    run.update("a") { $0.skippedFrameCount = 9 }
+    run.disconnect(["a"], isGivenUp: true)
+    #expect(takeTold() == ["abandoned [\"a\"]"])
+    #expect(status.info(of: "a").map { [$0.skippedFrameCount, UInt64($0.abandonedPipelineCount)] } == [0, 1])
   }
 
   @Test func aRunThatWasCutOffSaysNothingMore() {
     status.add(["a"])
     let run = RunStatus(status)
     run.setStream("a", to: .playing)
-    run.disconnect { $0.setStream("a", to: .stopped) }
+    run.disconnect(["a"])
     run.setStream("a", to: .playing)
-    run.setEngine(.running)
+    run.setPipeline(.running)
     run.send(.finished)
     run.update("a") { $0.skippedFrameCount = 9 }
     run.setDecodingSuspended(true, of: "a")

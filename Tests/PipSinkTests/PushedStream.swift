@@ -2,46 +2,59 @@ import CGStreamer
 
 @testable import PipSink
 
-/// A stream whose frames, failures and messages come when a test says so, and what its player tells.
+/// A stream whose frames, failures and messages come when a test says so, and what its engine tells.
 final class PushedStream: Sendable {
   /// Its source is called "source"; nothing comes of it by itself.
   static let description: PipelineDescription =
     "appsrc name=source format=time caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! appsink name=x sync=false"
 
-  let player: StreamPlayer
+  let engine: VideoEngine
   let frames = CountingConsumer()
+  private let configuration: StreamConfiguration
   private let log = Locked<[StreamPlayState]>([])
   private let events = Locked<[EngineEvent]>([])
-  private let engineState = Locked(EngineState.stopped)
 
-  init(_ configuration: StreamPlayer.Configuration, clock: ManualClock) throws {
-    let frames = frames
-    player = try StreamPlayer(
-      streamID: "a", from: Self.description, configuration: configuration, clock: clock.clock
-    ) { _ in frames }
-    player.observe { [log, events, engineState] event, _ in
+  init(_ configuration: StreamConfiguration, clock: ManualClock) throws {
+    self.configuration = configuration
+    engine = try VideoEngine(clock: clock.clock)
+    engine.status.broadcast.observe { [log, events] event in
       switch event {
       case .streamStateChanged(_, let state): log.withLock { $0.append(state) }
-      case .stateChanged(let state): engineState.withLock { $0 = state }
       default: events.withLock { $0.append(event) }
       }
     }
   }
 
-  deinit { player.stop() }
+  deinit { engine.stop() }
 
-  /// The player's states since it was made.
+  func start() throws {
+    let frames = frames
+    try engine.startPlayingStream("a", from: Self.description, configuration: configuration) { _ in frames }
+  }
+
+  func startAnew() throws {
+    try engine.stopPlayingStream("a")
+    try start()
+  }
+
+  /// The last that was told.
+  var state: StreamPlayState { states.last ?? .stopped }
+
+  /// Its states so far.
   var states: [StreamPlayState] { log.withLock { $0 } }
 
+  /// What its pipeline is doing; nil where it has none.
+  private var pipelineState: EngineState? { engine.run(of: "a")?.status.pipelineState }
+
   /// Whether its pipeline has been brought to a standstill.
-  var isStandingStill: Bool { engineState.withLock { $0 } == .paused }
+  var isStandingStill: Bool { pipelineState == .paused }
 
   /// The tries that it has announced.
   var attempts: [Int] {
     states.compactMap { if case .reconnecting(let attempt, _, _) = $0 { attempt } else { nil } }
   }
 
-  var isReconnecting: Bool { if case .reconnecting = player.state { true } else { false } }
+  var isReconnecting: Bool { if case .reconnecting = state { true } else { false } }
 
   /// Whether something other than states has been told, or soon is.
   func isTold(_ isWanted: (EngineEvent) -> Bool) async -> Bool {
@@ -51,7 +64,7 @@ final class PushedStream: Sendable {
   /// Waits for the source of a pipeline that has been started: what is posted before is lost.
   private func withSource(_ body: (GstElementPointer) -> Void) {
     for _ in 0..<20_000 {
-      let isDone = player.withUnsafeElement(named: "source") { source in
+      let isDone = engine.run(of: "a")?.withUnsafeElement(named: "source") { source in
         guard source.pointee.current_state.rawValue >= GST_STATE_PAUSED.rawValue else { return false }
         body(source)
         return true
@@ -72,7 +85,7 @@ final class PushedStream: Sendable {
   /// Sends the first frame, and waits until the pipeline runs.
   func play() async -> Bool {
     push()
-    return await eventually(within: 20) { player.state == .playing && engineState.withLock { $0 } == .running }
+    return await eventually(within: 20) { state == .playing && pipelineState == .running }
   }
 
   /// Ends.

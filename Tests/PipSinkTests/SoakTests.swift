@@ -141,7 +141,7 @@ import Testing
     _ guests: [Guest], seconds: Double, seed: UInt64, in engine: VideoEngine, _ router: FrameRouter
   ) async throws -> Int {
     var random = SeededGenerator(seed: seed)
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 1, jitter: 0.25)
     var present: Set<StreamID> = []
     var moves = 0

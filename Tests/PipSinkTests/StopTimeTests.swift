@@ -79,7 +79,7 @@ import Testing
     let source = try BlockingSource(.fifo)
     // Other tests' pipelines end a little after them.
     #expect(await eventually { PipSink.blockedPipelineCount == 0 })
-    var configuration = StreamPlayer.Configuration()
+    var configuration = StreamConfiguration()
     configuration.stateChangeTimeout = 9
     let engine = try VideoEngine(clock: clock.clock)
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in
@@ -141,19 +141,17 @@ import Testing
   }
 
   @Test func aStopThatAStartHasFollowedIsOverWhenTheOldPipelineHasStopped() async throws {
-    let source = try BlockingSource(.fifo)
-    let player = try StreamPlayer(
-      streamID: "a", from: source.pipeline(), configuration: .init(), clock: clock.clock
-    ) { _ in CountingConsumer() }
-    player.start()
-    #expect(await eventually { player.isBlocked })
-    let stop = Call { #expect(await player.stop(within: 50)) }
+    let (old, new) = (try BlockingSource(.fifo), try BlockingSource(.fifo))
+    let engine = try VideoEngine(clock: clock.clock)
+    try engine.startPlayingStream("a", from: old.pipeline()) { _ in CountingConsumer() }
+    #expect(await eventually { engine.isBlocked("a") })
+    let stop = Call { #expect((try? await engine.stopPlayingStream("a", within: 50)) == true) }
     #expect(await clock.isAwaited(in: 50))
-    player.start()
-    #expect(await eventually { source.open() })
+    try engine.startPlayingStream("a", from: new.pipeline()) { _ in CountingConsumer() }
+    #expect(await eventually { old.open() })
     #expect(await eventually(within: 20) { stop.isOver })
-    #expect(await eventually { player.state == .requesting })
-    let last = Call { await player.stop(within: 50) }
+    #expect(engine.playState(of: "a") == .requesting)
+    let last = Call { _ = try? await engine.stopPlayingStream("a", within: 50) }
     #expect(
       await eventually {
         clock.advance(by: 10)

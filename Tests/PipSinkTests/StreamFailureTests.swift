@@ -10,24 +10,25 @@ import Testing
     func consume(_ sampleBuffer: SampleBuffer) {}
   }
 
-  private func quick() -> StreamPlayer.Configuration {
-    var configuration = StreamPlayer.Configuration()
+  private func quick() -> StreamConfiguration {
+    var configuration = StreamConfiguration()
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.02, longestPause: 0.1)
     return configuration
   }
 
   /// The states of a stream until it is `failed`, or is tried for the second time.
   private func fate(of description: PipelineDescription) async throws -> [StreamPlayState] {
-    let player = try StreamPlayer(streamID: "a", from: description, configuration: quick()) { _ in Nobody() }
-    let states = player.states()
-    player.start()
+    let engine = try VideoEngine()
+    let events = engine.events()
+    try engine.startPlayingStream("a", from: description, configuration: quick()) { _ in Nobody() }
     var seen: [StreamPlayState] = []
-    for await state in states {
+    for await event in events {
+      guard case .streamStateChanged(_, let state) = event else { continue }
       seen.append(state)
       if case .failed = state { break }
       if case .reconnecting(2, _, _) = state { break }
     }
-    player.stop()
+    engine.stop()
     return seen
   }
 
@@ -58,7 +59,7 @@ import Testing
   ])
   func whatCanOnlyFailAgainIsNotTriedAgain(_ hopeless: Hopeless) async throws {
     do throws(PipSinkError) {
-      _ = try StreamPlayer(streamID: "a", from: .text(hopeless.description)) { _ in Nobody() }
+      _ = try Pipeline(.text(hopeless.description))
     } catch {
       // What can be seen before anything runs.
       #expect(error.isPermanent && hopeless.kind == .notNegotiated, "\(error)")

@@ -14,44 +14,51 @@ import Testing
 
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
 
-  private func quick(limit: Int = .max) -> StreamPlayer.Configuration {
-    var configuration = StreamPlayer.Configuration()
+  private func quick(limit: Int = .max) -> StreamConfiguration {
+    var configuration = StreamConfiguration()
     configuration.stallTimeout = 0.3
     configuration.restartTimeout = 0.3
     configuration.retryPolicy = RetryPolicy(limit: limit, firstPause: 0.02, longestPause: 0.1, jitter: 0.25)
     return configuration
   }
 
-  /// The states that a player goes through, until one that `isLast` accepts.
+  /// Starts a stream, and lists the states that it goes through, until it has ended or failed.
   private func states(
-    of player: StreamPlayer, until isLast: (StreamPlayState) -> Bool
-  ) async -> [StreamPlayState] {
-    let states = player.states()
-    player.start()
+    ofStream id: StreamID, from description: PipelineDescription, _ configuration: StreamConfiguration = .init(),
+    in engine: VideoEngine, deliveringTo consumer: any SampleBufferConsumer = Counter()
+  ) async throws -> [StreamPlayState] {
+    let events = engine.events()
+    try engine.startPlayingStream(id, from: description, configuration: configuration) { _ in consumer }
     var seen: [StreamPlayState] = []
-    for await state in states {
+    for await event in events {
+      guard case .streamStateChanged(id, let state) = event else { continue }
       seen.append(state)
-      if isLast(state) { break }
+      if state.isOver { break }
     }
     return seen
   }
 
   @Test func aStreamPlaysToItsEnd() async throws {
     let counter = Counter()
-    let player = try StreamPlayer(streamID: "a", from: "videotestsrc num-buffers=5 ! appsink name=x") { _ in counter }
-    #expect(player.state == .stopped)
-    #expect(await states(of: player) { $0 == .ended } == [.requesting, .playing, .ended])
-    #expect(counter.value == 5)
-    player.stop()
-    #expect(await states(of: player) { $0 == .ended }.last == .ended, "it can be started again")
-    #expect(counter.value == 10)
+    let engine = try VideoEngine()
+    #expect(engine.playState(of: "a") == .stopped)
+    for round in 1...2 {
+      let seen = try await states(
+        ofStream: "a", from: "videotestsrc num-buffers=5 ! appsink name=x", in: engine, deliveringTo: counter)
+      #expect(seen == [.requesting, .playing, .ended])
+      #expect(counter.value == 5 * round)
+      try engine.stopPlayingStream("a")
+    }
   }
 
   @Test func aStreamThatFailsIsStartedAgainUntilThePolicySaysEnough() async throws {
-    let player = try StreamPlayer(
-      streamID: "a", from: "videotestsrc ! identity error-after=3 ! appsink name=x", configuration: quick(limit: 2)
-    ) { _ in Counter() }
-    let seen = await states(of: player) { if case .failed = $0 { true } else { false } }
+    let engine = try VideoEngine()
+    let seen = try await states(
+      ofStream: "a", from: "videotestsrc ! identity error-after=3 ! appsink name=x", quick(limit: 2), in: engine)
+    guard case .failed = seen.last else {
+      Issue.record("\(seen)")
+      return
+    }
     let attempts = seen.compactMap { state -> Int? in
       if case .reconnecting(let attempt, let pause, .elementFailed(let element, _, _, _)) = state {
         #expect(element.hasPrefix("identity"))
@@ -62,26 +69,24 @@ import Testing
     }
     #expect(attempts == [1, 2])
     #expect(seen.filter { $0 == .requesting }.count == 3)
-    player.reset()
-    #expect(await eventually { if case .failed = player.state { true } else { false } })
   }
 
-  @Test func aPlayerThatIsStoppedBeforeItsNextTryTriesNoMore() async throws {
+  @Test func aStreamThatIsStoppedBeforeItsNextTryIsTriedNoMore() async throws {
     var configuration = quick()
     configuration.restartsAtEnd = true
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 60)
     let starts = Locked(0)
-    let player = try StreamPlayer(
-      streamID: "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
-    ) { _ in
-      starts.withLock { $0 += 1 }
-      return Counter()
-    }
+    let engine = try VideoEngine()
     for round in 1...20 {
-      player.start()
-      #expect(await eventually { if case .reconnecting = player.state { true } else { false } })
-      player.stop()
-      #expect(player.state == .stopped)
+      try engine.startPlayingStream(
+        "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
+      ) { _ in
+        starts.withLock { $0 += 1 }
+        return Counter()
+      }
+      #expect(await eventually { if case .reconnecting = engine.playState(of: "a") { true } else { false } })
+      try engine.stopPlayingStream("a")
+      #expect(engine.playState(of: "a") == .stopped)
       #expect(starts.withLock { $0 } == round)
     }
   }
@@ -90,33 +95,33 @@ import Testing
     var configuration = quick()
     configuration.restartsAtEnd = true
     let counter = Counter()
-    let player = try StreamPlayer(
-      streamID: "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
+    let engine = try VideoEngine()
+    try engine.startPlayingStream(
+      "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
     ) { _ in counter }
-    player.start()
     #expect(await eventually { counter.value >= 8 })
-    player.stop()
-    #expect(player.state == .stopped)
+    try engine.stopPlayingStream("a")
+    #expect(engine.playState(of: "a") == .stopped)
   }
 
   @Test func aStreamThatStallsSaysSoAndGoesOnOrIsStartedAgain() async throws {
     var configuration = quick()
     configuration.restartTimeout = 60
-    let player = try StreamPlayer(
-      streamID: "a", from: .text(Self.live + "valve name=valve ! appsink name=x"), configuration: configuration
+    let engine = try VideoEngine()
+    try engine.startPlayingStream(
+      "a", from: .text(Self.live + "valve name=valve ! appsink name=x"), configuration: configuration
     ) { _ in Counter() }
-    player.start()
-    #expect(await eventually { player.state == .playing })
+    #expect(await eventually { engine.playState(of: "a") == .playing })
     let setDrop = { (value: String) in
-      player.withUnsafeElement(named: "valve") {
+      engine.run(of: "a")?.withUnsafeElement(named: "valve") {
         gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", value)
       }
     }
     setDrop("true")
-    #expect(await eventually { player.state == .stalled })
+    #expect(await eventually { engine.playState(of: "a") == .stalled })
     setDrop("false")
-    #expect(await eventually { player.state == .playing })
-    player.stop()
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    engine.stop()
   }
 
   @Test func streamsComeAndGoInAnEngineWithoutTouchingTheOthers() async throws {
@@ -175,23 +180,37 @@ import Testing
     engine.stop()
   }
 
-  @Test func aDescriptionWithTwoStreamsOrNoneIsRefused() {
+  @Test func aDescriptionWithTwoStreamsOrNoneIsRefusedAndNothingHasChanged() throws {
+    let engine = try VideoEngine()
+    let events = Locked(0)
+    engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
     #expect(throws: PipSinkError.notOneStream(["x", "y"])) {
-      try StreamPlayer(streamID: "a", from: "videotestsrc ! appsink name=x videotestsrc ! appsink name=y") { _ in
+      try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x videotestsrc ! appsink name=y") { _ in
         Counter()
       }
     }
     #expect(throws: PipSinkError.noStreams) {
-      try StreamPlayer(streamID: "a", from: "videotestsrc ! fakesink") { _ in Counter() }
+      try engine.startPlayingStream("a", from: "videotestsrc ! fakesink") { _ in Counter() }
     }
+    #expect(engine.streams.isEmpty && engine.playingStreamIDs.isEmpty && events.withLock { $0 } == 0)
     #expect(throws: PipSinkError.emptyPipeline) { try VideoEngine().start { _ in Counter() } }
   }
 
-  @Test func aPlayerThatIsDroppedStops() async throws {
+  @Test func thePipelineThatFoundNoMistakeIsTheOneThatPlaysFirst() throws {
+    // GStreamer numbers pipelines as they are parsed.
+    let number = { (pipeline: Pipeline) in Int(pipeline.element.elementName.drop { !$0.isNumber }) ?? 0 }
+    let pipelines = try PipelineFactory("videotestsrc ! appsink name=x", as: "a")
+    let other = try Pipeline("videotestsrc ! appsink name=x")
+    let (first, second) = (try pipelines.makePipeline(), try pipelines.makePipeline())
+    #expect(number(first) < number(other) && number(other) < number(second))
+    #expect(first.streams.map(\.id) == ["a"] && second.streams.map(\.id) == ["a"], "whatever their sinks are called")
+  }
+
+  @Test func theStreamsOfAnEngineThatIsDroppedStop() async throws {
     let counter = Counter()
     do {
-      let player = try StreamPlayer(streamID: "gone", from: .text(Self.live + "appsink name=x")) { _ in counter }
-      player.start()
+      let engine = try VideoEngine()
+      try engine.startPlayingStream("gone", from: .text(Self.live + "appsink name=x")) { _ in counter }
       #expect(await eventually { counter.value > 0 })
     }
     let count = counter.value

@@ -8,9 +8,9 @@ import Testing
   private let clock = ManualClock()
 
   private func configuration(
-    _ change: (inout StreamPlayer.Configuration) -> Void = { _ in }
-  ) -> StreamPlayer.Configuration {
-    var configuration = StreamPlayer.Configuration()
+    _ change: (inout StreamConfiguration) -> Void = { _ in }
+  ) -> StreamConfiguration {
+    var configuration = StreamConfiguration()
     configuration.stallTimeout = 3
     configuration.restartTimeout = 5
     configuration.retryPolicy = RetryPolicy(limit: 4, firstPause: 1, longestPause: 3)
@@ -20,8 +20,8 @@ import Testing
 
   /// One that plays for long without a frame.
   private func patient(
-    _ change: (inout StreamPlayer.Configuration) -> Void = { _ in }
-  ) -> StreamPlayer.Configuration {
+    _ change: (inout StreamConfiguration) -> Void = { _ in }
+  ) -> StreamConfiguration {
     configuration { configuration in
       configuration.stallTimeout = 100_000
       change(&configuration)
@@ -29,9 +29,9 @@ import Testing
   }
 
   /// Starts it, has it fail once, and play at its first try again.
-  private func playsAfterAFailure(_ stream: PushedStream) async -> Bool {
-    stream.player.start()
-    guard await eventually({ stream.player.state == .requesting }) else { return false }
+  private func playsAfterAFailure(_ stream: PushedStream) async throws -> Bool {
+    try stream.start()
+    guard await eventually({ stream.state == .requesting }) else { return false }
     stream.fail()
     guard await tryAgain(stream, after: 1) else { return false }
     return await stream.play()
@@ -40,18 +40,18 @@ import Testing
   /// Waits for a failure's pause and lets it pass.
   private func tryAgain(_ stream: PushedStream, after pause: Double) async -> Bool {
     guard await eventually(within: 20, { stream.isReconnecting }), await clock.reach(pause) else { return false }
-    return await eventually(within: 20) { stream.player.state == .requesting }
+    return await eventually(within: 20) { stream.state == .requesting }
   }
 
   private func hasFailed(_ stream: PushedStream) -> Bool {
-    if case .failed = stream.player.state { true } else { false }
+    if case .failed = stream.state { true } else { false }
   }
 
   // MARK: - Before the first frame
 
   @Test func aStreamHasStallTimeAndRestartTimeForItsFirstFrame() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -59,24 +59,24 @@ import Testing
     #expect(await clock.reach(0.001))
     #expect(await eventually { stream.isReconnecting })
     #expect(
-      stream.player.state == .reconnecting(attempt: 1, pause: 1, after: .streamStalled("a", seconds: 8)))
+      stream.state == .reconnecting(attempt: 1, pause: 1, after: .streamStalled("a", seconds: 8)))
   }
 
   @Test func aFrameInTheLastMomentIsInTime() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7.999)
     #expect(await clock.isAwaited(in: 0.001))
     #expect(await stream.play())
     clock.advance(by: 1)
     #expect(await clock.isAwaited(in: 0.5), "its thread has looked after it")
-    #expect(stream.player.state == .playing)
+    #expect(stream.state == .playing)
   }
 
   @Test func bufferingExtendsThePatience() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     for percent in [10, 20, 30] {
       #expect(await clock.isAwaited(in: 8))
       clock.advance(by: 7)
@@ -94,7 +94,7 @@ import Testing
 
   @Test func whatStoodStillForAPauseHasItsWholeTimeAgain() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7)
     #expect(await clock.isAwaited(in: 1))
@@ -104,10 +104,10 @@ import Testing
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7)
     #expect(await clock.isAwaited(in: 1))
-    stream.player.isPaused = true
+    stream.engine.isPaused = true
     #expect(await eventually { !clock.hasAlarm(in: 1) })
     clock.advance(by: 1000)
-    stream.player.isPaused = false
+    stream.engine.isPaused = false
     #expect(await clock.isAwaited(in: 8))
     #expect(stream.states == [.requesting])
     #expect(await clock.reach(8))
@@ -118,12 +118,12 @@ import Testing
   @Test(arguments: [true, false])
   func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(isInterrupted: Bool) async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    if isInterrupted { stream.player.audioSession.beginInterruption(.pause) } else { stream.player.isPaused = true }
-    stream.player.start()
+    if isInterrupted { stream.engine.audioSession.beginInterruption(.pause) } else { stream.engine.isPaused = true }
+    try stream.start()
     #expect(await eventually { stream.isStandingStill })
     clock.advance(by: 1000)
     #expect(stream.states == [.requesting])
-    if isInterrupted { stream.player.audioSession.endInterruption() } else { stream.player.isPaused = false }
+    if isInterrupted { stream.engine.audioSession.endInterruption() } else { stream.engine.isPaused = false }
     #expect(await clock.isAwaited(in: 8))
     #expect(!stream.isStandingStill)
     #expect(await clock.reach(8))
@@ -132,7 +132,7 @@ import Testing
 
   @Test func eachStartHasTheWholeTime() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     for pause in [1.0, 2, 3, 3] {
       #expect(await clock.reach(8))
       #expect(await tryAgain(stream, after: pause))
@@ -147,20 +147,20 @@ import Testing
 
   @Test func aStreamThatStallsIsStartedAgainAfterTheRestartTimeAndNotBefore() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await stream.play())
     // The thread looks every half second; it sees the frame, and then for three seconds no other.
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 2.99)
     #expect(await clock.isAwaited(in: 0.5))
-    #expect(stream.player.state == .playing)
+    #expect(stream.state == .playing)
     #expect(await clock.reach(0.5))
-    #expect(await eventually { stream.player.state == .stalled })
+    #expect(await eventually { stream.state == .stalled })
     #expect(await clock.isAwaited(in: 5))
     clock.advance(by: 4.999)
     #expect(await clock.isAwaited(in: 0.001))
-    #expect(stream.player.state == .stalled)
+    #expect(stream.state == .stalled)
     #expect(await clock.reach(0.001))
     #expect(await eventually { stream.isReconnecting })
     #expect(stream.states.prefix(3) == [.requesting, .playing, .stalled])
@@ -168,18 +168,18 @@ import Testing
 
   @Test func aStreamThatComesBackFromAStallGoesOnAndMayStallAgain() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await stream.play())
     for round in 1...2 {
       #expect(await clock.reach(0.5))
       #expect(await clock.isAwaited(in: 0.5))
       clock.advance(by: 3.1)
-      #expect(await eventually { stream.player.state == .stalled }, "round \(round)")
+      #expect(await eventually { stream.state == .stalled }, "round \(round)")
       #expect(await clock.isAwaited(in: 5))
       clock.advance(by: 4.9)
       #expect(await clock.isAwaited(in: 0.1))
       stream.push()
-      #expect(await eventually { stream.player.state == .playing })
+      #expect(await eventually { stream.state == .playing })
       #expect(await eventually { !clock.hasAlarm(in: 0.1) }, "it is not to be started again")
     }
     #expect(stream.attempts.isEmpty)
@@ -188,15 +188,15 @@ import Testing
 
   @Test func standingStillIsNoStall() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await stream.play())
-    stream.player.isPaused = true
+    stream.engine.isPaused = true
     for _ in 0..<3 {
       #expect(await clock.isAwaited(in: 0.5))
       clock.advance(by: 100)
     }
     #expect(await clock.isAwaited(in: 0.5))
-    stream.player.isPaused = false
+    stream.engine.isPaused = false
     // What was silent for that reason has its three seconds from here on.
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
@@ -204,12 +204,12 @@ import Testing
     #expect(await clock.isAwaited(in: 0.5))
     #expect(stream.states == [.requesting, .playing])
     #expect(await clock.reach(0.5))
-    #expect(await eventually { stream.player.state == .stalled })
+    #expect(await eventually { stream.state == .stalled })
   }
 
   @Test func aFrameNowAndThenIsNoStall() async throws {
     let stream = try PushedStream(configuration(), clock: clock)
-    stream.player.start()
+    try stream.start()
     #expect(await stream.play())
     for number in 2...6 {
       #expect(await clock.isAwaited(in: 0.5))
@@ -225,9 +225,9 @@ import Testing
 
   @Test func theNextTryComesAfterItsPauseAndNotBefore() async throws {
     let stream = try PushedStream(patient(), clock: clock)
-    stream.player.start()
+    try stream.start()
     for pause in [1.0, 2, 3] {
-      #expect(await eventually { stream.player.state == .requesting })
+      #expect(await eventually { stream.state == .requesting })
       stream.fail()
       #expect(await eventually { stream.isReconnecting })
       #expect(await clock.isAwaited(in: pause))
@@ -236,13 +236,13 @@ import Testing
       #expect(stream.isReconnecting)
       #expect(await clock.reach(0.001))
     }
-    #expect(await eventually { stream.player.state == .requesting })
+    #expect(await eventually { stream.state == .requesting })
     #expect(stream.attempts == [1, 2, 3])
   }
 
   @Test func failuresAreForgottenWhenItHasSettledAndNotBefore() async throws {
     let stream = try PushedStream(patient(), clock: clock)
-    #expect(await playsAfterAFailure(stream))
+    #expect(try await playsAfterAFailure(stream))
     #expect(await clock.isAwaited(in: 10))
     clock.advance(by: 9.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -259,14 +259,14 @@ import Testing
 
   @Test func aFrameThatComesWhileItsStallIsToldEndsTheStall() async throws {
     let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
-    stream.player.observe { [weak stream] event, _ in
+    stream.engine.status.broadcast.observe { [weak stream] event in
       guard case .streamStateChanged(_, .stalled) = event, let stream else { return }
       let count = stream.frames.sampleBuffers.count
       stream.push()
       for _ in 0..<20_000 where stream.frames.sampleBuffers.count == count { g_usleep(1000) }
     }
-    stream.player.start()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.start()
+    #expect(await eventually { stream.state == .requesting })
     #expect(await stream.play())
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
@@ -277,15 +277,15 @@ import Testing
 
   @Test func theTimeForSettlingBeginsAnewAfterAStall() async throws {
     let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
-    #expect(await playsAfterAFailure(stream))
+    #expect(try await playsAfterAFailure(stream))
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 3.1)
-    #expect(await eventually { stream.player.state == .stalled })
+    #expect(await eventually { stream.state == .stalled })
     #expect(await clock.isAwaited(in: 1000))
     clock.advance(by: 500)
     stream.push()
-    #expect(await eventually { stream.player.state == .playing })
+    #expect(await eventually { stream.state == .playing })
     #expect(await clock.isAwaited(in: 10))
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2] })
@@ -293,11 +293,11 @@ import Testing
 
   @Test func theTimeForSettlingBeginsAnewAfterAnInterruption() async throws {
     let stream = try PushedStream(patient(), clock: clock)
-    #expect(await playsAfterAFailure(stream))
+    #expect(try await playsAfterAFailure(stream))
     #expect(await clock.isAwaited(in: 10))
     clock.advance(by: 9)
     #expect(await clock.isAwaited(in: 1))
-    stream.player.audioSession.beginInterruption(.pause)
+    stream.engine.audioSession.beginInterruption(.pause)
     // A sink stands still when it gets a frame after it has been told to.
     let isStanding = await eventually {
       stream.push()
@@ -305,52 +305,52 @@ import Testing
     }
     #expect(isStanding)
     clock.advance(by: 1000)
-    stream.player.audioSession.endInterruption()
+    stream.engine.audioSession.endInterruption()
     #expect(await clock.isAwaited(in: 10))
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2] })
   }
 
-  @Test func aResetForgetsFailuresAndDoesNotWait() async throws {
+  @Test func aStartAnewForgetsFailuresAndDoesNotWait() async throws {
     let stream = try PushedStream(patient(), clock: clock)
-    stream.player.start()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.start()
+    #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await tryAgain(stream, after: 1))
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2] })
     #expect(await clock.isAwaited(in: 2))
-    stream.player.reset()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.startAnew()
+    #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1] })
     #expect(await tryAgain(stream, after: 1))
     // While it plays, too.
     #expect(await stream.play())
-    stream.player.reset()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.startAnew()
+    #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1, 1] })
   }
 
-  @Test func aPlayerThatHasFailedForGoodBeginsItsTriesAnewAfterAReset() async throws {
+  @Test func aStreamThatHasFailedForGoodBeginsItsTriesAnewAfterAStart() async throws {
     let stream = try PushedStream(patient { $0.retryPolicy?.limit = 1 }, clock: clock)
-    stream.player.start()
+    try stream.start()
     for round in 1...2 {
-      #expect(await eventually { stream.player.state == .requesting })
+      #expect(await eventually { stream.state == .requesting })
       stream.fail()
       #expect(await tryAgain(stream, after: 1))
       stream.fail()
       #expect(await eventually { hasFailed(stream) })
       #expect(stream.attempts == Array(repeating: 1, count: round))
-      stream.player.reset()
+      try stream.startAnew()
     }
   }
 
   @Test func withoutAPolicyTheFirstFailureIsTheLast() async throws {
     let stream = try PushedStream(patient { $0.retryPolicy = nil }, clock: clock)
-    stream.player.start()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.start()
+    #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { hasFailed(stream) })
     #expect(stream.states.count == 2)
@@ -360,8 +360,8 @@ import Testing
 
   @Test func aPermanentFailureIsTriedAgainOnlyOfAStreamThatHasPlayed() async throws {
     let stream = try PushedStream(patient(), clock: clock)
-    stream.player.start()
-    #expect(await eventually { stream.player.state == .requesting })
+    try stream.start()
+    #expect(await eventually { stream.state == .requesting })
     #expect(await stream.play())
     stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await tryAgain(stream, after: 1))
@@ -374,15 +374,15 @@ import Testing
   @Test func anEndIsAnEndUnlessItIsConfiguredAsAFailure() async throws {
     for restarts in [nil, false, true] {
       let stream = try PushedStream(patient { $0.restartsAtEnd = restarts }, clock: clock)
-      stream.player.start()
+      try stream.start()
       #expect(await stream.play())
       stream.end()
       if restarts == true {
         #expect(await eventually { stream.isReconnecting })
         #expect(
-          stream.player.state == .reconnecting(attempt: 1, pause: 1, after: .streamEndedUnexpectedly("a")))
+          stream.state == .reconnecting(attempt: 1, pause: 1, after: .streamEndedUnexpectedly("a")))
       } else {
-        #expect(await eventually { stream.player.state == .ended })
+        #expect(await eventually { stream.state == .ended })
         #expect(stream.attempts.isEmpty)
       }
     }

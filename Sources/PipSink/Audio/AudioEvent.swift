@@ -1,7 +1,6 @@
 /// What is reported of sound.
 enum AudioEvent: Sendable {
   case level(StreamID, AudioLevel)
-  case streamHasNoVideo(StreamID)
   case failed(PipSinkError)
   case interruptionBegan(AudioInterruption)
   case interruptionEnded
@@ -9,7 +8,7 @@ enum AudioEvent: Sendable {
 
 /// The audio elements of a pipeline that runs now, as a session sees them.
 protocol AudioOutput: AnyObject, Sendable {
-  /// Its streams, as the session calls them.
+  /// Its streams.
   var streamIDs: [StreamID] { get }
   /// Has the pipeline stand still or go on, as the session says now. Called on any thread.
   var interruptionChanged: @Sendable () -> Void { get }

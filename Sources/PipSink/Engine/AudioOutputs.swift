@@ -2,8 +2,6 @@ import CGStreamer
 
 /// The audio elements of a pipeline that runs now.
 final class AudioOutputs: AudioOutput {
-  /// What the session calls the pipeline's streams.
-  let name: @Sendable (StreamID) -> StreamID
   let interruptionChanged: @Sendable () -> Void
   let streamIDs: [StreamID]
   private let session: AudioSession
@@ -19,12 +17,10 @@ final class AudioOutputs: AudioOutput {
   }
 
   init(
-    _ pipeline: Pipeline, of session: AudioSession, name: @escaping @Sendable (StreamID) -> StreamID,
-    interruptionChanged: @escaping @Sendable () -> Void
+    _ pipeline: Pipeline, of session: AudioSession, interruptionChanged: @escaping @Sendable () -> Void
   ) {
     self.session = session
-    self.name = name
-    streamIDs = pipeline.streams.map { name($0.id) }
+    streamIDs = pipeline.streams.map(\.id)
     self.interruptionChanged = interruptionChanged
     state = Locked(State(pipeline: pipeline))
     let handler = watchElements(of: pipeline)
@@ -41,10 +37,9 @@ final class AudioOutputs: AudioOutput {
       guard let pipeline = state.pipeline else { return }
       let controls = pipeline.volumeControls(Array(state.elements.values))
       let chosen = Dictionary(uniqueKeysWithValues: controls.map { ($0.element.id, $0) })
-      state.controlled = Set(controls.compactMap(\.owner).map(name))
+      state.controlled = Set(controls.compactMap(\.owner))
       for (id, element) in state.elements {
-        element.take(
-          chosen[id].map { session.wish(for: $0.owner.map(name), takesOverall: $0.takesOverall) } ?? .init())
+        element.take(chosen[id].map { session.wish(for: $0.owner, takesOverall: $0.takesOverall) } ?? .init())
         let (category, applicationName) = session.streamProperties
         element.take(category, applicationName: applicationName)
       }
@@ -103,7 +98,6 @@ final class AudioOutputs: AudioOutput {
     case videoHasEnded
   }
 
-  /// - Parameter ids: the pipeline's own.
   func setEnding(_ ending: Ending, of ids: [StreamID]) {
     state.withLock { state in
       for id in ids { state.endings[id] = ending }

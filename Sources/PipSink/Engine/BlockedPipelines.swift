@@ -1,7 +1,8 @@
-/// An engine's pipelines that were given up and have not stopped since.
+/// Pipelines of one engine or one player that were given up and have not stopped since.
 final class BlockedPipelines: Sendable {
   private struct State {
     var count = 0
+    var everCount = 0
     var observer: (@Sendable () -> Void)?
   }
 
@@ -13,9 +14,15 @@ final class BlockedPipelines: Sendable {
 
   var count: Int { state.withLock { $0.count } }
 
+  /// Also those that have stopped since.
+  var everCount: Int { state.withLock { $0.everCount } }
+
   func add() {
     Self.total.withLock { $0 += 1 }
-    state.withLock { $0.count += 1 }
+    state.withLock { state in
+      state.count += 1
+      state.everCount += 1
+    }
   }
 
   func remove() {

@@ -58,7 +58,6 @@ extension EngineEvent {
     self =
       switch event {
       case .level(let id, let level): .audioLevel(id, level)
-      case .streamHasNoVideo(let id): .streamHasNoVideo(id)
       case .failed(let error): .audioFailed(error)
       case .interruptionBegan(let interruption): .audioInterruptionBegan(interruption)
       case .interruptionEnded: .audioInterruptionEnded

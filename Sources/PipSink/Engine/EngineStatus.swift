@@ -90,11 +90,13 @@ final class EngineStatus: Sendable {
 
   /// A stream is stopped for good.
   func retire(_ id: StreamID) {
-    switch info(of: id)?.state {
-    case .ended, .failed: break
-    default: setStream(id, to: .stopped)
-    }
+    setStopped(id)
     remove(id)
+  }
+
+  /// Nothing comes of a stream any more. How one ended is still worth knowing.
+  func setStopped(_ id: StreamID) {
+    if info(of: id)?.state.isOver != true { setStream(id, to: .stopped) }
   }
 
   func setEngine(_ new: EngineState) {
@@ -209,27 +211,5 @@ extension StreamInfo {
     case .stopped, .stalled, .ended: break
     }
     state = new
-  }
-}
-
-extension EngineStatus {
-  /// What happens to a stream with a pipeline of its own.
-  func take(_ event: EngineEvent, ofPlayer id: StreamID) {
-    switch event {
-    case .streamStateChanged(_, let state): setStream(id, to: state)
-    case .formatChanged(_, let format):
-      update(id) { $0.format = format }
-      broadcast.send(.formatChanged(id, format))
-    case .framesSkipped(_, let caps): broadcast.send(.framesSkipped(id, caps: caps))
-    case .decodingSuspended(_, let isSuspended): setDecodingSuspended(isSuspended, of: id)
-    case .microphoneStateChanged(_, let state): observe(StreamDevice(id, .microphone), state)
-    case .warning, .buffering: broadcast.send(event)
-    case .abandoned: noteAbandoned([id])
-    // The first follows from the stream's state; the others are about the whole of an engine, or told by the audio
-    // session that the engine shares.
-    case .cameraStateChanged, .stateChanged, .customVideoRenderChanged, .finished, .audioLevel, .streamHasNoVideo,
-      .audioFailed, .audioInterruptionBegan, .audioInterruptionEnded:
-      break
-    }
   }
 }

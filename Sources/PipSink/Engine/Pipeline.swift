@@ -2,7 +2,7 @@ import CGStreamer
 
 /// Owns one GstPipeline and knows its streams. Brings it to NULL and lets it go in `deinit`.
 ///
-/// `@unchecked Sendable`: GStreamer's element calls lock for themselves, and the fields are constant.
+/// `@unchecked Sendable`: GStreamer's element calls lock for themselves, and the fields are constant from `init` on.
 final class Pipeline: @unchecked Sendable {
   struct Stream {
     let id: StreamID
@@ -12,15 +12,17 @@ final class Pipeline: @unchecked Sendable {
 
   let element: GstElementPointer
   /// In the order of the description.
-  let streams: [Stream]
+  private(set) var streams: [Stream]
   /// The pipeline's direct children.
   let elements: [GstElementPointer]
   private let isClosed = Locked(false)
 
+  /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
   /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
   ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``,
-  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
-  init(_ description: PipelineDescription) throws(PipSinkError) {
+  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)``; with a
+  ///   `streamID` also ``PipSinkError/notOneStream(_:)``.
+  init(_ description: PipelineDescription, as streamID: StreamID? = nil) throws(PipSinkError) {
     try PipSink.initialize()
     try ResourceLimits.check()
     element = try PipelineParser.parse(description)
@@ -37,6 +39,9 @@ final class Pipeline: @unchecked Sendable {
       }
     streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? $0.elementName, sink: $0) }
     try validate(description)
+    guard let streamID else { return }
+    guard streams.count == 1 else { throw .notOneStream(streams.map(\.id)) }
+    streams = [Stream(id: streamID, sink: streams[0].sink)]
   }
 
   deinit {

@@ -3,10 +3,7 @@ import CGStreamer
 /// What a run does about the audio branches of its pipeline.
 extension PipelineRun {
   func attachAudio() {
-    let sharedStreamID = sharedStreamID
-    let outputs = AudioOutputs(
-      pipeline, of: audioSession, name: { sharedStreamID ?? $0 },
-      interruptionChanged: { [weak self] in self?.settle() })
+    let outputs = AudioOutputs(pipeline, of: audioSession, interruptionChanged: { [weak self] in self?.settle() })
     audioOutputs.withLock { $0 = outputs }
     audioSession.attach(outputs)
   }
@@ -69,7 +66,7 @@ extension PipelineRun {
       let element = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self)
       if let id = pipeline.owner(of: element) {
         noteSound(of: id)
-        audioSession.report(.level(outputs.name(id), level))
+        audioSession.report(.level(id, level))
       }
       return true
     case GST_MESSAGE_WARNING where BusMessage.isDelayedLinkFailure(message):
@@ -105,10 +102,7 @@ extension PipelineRun {
     guard let streams = pipeline.removeBranches(waitingFor: source) else { return false }
     outputs.removeLost()
     outputs.setEnding(.hasNoVideo, of: streams)
-    for id in streams {
-      status.broadcast.send(.streamHasNoVideo(id))
-      if let sharedStreamID { audioSession.report(.streamHasNoVideo(sharedStreamID)) }
-    }
+    for id in streams { status.send(.streamHasNoVideo(id)) }
     settle()
     return true
   }

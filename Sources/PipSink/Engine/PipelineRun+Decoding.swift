@@ -7,8 +7,9 @@ extension PipelineRun {
   /// picture in any case.
   func updateDecoding() {
     gates.withLock { gates in
-      let suspended = status.state.withLock { state in pipeline.streams.filter { state.isSuspended($0.id) } }
-        .filter { flows[$0.id]?.delivered.load(ordering: .relaxed) ?? 0 > 0 }
+      let suspended = pipeline.streams.filter { stream in
+        status.isSuspended(stream.id) && flows[stream.id]?.delivered.load(ordering: .relaxed) ?? 0 > 0
+      }
       guard !suspended.isEmpty || !gates.isEmpty else { return }
       let wanted = pads(feedingOnly: suspended)
       defer { for pad in wanted.keys { gst_object_unref(pad) } }

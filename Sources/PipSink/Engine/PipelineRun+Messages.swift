@@ -8,11 +8,11 @@ extension PipelineRun {
     case GST_MESSAGE_ERROR:
       handleError(message)
     case GST_MESSAGE_WARNING:
-      status.broadcast.send(BusMessage.warning(in: message))
+      status.send(BusMessage.warning(in: message))
     case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(message, nil, &new, nil)
-      status.setEngine(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
+      status.setPipeline(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
@@ -55,7 +55,7 @@ extension PipelineRun {
       defer { progress.isBuffering = percent < 100 }
       return progress.isBuffering != (percent < 100)
     }
-    status.broadcast.send(.buffering(percent: Int(percent)))
+    status.send(.buffering(percent: Int(percent)))
     if isNew { settle() }
   }
 
@@ -87,7 +87,7 @@ extension PipelineRun {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
       // A recording, for instance: no stream has failed.
       if case .elementFailed(let element, let text, let detail, _) = posted {
-        status.broadcast.send(.warning(element: element, message: text, detail: detail))
+        status.send(.warning(element: element, message: text, detail: detail))
       }
       return
     }

@@ -2,6 +2,36 @@ import CGStreamer
 
 /// What a run's streams do: they flow, stall, are heard, end, and go on after a jump.
 extension PipelineRun {
+  /// Has a stream's frames go to its consumer.
+  func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
+    let id = stream.id
+    guard let flow = flows[id] else { return }
+    // Weak: the appsink, and so the pipeline, must not keep the run.
+    let handlers = StreamSink.Handlers(
+      formatChanged: { [weak self, status] format in
+        status.update(id) { $0.format = format }
+        status.send(.formatChanged(id, format))
+        // Its decoder may be a new one.
+        self?.updateDecoding()
+      },
+      flowing: { [weak self] in self?.streamFlows(id) },
+      failed: { [weak self] error in self?.noteRefusal(of: id, error) ?? false },
+      skipped: { [status] caps in
+        var isFirst = false
+        status.update(id) {
+          $0.skippedFrameCount += 1
+          isFirst = $0.skippedFrameCount == 1
+        }
+        if isFirst { status.send(.framesSkipped(id, caps: caps)) }
+      }
+    )
+    if let kind = StreamElement.of(stream.sink) {
+      StreamElementConsumer.install(on: stream.sink, kind, consumer: consumer, flow: flow, handlers: handlers)
+    } else {
+      StreamSink.install(on: stream.sink, consumer: consumer, flow: flow, handlers: handlers)
+    }
+  }
+
   /// On a streaming thread: the first frame of all, or after a stall.
   func streamFlows(_ id: StreamID) {
     let isOpen = progress.withLock { progress in
@@ -16,7 +46,7 @@ extension PipelineRun {
 
   /// On the bus thread, every now and then.
   func watchFlows() {
-    let timeout = status.state.withLock { $0.stallTimeout }
+    let timeout = status.stallTimeout
     guard !isToStandStill else { return forgiveSilence() }
     let now = clock.now
     let stalled = progress.withLock { progress in
@@ -73,15 +103,12 @@ extension PipelineRun {
   /// After a jump, streams that had ended go on, but for those that cannot.
   func reopenEnded() {
     forgiveSilence()
-    for stream in pipeline.streams where status.info(of: stream.id)?.state == .ended {
-      let isWhole = progress.withLock { progress in
-        guard !progress.broken.contains(stream.id) else { return false }
-        progress.open.insert(stream.id)
-        return true
-      }
-      guard isWhole else { continue }
-      flows[stream.id]?.isFlowing.store(false, ordering: .relaxed)
-      status.setStream(stream.id, to: .requesting)
+    let reopened = progress.withLock { progress in
+      pipeline.streams.map(\.id).filter { !progress.broken.contains($0) && progress.open.insert($0).inserted }
+    }
+    for id in reopened {
+      flows[id]?.isFlowing.store(false, ordering: .relaxed)
+      status.setStream(id, to: .requesting)
     }
   }
 

@@ -10,8 +10,6 @@ final class PipelineRun: Sendable {
   let status: RunStatus
   let audioSession: AudioSession
   let audioOutputs = Locked<AudioOutputs?>(nil)
-  /// What the audio session calls the one stream of a player's engine.
-  let sharedStreamID: StreamID?
   let flows: [StreamID: StreamFlow]
   let progress: Locked<Progress>
   /// By the pads that they stand on, to each of which this has a reference.
@@ -64,16 +62,12 @@ final class PipelineRun: Sendable {
     var isGivenUp = false
   }
 
-  init(
-    _ pipeline: Pipeline, status: EngineStatus, audioSession: AudioSession, sharedStreamID: StreamID?,
-    clock: SchedulingClock
-  ) {
+  init(_ pipeline: Pipeline, status: RunStatus, audioSession: AudioSession, clock: SchedulingClock) {
     self.clock = clock
     self.pipeline = pipeline
-    self.status = RunStatus(status)
+    self.status = status
     thread = PipelineThread(of: pipeline, clock: clock)
     self.audioSession = audioSession
-    self.sharedStreamID = sharedStreamID
     flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
     progress = Locked(Progress(open: Set(flows.keys)))
   }
@@ -87,9 +81,7 @@ final class PipelineRun: Sendable {
   }
 
   /// The user's pause, or an interruption.
-  var isToStandStill: Bool {
-    status.state.withLock { $0.isPaused } || audioSession.interruption == .pause
-  }
+  var isToStandStill: Bool { status.isPaused || audioSession.interruption == .pause }
 
   /// Has the thread bring the pipeline to the state that is wanted, as soon as it can.
   func settle() { thread.want { $0.mustSettle = true } }
@@ -107,7 +99,7 @@ final class PipelineRun: Sendable {
   ) throws(PipSinkError) {
     life.withLock { $0.isAwaited = isAwaited }
     for stream in pipeline.streams { install(stream, consumer: consumers(stream.id)) }
-    status.setEngine(.starting)
+    status.setPipeline(.starting)
     for stream in pipeline.streams { status.setStream(stream.id, to: .requesting) }
     attachAudio()
     do throws(PipSinkError) {
@@ -146,7 +138,7 @@ final class PipelineRun: Sendable {
   private func takeBack() {
     detachAudio()
     for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
-    status.setEngine(.stopped)
+    status.setPipeline(.stopped)
   }
 
   /// Has the thread stop the pipeline. From here on no frame begins its way to a consumer; waits for nothing.
@@ -191,10 +183,7 @@ final class PipelineRun: Sendable {
     detachAudio()
     let ids = pipeline.streams.map(\.id)
     logger.warning("a pipeline does not stop and is given up; its streams: \(ids.joined(separator: ", "))")
-    status.disconnect { engine in
-      engine.noteAbandoned(ids)
-      sayFarewell(to: engine)
-    }
+    status.disconnect(ids, isGivenUp: true)
     ending.complete(false)
   }
 
@@ -206,6 +195,17 @@ final class PipelineRun: Sendable {
 
   /// Has the thread look again at which decoders are to stand still.
   func requestDecodingUpdate() { thread.want { $0.mustUpdateDecoding = true } }
+
+  /// Calls `body` with an element of the pipeline.
+  ///
+  /// - Returns: nil when no element has this name.
+  func withUnsafeElement<Result>(
+    named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
+  ) rethrows -> Result? {
+    guard let element = gst_bin_get_by_name(pipeline.element.asBin, name) else { return nil }
+    defer { gst_object_unref(element) }
+    return try body(element)
+  }
 
   /// Calls `body` on the thread, and waits for it, but no longer than until `deadline`.
   ///
@@ -240,7 +240,7 @@ final class PipelineRun: Sendable {
       beginning.complete(.up)
       // An interruption may have begun or ended meanwhile.
       settle()
-      let interval = status.state.withLock { min(0.5, max(0.02, $0.stallTimeout / 4)) }
+      let interval = min(0.5, max(0.02, status.stallTimeout / 4))
       thread.serve(interval: interval, perform: perform, tick: watchFlows) { message in
         if !life.withLock({ $0.isGivenUp }) { handle(message) }
       }
@@ -255,8 +255,7 @@ final class PipelineRun: Sendable {
     if work.mustSettle {
       pipeline.settle(wantedState)
       // What was paused on its way up says nothing until it is there, which may be never.
-      let isPaused = status.state.withLock { $0.engine == .paused }
-      if isPaused, !isToStandStill, !pipeline.isPlaying { status.setEngine(.starting) }
+      if status.pipelineState == .paused, !isToStandStill, !pipeline.isPlaying { status.setPipeline(.starting) }
     }
     if work.mustUpdateDecoding { updateDecoding() }
   }
@@ -295,49 +294,8 @@ final class PipelineRun: Sendable {
       return life.isGivenUp
     }
     guard !isGivenUp else { return status.blocked.remove() }
-    status.disconnect(sayFarewell)
+    status.disconnect(pipeline.streams.map(\.id))
     ending.complete(true)
-  }
-
-  private func sayFarewell(to engine: EngineStatus) {
-    for stream in pipeline.streams {
-      engine.setDecodingSuspended(false, of: stream.id)
-      // How one ended is still worth knowing.
-      switch engine.info(of: stream.id)?.state {
-      case .ended, .failed: break
-      default: engine.setStream(stream.id, to: .stopped)
-      }
-    }
-    engine.setEngine(.stopped)
-  }
-
-  private func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
-    let id = stream.id
-    guard let flow = flows[id] else { return }
-    // Weak: the appsink, and so the pipeline, must not keep the run.
-    let handlers = StreamSink.Handlers(
-      formatChanged: { [weak self, status] format in
-        status.update(id) { $0.format = format }
-        status.broadcast.send(.formatChanged(id, format))
-        // Its decoder may be a new one.
-        self?.updateDecoding()
-      },
-      flowing: { [weak self] in self?.streamFlows(id) },
-      failed: { [weak self] error in self?.noteRefusal(of: id, error) ?? false },
-      skipped: { [status] caps in
-        var isFirst = false
-        status.update(id) {
-          $0.skippedFrameCount += 1
-          isFirst = $0.skippedFrameCount == 1
-        }
-        if isFirst { status.broadcast.send(.framesSkipped(id, caps: caps)) }
-      }
-    )
-    if let kind = StreamElement.of(stream.sink) {
-      StreamElementConsumer.install(on: stream.sink, kind, consumer: consumer, flow: flow, handlers: handlers)
-    } else {
-      StreamSink.install(on: stream.sink, consumer: consumer, flow: flow, handlers: handlers)
-    }
   }
 
   /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest

@@ -1,29 +1,63 @@
 /// What one run tells its engine, until it is cut off: what a pipeline does that was given up is nobody's business any
 /// more.
 ///
-/// Its lock is held while the engine is told, and for nothing else; streaming threads and the run's own take it.
+/// What becomes of a stream with a pipeline of its own is its player's to say; the run tells that one then. Its lock is
+/// held while they are told, and for nothing else; streaming threads and the run's own take it.
 final class RunStatus: Sendable {
-  private let engine: EngineStatus
-  private let isConnected = Locked(true)
-
-  init(_ engine: EngineStatus) {
-    self.engine = engine
+  private struct Connection {
+    var isOpen = true
+    /// Of a stream's own pipeline. Let go with the connection: a pipeline that was given up may stay for ever.
+    var player: StreamPlayer?
+    var pipeline = EngineState.stopped
   }
 
-  /// For what is wanted, which is only read here.
-  var state: Locked<EngineStatus.State> { engine.state }
+  /// Seconds without a frame after which a stream counts as stalled.
+  let stallTimeout: Double
+  let blocked: BlockedPipelines
+  private let engine: EngineStatus
+  private let connection: Locked<Connection>
 
-  var blocked: BlockedPipelines { engine.blocked }
+  init(_ engine: EngineStatus, player: StreamPlayer? = nil) {
+    self.engine = engine
+    stallTimeout = max(0.01, player?.configuration.stallTimeout ?? engine.state.withLock { $0.stallTimeout })
+    blocked = player?.blocked ?? engine.blocked
+    connection = Locked(Connection(player: player))
+  }
 
-  var broadcast: RunStatus { self }
+  // MARK: - What is wanted
 
-  func send(_ event: EngineEvent) { tell { $0.broadcast.send(event) } }
+  var isPaused: Bool { engine.state.withLock { $0.isPaused } }
 
-  func info(of id: StreamID) -> StreamInfo? { engine.info(of: id) }
+  /// Whether nobody sees a stream, so that its decoder is to stand still.
+  func isSuspended(_ id: StreamID) -> Bool { engine.state.withLock { $0.isSuspended(id) } }
 
-  func setEngine(_ new: EngineState) { tell { $0.setEngine(new) } }
+  // MARK: - What is told
 
-  func setStream(_ id: StreamID, to new: StreamPlayState) { tell { $0.setStream(id, to: new) } }
+  /// What the pipeline was said to be doing.
+  var pipelineState: EngineState { connection.withLock { $0.pipeline } }
+
+  func setPipeline(_ new: EngineState) {
+    connection.withLock { connection in
+      guard connection.isOpen, connection.pipeline != new else { return }
+      connection.pipeline = new
+      if let player = connection.player { player.pipelineDidChange(to: new) } else { engine.setEngine(new) }
+    }
+  }
+
+  func setStream(_ id: StreamID, to new: StreamPlayState) {
+    connection.withLock { connection in
+      guard connection.isOpen else { return }
+      if let player = connection.player { player.streamDidChange(to: new) } else { engine.setStream(id, to: new) }
+    }
+  }
+
+  func send(_ event: EngineEvent) {
+    connection.withLock { connection in
+      guard connection.isOpen else { return }
+      connection.player?.take(event)
+      tell(connection.player) { $0.broadcast.send(event) }
+    }
+  }
 
   func observe(_ device: StreamDevice, _ new: DeviceState) { tell { $0.observe(device, new) } }
 
@@ -33,17 +67,33 @@ final class RunStatus: Sendable {
 
   func update(_ id: StreamID, _ change: (inout StreamInfo) -> Void) { tell { $0.update(id, change) } }
 
-  /// Cuts the run off. When this has returned, nothing of the run reaches the engine any more.
-  ///
-  /// - Parameter last: what the engine is told of it as the last.
-  func disconnect(_ last: (EngineStatus) -> Void) {
-    isConnected.withLock { isConnected in
-      isConnected = false
-      last(engine)
-    }
+  private func tell(_ body: (EngineStatus) -> Void) {
+    connection.withLock { if $0.isOpen { tell($0.player, body) } }
   }
 
-  private func tell(_ body: (EngineStatus) -> Void) {
-    isConnected.withLock { if $0 { body(engine) } }
+  private func tell(_ player: StreamPlayer?, _ body: (EngineStatus) -> Void) {
+    if let player { player.tell(body) } else { body(engine) }
+  }
+
+  /// Cuts the run off. When this has returned, nothing of the run reaches the engine any more.
+  ///
+  /// - Parameters:
+  ///   - ids: its streams, which do nothing any more.
+  ///   - isGivenUp: whether its pipeline has not stopped; told of a stream that has been stopped, too.
+  func disconnect(_ ids: [StreamID], isGivenUp: Bool = false) {
+    // What goes away with the player goes after the lock.
+    _ = connection.withLock { connection in
+      let player = connection.player
+      connection = Connection(isOpen: false)
+      if isGivenUp { engine.noteAbandoned(ids) }
+      tell(player) { engine in
+        for id in ids {
+          engine.setDecodingSuspended(false, of: id)
+          if player == nil { engine.setStopped(id) }
+        }
+        if player == nil { engine.setEngine(.stopped) }
+      }
+      return player
+    }
   }
 }

@@ -1,237 +1,314 @@
-import CGStreamer
-
 /// Plays one stream with a pipeline of its own, and starts it again when it fails.
 ///
-/// It is independent of all other streams. A thread of its own looks after it; frames go from GStreamer's streaming
-/// thread to the consumer, as in ``VideoEngine``. All calls are allowed from every thread but that one. It stops when it
-/// goes away.
+/// A thread of its own supervises one ``PipelineRun`` after the other, from the start to the stop, so that the stream's
+/// failures are nobody else's. It begins and stops once; a stream that comes again has another player.
 ///
 /// A pipeline that does not stop in time, be it for a restart, is given up (``EngineEvent/abandoned(_:)``). While three of
-/// its pipelines block so, no other one is tried.
-public final class StreamPlayer: Sendable {
-  public struct Configuration: Sendable {
-    /// Seconds without a frame after which a stream that was playing counts as stalled.
-    public var stallTimeout = 3.0
-    /// Seconds of stalling after which it is started again. For its first frame it may take both together.
-    public var restartTimeout = 5.0
-    /// What follows a failure that may pass; nil leaves it failed. One that is permanent before the first frame
-    /// (``PipSinkError/isPermanent``), such as a file that does not exist, is not tried again.
-    public var retryPolicy: RetryPolicy? = RetryPolicy(limit: .max, firstPause: 0.5, longestPause: 30, jitter: 0.25)
-    /// Whether an end is taken for a failure; nil takes it so of a network source that does not know how long it is: a
-    /// server that closes the connection.
-    public var restartsAtEnd: Bool?
-    /// Seconds of playing after which earlier failures are forgotten.
-    public var settledAfter = 10.0
-    /// Seconds that a pipeline has for its stop before it is given up.
-    public var stateChangeTimeout = 5.0
-    /// Whether the sound of a URI is played as well, on the default output. A URI that has only sound or only pictures
-    /// plays what it has.
-    public var playsAudio = false
+/// a player's pipelines block so, no other one is tried.
+final class StreamPlayer: Sendable {
+  private struct State {
+    var isWanted = true
+    var thread: WorkerThread?
+    var run: PipelineRun?
+    var isPaused = false
+    /// Whether the pipeline stands still, also for an interruption.
+    var isStanding = false
+    /// Whether it goes on with sound alone.
+    var hasNoVideo = false
+    /// Whether a frame has come since its pipeline was started.
+    var hasPlayed = false
+    var phase = StreamPlayState.stopped
+    /// How the pipeline ended: `ended` or `failed`.
+    var outcome: StreamPlayState?
+    /// Since when it is as it is: waits for its first frame, plays, is stalled.
+    var since: MonotonicTime
+    /// Restarts since failures were forgotten last.
+    var attempt = 0
 
-    public init() {}
+    /// For the next run.
+    mutating func clear(at now: MonotonicTime) {
+      isStanding = false
+      hasNoVideo = false
+      hasPlayed = false
+      outcome = nil
+      since = now
+    }
   }
 
-  public let streamID: StreamID
-  private let core: Core
-  private let thread = Locked<WorkerThread?>(nil)
-  /// Held while observers are told something.
+  let streamID: StreamID
+  let configuration: StreamConfiguration
+  /// Its pipelines that were given up.
+  let blocked = BlockedPipelines()
+  private let engine: EngineStatus
+  private let audioSession: AudioSession
+  private let clock: SchedulingClock
+  private let pipelines: PipelineFactory
+  private let consumer: @Sendable (StreamID) -> any SampleBufferConsumer
+  private let state: Locked<State>
+  /// Done when its thread has nothing more to do.
+  private let ending = Completion<Void>()
+  /// Whether the engine has it still. Held while the engine is told something.
   private let isConnected = Locked(true)
+
+  private static let blockedLimit = 3
 
   /// Parses the description; nothing runs yet.
   ///
   /// - Parameters:
-  ///   - description: with one appsink, whatever its name.
-  ///   - consumer: asked once for every time that the pipeline is started.
-  /// - Throws: as ``VideoEngine/init(_:)``, and ``PipSinkError/notOneStream(_:)``.
-  public convenience init(
-    streamID: StreamID, from description: PipelineDescription, configuration: Configuration = .init(),
-    deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
-  ) throws(PipSinkError) {
-    try self.init(
-      streamID: streamID, from: description, configuration: configuration, sharing: nil, clock: .system,
-      deliveringTo: consumer)
-  }
-
-  /// - Parameters:
-  ///   - audioSession: of the engine that it is a stream of.
-  ///   - clock: what it waits by.
+  ///   - description: with one stream, whatever its name.
+  ///   - engine: what is told of the stream, as `streamID`.
+  ///   - clock: what everything is waited by.
+  ///   - consumer: asked once for every time that a pipeline is started.
+  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)``, and as ``Pipeline/init(_:as:)``.
   init(
-    streamID: StreamID, from description: PipelineDescription, configuration: Configuration,
-    sharing audioSession: AudioSession? = nil, clock: SchedulingClock,
+    streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration,
+    in engine: EngineStatus, audioSession: AudioSession, clock: SchedulingClock,
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    self.streamID = streamID
     guard !streamID.isEmpty, !streamID.utf8.contains(0) else {
       throw .invalidArgument("stream", reason: streamID.isEmpty ? "it is empty" : "it has a NUL in it")
     }
-    let engine = try VideoEngine(description, sharing: audioSession, as: streamID, clock: clock)
-    guard engine.streamIDs.count == 1 else { throw .notOneStream(engine.streamIDs) }
-    core = Core(streamID, engine, configuration, consumer)
+    pipelines = try PipelineFactory(description, as: streamID)
+    self.streamID = streamID
+    self.configuration = configuration
+    self.engine = engine
+    self.audioSession = audioSession
+    self.clock = clock
+    self.consumer = consumer
+    state = Locked(State(since: clock.now))
+    blocked.observe { [weak self] in self?.state.wakeAll() }
   }
 
-  deinit {
-    stop()
-  }
+  // MARK: - Start and stop
 
-  /// Its engine's, where an engine has started it.
-  public var audioSession: AudioSession { core.engine.audioSession }
-
-  public var state: StreamPlayState { core.state.withLock { $0.phase } }
-
-  /// The states from now on; each call gives a stream of its own.
-  public func states() -> AsyncStream<StreamPlayState> { core.broadcast.stream() }
-
-  /// Calls `observer` with the player's states, and with whatever else happens to its stream. The stream's ID in those
-  /// events is not to be relied on.
-  ///
-  /// - Parameter observer: is told whether the player has not been disconnected.
-  func observe(_ observer: @escaping @Sendable (EngineEvent, _ isConnected: Bool) -> Void) {
-    let (streamID, isConnected) = (streamID, isConnected)
-    core.broadcast.observe { state in
-      isConnected.withLock { observer(.streamStateChanged(streamID, state), $0) }
+  /// Starts its thread, which keeps the player until it is stopped. Does nothing when that has been asked for already.
+  func start() {
+    setPhase(.requesting)
+    let isRefused = state.withLock { state in
+      guard state.isWanted else { return false }
+      state.thread = WorkerThread(name: "pip-\(streamID)") { [self] in
+        supervise()
+        ending.complete(())
+      }
+      return state.thread == nil
     }
-    core.engine.status.broadcast.observe { event in
-      if case .streamStateChanged = event { return }
-      isConnected.withLock { observer(event, $0) }
-    }
-  }
-
-  /// From here on observers are told that it is connected no more.
-  ///
-  /// - Parameter last: done before any observer is called again.
-  func disconnect(_ last: () -> Void) {
-    isConnected.withLock { isConnected in
-      isConnected = false
-      last()
-    }
-  }
-
-  /// What is known of the stream in its pipeline.
-  var info: StreamInfo? { core.engine.info(of: core.engine.streamIDs[0]) }
-
-  /// Whether its decoder stands still.
-  var isDecodingSuspended: Bool {
-    get { core.engine.visibleStreamIDs != nil }
-    set { core.engine.visibleStreamIDs = newValue ? [] : nil }
-  }
-
-  /// Starts it. Does nothing when it has been started and not stopped.
-  public func start() {
-    let mustRun = core.state.withLock { state in
-      guard !state.isStarted else { return false }
-      return state.start()
-    }
-    core.state.wakeAll()
-    if mustRun { run() }
-  }
-
-  private func run() {
-    let core = core
-    guard let worker = WorkerThread(name: "pip-\(streamID)", body: { core.run() }) else {
-      return core.fail(ResourceLimits.threadRefused)
-    }
-    thread.withLock { $0 = worker }
-  }
-
-  /// Stops it and waits until no frame is delivered any more, but no longer than the configuration's
-  /// `stateChangeTimeout`: a pipeline that does not stop by then is given up.
-  public func stop() {
-    requestStop()
-    waitForStop(until: core.stopDeadline(nil))
-  }
-
-  /// Stops as ``stop()`` does, and suspends meanwhile.
-  ///
-  /// - Parameter seconds: what its pipeline gets; nil for the configuration's `stateChangeTimeout`.
-  /// - Returns: whether it has stopped. If not, its pipeline was given up.
-  @discardableResult
-  public nonisolated(nonsending) func stop(within seconds: Double?) async -> Bool {
-    requestStop()
-    return await waitForStop(by: core.stopDeadline(seconds))
+    guard isRefused else { return }
+    setPhase(.failed(ResourceLimits.threadRefused))
+    ending.complete(())
   }
 
   /// From here on no frame begins its way to the consumer. Waits for nothing.
   func requestStop() {
-    core.state.withLock { state in
+    let (run, thread) = state.withLock { state in
       state.isWanted = false
-      state.isStarted = false
-      // At once, and of none that is started later.
-      core.engine.withRun { $0.requestStop() }
+      return (state.run, state.thread)
     }
-    core.state.wakeAll()
+    // No other run begins.
+    run?.requestStop()
+    if thread == nil { ending.complete(()) }
+    state.wakeAll()
   }
 
-  /// After ``requestStop()``.
+  /// Until when its pipeline has time to change its state.
+  ///
+  /// - Parameter seconds: nil for those of the configuration.
+  func deadline(in seconds: Double? = nil) -> MonotonicTime {
+    clock.moment(in: seconds ?? configuration.stateChangeTimeout)
+  }
+
+  /// By then the thread has ended of which a pipeline was given up: it waits for nothing else.
+  private var graceEnd: MonotonicTime { clock.moment(in: 1) }
+
+  /// After ``requestStop()``: waits until the pipeline has stopped and the thread has ended, and gives the pipeline up
+  /// when that does not come.
   func waitForStop(until deadline: MonotonicTime) {
     // What is called on the thread itself cannot wait for it.
-    guard thread.withLock({ $0 })?.isCurrent != true, let stop = core.awaitedStop() else { return join() }
-    if stop.wait(until: deadline, by: core.clock) == nil {
-      core.engine.giveUp()
-      _ = stop.wait(until: core.graceEnd, by: core.clock)
+    guard state.withLock({ $0.thread })?.isCurrent != true else { return }
+    if ending.wait(until: deadline, by: clock) == nil {
+      run?.giveUp()
+      _ = ending.wait(until: graceEnd, by: clock)
     }
     join()
   }
 
   /// The same for tasks.
   ///
-  /// - Returns: whether it has stopped.
+  /// - Returns: whether the pipeline has stopped rather than been given up.
   func waitForStop(by deadline: MonotonicTime) async -> Bool {
-    let before = core.engine.abandonedPipelineCount
-    if let stop = core.awaitedStop(), await stop.value(by: deadline, of: core.clock) == nil {
-      core.engine.giveUp()
-      _ = await stop.value(by: core.graceEnd, of: core.clock)
+    let before = blocked.everCount
+    if await ending.value(by: deadline, of: clock) == nil {
+      run?.giveUp()
+      _ = await ending.value(by: graceEnd, of: clock)
     }
     join()
-    return core.engine.abandonedPipelineCount == before
+    return blocked.everCount == before
   }
 
   /// Waits for the thread where that has nothing more to do.
   private func join() {
-    guard !core.state.withLock({ $0.isSupervised }) else { return }
-    thread.withLock { thread in
-      defer { thread = nil }
-      return thread
-    }?.join()
+    if ending.value != nil { state.withLock { $0.thread }?.join() }
   }
 
-  /// Starts it again at once, with no failure remembered, where it waits or has failed.
-  public func reset() {
-    let mustRun = core.state.withLock { state in
-      state.isResetting = true
-      return state.isSupervised ? false : state.start()
+  // MARK: - What runs
+
+  /// Its pipeline's run; nil where none has been started, and between two of them.
+  var run: PipelineRun? { state.withLock { $0.run } }
+
+  /// Goes on or stands still, as the engine's `isPaused` says. Standing still is no stall.
+  func updatePause() {
+    state.withLock { state in
+      state.isPaused = engine.state.withLock { $0.isPaused }
+      state.since = clock.now
     }
-    core.state.wakeAll()
-    if mustRun { run() }
+    run?.updatePause()
+    state.wakeAll()
   }
 
-  /// As ``VideoEngine/withUnsafeElement(named:_:)``, of the pipeline that runs now. A restart makes another.
-  public func withUnsafeElement<Result>(
-    named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
-  ) rethrows -> Result? {
-    try core.engine.withUnsafeElement(named: name, body)
+  // MARK: - What the engine is told
+
+  /// Tells the engine something, unless it has the stream no more.
+  func tell(_ body: (EngineStatus) -> Void) {
+    isConnected.withLock { if $0 { body(engine) } }
   }
 
-  /// Where its pipeline is, from its start; nil while it does not say.
-  public var position: MediaTime? { core.engine.position }
-
-  /// How long its source is; nil for a live one.
-  public var duration: MediaTime? { core.engine.duration }
-
-  /// As ``VideoEngine/seek(to:isAccurate:)``, while its pipeline runs.
-  public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
-    try core.engine.seek(to: time, isAccurate: isAccurate)
+  /// From here on the engine is told nothing, but that a pipeline was given up.
+  ///
+  /// - Parameter last: what it is told as the last.
+  func disconnect(_ last: (EngineStatus) -> Void) {
+    isConnected.withLock { isConnected in
+      isConnected = false
+      last(engine)
+    }
   }
 
-  /// Whether it stands still. Standing still is no stall.
-  public var isPaused: Bool {
-    get { core.state.withLock { $0.isPaused } }
-    set {
-      core.state.withLock { state in
-        state.isPaused = newValue
-        state.since = core.clock.now
+  private func setPhase(_ phase: StreamPlayState) {
+    let isNew = state.withLock { state in
+      defer { state.phase = phase }
+      return state.phase != phase
+    }
+    if isNew { tell { $0.setStream(streamID, to: phase) } }
+  }
+
+  // MARK: - What the run tells, on its threads
+
+  func pipelineDidChange(to new: EngineState) {
+    state.withLock { state in
+      state.isStanding = new == .paused
+      state.since = clock.now
+    }
+    state.wakeAll()
+  }
+
+  func streamDidChange(to new: StreamPlayState) {
+    switch new {
+    case .playing, .stalled: flow(new)
+    case .ended, .failed:
+      state.withLock { $0.outcome = new }
+      state.wakeAll()
+    // Another run may follow: whether the stream starts or stops is the player's own to say.
+    case .stopped, .requesting, .reconnecting: break
+    }
+  }
+
+  func take(_ event: EngineEvent) {
+    switch event {
+    case .buffering:
+      state.withLock { $0.since = clock.now }
+      state.wakeAll()
+    case .streamHasNoVideo:
+      state.withLock { $0.hasNoVideo = true }
+      flow(.playing)
+    default: break
+    }
+  }
+
+  private func flow(_ phase: StreamPlayState) {
+    state.withLock { state in
+      state.since = clock.now
+      if phase == .playing { state.hasPlayed = true }
+    }
+    setPhase(phase)
+    state.wakeAll()
+  }
+
+  // MARK: - Its thread
+
+  private func supervise() {
+    while true {
+      let outcome = playOnce()
+      guard let outcome, state.withLock({ $0.isWanted }) else { return setPhase(.stopped) }
+      guard case .failed(let error) = outcome, !isFinal(error) else { return setPhase(outcome) }
+      let attempt = state.withLock { state in
+        state.attempt += 1
+        return state.attempt
       }
-      core.engine.isPaused = newValue
-      core.state.wakeAll()
+      guard let pause = configuration.retryPolicy?.pause(before: attempt) else { return setPhase(outcome) }
+      setPhase(.reconnecting(attempt: attempt, pause: pause, after: error))
+      state.wait(until: clock.moment(in: pause), by: clock) { $0.isWanted ? nil : () }
+      // Pipelines that block, each with threads and memory, are not to become ever more.
+      state.wait { $0.isWanted && blocked.count >= Self.blockedLimit ? nil : () }
+    }
+  }
+
+  /// Whether it makes no sense to try again. A source that has played with these caps, or with this password, does so
+  /// perhaps again; a file that is broken in its middle stays so.
+  private func isFinal(_ error: PipSinkError) -> Bool {
+    if case .elementFailed(_, _, _, .badData) = error { return true }
+    return error.isPermanent && !state.withLock { $0.hasPlayed }
+  }
+
+  /// Has a pipeline run to its end.
+  ///
+  /// - Returns: `ended` or `failed`; nil when it was stopped.
+  private func playOnce() -> StreamPlayState? {
+    let isWanted = state.withLock { state in
+      state.clear(at: clock.now)
+      return state.isWanted
+    }
+    guard isWanted else { return nil }
+    setPhase(.requesting)
+    do throws(PipSinkError) {
+      let run = PipelineRun(
+        try pipelines.makePipeline(), status: RunStatus(engine, player: self), audioSession: audioSession, clock: clock)
+      // Before anything can be heard of it, and not once it is to stop.
+      let isWanted = state.withLock { state in
+        if state.isWanted { state.run = run }
+        return state.isWanted
+      }
+      guard isWanted else { return nil }
+      defer { state.withLock { $0.run = nil } }
+      try run.start(isAwaited: false, deliveringTo: consumer)
+      defer {
+        run.requestStop()
+        run.waitForStop(until: deadline())
+      }
+      let outcome = state.waitStepwise(by: clock, nextStep)
+      guard outcome == .ended, configuration.restartsAtEnd ?? run.endsUnexpectedly else { return outcome }
+      return .failed(.streamEndedUnexpectedly(streamID))
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  private func nextStep(_ state: inout State) -> Locked<State>.Step<StreamPlayState?> {
+    guard state.isWanted else { return .done(nil) }
+    let now = clock.now
+    let isStill = state.isPaused || state.isStanding || state.hasNoVideo
+    let settled = state.since.advanced(bySeconds: configuration.settledAfter)
+    // Also where it fails at that moment.
+    if state.phase == .playing, !isStill, now >= settled { state.attempt = 0 }
+    if let outcome = state.outcome { return .done(outcome) }
+    if isStill { return .whenWoken }
+    let whole = configuration.stallTimeout + configuration.restartTimeout
+    switch state.phase {
+    case .playing:
+      return state.attempt > 0 ? .at(settled) : .whenWoken
+    case .stalled, .requesting:
+      let patience = state.phase == .stalled ? configuration.restartTimeout : whole
+      let end = state.since.advanced(bySeconds: patience)
+      return now < end ? .at(end) : .done(.failed(.streamStalled(streamID, seconds: whole)))
+    default:
+      return .whenWoken
     }
   }
 }

@@ -7,7 +7,7 @@ extension VideoEngine {
   public var position: MediaTime? { withRun { $0.ask { $0.time(gst_element_query_position) } } ?? nil }
 
   /// How long the pipeline's source is; nil for a live one, and while it is not known. Waits as ``position`` does.
-  public var duration: MediaTime? { withRun { $0.ask { $0.time(gst_element_query_duration) } } ?? nil }
+  public var duration: MediaTime? { withRun { $0.duration } ?? nil }
 
   /// Goes on from another place: from the keyframe before it or, where `isAccurate`, from that very frame, which takes
   /// longer. Streams that had ended go on, too. Frames from there come as soon as they can. Waits for the elements'
@@ -16,12 +16,7 @@ extension VideoEngine {
   /// - Throws: ``PipSinkError/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
   ///   time, it may still do so.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
-    guard let run = withRun({ $0 }) else { throw .notSeekable(reason: "nothing is playing") }
-    let deadline = clock.moment(in: stateChangeTimeout)
-    guard let isDone = run.perform(until: deadline, { $0.seek(to: time, isAccurate: isAccurate) }) else {
-      throw .notSeekable(reason: "one of its elements does not answer")
-    }
-    guard isDone else { throw .notSeekable(reason: "its source refused, as live ones do") }
+    try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: clock.moment(in: stateChangeTimeout))
   }
 
   /// The same for a stream with a pipeline of its own.
@@ -29,20 +24,26 @@ extension VideoEngine {
   /// - Throws: as above, and ``PipSinkError/unknownStream(_:known:)``.
   public func seekStream(_ id: StreamID, to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     guard let player = players.withLock({ $0[id] }) else { throw .unknownStream(id, known: playingStreamIDs) }
-    try player.seek(to: time, isAccurate: isAccurate)
+    try seek(player.run, to: time, isAccurate: isAccurate, by: player.deadline())
   }
-}
 
-extension VideoEngine {
-  /// Whether something in the pipeline reads from the network.
-  var hasNetworkSource: Bool { withRun { $0.pipeline.hasElement(ofKinds: ["Source", "Network"]) } ?? false }
+  private func seek(
+    _ run: PipelineRun?, to time: MediaTime, isAccurate: Bool, by deadline: MonotonicTime
+  ) throws(PipSinkError) {
+    guard let run else { throw .notSeekable(reason: "nothing is playing") }
+    guard let isDone = run.perform(until: deadline, { $0.seek(to: time, isAccurate: isAccurate) }) else {
+      throw .notSeekable(reason: "one of its elements does not answer")
+    }
+    guard isDone else { throw .notSeekable(reason: "its source refused, as live ones do") }
+  }
 }
 
 extension Pipeline {
   /// Whether all that it plays are files, which have the same in them at every start.
-  var readsFiles: Bool {
-    hasElement(ofKinds: ["Source", "File"]) && !hasElement(ofKinds: ["Source", "Network"])
-  }
+  var readsFiles: Bool { hasElement(ofKinds: ["Source", "File"]) && !readsNetwork }
+
+  /// Whether something in it reads from the network.
+  fileprivate var readsNetwork: Bool { hasElement(ofKinds: ["Source", "Network"]) }
 
   fileprivate func time(
     _ query: (UnsafeMutablePointer<GstElement>?, GstFormat, UnsafeMutablePointer<gint64>?) -> gboolean
@@ -55,6 +56,12 @@ extension Pipeline {
 
 extension PipelineRun {
   private static let queryPatience = 0.25
+
+  fileprivate var duration: MediaTime? { ask { $0.time(gst_element_query_duration) } }
+
+  /// Whether an end that comes now is taken for a failure: a server closes the connection of a source that does not know
+  /// how long it is.
+  var endsUnexpectedly: Bool { pipeline.readsNetwork && duration == nil }
 
   /// A query goes through the elements, and waits for what they hold. On the run's thread it holds up nobody else.
   fileprivate func ask(_ query: @escaping @Sendable (Pipeline) -> MediaTime?) -> MediaTime? {

@@ -6,36 +6,27 @@ extension VideoEngine {
   /// - Parameters:
   ///   - description: with one appsink, whatever its name.
   ///   - consumer: asked once for every time that its pipeline is started.
-  /// - Throws: as ``StreamPlayer/init(streamID:from:configuration:deliveringTo:)``,
-  ///   ``PipSinkError/resourceExhausted(_:inUse:limit:)``, and
-  ///   ``PipSinkError/duplicateStreamID(_:)`` for a stream that there is.
+  /// - Throws: as ``init(_:)``; ``PipSinkError/notOneStream(_:)``; ``PipSinkError/invalidArgument(_:reason:)`` for an ID
+  ///   that is empty or has a NUL in it, and ``PipSinkError/duplicateStreamID(_:)`` for a stream that there is. Nothing has
+  ///   changed then.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
-    configuration: StreamPlayer.Configuration = .init(),
+    configuration: StreamConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     let player = try StreamPlayer(
-      streamID: streamID, from: description, configuration: configuration, sharing: audioSession, clock: clock
+      streamID: streamID, from: description, configuration: configuration, in: status, audioSession: audioSession,
+      clock: clock
     ) { [customVideoRender] id in
       let consumer = consumer(id)
       return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
     }
-    player.isPaused = isPaused
     try players.withLock { players throws(PipSinkError) in
       guard players[streamID] == nil, !streamIDs.contains(streamID) else { throw .duplicateStreamID(streamID) }
       players[streamID] = player
       status.add([streamID])
     }
-    // From now on it counts among those that have not ended.
-    status.setStream(streamID, to: .requesting)
-    player.isDecodingSuspended = status.state.withLock { $0.isSuspended(streamID) }
-    player.observe { [status] event, isCurrent in
-      if isCurrent {
-        status.take(event, ofPlayer: streamID)
-      } else if case .abandoned = event {
-        status.noteAbandoned([streamID])
-      }
-    }
+    player.updatePause()
     player.start()
   }
 
@@ -43,7 +34,7 @@ extension VideoEngine {
   ///
   /// - Throws: as above.
   public func startPlayingStream(
-    _ streamID: StreamID, uri: String, configuration: StreamPlayer.Configuration = .init(),
+    _ streamID: StreamID, uri: String, configuration: StreamConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try startPlayingStream(
@@ -63,10 +54,10 @@ extension VideoEngine {
   ///
   /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
-    guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
-    defer { status.finishWithoutStopped() }
-    player.stop()
+    let player = try retirePlayer(streamID)
+    player.waitForStop(until: player.deadline())
     forget(player)
+    status.finishWithoutStopped()
   }
 
   /// The same for tasks: suspends meanwhile. It begins on the caller's actor, and the stream is forgotten before the first
@@ -79,22 +70,28 @@ extension VideoEngine {
   public nonisolated(nonsending) func stopPlayingStream(
     _ streamID: StreamID, within seconds: Double?
   ) async throws(PipSinkError) -> Bool {
-    guard let player = retirePlayer(streamID) else { throw .unknownStream(streamID, known: playingStreamIDs) }
+    let player = try retirePlayer(streamID)
     defer {
       forget(player)
       status.finishWithoutStopped()
     }
-    return await player.stop(within: seconds)
+    return await player.waitForStop(by: player.deadline(in: seconds))
   }
 
-  /// Takes a player out. What it does from here on is not told any more, but that its pipeline had to be given up.
-  func retirePlayer(_ streamID: StreamID) -> StreamPlayer? {
-    players.withLock { players in
+  /// Takes a player out and has it stop. What it does from here on is not told any more, but that its pipeline had to be
+  /// given up.
+  ///
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
+  func retirePlayer(_ streamID: StreamID) throws(PipSinkError) -> StreamPlayer {
+    let player = players.withLock { players -> StreamPlayer? in
       guard let player = players.removeValue(forKey: streamID) else { return nil }
       retiredPlayers.withLock { $0[ObjectIdentifier(player)] = player }
-      player.disconnect { status.retire(streamID) }
+      player.disconnect { $0.retire(streamID) }
       return player
     }
+    guard let player else { throw .unknownStream(streamID, known: playingStreamIDs) }
+    player.requestStop()
+    return player
   }
 
   /// A player's pipeline has come to its end, or was given up.
@@ -111,14 +108,7 @@ extension VideoEngine {
   }
 
   /// What is known of a stream; nil of one that there is not.
-  public func info(of streamID: StreamID) -> StreamInfo? {
-    guard var info = status.info(of: streamID) else { return nil }
-    if let inner = players.withLock({ $0[streamID] })?.info {
-      info.skippedFrameCount = inner.skippedFrameCount
-      info.lateFrameCount = inner.lateFrameCount
-    }
-    return info
-  }
+  public func info(of streamID: StreamID) -> StreamInfo? { status.info(of: streamID) }
 
   /// What a stream does; `stopped` of one that there is not.
   public func playState(of streamID: StreamID) -> StreamPlayState { info(of: streamID)?.state ?? .stopped }

@@ -17,7 +17,8 @@ public final class VideoEngine: Sendable {
   /// The streams, in the order of the description.
   public let streamIDs: [StreamID]
 
-  private let description: PipelineDescription?
+  /// Of its own pipeline; nil where it has none.
+  private let pipelines: PipelineFactory?
   let status = EngineStatus()
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
@@ -26,44 +27,28 @@ public final class VideoEngine: Sendable {
   let customVideoRender = Locked(CustomVideoRender())
   /// Volumes, and what interrupts the streams.
   public let audioSession: AudioSession
-  /// What the audio session calls the one stream of a player's engine.
-  private let sharedStreamID: StreamID?
   /// What everything of the engine waits by.
   let clock: SchedulingClock
 
-  /// What is running. Held for a few instructions.
-  private let control = Locked(Control())
+  /// What runs of its own pipeline. Held for a few instructions.
+  private let run = Locked<PipelineRun?>(nil)
   /// Held while a run is made, so that there is one at a time. No run waits for it.
   private let starting = Locked(())
-
-  private struct Control {
-    /// Parsed by `init` to find mistakes early; the first start takes it.
-    var spare: Pipeline?
-    var run: PipelineRun?
-  }
 
   /// Parses the description; nothing runs yet.
   ///
   /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
   ///   of one name, caps that no frame of ours can have, too few threads or files left.
   public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
-    try self.init(description, sharing: nil, as: nil, clock: .system)
+    try self.init(description, clock: .system)
   }
 
-  /// - Parameters:
-  ///   - audioSession: of an engine that this one plays a stream for.
-  ///   - streamID: what that session calls the stream.
-  init(
-    _ description: PipelineDescription, sharing audioSession: AudioSession? = nil, as streamID: StreamID? = nil,
-    clock: SchedulingClock
-  ) throws(PipSinkError) {
-    let pipeline = try Pipeline(description)
+  init(_ description: PipelineDescription, clock: SchedulingClock) throws(PipSinkError) {
+    let pipelines = try PipelineFactory(description)
     self.clock = clock
-    self.audioSession = audioSession ?? status.makeAudioSession()
-    sharedStreamID = streamID
-    self.description = description
-    streamIDs = pipeline.streams.map(\.id)
-    control.withLock { $0.spare = pipeline }
+    self.pipelines = pipelines
+    audioSession = status.makeAudioSession()
+    streamIDs = pipelines.streamIDs
     status.add(streamIDs)
   }
 
@@ -74,9 +59,8 @@ public final class VideoEngine: Sendable {
   init(clock: SchedulingClock) throws(PipSinkError) {
     try PipSink.initialize()
     self.clock = clock
-    description = nil
+    pipelines = nil
     audioSession = status.makeAudioSession()
-    sharedStreamID = nil
     streamIDs = []
   }
 
@@ -98,7 +82,7 @@ public final class VideoEngine: Sendable {
     set {
       status.state.withLock { $0.isPaused = newValue }
       withRun { $0.updatePause() }
-      for player in players.withLock({ Array($0.values) }) { player.isPaused = newValue }
+      for player in players.withLock({ Array($0.values) }) { player.updatePause() }
     }
   }
 
@@ -133,7 +117,7 @@ public final class VideoEngine: Sendable {
   ///   that refuses to start, when no stream is left without it (a stream that is left goes on, and the others' failures
   ///   arrive as events, as does the error of an element that takes longer to refuse).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
-    let run = try begin(isAwaited: true, deliveringTo: consumers)
+    let run = try begin(deliveringTo: consumers)
     do throws(PipSinkError) {
       try run.waitUntilUp(by: deadline(nil))
     } catch {
@@ -148,7 +132,7 @@ public final class VideoEngine: Sendable {
   public func start(
     within seconds: Double, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
   ) async throws(PipSinkError) {
-    let run = try begin(isAwaited: true, deliveringTo: consumers)
+    let run = try begin(deliveringTo: consumers)
     do throws(PipSinkError) {
       try await run.isUp(by: deadline(seconds))
     } catch {
@@ -157,29 +141,20 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// Has the pipeline started, and waits for nothing.
-  ///
-  /// - Parameter isAwaited: whether the run is asked for its error. Else its streams have it.
-  @discardableResult
-  func begin(
-    isAwaited: Bool = false, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
+  /// Has the pipeline started, and waits for nothing. The run is to be asked for its error.
+  private func begin(
+    deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) -> PipelineRun {
     try starting.withLock { _ throws(PipSinkError) in
       guard withRun({ _ in }) == nil else { throw .alreadyRunning }
-      guard let description else { throw .emptyPipeline }
-      let spare = control.withLock { control in
-        defer { control.spare = nil }
-        return control.spare
-      }
-      if spare != nil { try ResourceLimits.check() }
-      let pipeline = if let spare { spare } else { try Pipeline(description) }
+      guard let pipelines else { throw .emptyPipeline }
+      let pipeline = try pipelines.makePipeline()
       let tap = beginCustomVideoRender()
-      let run = PipelineRun(
-        pipeline, status: status, audioSession: audioSession, sharedStreamID: sharedStreamID, clock: clock)
+      let run = PipelineRun(pipeline, status: RunStatus(status), audioSession: audioSession, clock: clock)
       // Before anything can be heard of it.
-      control.withLock { $0.run = run }
+      self.run.withLock { $0 = run }
       do throws(PipSinkError) {
-        try run.start(isAwaited: isAwaited) { id in
+        try run.start(isAwaited: true) { id in
           let consumer = consumers(id)
           return tap?(id, consumer) ?? consumer
         }
@@ -193,9 +168,9 @@ public final class VideoEngine: Sendable {
 
   /// The run has come to its end, or was given up.
   private func forget(_ run: PipelineRun) {
-    let isMine = control.withLock { control in
-      guard control.run === run else { return false }
-      control.run = nil
+    let isMine = self.run.withLock { current in
+      guard current === run else { return false }
+      current = nil
       return true
     }
     if isMine { endCustomVideoRender() }
@@ -235,28 +210,18 @@ public final class VideoEngine: Sendable {
   }
 
   private func requestStop() -> (PipelineRun?, [StreamPlayer]) {
-    for id in playingStreamIDs { _ = retirePlayer(id) }
+    for id in playingStreamIDs { _ = try? retirePlayer(id) }
     let players = retiredPlayers.withLock { Array($0.values) }
-    for player in players { player.requestStop() }
     // One that is just being started is stopped, too.
     let run = starting.withLock { _ in withRun { $0 } }
     run?.requestStop()
     return (run, players)
   }
 
-  /// Gives up the pipeline that runs, if any; not the streams with one of their own.
-  func giveUp() {
-    guard let run = withRun({ $0 }) else { return }
-    run.giveUp()
-    forget(run)
-  }
-
   /// Has the decoders stand still or go on, as it is wanted now.
   func updateDecoding() {
     withRun { $0.requestDecodingUpdate() }
-    for (id, player) in players.withLock({ $0 }) {
-      player.isDecodingSuspended = status.state.withLock { $0.isSuspended(id) }
-    }
+    for player in players.withLock({ Array($0.values) }) { player.run?.requestDecodingUpdate() }
   }
 
   /// Calls `body` with an element of the running pipeline: to set its properties, or for what has no interface here,
@@ -267,16 +232,12 @@ public final class VideoEngine: Sendable {
   public func withUnsafeElement<Result>(
     named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
   ) rethrows -> Result? {
-    guard let run = withRun({ $0 }), let element = gst_bin_get_by_name(run.pipeline.element.asBin, name) else {
-      return nil
-    }
-    defer { gst_object_unref(element) }
-    return try body(element)
+    try withRun { try $0.withUnsafeElement(named: name, body) } ?? nil
   }
 
-  /// What runs now; nil when nothing does.
+  /// What runs now of its own pipeline; nil when nothing does.
   @discardableResult
-  func withRun<Result>(_ body: (PipelineRun) -> Result) -> Result? {
-    control.withLock { $0.run }.map(body)
+  func withRun<Result>(_ body: (PipelineRun) throws -> Result) rethrows -> Result? {
+    try run.withLock { $0 }.map(body)
   }
 }
