@@ -5,8 +5,8 @@ import PipSink
 /// values. They come on the main actor's thread.
 enum ElementSignal {
   case willStart
-  /// Nanoseconds from the request to the first picture; none where no picture came in time.
-  case didStart(latency: UInt64?)
+  /// From the request to the first picture; none where no picture came in time. The signal has nanoseconds.
+  case didStart(latency: Duration?)
   case failed(PipSinkError)
   case didStop(reason: String)
   case restoreUserInterface
@@ -20,7 +20,8 @@ enum ElementSignal {
   private var declaration: Declaration {
     switch self {
     case .willStart: ("pip-will-start", [])
-    case .didStart(let latency): ("pip-did-start", [("latency", .unsigned(latency ?? UInt64(PIPSINK_CLOCK_TIME_NONE)))])
+    case .didStart(let latency):
+      ("pip-did-start", [("latency", .unsigned(latency?.wholeNanoseconds ?? UInt64(PIPSINK_CLOCK_TIME_NONE)))])
     case .failed(let error): ("pip-failed", [("reason", .text(error.description))])
     case .didStop(let reason): ("pip-did-stop", [("reason", .text(reason))])
     case .restoreUserInterface: ("restore-user-interface", [])
@@ -87,4 +88,8 @@ enum ElementSignal {
       gst_element_post_message(element, gst_message_new_element(object, structure))
     }
   }
+}
+
+extension Duration {
+  fileprivate var wholeNanoseconds: UInt64 { UInt64((self / .nanoseconds(1)).rounded()) }
 }

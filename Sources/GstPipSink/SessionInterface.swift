@@ -96,7 +96,7 @@ final class SessionInterface: PictureInPictureControllerDelegate {
   private func watchBackground(_ isAutomatic: Bool) {
     guard isAutomatic != self.isAutomatic else { return }
     self.isAutomatic = isAutomatic
-    controller?.canStartPictureInPictureAutomaticallyFromInline = isAutomatic
+    controller?.startsAutomatically = isAutomatic
     guard isAutomatic else { return surfaces.watchBackground(nil) }
     surfaces.watchBackground { [weak self] isHidden in
       guard let self, let controller else { return }

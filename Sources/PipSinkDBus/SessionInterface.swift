@@ -66,8 +66,10 @@ final class SessionInterface: BusInterface {
     case "Stop": controller.stop()
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try controller.setSource(streamID: Self.streamID(arguments))
-    case "EnableWhenBackground": try controller.enableWhenBackground()
-    case "CancelBackground": controller.cancelBackground()
+    case "EnableWhenBackground":
+      if controller.state == .error { throw .illegalTransition(state: .error, trigger: .enableWhenBackground) }
+      controller.startsAutomatically = true
+    case "CancelBackground": controller.startsAutomatically = false
     case "StartPlayingStream":
       let source = try Self.checked(arguments.last, name: "source", limit: Self.longestSource)
       let id = try Self.streamID(arguments)

@@ -5,7 +5,10 @@ extension PlaySession {
   func startPictureInPicture() {
     do throws(PipSinkError) {
       if command.mode == .pip { try controller.startWhenReady() }
-      if command.autoPip { try controller.enableWhenBackground() }
+      controller.startsAutomatically = command.autoPip
+      if command.autoPip, let reason = controller.unsupportedReason {
+        throw .pictureInPictureUnsupported(reason: reason)
+      }
     } catch {
       report(DemoError(error))
     }

@@ -167,7 +167,7 @@ extension Report.PictureInPictureEventRecord {
     case .willStart: self.event = "willStart"
     case .didStart(let latency):
       self.event = "didStart"
-      detail = latency.map { "\(Double($0) / 1e6) ms" }
+      detail = latency.map { "\($0 / .milliseconds(1)) ms" }
     case .failedToStart(let error):
       self.event = "failedToStart"
       detail = error.description

@@ -18,8 +18,9 @@ import Testing
     var canRaise = false
     private(set) var done: [String] = []
 
-    init(_ ids: [StreamID] = ["a", "b"]) throws {
+    init(_ ids: [StreamID] = ["a", "b"], unsupportedReason: String? = nil) throws {
       window = try OffscreenPictureInPictureWindow()
+      window.unsupportedReason = unsupportedReason
       controller = PictureInPictureController(
         contentSource: ContentSource(router: router, streamID: "a"), window: window)
       for id in ids {
@@ -119,6 +120,20 @@ import Testing
     #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "told to")) {
       try interface.perform("Init", [], on: session)
     }
+  }
+
+  @Test func afterAnErrorOfSetUpNothingIsEnabledUntilInitSucceeds() throws {
+    let session = try Session(unsupportedReason: "told to")
+    let interface = SessionInterface()
+    #expect(throws: PipSinkError.illegalTransition(state: .error, trigger: .enableWhenBackground)) {
+      try interface.perform("EnableWhenBackground", [], on: session)
+    }
+    _ = try interface.perform("CancelBackground", [], on: session)
+    session.window.unsupportedReason = nil
+    _ = try interface.perform("Init", [], on: session)
+    #expect(interface.properties(of: session)["PictureInPictureState"] == .string("Initialized"))
+    _ = try interface.perform("EnableWhenBackground", [], on: session)
+    #expect(interface.properties(of: session)["PictureInPictureState"] == .string("BackgroundPIP"))
   }
 
   @Test func streamsAreStartedFromDescriptionsOrURIs() throws {

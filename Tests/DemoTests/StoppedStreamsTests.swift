@@ -112,7 +112,7 @@ import Testing
   @Test func everyEventHasItsNameAndWhatItSays() {
     let events: [(PictureInPictureEvent, String?, String?)] = [
       (.stateChanged(.active), nil, nil), (.willStart, "willStart", nil),
-      (.didStart(latency: 2_500_000), "didStart", "2.5 ms"), (.didStart(latency: nil), "didStart", nil),
+      (.didStart(latency: .microseconds(2500)), "didStart", "2.5 ms"), (.didStart(latency: nil), "didStart", nil),
       (.failedToStart(.pictureInPictureCancelled), "failedToStart", PipSinkError.pictureInPictureCancelled.description),
       (.willStop(.closed), "willStop", "closed"), (.didStop(.backToApp), "didStop", "backToApp"),
       (.restoreUserInterface, "restoreUserInterface", nil),

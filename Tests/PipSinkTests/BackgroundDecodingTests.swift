@@ -194,7 +194,7 @@ import Testing
     #expect(await eventually { engine.visibleStreamIDs == [] && engine.streams.allSatisfy(\.isDecodingSuspended) })
     controller.applicationWillEnterForeground()
     #expect(engine.visibleStreamIDs == nil)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await eventually { controller.isActive })
     #expect(engine.visibleStreamIDs == ["a"])

@@ -16,7 +16,7 @@ import Testing
   ) async throws -> (Call, PictureInPictureController) {
     let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await settled(controller))
     #expect(await eventually { controller.isActive && controller.state == .appMinimized })
@@ -25,7 +25,7 @@ import Testing
 
   /// Lets the delay pass after which what has changed counts.
   private func settled(_ controller: PictureInPictureController) async -> Bool {
-    guard await clock.reach(controller.configuration.backgroundDelay) else { return false }
+    guard await clock.reach(controller.configuration.backgroundDelay / .seconds(1)) else { return false }
     return await eventually { !controller.isSettling }
   }
 
@@ -92,7 +92,7 @@ import Testing
   @Test func aStartByItselfThatFailedIsTriedAgainAsSuch() async throws {
     let call = try Call(retrying(after: 5), clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     for isBackInTime in [false, true] {
       call.window.openFailures = [.displayUnavailable(reason: "told to")]
       controller.applicationDidEnterBackground()
@@ -119,7 +119,7 @@ import Testing
     #expect(await eventually { controller.isActive })
     call.window.die()
     #expect(await clock.isAwaited(in: 5))
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await settled(controller))
     #expect(await eventually { controller.isActive })
@@ -147,10 +147,10 @@ import Testing
 
   @Test func itStartsNotBeforeTheDelayIsOver() async throws {
     var configuration = PictureInPictureController.Configuration()
-    configuration.backgroundDelay = 0.2
+    configuration.backgroundDelay = .milliseconds(200)
     let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     #expect(await settled(controller))
     controller.applicationDidEnterBackground()
     #expect(await clock.isAwaited(in: 0.2))
@@ -162,11 +162,11 @@ import Testing
 
   @Test func anAppThatIsBackWithinTheDelayOpensNoWindow() async throws {
     var configuration = PictureInPictureController.Configuration()
-    configuration.backgroundDelay = 0.4
+    configuration.backgroundDelay = .milliseconds(400)
     let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
     let log = Log(controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     #expect(await settled(controller))
     for away in [0.001, 0.2, 0.399] {
       controller.applicationDidEnterBackground()
@@ -185,7 +185,7 @@ import Testing
   @Test func itStartsInTheBackgroundAndStopsInTheForeground() async throws {
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     #expect(controller.state == .background)
     #expect(await settled(controller))
     for _ in 0..<3 {
@@ -197,7 +197,7 @@ import Testing
       #expect(await eventually { !controller.isActive && controller.state == .enabled })
       #expect(!call.window.isOpen)
     }
-    controller.cancelBackground()
+    controller.startsAutomatically = false
     controller.applicationDidEnterBackground()
     #expect(await settled(controller))
     #expect(!call.window.isOpen)
@@ -206,7 +206,7 @@ import Testing
   @Test func ofQuickChangesTheLastCountsAndNothingFlaps() async throws {
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
-    controller.canStartPictureInPictureAutomaticallyFromInline = true
+    controller.startsAutomatically = true
     let log = Log(controller)
     for _ in 0..<20 {
       controller.applicationDidEnterBackground()
@@ -232,7 +232,7 @@ import Testing
     controller.applicationWillEnterForeground()
     // Once, or once more where its first picture comes in between.
     let isClosed = await eventually {
-      clock.advance(by: controller.configuration.backgroundDelay + 0.001)
+      clock.advance(by: controller.configuration.backgroundDelay / .seconds(1) + 0.001)
       return !call.window.isOpen
     }
     #expect(isClosed)
@@ -241,7 +241,7 @@ import Testing
   @Test func whatTheUserStartedStaysWhenTheAppComesBack() async throws {
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     try controller.start()
     #expect(await eventually { controller.isActive })
     controller.applicationDidEnterBackground()
@@ -256,7 +256,7 @@ import Testing
   @Test func whatTheUserClosedInTheBackgroundStaysClosedUntilTheNextTime() async throws {
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await settled(controller))
     #expect(await eventually { controller.isActive })
@@ -277,7 +277,7 @@ import Testing
   @Test func inTheBackgroundItStartsWithTheFirstPicture() async throws {
     let call = try Call(ready: [], clock: clock)
     let controller = try #require(call.controller)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await settled(controller))
     #expect(!call.window.isOpen)

@@ -59,3 +59,8 @@ extension PictureInPictureControllerTests {
     }
   }
 }
+
+extension PictureInPictureController {
+  /// Whether it waits for a change between background and foreground to hold.
+  var isSettling: Bool { background.settling == .waiting }
+}

@@ -55,10 +55,14 @@ import Testing
     #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "there is no display")) {
       try controller.start()
     }
-    #expect(throws: PipSinkError.self) { try controller.enableWhenBackground() }
     window.unsupportedReason = nil
+    #expect(throws: PipSinkError.illegalTransition(state: .error, trigger: .userTriggers)) { try controller.start() }
+    #expect(!controller.isPossible)
     try controller.retrySetUp()
     #expect(controller.state == .initialized)
+    #expect(throws: PipSinkError.illegalTransition(state: .initialized, trigger: .retry)) {
+      try controller.retrySetUp()
+    }
   }
 
   @Test func anotherSourceTakesTheWindowOver() async throws {
@@ -197,7 +201,7 @@ import Testing
 
   @Test func anAppThatNeverAnswersDoesNotHoldTheWindowForEver() async throws {
     var configuration = PictureInPictureController.Configuration()
-    configuration.restoreTimeout = 50
+    configuration.restoreTimeout = .seconds(50)
     let clock = ManualClock()
     let call = try Call(configuration, clock: clock)
     let controller = try await started(call)

@@ -85,8 +85,8 @@ import Testing
     case .sourceB: try? controller.setSource(streamID: "b")
     case .sendA: call.send("a")
     case .sendB: call.send("b")
-    case .enableBackground: try? controller.enableWhenBackground()
-    case .cancelBackground: controller.cancelBackground()
+    case .enableBackground: controller.startsAutomatically = true
+    case .cancelBackground: controller.startsAutomatically = false
     case .background: controller.applicationDidEnterBackground()
     case .foreground: controller.applicationWillEnterForeground()
     case .close: call.window.perform(.close)
@@ -100,18 +100,18 @@ import Testing
   private func isQuiet(_ controller: PictureInPictureController) -> Bool {
     switch controller.phase {
     case .starting, .stopping: false
-    case .idle, .active: !controller.isSettling
+    case .settingUp, .unavailable, .idle, .active, .invalidated: !controller.isSettling
     }
   }
 
   private func quiet() throws -> Call {
     var configuration = PictureInPictureController.Configuration()
-    configuration.backgroundDelay = 0
+    configuration.backgroundDelay = .zero
     return try Call(ready: [], configuration)
   }
 
   /// The order that ``PictureInPictureEvent`` promises.
-  private func isLegal(_ events: [PictureInPictureEvent]) -> Bool {
+  static func isLegal(_ events: [PictureInPictureEvent]) -> Bool {
     enum Stage { case out, starting, inside, stopping }
     var stage = Stage.out
     for event in events {
@@ -203,7 +203,7 @@ import Testing
     call.controller = nil
     var all: [PictureInPictureEvent] = []
     for await event in events { all.append(event) }
-    #expect(isLegal(all), "seed \(seed): \(all)")
+    #expect(Self.isLegal(all), "seed \(seed): \(all)")
     #expect(controller == nil)
     #expect(!call.window.isOpen)
   }

@@ -104,7 +104,7 @@ import Testing
   @Test func anInvalidatedControllerDoesNotTryAgain() async throws {
     let call = try Call(retrying(limit: 3), clock: clock)
     let controller = try await started(call)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     call.window.die()
     #expect(await clock.isAwaited(in: 5))
     controller.invalidate()
@@ -219,14 +219,14 @@ import Testing
     #expect(await clock.reach(0.05))
     #expect(await eventually { !controller.isSettling })
     #expect(!call.window.isOpen)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     #expect(await clock.isAwaited(in: 0.05))
-    controller.cancelBackground()
+    controller.startsAutomatically = false
     #expect(controller.state == .initialized)
     #expect(await clock.reach(0.05))
     #expect(await eventually { !controller.isSettling })
     #expect(!call.window.isOpen)
-    try controller.enableWhenBackground()
+    controller.startsAutomatically = true
     #expect(await clock.reach(0.05))
     #expect(await eventually { controller.isActive })
   }

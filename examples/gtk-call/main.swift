@@ -30,7 +30,7 @@ final class CallWindow: PictureInPictureControllerDelegate {
         window: try PictureInPictureWindow(placementPath: nil))
       controller.delegate = self
       controller.handledActions = [.playPause]
-      try controller.enableWhenBackground()
+      controller.startsAutomatically = true
       controllers.append(controller)
     }
     buildWindow()

@@ -19,16 +19,16 @@ extension PictureInPictureController {
     public var retryPolicy: RetryPolicy?
     /// What becomes of the window when the stream in it ends, fails or is removed from the ``streamSelector``.
     public var endAction = PictureInPictureEndAction.nextStream
-    /// How far the skip buttons go, in seconds.
-    public var skipSeconds = 15.0
-    /// Seconds for which a change between background and foreground has to hold before anything follows from it.
-    public var backgroundDelay = 0.05
-    /// Seconds to wait for the first picture; without it `didStart` is reported all the same.
-    public var firstPictureTimeout = 2.0
+    /// How far the skip buttons go.
+    public var skipInterval = Duration.seconds(15)
+    /// For how long a change between background and foreground has to hold before anything follows from it.
+    public var backgroundDelay = Duration.milliseconds(50)
+    /// How long the first picture is waited for; without it `didStart` is reported all the same.
+    public var firstPictureTimeout = Duration.seconds(2)
     /// Whether the engine decodes nothing else while the window is open, also while the app is in the foreground.
     public var decodesOnlyPictureInPictureStream = false
-    /// Seconds that the app has to restore its user interface.
-    public var restoreTimeout = 5.0
+    /// How long the app may take to restore its user interface.
+    public var restoreTimeout = Duration.seconds(5)
 
     public init() {}
   }

@@ -1,4 +1,4 @@
-/// Which stream is shown, and what the window's controls do.
+/// Which stream is shown.
 extension PictureInPictureController {
   /// The stream that is shown, or will be.
   public var currentStreamID: StreamID { streamID }
@@ -14,7 +14,7 @@ extension PictureInPictureController {
     }
     guard router.streamIDs.contains(new) else { throw .unknownStream(new, known: router.streamIDs) }
     guard new != streamID else { return }
-    if isOpen {
+    if phase.isOpen {
       guard handover.isReady(new) else { throw .sourceNotReady(new) }
       try handover.change(to: new)
     }
@@ -23,7 +23,7 @@ extension PictureInPictureController {
     awaitedStreamID = nil
     if keepsPlaceOfEndedStream || content == .inactive { removePlaceholder() }
     keepsPlaceOfEndedStream = false
-    forgetAspectRatio()
+    streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
     updatePresentation()
     streamSelector.select(new)
     emit(.sourceChanged(from: old, to: new))
@@ -36,7 +36,7 @@ extension PictureInPictureController {
     let isKnown = streamSelector.streams.contains { $0.id == streamID }
     if isKnown { keepsPlaceOfEndedStream = false }
     let isLastGone = streamSelector.streams.isEmpty && !old.streams.isEmpty
-    let hasEnded = !isKnown && isOpen && (isLastGone || old.streams.contains { $0.id == streamID })
+    let hasEnded = !isKnown && phase.isOpen && (isLastGone || old.streams.contains { $0.id == streamID })
     if hasEnded, endsWithItsStream { return end(.sourceEnded) }
     keepsPlaceOfEndedStream = keepsPlaceOfEndedStream || hasEnded && configuration.endAction == .placeholder
     guard hasEnded || !streamSelector.streams.isEmpty else { return }
@@ -58,7 +58,6 @@ extension PictureInPictureController {
 
   /// What has ended is not what picture-in-picture starts with the next time.
   func leaveEndedStream() {
-    keepsPlaceOfEndedStream = false
     guard !streamSelector.streams.contains(where: { $0.id == streamID }) else { return }
     followSelector(since: streamSelector)
   }
@@ -73,11 +72,9 @@ extension PictureInPictureController {
     }
   }
 
-  private var isOpen: Bool {
-    switch phase {
-    case .starting, .active: true
-    case .idle, .stopping: false
-    }
+  var keepsPlaceOfEndedStream: Bool {
+    get { phase.run?.keepsPlaceOfEndedStream ?? false }
+    set { updateRun { $0.keepsPlaceOfEndedStream = newValue } }
   }
 
   private func removePlaceholder() {
@@ -95,69 +92,9 @@ extension PictureInPictureController {
     if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
     guard id == streamID else { return }
     if isWaitingForPicture {
-      isWaitingForPicture = false
+      become(.idle(.nothing))
       try? start()
     }
     settle()
-  }
-
-  // MARK: - Controls
-
-  /// The stream that the window's arrows go to.
-  private func neighbour(forward: Bool) -> StreamID? {
-    keepsPlaceOfEndedStream ? streamSelector.selected : streamSelector.neighbour(forward: forward)
-  }
-
-  var isPlaybackPaused: Bool {
-    source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
-  }
-
-  /// The controls that do something now.
-  var actions: Set<PictureInPictureAction> {
-    var actions: Set<PictureInPictureAction> = [.backToApp, .close]
-    if let delegate = source.playbackDelegate {
-      actions.insert(.playPause)
-      let range = delegate.pictureInPictureControllerTimeRange(self)
-      if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
-    } else {
-      actions.formUnion(handledActions.intersection([.playPause, .mute]))
-      if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
-    }
-    return actions
-  }
-
-  /// Does what a control of the window does. One that is not offered now does nothing.
-  public func perform(_ action: PictureInPictureAction) {
-    guard phase != .idle, actions.contains(action) else { return }
-    switch action {
-    case .backToApp: end(.backToApp)
-    case .close: end(.closed)
-    case .playPause:
-      if let delegate = source.playbackDelegate {
-        delegate.pictureInPictureController(self, setPlaying: isPlaybackPaused)
-        updatePresentation()
-      } else {
-        emit(.action(action))
-      }
-    case .mute: emit(.action(action))
-    case .previousStream, .nextStream:
-      guard let id = neighbour(forward: action == .nextStream) else { return }
-      try? setSource(streamID: id)
-    case .skipBackward, .skipForward:
-      guard let delegate = source.playbackDelegate else { return }
-      let seconds = configuration.skipSeconds * (action == .skipForward ? 1 : -1)
-      Task {
-        await delegate.pictureInPictureController(self, skipBy: MediaTime(seconds: seconds))
-        self.updatePresentation()
-      }
-    }
-  }
-}
-
-extension SampleBuffer {
-  /// Width divided by height of the picture as it is to be shown.
-  public var displayAspectRatio: Double {
-    let display = formatDescription.displaySize
-    return orientation.swapsSides ? display.height / display.width : display.width / display.height
   }
 }

@@ -1,4 +1,4 @@
-/// What the window shows and tells, and what is reported of it.
+/// What the window shows and tells, and what its controls do.
 extension PictureInPictureController {
   func handle(_ event: PictureInPictureWindowEvent) {
     switch event {
@@ -8,14 +8,11 @@ extension PictureInPictureController {
       emit(.renderSizeChanged(size))
       source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
     case .visibilityChanged(let isVisible):
-      guard phase != .idle, isSuspended == isVisible else { return }
-      isSuspended = !isVisible
-      updateVisibility()
-      emit(.suspendedChanged(isSuspended))
+      updateRun(telling: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
     }
   }
 
-  func lose(_ error: PipSinkError) {
+  private func lose(_ error: PipSinkError) {
     if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
   }
 
@@ -30,12 +27,8 @@ extension PictureInPictureController {
     return streamAspectRatio
   }
 
-  func forgetAspectRatio() {
-    streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio
-  }
-
   func updatePresentation() {
-    guard phase != .idle else { return }
+    guard phase.run != nil else { return }
     window.update(presentation)
   }
 
@@ -45,22 +38,63 @@ extension PictureInPictureController {
       isMuted: isMuted)
   }
 
-  // MARK: - Events
+  // MARK: - Controls
 
-  func emit(_ event: PictureInPictureEvent) {
-    broadcast.send(event)
-    switch event {
-    case .willStart: delegate?.pictureInPictureControllerWillStart(self)
-    case .didStart: delegate?.pictureInPictureControllerDidStart(self)
-    case .failedToStart(let error): delegate?.pictureInPictureController(self, failedToStartWith: error)
-    case .willStop: delegate?.pictureInPictureControllerWillStop(self)
-    case .didStop(let reason): delegate?.pictureInPictureController(self, didStopBecause: reason)
-    case .renderSizeChanged(let size):
-      delegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
-    case .sourceChanged(let old, let new):
-      delegate?.pictureInPictureController(self, didChangeSourceFrom: old, to: new)
-    case .action(let action): delegate?.pictureInPictureController(self, didReceive: action)
-    case .restoreUserInterface, .stateChanged, .suspendedChanged: break
+  /// The stream that the window's arrows go to.
+  private func neighbour(forward: Bool) -> StreamID? {
+    keepsPlaceOfEndedStream ? streamSelector.selected : streamSelector.neighbour(forward: forward)
+  }
+
+  var isPlaybackPaused: Bool {
+    source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
+  }
+
+  /// The controls that do something now.
+  var actions: Set<PictureInPictureAction> {
+    var actions: Set<PictureInPictureAction> = [.backToApp, .close]
+    if let delegate = source.playbackDelegate {
+      actions.insert(.playPause)
+      let range = delegate.pictureInPictureControllerTimeRange(self)
+      if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
+    } else {
+      actions.formUnion(handledActions.intersection([.playPause, .mute]))
+      if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
     }
+    return actions
+  }
+
+  /// Does what a control of the window does. One that is not offered now does nothing.
+  public func perform(_ action: PictureInPictureAction) {
+    guard phase.run != nil, actions.contains(action) else { return }
+    switch action {
+    case .backToApp: end(.backToApp)
+    case .close: end(.closed)
+    case .playPause:
+      if let delegate = source.playbackDelegate {
+        delegate.pictureInPictureController(self, setPlaying: isPlaybackPaused)
+        updatePresentation()
+      } else {
+        emit(.action(action))
+      }
+    case .mute: emit(.action(action))
+    case .previousStream, .nextStream:
+      guard let id = neighbour(forward: action == .nextStream) else { return }
+      try? setSource(streamID: id)
+    case .skipBackward, .skipForward:
+      guard let delegate = source.playbackDelegate else { return }
+      let seconds = configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
+      Task {
+        await delegate.pictureInPictureController(self, skipBy: MediaTime(seconds: seconds))
+        self.updatePresentation()
+      }
+    }
+  }
+}
+
+extension SampleBuffer {
+  /// Width divided by height of the picture as it is to be shown.
+  public var displayAspectRatio: Double {
+    let display = formatDescription.displaySize
+    return orientation.swapsSides ? display.height / display.width : display.width / display.height
   }
 }

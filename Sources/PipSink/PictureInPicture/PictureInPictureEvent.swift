@@ -5,8 +5,8 @@
 /// `willStart` and the end of the run, but `stateChanged` at any time.
 public enum PictureInPictureEvent: Equatable, Sendable {
   case willStart
-  /// The window shows a picture. `nanoseconds` from the request to that; nil when no picture came in time.
-  case didStart(latency: UInt64?)
+  /// The window shows a picture. `latency` is the time from the request to that; nil when no picture came in time.
+  case didStart(latency: Duration?)
   /// Everything goes on in the app.
   case failedToStart(PipSinkError)
   case willStop(PictureInPictureStopReason)
@@ -16,6 +16,8 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   /// In pixels.
   case renderSizeChanged(PictureSize)
   case sourceChanged(from: StreamID, to: StreamID)
+  /// One transition of ZEGO's diagram. Where one thing brings about several, each is told, and
+  /// ``PictureInPictureController/state`` is already the last of them.
   case stateChanged(PictureInPictureState)
   /// Whether the user can see the window.
   case suspendedChanged(Bool)
@@ -85,4 +87,20 @@ extension PictureInPictureControllerDelegate {
   public func pictureInPictureController(
     _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
   ) {}
+}
+
+extension PictureInPictureControllerDelegate {
+  func receive(_ event: PictureInPictureEvent, from controller: PictureInPictureController) {
+    switch event {
+    case .willStart: pictureInPictureControllerWillStart(controller)
+    case .didStart: pictureInPictureControllerDidStart(controller)
+    case .failedToStart(let error): pictureInPictureController(controller, failedToStartWith: error)
+    case .willStop: pictureInPictureControllerWillStop(controller)
+    case .didStop(let reason): pictureInPictureController(controller, didStopBecause: reason)
+    case .renderSizeChanged(let size): pictureInPictureController(controller, didTransitionToRenderSize: size)
+    case .sourceChanged(let old, let new): pictureInPictureController(controller, didChangeSourceFrom: old, to: new)
+    case .action(let action): pictureInPictureController(controller, didReceive: action)
+    case .restoreUserInterface, .stateChanged, .suspendedChanged: break
+    }
+  }
 }

@@ -46,10 +46,6 @@ final class PictureInPictureHandover {
     }
   }
 
-  func observeSizes(_ observer: @escaping @Sendable (SampleBuffer) -> Void) {
-    layer.observeSizes(observer)
-  }
-
   /// Shows the source in the window from its next frame on, beginning with its newest.
   func enter(
     _ renderer: any VideoRenderer, _ streamID: StreamID, presented: @escaping @Sendable (MonotonicTime) -> Void

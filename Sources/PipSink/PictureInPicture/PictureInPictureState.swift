@@ -11,6 +11,8 @@ public enum PictureInPictureState: String, CaseIterable, Sendable {
   /// Active while the app is in the background.
   case appMinimized = "AppMinimized"
   case error = "Error"
+
+  var isActive: Bool { self == .active || self == .appMinimized }
 }
 
 /// What moves picture-in-picture from one state to another.
@@ -31,7 +33,7 @@ public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
   case uninit = "uninit()"
 }
 
-/// The states and their arrows, and where it stands. Every other pair of state and trigger is refused.
+/// The states and the transitions between them, and the state it is in. Every other pair of state and trigger is refused.
 public struct PictureInPictureStateMachine: Equatable, Sendable {
   public struct Transition: Equatable, Sendable {
     public let from: PictureInPictureState
@@ -64,7 +66,7 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
 
   public init() {}
 
-  /// Takes the arrow.
+  /// Performs a transition.
   ///
   /// - Throws: ``PipSinkError/illegalTransition(state:trigger:)``, and then nothing has changed.
   public mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
@@ -74,12 +76,32 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     state = next
   }
 
-  /// Whether there is such an arrow from where it stands.
+  /// Whether the trigger leads anywhere from this state.
   public func allows(_ trigger: PictureInPictureTrigger) -> Bool {
     Self.transitions.contains { $0.from == state && $0.trigger == trigger }
   }
 
-  /// The arrows as a Mermaid diagram; the documentation has this text.
+  /// Performs the first transition of the shortest way to another state; of ways that are as short, the one that is drawn
+  /// first. Between two states in which picture-in-picture is not active, no way leads through one in which it is.
+  ///
+  /// - Returns: the transition; nil where no way leads there, and where it is there already.
+  mutating func advance(towards target: PictureInPictureState) -> Transition? {
+    var firsts: [PictureInPictureState: Transition] = [:]
+    var border = [state]
+    while let place = border.first {
+      border.removeFirst()
+      for transition in Self.transitions where transition.from == place {
+        let next = transition.to
+        guard next != state, firsts[next] == nil, !next.isActive || state.isActive || target.isActive else { continue }
+        firsts[next] = firsts[place] ?? transition
+        border.append(next)
+      }
+    }
+    state = firsts[target]?.to ?? state
+    return firsts[target]
+  }
+
+  /// The transitions as a Mermaid diagram; the documentation has this text.
   public static var diagram: String {
     (["stateDiagram-v2", "    [*] --> \(PictureInPictureState.uninitialized.rawValue)"]
       + transitions.map { "    \($0.from.rawValue) --> \($0.to.rawValue): \($0.trigger.rawValue)" })

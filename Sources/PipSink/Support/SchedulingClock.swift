@@ -36,6 +36,9 @@ package struct SchedulingClock: Sendable {
     now.advanced(bySeconds: seconds > 0 ? min(seconds, 1_000_000_000) : 0)
   }
 
+  /// So much time from now on, within the same bounds.
+  package func moment(in pause: Duration) -> MonotonicTime { moment(in: pause / .seconds(1)) }
+
   /// Waits for a moment by `body`, which blocks until another one on the system's clock, or until it is woken.
   ///
   /// - Parameters:

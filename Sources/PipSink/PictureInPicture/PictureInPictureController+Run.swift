@@ -1,0 +1,158 @@
+/// The life of a run: how it starts, ends and is tried again.
+extension PictureInPictureController {
+  /// Opens the window and sends the frames there. What becomes of it is reported by events. Does nothing while it is
+  /// starting or active.
+  ///
+  /// - Throws: ``impossibility``, and then nothing has changed.
+  public func start() throws(PipSinkError) { try begin(isAutomatic: false) }
+
+  /// ``start()`` now, or as soon as the source has a picture.
+  ///
+  /// - Throws: ``impossibility``, if it is another than that there is no picture yet.
+  public func startWhenReady() throws(PipSinkError) {
+    if case .idle = phase, case .sourceNotReady = impossibility { become(.idle(.picture)) } else { try start() }
+  }
+
+  /// Brings the frames back to the app and takes the window away.
+  public func stop() {
+    if case .idle = phase { become(.idle(.nothing)) }
+    if phase.run == nil { handover.forgetRouting() }
+    end(.requested)
+  }
+
+  /// - Throws: as ``start()``.
+  public func toggle() throws(PipSinkError) {
+    if phase.run == nil { try start() } else { stop() }
+  }
+
+  /// Ends everything; nothing starts any more. A window that waits for the app to restore itself goes at once.
+  public func invalidate() {
+    startsAutomatically = false
+    end(.invalidated)
+    if case .stopping(let run, let reason) = phase { finish(run, .invalidated, telling: .didStop(reason)) }
+    if phase != .invalidated { become(.invalidated) }
+  }
+
+  /// After an error of set-up, tries again.
+  ///
+  /// - Throws: ``PipSinkError/illegalTransition(state:trigger:)`` where there was none.
+  public func retrySetUp() throws(PipSinkError) {
+    guard phase == .unavailable else { throw .illegalTransition(state: state, trigger: .retry) }
+    setUp()
+    settle()
+  }
+
+  func setUp() {
+    become(.settingUp)
+    become(unsupportedReason == nil ? .idle(.nothing) : .unavailable)
+  }
+
+  /// - Parameter attempt: how many tries in a row have failed before.
+  func begin(isAutomatic: Bool, attempt: Int = 0) throws(PipSinkError) {
+    guard !phase.isOpen else {
+      // What the user asked for does not end by itself.
+      if !isAutomatic { updateRun { $0.isAutomatic = false } }
+      return
+    }
+    if let impossibility { throw impossibility }
+    runCount += 1
+    let (number, requestedAt) = (runCount, MonotonicTime.now)
+    streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio ?? streamAspectRatio
+    become(.starting(.init(number: number, attempt: attempt, isAutomatic: isAutomatic)), telling: .willStart)
+    do throws(PipSinkError) {
+      // Whoever was told, of the start or of the window, may have stopped it.
+      guard phase.run?.number == number else { return }
+      try window.open(presentation)
+      guard phase.run?.number == number else { return }
+      try handover.enter(window.renderer, streamID) { [weak self] moment in
+        let latency = Duration.nanoseconds(moment.nanoseconds(since: requestedAt))
+        Task { @MainActor in self?.didPresent(run: number, latency: latency) }
+      }
+    } catch {
+      // The background does not try again at once, as it does after other ends.
+      if let run = phase.run, run.number == number { finish(run, .failed(error), telling: .failedToStart(error)) }
+      return
+    }
+    after(configuration.firstPictureTimeout) { $0.didPresent(run: number, latency: nil) }
+    updateRun { $0.hasWindow = true }
+  }
+
+  private func didPresent(run number: Int, latency: Duration?) {
+    guard case .starting(var run) = phase, run.number == number else { return }
+    run.attempt = 0
+    run.isMinimized = background.isInBackground
+    become(.active(run), telling: .didStart(latency: latency))
+    settle()
+  }
+
+  func end(_ reason: PictureInPictureStopReason) {
+    switch phase {
+    case .settingUp, .unavailable, .idle, .stopping, .invalidated: break
+    case .starting(let run):
+      let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPictureCancelled }
+      finish(run, reason, telling: .failedToStart(error))
+      settle()
+    case .active(let run):
+      become(.stopping(run, reason), telling: .willStop(reason))
+      if reason == .backToApp { restoreUserInterface(run) } else { finishStopping(run: run.number) }
+    }
+  }
+
+  private func restoreUserInterface(_ run: PictureInPicturePhase.Run) {
+    guard phase.run?.number == run.number else { return }
+    emit(.restoreUserInterface)
+    guard let delegate else { return finishStopping(run: run.number) }
+    Task { [weak self] in
+      if let self { _ = await delegate.pictureInPictureControllerRestoreUserInterface(self) }
+      self?.finishStopping(run: run.number)
+    }
+    after(configuration.restoreTimeout) { $0.finishStopping(run: run.number) }
+  }
+
+  /// - Parameter number: the run's that may be finished; nil for any.
+  func finishStopping(run number: Int? = nil) {
+    guard case .stopping(let run, let reason) = phase, number ?? run.number == run.number else { return }
+    finish(run, reason, telling: .didStop(reason))
+    settle()
+  }
+
+  private func finish(
+    _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
+  ) {
+    handover.leave()
+    window.close()
+    become(reason == .invalidated ? .invalidated : .idle(plan(after: run, reason)), telling: event)
+    leaveEndedStream()
+  }
+
+  private func plan(
+    after ended: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason
+  ) -> PictureInPicturePhase.Plan {
+    var run = ended
+    run.attempt += 1
+    guard case .failed = reason, let pause = configuration.retryPolicy?.pause(before: run.attempt) else {
+      return .nothing
+    }
+    after(.seconds(clamping: pause)) { [run] controller in
+      // A start or stop in between has taken its place.
+      guard controller.phase == .idle(.retry(run)) else { return }
+      // What started by the background is not started again when the app has come back.
+      guard !run.isAutomatic || controller.background.isInBackground else { return controller.become(.idle(.nothing)) }
+      do throws(PipSinkError) {
+        try controller.begin(isAutomatic: run.isAutomatic, attempt: run.attempt)
+      } catch {
+        controller.become(.idle(controller.plan(after: run, reason)))
+      }
+    }
+    return .retry(run)
+  }
+
+  /// Does something later, unless the controller has gone by then.
+  func after(_ pause: Duration, _ body: @escaping @MainActor (PictureInPictureController) -> Void) {
+    let (clock, moment) = (clock, clock.moment(in: pause))
+    Task { [weak self] in
+      guard (try? await clock.sleep(until: moment)) != nil, let self else { return }
+      body(self)
+    }
+  }
+}
