@@ -41,7 +41,9 @@ struct PictureInPictureWindowTests {
       let image = try await server.screenshot().cropped(x: window.x, y: window.y, width: 40, height: 40)
       return (10..<30).contains { image.pixel($0, 10)[0] < 200 }
     }
-    try await server.tool("xdotool", "click", "1")
+    // They fade out again, after the time that a picture of the screen may take.
+    try await server.tool(
+      "xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 1)", "sleep", "0.3", "click", "1")
   }
 
   @Test func minimisingTheAppStartsItAndGoingBackStopsIt() async throws {
@@ -162,9 +164,14 @@ struct PictureInPictureWindowTests {
     // Each moves one stream there and the other back.
     #expect(report.modeChanges.count == 200)
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
-    let latencies = report.modeChanges.filter { $0.to == "pip" }.compactMap(\.firstFrameLatencyMs).sorted()
-    try #require(latencies.count == 100)
-    print("request to first picture: p50 \(latencies[49]) ms, p99 \(latencies[98]) ms, longest \(latencies[99]) ms")
+    let entries = report.modeChanges.filter { $0.to == "pip" }
+    // On a machine that is busy the next switch may come before the first picture; after the last none comes.
+    #expect(entries.count == 100 && entries.last?.firstFrameLatencyMs != nil)
+    let latencies = entries.compactMap(\.firstFrameLatencyMs).sorted()
+    try #require(!latencies.isEmpty)
+    print(
+      "request to first picture: p50 \(latencies[latencies.count / 2]) ms, longest \(latencies[latencies.count - 1]) ms, "
+        + "\(latencies.count) of 100 shown before the next")
   }
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))

@@ -73,7 +73,9 @@ final class SessionBus {
   /// How many frames a stream has delivered.
   func receivedCount(of id: String) async throws -> Int {
     let statistics = try await call("Statistics").output
-    let ofStream = statistics.components(separatedBy: "'\(id)': {").last ?? ""
+    let parts = statistics.components(separatedBy: "'\(id)': {")
+    // There is no such stream yet.
+    guard parts.count > 1, let ofStream = parts.last else { return 0 }
     let count = ofStream.components(separatedBy: "'Received': <uint64 ").last ?? ""
     return Int(count.prefix { $0.isNumber }) ?? 0
   }

@@ -125,7 +125,7 @@ import Testing
     #expect(stream.states == [.requesting])
     if isInterrupted { stream.engine.audioSession.endInterruption() } else { stream.engine.isPaused = false }
     #expect(await clock.isAwaited(in: 8))
-    #expect(!stream.isStandingStill)
+    #expect(await eventually { !stream.isStandingStill })
     #expect(await clock.reach(8))
     #expect(await eventually { stream.isReconnecting })
   }
