@@ -78,6 +78,8 @@ let package = Package(
       swiftSettings: warnings
     ),
     .executableTarget(
+      name: "call", dependencies: ["PipSink", "PipSinkGTK"], path: "examples/call", swiftSettings: warnings),
+    .executableTarget(
       name: "gtk-call",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK"],
       path: "examples/gtk-call",
@@ -102,7 +104,9 @@ let package = Package(
     .testTarget(
       name: "DemoTests",
       dependencies: [
-        "CGIO", "CGStreamer", "CLibYUV", "PipSink", "PipSinkDBus", "PipSinkGTK", "CGTK", "pipsink-demo", "gtk-call",
+        "CGIO", "CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "PipSinkDBus", "PipSinkGTK",
+        "CGTK",
+        "pipsink-demo", "call", "gtk-call",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: [

@@ -7,9 +7,10 @@ import CGIO
 /// says which method or property.
 @MainActor
 enum BusTarget {
-  private static let session = FuzzSession()
+  // swift-format-ignore: NeverUseForceTry
+  private static let session = try! PictureInPictureSession(display: NoDisplay())
   private static let interfaces: [any BusInterface] = [
-    SessionInterface(), MediaPlayerInterface(identity: "fuzz"), PlayerInterface(),
+    SessionInterface(), MediaPlayerInterface(identity: "fuzz") {}, PlayerInterface(),
   ]
 
   /// A method with what goes in and what comes out, as the interface's description has it.
@@ -52,25 +53,34 @@ enum BusTarget {
     guard place < methods.count else { return setProperty(Array(bytes.dropFirst())) }
     let method = methods[place]
     let arguments = read(bytes.dropFirst(), method.input)
-    session.started = nil
     do throws(PipSinkError) {
-      let results = try method.interface.perform(method.name, arguments.strings, on: session)
-      check(BusValue.makeTuple(results), method.output, method.name)
+      if method.name == "StartPlayingStream" {
+        try start(arguments.strings)
+      } else {
+        let results = try method.interface.perform(method.name, arguments.strings, on: session)
+        check(BusValue.makeTuple(results), method.output, method.name)
+      }
     } catch {
       require(g_dbus_is_interface_name(error.busName) != 0 && !error.description.isEmpty, "\(error)")
       check(BusValue.makeTuple([.string(error.description)]), "(s)", method.name)
     }
-    if let (id, source, isURI) = session.started {
-      require(!id.isEmpty && id.utf8.count <= 255 && !id.utf8.contains { $0 < 0x20 || $0 == 0x7F }, id)
-      require(!source.isEmpty && source.utf8.count <= 65_536, source)
-      require(!isURI || source.utf8.contains(UInt8(ascii: ":")), source)
-      // It is somebody's name now, and comes back as such.
-      session.names = [id]
-    }
     for interface in interfaces { checkProperties(of: interface) }
-    if let id = session.names.first {
+    for id in session.streams.map(\.id) {
       check(BusValue.makeTuple([.dictionary(of: "s", [id: .string(id)])]), "(a{ss})", id)
     }
+  }
+
+  /// Makes a stream with the name that is asked for; what it is to be played from is not played here.
+  private static func start(_ arguments: [String]) throws(PipSinkError) {
+    let (id, text) =
+      switch try SessionInterface.source(arguments) {
+      case .uri(let id, let uri): (id, uri)
+      case .description(let id, let text): (id, text)
+      }
+    require(!id.isEmpty && id.utf8.count <= 255 && !id.utf8.contains { $0 < 0x20 || $0 == 0x7F }, id)
+    require(!text.isEmpty && text.utf8.count <= 65_536, text)
+    for id in session.streams.map(\.id) { try session.removeStream(id) }
+    _ = try session.addInput(id)
   }
 
   /// As untrusted bytes, which GVariant replaces by a default value where they are no value of the type.
@@ -114,39 +124,4 @@ enum BusTarget {
     require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) is no \(type)")
     require(g_variant_is_normal_form(variant) != 0, name)
   }
-}
-
-/// Notes what is asked of it.
-@MainActor
-private final class FuzzSession: ControllableSession {
-  let router = FrameRouter()
-  let controller: PictureInPictureController
-  var names: [StreamID] = []
-  var started: (id: StreamID, source: String, isURI: Bool)?
-  var isPaused = false
-  var volume = 1.0
-  var canRaise: Bool { true }
-
-  init() {
-    // swift-format-ignore: NeverForceUnwrap, NeverUseForceTry
-    let window = try! OffscreenPictureInPictureWindow()
-    controller = PictureInPictureController(contentSource: ContentSource(router: router, streamID: "a"), window: window)
-  }
-
-  var streamStates: [StreamID: StreamPlayState] { Dictionary(names.map { ($0, .playing) }) { one, _ in one } }
-
-  func startPlayingStream(_ streamID: StreamID, from description: PipelineDescription) throws(PipSinkError) {
-    guard case .text(let text) = description else { return }
-    started = (streamID, text, false)
-  }
-
-  func startPlayingStream(_ streamID: StreamID, uri: String) throws(PipSinkError) { started = (streamID, uri, true) }
-
-  func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
-    guard names.contains(streamID) else { throw .unknownStream(streamID, known: names) }
-    names = []
-  }
-
-  func raise() {}
-  func quit() {}
 }

@@ -8,7 +8,10 @@ enum ElementSignal {
   /// From the request to the first picture; none where no picture came in time. The signal has nanoseconds.
   case didStart(latency: Duration?)
   case failed(PipSinkError)
+  case willStop(reason: String)
   case didStop(reason: String)
+  /// Another stream of the session is shown, or will be.
+  case sourceChanged(from: StreamID, to: StreamID)
   case restoreUserInterface
   /// In pixels.
   case renderSizeChanged(PictureSize)
@@ -23,7 +26,9 @@ enum ElementSignal {
     case .didStart(let latency):
       ("pip-did-start", [("latency", .unsigned(latency?.wholeNanoseconds ?? UInt64(PIPSINK_CLOCK_TIME_NONE)))])
     case .failed(let error): ("pip-failed", [("reason", .text(error.description))])
+    case .willStop(let reason): ("pip-will-stop", [("reason", .text(reason))])
     case .didStop(let reason): ("pip-did-stop", [("reason", .text(reason))])
+    case .sourceChanged(let old, let new): ("pip-source-changed", [("from", .text(old)), ("to", .text(new))])
     case .restoreUserInterface: ("restore-user-interface", [])
     case .renderSizeChanged(let size):
       ("render-size-changed", [("width", .unsigned(UInt64(size.width))), ("height", .unsigned(UInt64(size.height)))])
@@ -33,8 +38,9 @@ enum ElementSignal {
 
   /// One of each, for its name and types.
   private static let examples: [ElementSignal] = [
-    .willStart, .didStart(latency: nil), .failed(.pictureInPictureCancelled), .didStop(reason: ""),
-    .restoreUserInterface, .renderSizeChanged(PictureSize(width: 1, height: 1)), .action(.close),
+    .willStart, .didStart(latency: nil), .failed(.pictureInPictureCancelled), .willStop(reason: ""),
+    .didStop(reason: ""), .sourceChanged(from: "", to: ""), .restoreUserInterface,
+    .renderSizeChanged(PictureSize(width: 1, height: 1)), .action(.close),
   ]
 
   private typealias Handler = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void

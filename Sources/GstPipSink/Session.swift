@@ -12,6 +12,7 @@ final class Session: Sendable {
   private static let sessions = Locked<[Key: Session]>([:])
 
   private let key: Key
+  let engine: VideoEngine
   let router = FrameRouter()
   private let members = Locked<[SessionMember]>([])
   @MainActor private var interface: SessionInterface?
@@ -20,8 +21,9 @@ final class Session: Sendable {
   var name: String { key.name }
   var surface: ElementSurface { key.surface }
 
-  private init(_ key: Key) {
+  private init(_ key: Key) throws(PipSinkError) {
     self.key = key
+    engine = try VideoEngine()
   }
 
   /// Adds a stream to the session of a name.
@@ -34,7 +36,7 @@ final class Session: Sendable {
     let processors = try current.makeProcessors()
     let key = Key(name: current.session, surface: current.surface)
     let member = try sessions.withLock { sessions throws(PipSinkError) in
-      let session = sessions[key] ?? Session(key)
+      let session = if let known = sessions[key] { known } else { try Session(key) }
       guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
         throw .duplicateStreamID(streamID)
       }
@@ -85,6 +87,9 @@ final class Session: Sendable {
       }
     }
   }
+
+  /// Whether a stream plays as far as the main actor knows.
+  @MainActor func isKnown(_ streamID: StreamID) -> Bool { interface?.isKnown(streamID) ?? false }
 
   /// Ends the pipelines of all elements that are shown in windows.
   static func failAll(_ text: String, _ detail: String) {

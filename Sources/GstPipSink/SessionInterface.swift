@@ -1,132 +1,100 @@
 import CGStreamer
 import PipSink
 
-/// A session's windows and its picture-in-picture controller.
+/// What the elements of one name do with their session: requests, modes, signals.
 @MainActor
-final class SessionInterface: PictureInPictureControllerDelegate {
-  private let session: Session
-  private let surfaces: any SessionSurfaces
+final class SessionInterface {
+  private let owner: Session
+  private let display: ElementDisplay
+  private let session: PictureInPictureSession
   private var members: [SessionMember] = []
-  private var controller: PictureInPictureController?
-  private var events: [Task<Void, Never>] = []
   /// The stream that was asked for and is not shown yet.
   private var awaited: StreamID?
-  private var isAutomatic = false
+
+  private var controller: PictureInPictureController { session.controller }
 
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
-  init(_ session: Session) throws(PipSinkError) {
-    self.session = session
-    surfaces =
-      if session.surface == .window {
-        try WindowSurfaces { [weak session] in session?.fail("The window was closed.", "The user has closed it.") }
-      } else {
-        try OffscreenSurfaces()
-      }
-    let firstFrames = session.router.firstFrames()
-    events.append(Task { [weak self] in for await _ in firstFrames { self?.showAll() } })
-  }
-
-  isolated deinit {
-    for task in events { task.cancel() }
+  init(_ owner: Session) throws(PipSinkError) {
+    self.owner = owner
+    display = try ElementDisplay(owner.surface)
+    var configuration = PictureInPictureSession.Configuration()
+    // Their pipelines are not the session's to suspend.
+    configuration.isBackgroundDecodingEnabled = true
+    session = try PictureInPictureSession(owner.engine, display, configuration, router: owner.router)
+    // While the stream that an event is about is still the current one.
+    session.observeEvents { [weak self] event in self?.handle(event) }
+    session.actionHandler = { _ in true }
   }
 
   // MARK: - Streams
 
   func add(_ member: SessionMember) {
     members.append(member)
-    let controller = controller ?? makeController(for: member.streamID)
-    controller.streamSelector.add(member.streamID)
-    if member.settings.mode == .pip || awaited == member.streamID { perform(.start, for: member) }
+    display.set(member)
+    report(member) { () throws(PipSinkError) in
+      try session.addStream(member.streamID, layer: member.layer) {
+        if member.settings.mode == .pip || awaited == member.streamID { perform(.start, for: member) }
+      }
+    }
     apply(member)
   }
 
-  private func makeController(for streamID: StreamID) -> PictureInPictureController {
-    let controller = PictureInPictureController(
-      contentSource: ContentSource(router: session.router, streamID: streamID),
-      window: surfaces.pictureInPictureWindow)
-    controller.delegate = self
-    // While the stream that an event is about is still the current one.
-    controller.observeEvents { [weak self] event in self?.handle(event) }
-    self.controller = controller
-    return controller
+  /// Says what hinders a stream from being shown.
+  private func report(_ member: SessionMember, _ body: () throws(PipSinkError) -> Void) {
+    do throws(PipSinkError) {
+      try body()
+    } catch {
+      member.element.post("The stream cannot be shown.", error.description, isWarning: true)
+    }
   }
 
   func remove(_ member: SessionMember) {
     guard members.contains(where: { $0 === member }) else { return }
     members.removeAll { $0 === member }
     if awaited == member.streamID { awaited = nil }
-    controller?.streamSelector.remove(member.streamID)
-    surfaces.remove(member)
-    showAll()
+    // It is not there if it could not be shown.
+    try? session.removeStream(member.streamID)
   }
 
   func note(_ member: SessionMember, hasEnded: Bool) {
     guard members.contains(where: { $0 === member }) else { return }
-    if hasEnded {
-      controller?.streamSelector.remove(member.streamID)
-    } else {
-      controller?.streamSelector.add(member.streamID)
-    }
+    hasEnded ? session.endInput(member.streamID) : session.resumeInput(member.streamID)
   }
 
   /// Does what a stream's settings say now.
   func apply(_ member: SessionMember) {
     guard members.contains(where: { $0 === member }) else { return }
-    let settings = member.settings
-    member.layer.videoGravity = settings.gravity.gravity
+    member.layer.videoGravity = member.settings.gravity.gravity
+    report(member) { () throws(PipSinkError) in try display.show(member) }
     fitPictureInPicture()
-    watchBackground(members.contains { $0.settings.isAutomatic })
-    showAll()
+    let isAutomatic = members.contains { $0.settings.isAutomatic }
+    if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
   }
 
-  private func showAll() {
-    for member in members {
-      do throws(PipSinkError) {
-        try surfaces.show(member, isInPictureInPicture: isInPictureInPicture(member.streamID))
-      } catch {
-        member.element.post("The stream cannot be shown.", error.description, isWarning: true)
-      }
-    }
-  }
+  func isKnown(_ streamID: StreamID) -> Bool { session.info(of: streamID)?.state == .playing }
 
   private func isInPictureInPicture(_ streamID: StreamID) -> Bool {
-    streamID == awaited || streamID == controller?.pictureInPictureStreamID
-  }
-
-  private func watchBackground(_ isAutomatic: Bool) {
-    guard isAutomatic != self.isAutomatic else { return }
-    self.isAutomatic = isAutomatic
-    controller?.startsAutomatically = isAutomatic
-    guard isAutomatic else { return surfaces.watchBackground(nil) }
-    surfaces.watchBackground { [weak self] isHidden in
-      guard let self, let controller else { return }
-      if isHidden, !controller.isActive, let member = members.first(where: \.settings.isAutomatic) {
-        controller.streamSelector.select(member.wantedStreamID)
-      }
-      isHidden ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
-    }
+    streamID == awaited || streamID == session.pictureInPictureStreamID
   }
 
   // MARK: - Picture-in-picture
 
-  private var currentStreamID: StreamID? { controller?.currentStreamID }
+  private var currentStreamID: StreamID { controller.currentStreamID }
 
   func perform(_ request: SessionRequest, for member: SessionMember) {
-    guard let controller else { return }
-    let isIdle = controller.pictureInPictureStreamID == nil && awaited == nil
+    let isIdle = session.pictureInPictureStreamID == nil && awaited == nil
     switch request {
-    case .start: start(member, controller)
-    case .toggle where isIdle: start(member, controller)
+    case .start: start(member)
+    case .toggle where isIdle: start(member)
     case .stop where currentStreamID != member.wantedStreamID && awaited != member.wantedStreamID: break
     case .stop, .toggle:
       awaited = nil
-      controller.stop()
+      session.stopPictureInPicture()
       member.note(.normal)
-      showAll()
     }
   }
 
-  private func start(_ member: SessionMember, _ controller: PictureInPictureController) {
+  private func start(_ member: SessionMember) {
     let streamID = member.wantedStreamID
     guard !controller.isActive || currentStreamID != streamID else { return }
     awaited = streamID
@@ -135,13 +103,28 @@ final class SessionInterface: PictureInPictureControllerDelegate {
     controller.streamSelector.select(streamID)
     fitPictureInPicture()
     do throws(PipSinkError) {
-      try controller.startWhenReady()
+      try session.startPictureInPicture()
     } catch {
       awaited = nil
       member.note(.normal)
       member.emit(.failed(error))
     }
-    showAll()
+  }
+
+  private func handle(_ event: SessionEvent) {
+    switch event {
+    case .pictureInPicture(let event): handle(event)
+    case .display(.background(true)): chooseForBackground()
+    case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
+    default: break
+    }
+  }
+
+  /// What starts by itself shows the stream of an element that wants that.
+  private func chooseForBackground() {
+    if !controller.isActive, let member = members.first(where: \.settings.isAutomatic) {
+      controller.streamSelector.select(member.wantedStreamID)
+    }
   }
 
   private func handle(_ event: PictureInPictureEvent) {
@@ -157,29 +140,30 @@ final class SessionInterface: PictureInPictureControllerDelegate {
       awaited = nil
       noteModes()
       emit(.failed(error))
-    case .willStop, .stateChanged, .suspendedChanged: break
+    case .willStop(let reason): emit(.willStop(reason: reason.name))
+    case .stateChanged, .suspendedChanged: break
     case .restoreUserInterface: emit(.restoreUserInterface)
     case .didStop(let reason):
       awaited = nil
       noteModes()
       emit(.didStop(reason: reason.name))
     case .renderSizeChanged(let size): emit(.renderSizeChanged(size))
-    case .sourceChanged(_, let streamID):
-      if streamID == awaited, controller?.isActive == true { awaited = nil }
+    case .sourceChanged(let old, let streamID):
+      if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
+      emit(.sourceChanged(from: old, to: streamID))
     case .action(let action): perform(action)
     }
-    showAll()
   }
 
   /// Has picture-in-picture do what its stream's element says.
   func fitPictureInPicture() {
     guard let member = currentMember else { return }
-    controller?.configuration.videoGravity = member.settings.gravity.gravity
-    controller?.configuration.endAction = member.settings.endAction
-    controller?.isPaused = member.isPaused
-    controller?.handledActions = isAsked(member) ? [.playPause, .mute] : [.playPause]
+    controller.configuration.videoGravity = member.settings.gravity.gravity
+    controller.configuration.endAction = member.settings.endAction
+    controller.isPaused = member.isPaused
+    controller.handledActions = isAsked(member) ? [.playPause, .mute] : [.playPause]
   }
 
   private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
@@ -204,12 +188,6 @@ final class SessionInterface: PictureInPictureControllerDelegate {
   private func emit(_ signal: ElementSignal) {
     let member = members.first { $0.streamID == currentStreamID } ?? members.first
     member?.emit(signal)
-  }
-
-  func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
-    showAll()
-    surfaces.present()
-    return true
   }
 }
 

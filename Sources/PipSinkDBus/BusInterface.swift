@@ -8,19 +8,19 @@ protocol BusInterface: AnyObject {
   /// In D-Bus's introspection format.
   nonisolated var description: String { get }
 
-  func properties(of session: any ControllableSession) -> [String: BusValue]
+  func properties(of session: PictureInPictureSession) -> [String: BusValue]
 
   /// Carries out a method; `arguments` are those that are strings, as the description says.
   ///
   /// - Returns: its results.
   func perform(
-    _ method: String, _ arguments: [String], on session: any ControllableSession
+    _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue]
 
   /// Sets a property that can be written, all of which are numbers.
-  func setProperty(_ name: String, to value: Double, of session: any ControllableSession)
+  func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession)
 }
 
 extension BusInterface {
-  func setProperty(_ name: String, to value: Double, of session: any ControllableSession) {}
+  func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession) {}
 }

@@ -19,22 +19,25 @@ final class MediaPlayerInterface: BusInterface {
     </node>
     """
   private let identity: String
+  private let quit: (@MainActor () -> Void)?
 
-  init(identity: String) {
+  /// - Parameter quit: ends the app; nil where only its user does.
+  init(identity: String, quit: (@MainActor () -> Void)?) {
     self.identity = identity
+    self.quit = quit
   }
 
-  func properties(of session: any ControllableSession) -> [String: BusValue] {
+  func properties(of session: PictureInPictureSession) -> [String: BusValue] {
     [
-      "CanQuit": .bool(true), "CanRaise": .bool(session.canRaise), "HasTrackList": .bool(false),
+      "CanQuit": .bool(quit != nil), "CanRaise": .bool(session.display.canPresent), "HasTrackList": .bool(false),
       "Identity": .string(identity), "SupportedUriSchemes": .strings([]), "SupportedMimeTypes": .strings([]),
     ]
   }
 
   func perform(
-    _ method: String, _ arguments: [String], on session: any ControllableSession
+    _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
-    if method == "Quit" { session.quit() } else if session.canRaise { session.raise() }
+    if method == "Quit" { quit?() } else if session.display.canPresent { session.display.present() }
     return []
   }
 }

@@ -40,7 +40,7 @@ final class PlayerInterface: BusInterface {
   /// Whether it was stopped and not only paused.
   private var isStopped = false
 
-  func properties(of session: any ControllableSession) -> [String: BusValue] {
+  func properties(of session: PictureInPictureSession) -> [String: BusValue] {
     let hasStreams = !session.streamStates.isEmpty
     if !session.isPaused { isStopped = false }
     let status = !hasStreams || isStopped ? "Stopped" : session.isPaused ? "Paused" : "Playing"
@@ -55,7 +55,7 @@ final class PlayerInterface: BusInterface {
   }
 
   func perform(
-    _ method: String, _ arguments: [String], on session: any ControllableSession
+    _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
     // As CanPlay and CanPause say.
     let hasStreams = !session.streamStates.isEmpty
@@ -77,20 +77,20 @@ final class PlayerInterface: BusInterface {
     return []
   }
 
-  func setProperty(_ name: String, to value: Double, of session: any ControllableSession) {
+  func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession) {
     if name == "Volume" { session.volume = value }
   }
 
-  private func show(_ id: StreamID?, in session: any ControllableSession) throws(PipSinkError) {
+  private func show(_ id: StreamID?, in session: PictureInPictureSession) throws(PipSinkError) {
     if let id { try session.controller.setSource(streamID: id) }
   }
 
   /// The stream after or before the one in picture-in-picture.
-  private func neighbour(in session: any ControllableSession, forward: Bool) -> StreamID? {
+  private func neighbour(in session: PictureInPictureSession, forward: Bool) -> StreamID? {
     session.pictureInPictureStreamID.flatMap { _ in session.controller.streamSelector.neighbour(forward: forward) }
   }
 
-  private func metadata(of session: any ControllableSession) -> [String: BusValue] {
+  private func metadata(of session: PictureInPictureSession) -> [String: BusValue] {
     let id = session.controller.currentStreamID
     guard session.streamStates[id] != nil else {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]

@@ -41,44 +41,39 @@ final class SessionInterface: BusInterface {
   private static let longestStreamID = 255
   private static let longestSource = 65_536
 
-  func properties(of session: any ControllableSession) -> [String: BusValue] {
-    let streams = session.streamStates
+  func properties(of session: PictureInPictureSession) -> [String: BusValue] {
+    let streams = session.streams
     return [
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
       "PictureInPictureStream": .string(session.pictureInPictureStreamID ?? ""),
-      "Streams": .dictionary(of: "s", streams.mapValues { .string($0.name) }),
+      "Streams": .dictionary(of: "s", session.streamStates.mapValues { .string($0.name) }),
       "StreamErrors": .dictionary(of: "s", session.streamErrors.mapValues { .string($0.description) }),
     ]
   }
 
   func perform(
-    _ method: String, _ arguments: [String], on session: any ControllableSession
+    _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
     let controller = session.controller
     switch method {
     case "Init":
       if controller.state == .error { try controller.retrySetUp() }
       if let reason = controller.unsupportedReason { throw .pictureInPictureUnsupported(reason: reason) }
-    case "Enable":
-      try controller.setSource(streamID: Self.streamID(arguments))
-      if session.pictureInPictureStreamID == nil { try controller.startWhenReady() }
-    case "Stop": controller.stop()
+    case "Enable": try session.startPictureInPicture(Self.streamID(arguments))
+    case "Stop": session.stopPictureInPicture()
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
-    case "SetSource": try controller.setSource(streamID: Self.streamID(arguments))
+    case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "EnableWhenBackground":
       if controller.state == .error { throw .illegalTransition(state: .error, trigger: .enableWhenBackground) }
-      controller.startsAutomatically = true
-    case "CancelBackground": controller.startsAutomatically = false
+      session.startsAutomatically = true
+    case "CancelBackground": session.startsAutomatically = false
     case "StartPlayingStream":
-      let source = try Self.checked(arguments.last, name: "source", limit: Self.longestSource)
-      let id = try Self.streamID(arguments)
-      if Self.isURI(source) {
-        try session.startPlayingStream(id, uri: source)
-      } else {
-        try session.startPlayingStream(id, from: .text(source))
+      switch try Self.source(arguments) {
+      case .uri(let id, let uri): try session.startStream(id, uri: uri)
+      case .description(let id, let text): try session.startStream(id, from: .text(text))
       }
-    case "StopPlayingStream": try session.stopPlayingStream(Self.streamID(arguments))
+    case "StopPlayingStream": try session.removeStream(Self.streamID(arguments))
     case "Statistics": return [Self.statistics(of: session)]
     // GDBus lets no other one come.
     default: break
@@ -86,7 +81,7 @@ final class SessionInterface: BusInterface {
     return []
   }
 
-  static func statistics(of session: any ControllableSession) -> BusValue {
+  static func statistics(of session: PictureInPictureSession) -> BusValue {
     let streams = session.streamStates.keys.compactMap { id in
       session.router.statistics(of: id).map { (id, BusValue.variants($0.busValues)) }
     }
@@ -94,6 +89,18 @@ final class SessionInterface: BusInterface {
   }
 
   // MARK: - Arguments
+
+  /// What a stream is to be played from.
+  enum Source: Equatable {
+    case uri(StreamID, String)
+    case description(StreamID, String)
+  }
+
+  static func source(_ arguments: [String]) throws(PipSinkError) -> Source {
+    let source = try checked(arguments.last, name: "source", limit: longestSource)
+    let id = try streamID(arguments)
+    return isURI(source) ? .uri(id, source) : .description(id, source)
+  }
 
   private static func streamID(_ arguments: [String]) throws(PipSinkError) -> StreamID {
     let id = try checked(arguments.first, name: "stream", limit: longestStreamID)

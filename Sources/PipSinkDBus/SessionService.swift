@@ -10,7 +10,7 @@ public final class SessionService {
   /// Its names on the bus. Each has a suffix (`.instance` and the process's ID) where another process had it before.
   public let busNames: [String]
 
-  private weak var session: (any ControllableSession)?
+  private weak var session: PictureInPictureSession?
   private let connection: BusConnection
   private let queue: CallQueue<BusCall>
   private let sessionInterface = SessionInterface()
@@ -24,10 +24,14 @@ public final class SessionService {
   /// - Parameters:
   ///   - session: not kept.
   ///   - identity: the app's name for its user.
+  ///   - quit: ends the app, where other processes may ask for that. The answer to whoever asked is sent before
+  ///     ``stop()`` returns.
   /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
-  public init(exporting session: any ControllableSession, identity: String = "PipSink") throws(PipSinkError) {
+  public init(
+    exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
+  ) throws(PipSinkError) {
     self.session = session
-    interfaces = [sessionInterface, MediaPlayerInterface(identity: identity), PlayerInterface()]
+    interfaces = [sessionInterface, MediaPlayerInterface(identity: identity, quit: quit), PlayerInterface()]
     let queue = CallQueue<BusCall>()
     let inbox = Inbox()
     connection = try BusConnection { call in
@@ -41,6 +45,13 @@ public final class SessionService {
     self.queue = queue
     busNames = try connection.export(interfaces, as: [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"])
     inbox.service = self
+    session.observeEvents { [weak self] event in
+      switch event {
+      // They are told often, and nothing of them is said here.
+      case .engine(.audioLevel), .engine(.buffering): break
+      default: self?.sessionDidChange()
+      }
+    }
     sessionDidChange()
     clock = Task { [weak self] in
       while (try? await Task.sleep(for: .seconds(1))) != nil { self?.sayStatistics() }
@@ -58,8 +69,8 @@ public final class SessionService {
     connection.stop()
   }
 
-  /// Says on the bus what has changed in the session. To be called after every change that may be seen there.
-  public func sessionDidChange() {
+  /// Says on the bus what has changed in the session.
+  private func sessionDidChange() {
     guard let session else { return }
     for interface in interfaces {
       let new = interface.properties(of: session)

@@ -41,6 +41,22 @@ public enum MainLoop {
     exit(EXIT_FAILURE)
   }
 
+  /// Runs an app on the main actor, with GLib's main loop on the calling thread, which must be the main one. The program
+  /// ends when `body` returns, with the status 0, or with 1 and the error on standard error when it throws.
+  public static func run(_ body: @escaping @MainActor () async throws -> Void) -> Never {
+    Task { @MainActor in
+      do {
+        try await body()
+        exit(EXIT_SUCCESS)
+      } catch {
+        let text = Array("\(String(describing: error).visible)\n".utf8)
+        _ = write(STDERR_FILENO, text, text.count)
+        exit(EXIT_FAILURE)
+      }
+    }
+    run()
+  }
+
   private nonisolated static func drain(_ descriptor: Int32) {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

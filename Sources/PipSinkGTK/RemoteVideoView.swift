@@ -6,29 +6,6 @@ import PipSink
 /// It owns one display layer, which follows its bounds.
 @MainActor
 public final class RemoteVideoView: GTKWidgetOwner {
-  /// What is shown instead of a picture.
-  public enum Placeholder: Hashable, Sendable {
-    case waiting
-    case cameraOff
-    /// Its frames stay away, and are expected to come back.
-    case reconnecting
-    /// It is shown in picture-in-picture instead.
-    case inPictureInPicture
-    case ended
-    case failed(String)
-
-    var text: String {
-      switch self {
-      case .waiting: "Waiting for video"
-      case .cameraOff: "Camera is off"
-      case .reconnecting: "Reconnecting"
-      case .inPictureInPicture: "In picture-in-picture"
-      case .ended: "The stream has ended"
-      case .failed(let reason): "The stream has failed\n\(reason)"
-      }
-    }
-  }
-
   public let streamID: StreamID
   public let view: GTKVideoView
   public let layer: SampleBufferDisplayLayer
@@ -71,7 +48,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
   }
 
   /// What is shown over the picture; nil shows the picture.
-  public var placeholder: Placeholder? {
+  public var placeholder: StreamPlaceholder? {
     didSet { if placeholder != oldValue { showPlaceholder() } }
   }
 
@@ -97,6 +74,19 @@ public final class RemoteVideoView: GTKWidgetOwner {
     gtk_overlay_add_overlay(overlay.cast(), label)
     // Clicks and drags go through to the picture.
     gtk_overlay_set_overlay_pass_through(overlay.cast(), label, 1)
+  }
+}
+
+extension StreamPlaceholder {
+  var text: String {
+    switch self {
+    case .waiting: "Waiting for video"
+    case .cameraOff: "Camera is off"
+    case .reconnecting: "Reconnecting"
+    case .inPictureInPicture: "In picture-in-picture"
+    case .ended: "The stream has ended"
+    case .failed(let reason): "The stream has failed\n\(reason)"
+    }
   }
 }
 

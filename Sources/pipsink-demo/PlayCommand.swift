@@ -180,9 +180,23 @@ struct PlayCommand: AsyncParsableCommand {
       }
   }
 
-  /// The first that is not the user's own.
-  func preferredStream(of streams: [StreamID]) -> StreamID? {
-    streams.first { !localStreams.contains($0) } ?? streams.first
+  var sessionConfiguration: PictureInPictureSession.Configuration {
+    get throws(PipSinkError) {
+      var configuration = PictureInPictureSession.Configuration()
+      configuration.localStreamIDs = Set(localStreams)
+      configuration.pictureInPictureStreamID = pipStream
+      configuration.startsInPictureInPicture = mode == .pip
+      configuration.streamSelectorPolicy = audio.pipPolicy.policy
+      configuration.pictureInPicture.videoGravity = gravity
+      configuration.pictureInPicture.endAction = pipEndAction
+      configuration.videoGravity = gravity
+      configuration.isBackgroundDecodingEnabled = backgroundDecoding
+      for option in processors {
+        configuration.processors[option.streamID, default: []].append(
+          try FrameProcessorRegistry.shared.makeProcessor(named: option.name, argument: option.argument))
+      }
+      return configuration
+    }
   }
 
   func validate() throws {

@@ -2,18 +2,10 @@ import PipSink
 
 /// What a run tells of itself while it goes on.
 extension PlaySession {
-  /// - Parameter infos: what the engine knows, where it does not know it any more.
-  func renderStatistics(_ infos: [StreamID: StreamInfo]? = nil) -> [RenderStatistics] {
-    router.streamIDs.compactMap { id in
-      router.renderStatistics(
-        of: id, info: infos?[id] ?? engine.info(of: id), processing: chains[id]?.statistics)
-    }
-  }
-
   /// Writes the file anew, whole.
   func writeMetrics() throws(DemoError) {
     guard let path = command.metrics else { return }
-    let text = PrometheusText(renderStatistics(), process: .current).text
+    let text = PrometheusText(session.summaries.map(\.statistics), process: .current).text
     do throws(OutputFileError) {
       try OutputFile.write(text.utf8, to: path)
     } catch {

@@ -13,6 +13,26 @@ extension PlaySession {
     conclude(duration, infos)
   }
 
+  private static let eventLimit = 10_000
+
+  /// What the report tells of what happens, be it in the run's last moment.
+  func record(_ event: SessionEvent) {
+    switch event {
+    case .pictureInPicture(let event):
+      guard !isFinishing, let record = Report.PictureInPictureEventRecord(event, time: seconds) else { return }
+      pictureInPictureEvents.append(record)
+      if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
+    case .streamRemoved(let id, let summary?):
+      ended.insert(id)
+      stopped.add(reported(summary), of: id)
+      stopped.add(summary.changes)
+      stopped.forgetOldest()
+      ended.remove(id)
+      failed[id] = nil
+    default: break
+    }
+  }
+
   /// The same at once, for a program whose main loop goes on no more.
   func finishAtOnce() {
     isFinishing = true
@@ -48,7 +68,7 @@ extension PlaySession {
   func stopAll(within seconds: Double) async {
     dbus?.stop()
     dbus = nil
-    await engine.stop(within: seconds)
+    await session.stop(within: seconds)
   }
 
   /// Libraries clean up when a program calls `exit`, while a pipeline that was given up is still at work in them.
@@ -86,7 +106,7 @@ extension PlaySession {
   /// A branch that never delivers is a mistake that no element reports.
   private func warnAboutSilentStreams() {
     for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil && !lost.contains(id) {
-      if let error = chains[id]?.error {
+      if let error = session.summary(of: id)?.processingError {
         report(DemoError(error), about: "stream \"\(id)\": ")
       } else {
         statusLine.say("warning: stream \"\(id)\" delivered no frame")
@@ -96,12 +116,12 @@ extension PlaySession {
 
   private func makeReport(duration: Double, _ infos: [StreamID: StreamInfo]) -> Report {
     let usage = ResourceUsage.current
-    for statistics in renderStatistics(infos) {
-      stopped.add(reported(statistics, infos[statistics.streamID]), of: statistics.streamID)
+    for id in router.streamIDs {
+      if let summary = session.summary(of: id, infos[id]) { stopped.add(reported(summary), of: id) }
     }
     return Report(
       outcome: hasFailed || !lost.isEmpty ? .failed : outcome ?? .finished, durationSeconds: duration,
-      surface: surfaces.kind,
+      surface: session.display.kind,
       streams: stopped.streams, forgottenStreams: stopped.forgotten, abandonedPipelines: engine.abandonedPipelineCount,
       modeChanges: (stopped.changes + router.changes).sorted { $0.requestedAt < $1.requestedAt }.map {
         Report.ModeChange($0, start: start)
@@ -111,18 +131,13 @@ extension PlaySession {
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
-  /// What is reported of a stream if it is stopped now; nil of one that has never been there.
-  func reportedStream(_ id: StreamID) -> Report.Stream? {
-    let info = engine.info(of: id)
-    return router.renderStatistics(of: id, info: info, processing: chains[id]?.statistics).map { reported($0, info) }
-  }
-
-  private func reported(_ statistics: RenderStatistics, _ info: StreamInfo?) -> Report.Stream {
-    let id = statistics.streamID
-    let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : info?.state.name ?? "stopped"
+  private func reported(_ summary: StreamSummary) -> Report.Stream {
+    let id = summary.streamID
+    let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : summary.info?.state.name ?? "stopped"
     var stream = Report.Stream(
-      statistics, state: state, error: (failed[id] ?? info?.failure ?? chains[id]?.error)?.description)
-    if chains[id] == nil { stream.dropped = nil }
+      summary.statistics, state: state,
+      error: (failed[id] ?? summary.info?.failure ?? summary.processingError)?.description)
+    if !summary.isProcessed { stream.dropped = nil }
     return stream
   }
 

@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import PipSink
 import PipSinkDBus
+import PipSinkGTK
 
-/// One run of a pipeline from start to report. Everything that happens comes to one loop, in order.
+/// One run of the demo from start to report: what the command line, the keys and the terminal have to do with a session.
+/// Everything that happens comes to one loop, in order.
 @MainActor
 final class PlaySession {
   private enum Input: Sendable {
-    case engine(EngineEvent)
-    case pictureInPicture(PictureInPictureEvent)
-    case background(Bool)
+    case session(SessionEvent)
     case action(TimedAction.Action)
     case key(Character)
     /// The pipeline has not come up.
@@ -20,19 +20,11 @@ final class PlaySession {
   }
 
   let command: PlayCommand
-  let engine: VideoEngine
-  let router: FrameRouter
-  let surfaces: any Surfaces
-  let controller: PictureInPictureController
-  private let delegate: PictureInPictureDelegate
+  let session: PictureInPictureSession
   var pictureInPictureEvents: [Report.PictureInPictureEventRecord] = []
   let snapshots: SnapshotFolder?
   private let inputs: AsyncStream<Input>
   private let continuation: AsyncStream<Input>.Continuation
-  /// Of the streams that have processors.
-  let chains: [StreamID: ProcessorChain]
-  /// By the streams of their own that there are: whether they have been stopped.
-  var stops: [StreamID: Locked<Bool>] = [:]
   /// What is reported of streams that were stopped.
   var stopped = StoppedStreams()
   let statusLine = StatusLine()
@@ -51,79 +43,49 @@ final class PlaySession {
   /// Whether the report is on its way.
   var isFinishing = false
 
+  var engine: VideoEngine { session.engine }
+  var router: FrameRouter { session.router }
+  var controller: PictureInPictureController { session.controller }
+
   /// Checks all that can be checked before anything runs.
   ///
   /// - Parameter description: nil where all streams come later.
   init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
-    engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
-    engine.localStreamIDs = Set(command.localStreams)
-    engine.isBackgroundDecodingEnabled = command.backgroundDecoding
+    let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     engine.stateChangeTimeout = command.stopTimeout
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.unknownStream(id, known: known)
     }
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
-    let (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
-    self.inputs = inputs
-    self.continuation = continuation
-    surfaces = try Self.makeSurfaces(command, statusLine) { wish in
-      switch wish {
-      case .key(let key): continuation.yield(.key(key))
-      case .quit: continuation.yield(.action(.quit))
-      case .background(let isInBackground): continuation.yield(.background(isInBackground))
-      }
-    }
-    // None where all come later: then the first one is chosen when it comes.
-    let chosen = command.pipStream ?? command.preferredStream(of: engine.streamIDs)
-    // From the first frame on.
-    router = FrameRouter(
-      table: RoutingTable(
-        mode: command.mode == .pip && chosen != nil ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen))
-    controller = PictureInPictureController(
-      contentSource: ContentSource(router: router, streamID: chosen ?? ""), window: surfaces.pictureInPictureWindow)
-    controller.configuration.videoGravity = command.gravity
-    controller.configuration.endAction = command.pipEndAction
-    var selector = PictureInPictureStreamSelector()
-    for id in engine.streamIDs { selector.add(id, isLocal: engine.localStreamIDs.contains(id)) }
-    if let chosen { selector.select(chosen) }
-    controller.streamSelector = selector
-    delegate = PictureInPictureDelegate(engine: engine, surfaces: surfaces)
-    controller.delegate = delegate
-    controller.engine = engine
-    controller.handledActions = PictureInPictureDelegate.handledActions
-    for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
-    var processors: [StreamID: [any FrameProcessor]] = [:]
-    for option in command.processors {
-      processors[option.streamID, default: []].append(
-        try FrameProcessorRegistry.shared.makeProcessor(named: option.name, argument: option.argument))
-    }
-    let router = router
-    chains = Dictionary(
-      uniqueKeysWithValues: processors.map { id, processors in
-        (id, ProcessorChain(processors, next: router.consumer(for: id)))
-      })
+    (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
+    session = try PictureInPictureSession(
+      engine, Self.makeDisplay(command, statusLine), try command.sessionConfiguration)
+    let audio = engine.audioSession
+    audio.applicationName = "PipSink"
+    audio.category = command.audio.audioCategory
+    audio.interruptionPolicy = command.audio.interruptionPolicy
+    audio.volume = command.audio.volume
+    session.isMuted = command.audio.mute
   }
 
-  private static func makeSurfaces(
-    _ command: PlayCommand, _ statusLine: StatusLine, wish: @escaping @MainActor (WindowSurfaces.Wish) -> Void
-  ) throws -> any Surfaces {
-    func windows() throws(PipSinkError) -> any Surfaces {
-      try WindowSurfaces(
-        size: command.windowSize ?? PictureSize(width: 960, height: 540), layout: command.layout,
-        placement: command.pipPlacement, gravity: command.gravity,
-        watchesBackground: command.autoPip || !command.backgroundDecoding,
-        help: Keys.help, wish: wish)
+  private static func makeDisplay(
+    _ command: PlayCommand, _ statusLine: StatusLine
+  ) throws(PipSinkError) -> any SessionDisplay {
+    func windows() throws(PipSinkError) -> any SessionDisplay {
+      try WindowDisplay(
+        size: command.windowSize ?? PictureSize(width: 960, height: 540),
+        layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement)
     }
-    func offscreen() throws(PipSinkError) -> any Surfaces {
-      try OffscreenSurfaces(
+    func offscreen() throws(PipSinkError) -> any SessionDisplay {
+      try OffscreenDisplay(
         inAppSize: command.windowSize ?? PictureSize(width: 640, height: 360),
-        pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180), gravity: command.gravity,
+        pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180),
         isSplit: command.layout == .split)
     }
     switch command.surface {
-    case .none: return NoSurfaces()
+    case .none: return NoDisplay()
     case .offscreen: return try offscreen()
     case .window: return try windows()
     case .auto:
@@ -141,27 +103,19 @@ final class PlaySession {
     try writeMetrics()
     try startDBus()
     let continuation = continuation
-    let events = engine.events()
     let signals = SignalSources { continuation.yield(.interrupt) }
     let keys = TerminalKeys { continuation.yield(.key($0)) }
     // The report has also what happens just before the end.
-    controller.observeEvents { [weak self] event in
+    session.observeEvents { [weak self] event in
       self?.record(event)
-      continuation.yield(.pictureInPicture(event))
+      continuation.yield(.session(event))
     }
     start = .now
-    (surfaces as? WindowSurfaces)?.onLoss { [weak self] in self?.displayDied(keys) }
-    (surfaces as? WindowSurfaces)?.show()
-    prepareAudio()
-    startPictureInPicture()
-    let tasks =
-      [
-        startPipeline(),
-        Task { for await event in events { continuation.yield(.engine(event)) } },
-      ] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
+    if session.display is WindowDisplay { GTKDisplay.onLoss { [weak self] in self?.displayDied(keys) } }
+    if command.autoPip { startAutomatically() }
+    let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     for await input in inputs {
       handle(input)
-      dbus?.sessionDidChange()
       if outcome != nil { break }
     }
     for task in tasks { task.cancel() }
@@ -178,21 +132,37 @@ final class PlaySession {
     if let error = errors.first { throw error.status.exitCode }
   }
 
-  /// Seconds that pipelines have for their stop after Ctrl-C.
-  static let patienceAfterSignal = 1.0
+  private func startDBus() throws(PipSinkError) {
+    guard command.dbus else { return }
+    let continuation = continuation
+    // As by its key.
+    let service = try SessionService(exporting: session) { continuation.yield(.action(.quit)) }
+    statusLine.say("On the session bus as \(service.busNames.joined(separator: " and ")).")
+    dbus = service
+  }
+
+  private func startAutomatically() {
+    if let reason = controller.unsupportedReason {
+      report(DemoError(PipSinkError.pictureInPictureUnsupported(reason: reason)))
+    } else {
+      session.startsAutomatically = true
+    }
+  }
 
   /// Aside: an element may block in it, and everything else goes on meanwhile.
-  private func startPipeline() -> Task<Void, Never> {
-    let (engine, router, chains, continuation, timeout) = (engine, router, chains, continuation, command.stopTimeout)
-    return Task.detached {
+  private func startSession() -> Task<Void, Never> {
+    let (session, continuation) = (session, continuation)
+    return Task.immediate {
       do throws(PipSinkError) {
-        guard !engine.streamIDs.isEmpty else { return }
-        try await engine.start(within: timeout) { chains[$0] ?? router.consumer(for: $0) }
+        try await session.start()
       } catch {
         continuation.yield(.startFailed(error))
       }
     }
   }
+
+  /// Seconds that pipelines have for their stop after Ctrl-C.
+  static let patienceAfterSignal = 1.0
 
   /// Ends the run on the spot, within whatever was being done when the display server was found to have gone.
   private func displayDied(_ keys: TerminalKeys?) {
@@ -236,9 +206,7 @@ final class PlaySession {
 
   private func handle(_ input: Input) {
     switch input {
-    case .engine(let event): handle(event)
-    case .pictureInPicture(let event): handle(event)
-    case .background(let isInBackground): setBackground(isInBackground)
+    case .session(let event): handle(event)
     case .action(let action): perform(action)
     case .startFailed(let error):
       for id in engine.streamIDs { failed[id] = error }
@@ -247,24 +215,34 @@ final class PlaySession {
       outcome = .failed
     case .durationOver: outcome = .duration
     case .interrupt: outcome = .interrupted
-    case .key(let key): Keys.action(for: key).map(perform)
+    case .key(let key): TimedAction.Action(key: key).map(perform)
     case .tick:
       statusLine.update(
-        statistics, table: router.table, seconds: seconds, converted: surfaces.convertedFrameCount)
+        statistics, table: router.table, seconds: seconds, converted: session.display.convertedFrameCount)
+    }
+  }
+
+  private func handle(_ event: SessionEvent) {
+    switch event {
+    case .engine(let event): handle(event)
+    case .pictureInPicture(.failedToStart(let error)) where error != .pictureInPictureCancelled:
+      statusLine.say("picture-in-picture did not start: \(error)")
+    case .pictureInPicture(.didStop(.failed(let error))): statusLine.say("\(error)")
+    case .display(.closeRequested): outcome = .quit
+    // The session does what its own keys stand for.
+    case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
+    case .refused(let error): report(DemoError(error))
+    case .streamAdded(let id):
+      ended.remove(id)
+      failed[id] = nil
+    case .streamRemoved, .pictureInPicture, .playbackChanged, .display: break
     }
   }
 
   private func handle(_ event: EngineEvent) {
-    if handleAudio(event) { return }
     switch event {
-    case .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged, .decodingSuspended,
-      .buffering:
-      break
     case .streamStateChanged(let id, let state): follow(id, state)
-    case .formatChanged(let id, let format):
-      statusLine.say("stream \"\(id)\": \(format)")
-      guard router.streamIDs.contains(id) else { break }
-      surfaces.streamDidChange(id, to: .playing)
+    case .formatChanged(let id, let format): statusLine.say("stream \"\(id)\": \(format)")
     case .warning(let element, let message, let detail):
       statusLine.say("warning: element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")".visible)
     case .framesSkipped(let id, let caps):
@@ -272,8 +250,31 @@ final class PlaySession {
     case .abandoned(let ids):
       let streams = "stream\(ids.count == 1 ? "" : "s") \(ids.map { "\"\($0)\"" }.joined(separator: ", "))"
       statusLine.say("warning: the pipeline of \(streams) does not stop and is given up: one of its elements blocks")
+    case .streamHasNoVideo(let id): statusLine.say("stream \"\(id)\" has sound, but no picture")
+    case .audioFailed(let error):
+      statusLine.say("no sound: \(error); is a sound server running? The pictures go on.")
+    case .audioInterruptionBegan(let interruption):
+      statusLine.say("interrupted by another app's sound (\(interruption == .pause ? "paused" : "quieter"))")
+    case .audioInterruptionEnded: statusLine.say("the interruption is over")
     case .finished: finishIfNothingIsToCome()
-    default: break
+    case .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged, .decodingSuspended,
+      .buffering, .audioLevel:
+      break
+    }
+  }
+
+  private func follow(_ id: StreamID, _ state: StreamPlayState) {
+    // It may have been stopped since.
+    guard router.streamIDs.contains(id) else { return }
+    switch state {
+    case .reconnecting(let attempt, let pause, let error):
+      statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause * 10).rounded() / 10) s")
+    case .ended: ended.insert(id)
+    case .failed(let error):
+      failed[id] = error
+      hasFailed = true
+      report(DemoError(error), about: "stream \"\(id)\" failed: ")
+    case .stopped, .requesting, .playing, .stalled: break
     }
   }
 
@@ -283,33 +284,21 @@ final class PlaySession {
     if startsToCome == 0, !(command.dbus && engine.streamIDs.isEmpty) { outcome = .finished }
   }
 
-  /// As by its key.
-  func quit() { continuation.yield(.action(.quit)) }
-
   private func perform(_ action: TimedAction.Action) {
     do throws(PipSinkError) {
       switch action {
-      case .pictureInPicture(let id): try enterPictureInPicture(id)
-      case .source(let id): try controller.setSource(streamID: id)
-      case .normal: controller.stop()
+      case .session(let action): try session.perform(action)
+      case .pictureInPicture(let id): try session.startPictureInPicture(id)
+      case .source(let id): try session.setPictureInPictureSource(id)
+      case .normal: session.stopPictureInPicture()
       case .close: controller.perform(.close)
       case .startStream(let id):
         startsToCome -= 1
         try startStream(id)
-      case .stopStream(let id): try stopStream(id)
-      case .background: setBackground(true)
-      case .foreground: setBackground(false)
-      case .toggle:
-        if pictureInPictureStreamID != nil || controller.isWaitingForPicture {
-          controller.stop()
-        } else {
-          try controller.startWhenReady()
-        }
-      case .next: try enterPictureInPicture(nextStreamID)
-      case .pause: isPaused.toggle()
-      case .mute: setMuted(!engine.audioSession.isMuted)
-      case .volume(let volume): engine.audioSession.volume = volume
-      case .fullscreen: (surfaces as? WindowSurfaces)?.toggleFullscreen()
+      case .stopStream(let id): try session.removeStream(id)
+      case .background: session.setBackground(true)
+      case .foreground: session.setBackground(false)
+      case .volume(let volume): session.volume = volume
       case .help: showHelp()
       case .snapshot: try writeSnapshots()
       case .quit: outcome = .quit
@@ -321,18 +310,26 @@ final class PlaySession {
     }
   }
 
+  private func startStream(_ id: StreamID) throws(PipSinkError) {
+    guard let option = command.streams.first(where: { $0.streamID == id }) else {
+      throw .unknownStream(id, known: command.streams.map(\.streamID))
+    }
+    try session.startStream(id, from: option.description)
+  }
+
   private func showHelp() {
-    if let windows = surfaces as? WindowSurfaces {
-      windows.toggleHelp()
+    if session.display is WindowDisplay {
+      session.display.perform(.toggleHelp(TimedAction.help))
     } else {
-      statusLine.say(Keys.help)
+      statusLine.say(TimedAction.help)
     }
   }
 
   func writeSnapshots() throws(PipSinkError) {
-    let patience = pictureInPictureStreamID == nil ? 0.0 : 2
+    let patience = session.pictureInPictureStreamID == nil ? 0.0 : 2
     _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: patience))
-    try snapshots?.write(surfaces.images(pipStream: pictureInPictureStreamID), at: seconds)
+    try snapshots?.write(
+      session.display.images(pictureInPictureStreamID: session.pictureInPictureStreamID), at: seconds)
   }
 
   func report(_ error: DemoError, about prefix: String = "") {

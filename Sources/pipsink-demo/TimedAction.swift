@@ -4,6 +4,8 @@ import PipSink
 /// `SECONDS=ACTION`: something to do at a time after the start.
 struct TimedAction: ExpressibleByArgument {
   enum Action: Equatable {
+    /// What keys do in every app.
+    case session(SessionAction)
     case pictureInPicture(StreamID)
     case normal
     /// Another stream for picture-in-picture, open or not.
@@ -16,18 +18,33 @@ struct TimedAction: ExpressibleByArgument {
     /// As if the app had gone to the background, or come back.
     case background, foreground
     case snapshot
-    /// By a key: on or off.
-    case toggle
-    /// By a key: the next stream in picture-in-picture.
-    case next
-    case pause
-    /// On or off.
-    case mute
     case volume(Double)
-    case fullscreen
     case help
     case quit
+
+    /// What a key does, in the windows and on the terminal.
+    init?(key: Character) {
+      switch key {
+      case "s": self = .snapshot
+      case "q": self = .quit
+      case "?": self = .help
+      default:
+        guard let action = SessionAction(key: key) else { return nil }
+        self = .session(action)
+      }
+    }
   }
+
+  static let help = """
+    p      picture-in-picture on and off
+    n      the next stream in picture-in-picture
+    s      write pictures (needs --snapshots)
+    space  pause and go on
+    m      sound off and on
+    f      fullscreen
+    ?      this help
+    q      quit
+    """
 
   let seconds: Double
   let action: Action
@@ -43,8 +60,8 @@ struct TimedAction: ExpressibleByArgument {
     case "close": action = .close
     case "background": action = .background
     case "foreground": action = .foreground
-    case "pause": action = .pause
-    case "mute": action = .mute
+    case "pause": action = .session(.togglePause)
+    case "mute": action = .session(.toggleMute)
     case "quit": action = .quit
     default:
       guard let action = Self.action(withArgument: parts.behind) else { return nil }

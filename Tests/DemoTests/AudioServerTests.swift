@@ -322,17 +322,4 @@ import Testing
     #expect(try #require(report.streams["b"]).pip > 0)
     #expect(report.modeChanges.map { "\($0.stream) \($0.to)" } == ["a inApp", "b pip"])
   }
-
-  @MainActor
-  @Test func theWindowsMuteButtonMutes() throws {
-    let engine = try VideoEngine(.text("videotestsrc ! appsink name=a"))
-    let controller = PictureInPictureController(
-      contentSource: ContentSource(router: FrameRouter(), streamID: "a"), window: NoSurfaces().pictureInPictureWindow)
-    let delegate = PictureInPictureDelegate(engine: engine, surfaces: NoSurfaces())
-    for isMuted in [true, false] {
-      delegate.pictureInPictureController(controller, didReceive: .mute)
-      #expect(engine.audioSession.isMuted == isMuted)
-      #expect(controller.isMuted == isMuted)
-    }
-  }
 }

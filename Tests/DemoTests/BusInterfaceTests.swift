@@ -6,65 +6,56 @@ import Testing
 
 /// What the interfaces on the session bus tell of a session and do with it, without a bus.
 @MainActor @Suite struct BusInterfaceTests {
-  /// A call with streams "a" and "b".
+  /// A session with streams "a" and "b" that the app pushes.
   @MainActor
-  private final class Session: ControllableSession {
-    let router = FrameRouter()
+  private final class Call {
     let window: OffscreenPictureInPictureWindow
-    let controller: PictureInPictureController
-    var streamStates: [StreamID: StreamPlayState] = [:]
-    var isPaused = false
-    var volume = 1.0
-    var canRaise = false
-    private(set) var done: [String] = []
+    let display: LayerDisplay
+    let session: PictureInPictureSession
+    var done: [String] = []
 
     init(_ ids: [StreamID] = ["a", "b"], unsupportedReason: String? = nil) throws {
       window = try OffscreenPictureInPictureWindow()
       window.unsupportedReason = unsupportedReason
-      controller = PictureInPictureController(
-        contentSource: ContentSource(router: router, streamID: "a"), window: window)
+      display = LayerDisplay(pictureInPictureHost: window)
+      session = try PictureInPictureSession(display: display)
       for id in ids {
-        router.addStream(id, inApp: nil).consume(try PlainFrame.make([255, 255, 255]))
-        streamStates[id] = .playing
-        controller.streamSelector.add(id)
+        try session.addStream(id).consume(try PlainFrame.make([255, 255, 255]))
+        session.engine.setInput(id, to: .playing)
       }
     }
-
-    func startPlayingStream(_ id: StreamID, from description: PipelineDescription) throws(PipSinkError) {
-      if case .text(let text) = description { done.append("start \(id) from \(text)") }
-    }
-    func startPlayingStream(_ id: StreamID, uri: String) throws(PipSinkError) { done.append("start \(id) at \(uri)") }
-    func stopPlayingStream(_ id: StreamID) throws(PipSinkError) { done.append("stop \(id)") }
-    func raise() { done.append("raise") }
-    func quit() { done.append("quit") }
   }
 
-  private func started(_ session: Session) async throws {
-    try session.controller.start()
-    #expect(try await eventually { session.controller.isActive })
+  private func started(_ call: Call) async throws {
+    try call.session.startPictureInPicture()
+    #expect(try await eventually { call.session.controller.isActive })
   }
 
   // MARK: - org.pipsink.Session1
 
   @Test func theStateIsThatOfAllStreams() throws {
-    let session = try Session()
+    let call = try Call()
     let interface = SessionInterface()
-    let state = { interface.properties(of: session)["State"] }
+    let state = { interface.properties(of: call.session)["State"] }
     #expect(state() == .string("playing"))
-    session.isPaused = true
+    call.session.isPaused = true
     #expect(state() == .string("paused"))
-    session.streamStates = [:]
+    for id in ["a", "b"] { try call.session.removeStream(id) }
     #expect(state() == .string("idle"))
   }
 
   @Test func theErrorsAreThoseOfStreamsThatFail() throws {
-    let session = try Session([])
+    let call = try Call([])
     let (lost, away) = (PipSinkError.sourceNotReady("x"), PipSinkError.sourceNotReady("y"))
-    session.streamStates = [
+    let states: [StreamID: StreamPlayState] = [
       "good": .playing, "over": .ended, "slow": .stalled, "lost": .failed(lost),
       "away": .reconnecting(attempt: 2, pause: 1, after: away),
     ]
-    let properties = SessionInterface().properties(of: session)
+    for (id, state) in states {
+      _ = try call.session.addInput(id)
+      call.session.engine.setInput(id, to: state)
+    }
+    let properties = SessionInterface().properties(of: call.session)
     #expect(
       properties["StreamErrors"]
         == .dictionary(of: "s", ["lost": .string(lost.description), "away": .string(away.description)]))
@@ -79,99 +70,103 @@ import Testing
   }
 
   @Test func pictureInPictureIsToldWhileItIsThere() async throws {
-    let session = try Session()
+    let call = try Call()
     let interface = SessionInterface()
-    let isThere = { try interface.perform("IsInPictureInPicture", [], on: session) == [.bool(true)] }
+    let isThere = { try interface.perform("IsInPictureInPicture", [], on: call.session) == [.bool(true)] }
     #expect(try !isThere())
-    #expect(interface.properties(of: session)["PictureInPictureStream"] == .string(""))
-    _ = try interface.perform("Enable", ["b"], on: session)
-    #expect(try await eventually { session.controller.isActive })
+    #expect(interface.properties(of: call.session)["PictureInPictureStream"] == .string(""))
+    _ = try interface.perform("Enable", ["b"], on: call.session)
+    #expect(try await eventually { call.session.controller.isActive })
     #expect(try isThere())
-    #expect(interface.properties(of: session)["PictureInPictureStream"] == .string("b"))
-    #expect(interface.properties(of: session)["PictureInPictureState"] == .string("PIPActive"))
+    #expect(interface.properties(of: call.session)["PictureInPictureStream"] == .string("b"))
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("PIPActive"))
     // Another one while it is there goes on in the same window.
-    _ = try interface.perform("Enable", ["a"], on: session)
-    #expect(session.controller.isActive && session.window.presentation?.streamID == "a")
-    _ = try interface.perform("Stop", [], on: session)
-    #expect(try !isThere() && !session.window.isOpen)
-    _ = try interface.perform("SetSource", ["b"], on: session)
-    #expect(!session.window.isOpen && session.controller.currentStreamID == "b")
+    _ = try interface.perform("Enable", ["a"], on: call.session)
+    #expect(call.session.controller.isActive && call.window.presentation?.streamID == "a")
+    _ = try interface.perform("Stop", [], on: call.session)
+    #expect(try !isThere() && !call.window.isOpen)
+    _ = try interface.perform("SetSource", ["b"], on: call.session)
+    #expect(!call.window.isOpen && call.session.controller.currentStreamID == "b")
   }
 
   @Test func pictureInPictureOfAnAppInTheBackgroundIsThereToo() async throws {
-    let session = try Session()
+    let call = try Call()
     let interface = SessionInterface()
-    _ = try interface.perform("EnableWhenBackground", [], on: session)
-    session.controller.applicationDidEnterBackground()
-    #expect(try await eventually { session.controller.isActive })
-    let properties = interface.properties(of: session)
+    _ = try interface.perform("EnableWhenBackground", [], on: call.session)
+    call.session.controller.applicationDidEnterBackground()
+    #expect(try await eventually { call.session.controller.isActive })
+    let properties = interface.properties(of: call.session)
     #expect(properties["PictureInPictureState"] == .string("AppMinimized"))
     #expect(properties["PictureInPictureStream"] == .string("a"))
-    _ = try interface.perform("Stop", [], on: session)
-    _ = try interface.perform("CancelBackground", [], on: session)
-    #expect(session.controller.state == .initialized)
+    _ = try interface.perform("Stop", [], on: call.session)
+    _ = try interface.perform("CancelBackground", [], on: call.session)
+    #expect(call.session.controller.state == .initialized)
   }
 
   @Test func initSaysWhyThereCanBeNone() throws {
-    let session = try Session()
+    let call = try Call()
     let interface = SessionInterface()
-    #expect(try interface.perform("Init", [], on: session) == [])
-    session.window.unsupportedReason = "told to"
+    #expect(try interface.perform("Init", [], on: call.session) == [])
+    call.window.unsupportedReason = "told to"
     #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "told to")) {
-      try interface.perform("Init", [], on: session)
+      try interface.perform("Init", [], on: call.session)
     }
   }
 
   @Test func afterAnErrorOfSetUpNothingIsEnabledUntilInitSucceeds() throws {
-    let session = try Session(unsupportedReason: "told to")
+    let call = try Call(unsupportedReason: "told to")
     let interface = SessionInterface()
     #expect(throws: PipSinkError.illegalTransition(state: .error, trigger: .enableWhenBackground)) {
-      try interface.perform("EnableWhenBackground", [], on: session)
+      try interface.perform("EnableWhenBackground", [], on: call.session)
     }
-    _ = try interface.perform("CancelBackground", [], on: session)
-    session.window.unsupportedReason = nil
-    _ = try interface.perform("Init", [], on: session)
-    #expect(interface.properties(of: session)["PictureInPictureState"] == .string("Initialized"))
-    _ = try interface.perform("EnableWhenBackground", [], on: session)
-    #expect(interface.properties(of: session)["PictureInPictureState"] == .string("BackgroundPIP"))
+    _ = try interface.perform("CancelBackground", [], on: call.session)
+    call.window.unsupportedReason = nil
+    _ = try interface.perform("Init", [], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("Initialized"))
+    _ = try interface.perform("EnableWhenBackground", [], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("BackgroundPIP"))
   }
 
   @Test func streamsAreStartedFromDescriptionsOrURIs() throws {
-    let session = try Session()
-    let interface = SessionInterface()
-    _ = try interface.perform("StartPlayingStream", ["c", "videotestsrc uri=http://x ! appsink name=v"], on: session)
-    _ = try interface.perform("StartPlayingStream", ["d", "rtsp://host/x"], on: session)
-    _ = try interface.perform("StopPlayingStream", ["c"], on: session)
     #expect(
-      session.done == [
-        "start c from videotestsrc uri=http://x ! appsink name=v", "start d at rtsp://host/x", "stop c",
-      ])
+      try SessionInterface.source(["c", "videotestsrc uri=http://x ! appsink name=v"])
+        == .description("c", "videotestsrc uri=http://x ! appsink name=v"))
+    #expect(try SessionInterface.source(["d", "rtsp://host/x"]) == .uri("d", "rtsp://host/x"))
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("StartPlayingStream", ["c", "videotestsrc ! appsink name=v"], on: call.session)
+    _ = try interface.perform("StartPlayingStream", ["d", "file:///nowhere"], on: call.session)
+    #expect(call.session.streams.map(\.id) == ["a", "b", "c", "d"])
+    for id in ["c", "d", "a"] { _ = try interface.perform("StopPlayingStream", [id], on: call.session) }
+    #expect(call.session.streams.map(\.id) == ["b"])
+    #expect(throws: PipSinkError.unknownStream("c", known: ["b"])) {
+      try interface.perform("StopPlayingStream", ["c"], on: call.session)
+    }
   }
 
   @Test func argumentsHaveTheirLimits() throws {
-    let session = try Session()
-    let start = { (id: String, source: String) in
-      _ = try SessionInterface().perform("StartPlayingStream", [id, source], on: session)
-    }
-    try start(String(repeating: "x", count: 255), String(repeating: "y", count: 65_536))
-    #expect(session.done.count == 1)
+    let longest = (String(repeating: "x", count: 255), String(repeating: "y", count: 65_536))
+    #expect(try SessionInterface.source([longest.0, longest.1]) == .description(longest.0, longest.1))
+    let call = try Call([])
     for (id, source) in [
       (String(repeating: "x", count: 256), "y"), ("", "y"), ("x", ""), ("x\u{1B}", "y"), ("\u{9B}x", "y"),
       ("x", String(repeating: "y", count: 65_537)),
     ] {
-      #expect(throws: PipSinkError.self) { try start(id, source) }
+      #expect(throws: PipSinkError.self) {
+        try SessionInterface().perform("StartPlayingStream", [id, source], on: call.session)
+      }
     }
-    #expect(session.done.count == 1)
+    #expect(call.session.streams.isEmpty)
   }
 
   @Test func statisticsAreThoseOfTheStreamsThatThereAre() throws {
-    let session = try Session()
-    session.streamStates["b"] = nil
-    session.streamStates["unknown"] = .requesting
-    guard case .dictionary("a{sv}", let streams) = SessionInterface.statistics(of: session) else {
+    let call = try Call()
+    try call.session.removeStream("b")
+    _ = try call.session.addInput("silent")
+    guard case .dictionary("a{sv}", let streams) = SessionInterface.statistics(of: call.session) else {
       return #expect(Bool(false))
     }
-    #expect(Array(streams.keys) == ["a"])
+    #expect(streams.keys.sorted() == ["a", "silent"])
     guard case .dictionary("v", let values)? = streams["a"] else { return #expect(Bool(false)) }
     #expect(values["Received"] == .variant(.unsigned(1)) && values["InApp"] == .variant(.unsigned(1)))
     #expect(values["PictureInPicture"] == .variant(.unsigned(0)) && values["Replaced"] == .variant(.unsigned(0)))
@@ -199,32 +194,32 @@ import Testing
   // MARK: - Media players
 
   @Test func aPlayerPlaysIsPausedOrStopped() throws {
-    let session = try Session()
+    let call = try Call()
     let player = PlayerInterface()
     let perform = { (method: String) in
-      _ = try player.perform(method, [], on: session)
-      return player.properties(of: session)["PlaybackStatus"]
+      _ = try player.perform(method, [], on: call.session)
+      return player.properties(of: call.session)["PlaybackStatus"]
     }
-    #expect(player.properties(of: session)["PlaybackStatus"] == .string("Playing"))
-    #expect(try perform("Pause") == .string("Paused") && session.isPaused)
+    #expect(player.properties(of: call.session)["PlaybackStatus"] == .string("Playing"))
+    #expect(try perform("Pause") == .string("Paused") && call.session.isPaused)
     #expect(try perform("Pause") == .string("Paused"))
-    #expect(try perform("PlayPause") == .string("Playing") && !session.isPaused)
+    #expect(try perform("PlayPause") == .string("Playing") && !call.session.isPaused)
     #expect(try perform("PlayPause") == .string("Paused"))
-    #expect(try perform("Play") == .string("Playing") && !session.isPaused)
-    #expect(try perform("Stop") == .string("Stopped") && session.isPaused)
+    #expect(try perform("Play") == .string("Playing") && !call.session.isPaused)
+    #expect(try perform("Stop") == .string("Stopped") && call.session.isPaused)
     #expect(try perform("Play") == .string("Playing"))
     // It is paused now, not stopped as it was before.
     #expect(try perform("Pause") == .string("Paused"))
   }
 
   @Test func withoutStreamsAPlayerIsStoppedAndDoesNothing() throws {
-    let session = try Session([])
+    let call = try Call([])
     let player = PlayerInterface()
     for method in ["Play", "Pause", "PlayPause", "Stop", "Next", "Previous", "Seek", "SetPosition"] {
-      #expect(try player.perform(method, [], on: session) == [])
-      #expect(!session.isPaused, "\(method)")
+      #expect(try player.perform(method, [], on: call.session) == [])
+      #expect(!call.session.isPaused, "\(method)")
     }
-    let properties = player.properties(of: session)
+    let properties = player.properties(of: call.session)
     #expect(properties["PlaybackStatus"] == .string("Stopped"))
     for name in ["CanPlay", "CanPause", "CanGoNext", "CanGoPrevious", "CanSeek"] {
       #expect(properties[name] == .bool(false), "\(name)")
@@ -235,53 +230,56 @@ import Testing
   }
 
   @Test func nextAndPreviousGoThroughTheStreamsInPictureInPicture() async throws {
-    let session = try Session(["a", "b", "c"])
+    let call = try Call(["a", "b", "c"])
     let player = PlayerInterface()
     // Outside of picture-in-picture there is nothing to go on from.
-    _ = try player.perform("Next", [], on: session)
-    #expect(session.controller.currentStreamID == "a")
-    #expect(player.properties(of: session)["CanGoNext"] == .bool(false))
-    try await started(session)
-    #expect(player.properties(of: session)["CanGoNext"] == .bool(true))
-    #expect(player.properties(of: session)["CanGoPrevious"] == .bool(true))
+    _ = try player.perform("Next", [], on: call.session)
+    #expect(call.session.controller.currentStreamID == "a")
+    #expect(player.properties(of: call.session)["CanGoNext"] == .bool(false))
+    try await started(call)
+    #expect(player.properties(of: call.session)["CanGoNext"] == .bool(true))
+    #expect(player.properties(of: call.session)["CanGoPrevious"] == .bool(true))
     var seen: [StreamID] = []
     for method in ["Next", "Next", "Next", "Previous", "Previous"] {
-      _ = try player.perform(method, [], on: session)
-      seen.append(session.controller.currentStreamID)
+      _ = try player.perform(method, [], on: call.session)
+      seen.append(call.session.controller.currentStreamID)
     }
     #expect(seen == ["b", "c", "a", "c", "b"])
-    _ = try player.perform("Stop", [], on: session)
-    #expect(!session.window.isOpen)
+    _ = try player.perform("Stop", [], on: call.session)
+    #expect(!call.window.isOpen)
   }
 
   @Test func theTrackIsTheStreamWithItsIDAsAPath() throws {
-    let session = try Session(["a"])
+    let call = try Call(["a"])
     #expect(
-      PlayerInterface().properties(of: session)["Metadata"]
+      PlayerInterface().properties(of: call.session)["Metadata"]
         == .variants(["mpris:trackid": .objectPath("/org/pipsink/stream/61"), "xesam:title": .string("a")]))
   }
 
   @Test func theVolumeIsTheOnlyPropertyThatCanBeSet() throws {
-    let session = try Session()
+    let call = try Call()
     let player = PlayerInterface()
-    player.setProperty("Volume", to: 0.25, of: session)
-    #expect(session.volume == 0.25 && player.properties(of: session)["Volume"] == .double(0.25))
-    player.setProperty("Rate", to: 2, of: session)
-    SessionInterface().setProperty("Volume", to: 1, of: session)
-    #expect(session.volume == 0.25)
-    #expect(throws: PipSinkError.self) { try player.perform("OpenUri", ["http://x"], on: session) }
+    player.setProperty("Volume", to: 0.25, of: call.session)
+    #expect(call.session.volume == 0.25 && player.properties(of: call.session)["Volume"] == .double(0.25))
+    player.setProperty("Rate", to: 2, of: call.session)
+    SessionInterface().setProperty("Volume", to: 1, of: call.session)
+    #expect(call.session.volume == 0.25)
+    #expect(throws: PipSinkError.self) { try player.perform("OpenUri", ["http://x"], on: call.session) }
   }
 
   @Test(arguments: [false, true]) func anAppIsRaisedOnlyWhereItHasAWindow(canRaise: Bool) throws {
-    let session = try Session()
-    session.canRaise = canRaise
-    let app = MediaPlayerInterface(identity: "Call")
-    #expect(app.properties(of: session)["CanRaise"] == .bool(canRaise))
-    #expect(app.properties(of: session)["Identity"] == .string("Call"))
-    _ = try app.perform("Raise", [], on: session)
-    #expect(session.done == (canRaise ? ["raise"] : []))
-    _ = try app.perform("Quit", [], on: session)
-    #expect(session.done.last == "quit")
+    let call = try Call()
+    if canRaise { call.display.presentHandler = { call.done.append("raise") } }
+    let app = MediaPlayerInterface(identity: "Call") { call.done.append("quit") }
+    #expect(app.properties(of: call.session)["CanQuit"] == .bool(true))
+    #expect(
+      MediaPlayerInterface(identity: "Call", quit: nil).properties(of: call.session)["CanQuit"] == .bool(false))
+    #expect(app.properties(of: call.session)["CanRaise"] == .bool(canRaise))
+    #expect(app.properties(of: call.session)["Identity"] == .string("Call"))
+    _ = try app.perform("Raise", [], on: call.session)
+    #expect(call.done == (canRaise ? ["raise"] : []))
+    _ = try app.perform("Quit", [], on: call.session)
+    #expect(call.done.last == "quit")
   }
 
   // MARK: - Values

@@ -99,6 +99,66 @@ struct ExampleTests {
     try await expectEnd(of: example, byClosing: call, of: server)
   }
 
+  @Test func theProgramOfTheREADMEHasAtMostFifteenLinesAndAWindowWhoseControlsWork() async throws {
+    let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
+    let readme = try String(contentsOf: Demo.root.appendingPathComponent("README.md"), encoding: .utf8)
+    #expect(readme.contains("```swift\n\(source)```"), "the README has the program as it is")
+    let lines = source.split(separator: "\n").filter { !$0.hasPrefix("import ") && !$0.hasPrefix("//") }
+    #expect(lines.count <= 15)
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
+      environment: server.environment)
+    let app = try await server.window("PipSink")
+    // The first of seven bars is white.
+    func showsAnna() async throws -> Bool {
+      try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 3)[0] > 150
+    }
+    #expect(try await eventually { try await showsAnna() })
+    // Minimised, it goes on in picture-in-picture; the window's button for going back shows the app again.
+    try await server.tool("xdotool", "windowminimize", app.id)
+    let title = { (id: String) in "Picture in Picture: \(id)" }
+    var window = try await server.window(title("anna"))
+    func click(_ x: Int, _ y: Int) async throws {
+      try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 3)")
+      try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)", "sleep", "0.3", "click", "1")
+    }
+    try await click(window.width - 20, 20)
+    #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
+    #expect(try await eventually { try await !server.properties(app, "WM_STATE").contains("Iconic") })
+    // By its key, and on to the next stream by the arrow, which is one of four buttons in the middle below.
+    try await press("p", in: app, of: server)
+    window = try await server.window(title("anna"))
+    // Previous, pause, next and mute are in the middle below.
+    let button = { (number: Int) in window.width / 2 + (2 * number - 3) * 15 }
+    try await click(button(2), window.height - 22)
+    window = try await server.window(title("ben"))
+    // Paused, the ball stands still for a second; played on, it moves. The controls lie above and below.
+    func picture() async throws -> [UInt8] {
+      let height = window.height - 90
+      return try await server.screenshot().cropped(x: window.x, y: window.y + 40, width: window.width, height: height)
+        .bytes
+    }
+    func isMoving() async throws -> Bool {
+      let first = try await picture()
+      for _ in 0..<4 {
+        try await Task.sleep(for: .milliseconds(250))
+        if try await picture() != first { return true }
+      }
+      return false
+    }
+    #expect(try await eventually { try await isMoving() })
+    try await click(button(1), window.height - 22)
+    #expect(try await eventually { try await !isMoving() })
+    try await click(button(1), window.height - 22)
+    #expect(try await eventually { try await isMoving() })
+    // Closed by its button, everything is in the app; the app's window closed, the program ends.
+    try await click(20, 20)
+    #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
+    #expect(try await eventually { try await showsAnna() })
+    try await expectEnd(of: example, byClosing: app, of: server)
+  }
+
   private func expectEnd(
     of example: RunningProgram, byClosing window: XServer.Window, of server: XServer
   ) async throws {

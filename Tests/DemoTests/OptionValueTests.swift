@@ -9,7 +9,8 @@ import Testing
   @Test func everyActionHasItsWord() {
     let actions: [(String, TimedAction.Action)] = [
       ("normal", .normal), ("snapshot", .snapshot), ("close", .close), ("background", .background),
-      ("foreground", .foreground), ("pause", .pause), ("mute", .mute), ("quit", .quit),
+      ("foreground", .foreground), ("quit", .quit), ("pause", .session(.togglePause)),
+      ("mute", .session(.toggleMute)),
       ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("start:a", .startStream("a")),
       ("stop:a", .stopStream("a")), ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
       // An ID may hold what divides the others.
@@ -36,7 +37,7 @@ import Testing
     }
     #expect(
       TimedAction.inOrder(actions).map(\.action) == [
-        .pictureInPicture("a"), .normal, .snapshot, .mute, .quit, .pause,
+        .pictureInPicture("a"), .normal, .snapshot, .session(.toggleMute), .quit, .session(.togglePause),
       ])
   }
 
@@ -78,14 +79,6 @@ import Testing
     }
   }
 
-  @Test func theStreamForPictureInPictureIsNotTheUsersOwn() throws {
-    let command = try #require(
-      PipSinkDemo.parseAsRoot(["play", "--local", "me", "--local", "also", "videotestsrc"]) as? PlayCommand)
-    #expect(command.preferredStream(of: ["me", "anna", "ben"]) == "anna")
-    #expect(command.preferredStream(of: ["me", "also"]) == "me")
-    #expect(command.preferredStream(of: []) == nil)
-  }
-
   @Test func everyStreamThatAnOptionNamesIsWanted() throws {
     let command = try #require(
       PipSinkDemo.parseAsRoot([
@@ -97,13 +90,15 @@ import Testing
 
   @Test func keysMeanWhatTheHelpSays() {
     let keys: [(Character, TimedAction.Action?)] = [
-      ("p", .toggle), ("n", .next), ("s", .snapshot), (" ", .pause), ("m", .mute), ("f", .fullscreen), ("?", .help),
+      ("p", .session(.togglePictureInPicture)), ("n", .session(.nextStream)), ("s", .snapshot),
+      (" ", .session(.togglePause)), ("m", .session(.toggleMute)), ("f", .session(.toggleFullscreen)), ("?", .help),
       ("q", .quit), ("P", nil), ("x", nil),
     ]
     for (key, action) in keys {
-      #expect(Keys.action(for: key) == action, "\(key)")
+      #expect(TimedAction.Action(key: key) == action, "\(key)")
       guard action != nil else { continue }
-      #expect(Keys.help.split(separator: "\n").contains { $0.hasPrefix(key == " " ? "space " : "\(key) ") }, "\(key)")
+      #expect(
+        TimedAction.help.split(separator: "\n").contains { $0.hasPrefix(key == " " ? "space " : "\(key) ") }, "\(key)")
     }
   }
 }

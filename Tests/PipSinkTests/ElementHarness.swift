@@ -117,6 +117,30 @@ final class ElementHarness {
     return gst_message_get_structure(message).map { String(cString: gst_structure_get_name($0)) }
   }
 
+  /// An element message: its name, and its fields that are texts.
+  struct Message {
+    var name: String
+    var fields: [String: String] = [:]
+  }
+
+  /// The element messages that are there.
+  func takeMessages() -> [Message] {
+    var messages: [Message] = []
+    while let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT) {
+      defer { gst_message_unref(message) }
+      guard let structure = gst_message_get_structure(message) else { continue }
+      var entry = Message(name: String(cString: gst_structure_get_name(structure)))
+      for field in ["reason", "from", "to"] {
+        if let text = gst_structure_get_string(structure, field) { entry.fields[field] = String(cString: text) }
+      }
+      messages.append(entry)
+    }
+    return messages
+  }
+
+  /// "pip" or "normal".
+  var mode: String { state.settings.mode == .pip ? "pip" : "normal" }
+
   /// The names of the element messages until, and with, the one of this name.
   func elementMessages(until last: String) -> [String] {
     var names: [String] = []

@@ -18,7 +18,7 @@ import Testing
     harness.push(milliseconds: 33)
     #expect(harness.state.member?.statistics?.pictureInPicture ?? 0 > 0)
     harness.set("mode", "normal")
-    #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+    #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-will-stop", "pip-did-stop"])
     let inApp = harness.state.member?.statistics?.inApp ?? 0
     harness.push(milliseconds: 66)
     #expect(harness.state.member?.statistics?.inApp == inApp + 1)
@@ -32,7 +32,7 @@ import Testing
       harness.emit(signal)
       #expect(harness.elementMessages(until: "pip-did-start").suffix(3) == run)
       harness.emit(signal == "start-pip" ? "stop-pip" : signal)
-      #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+      #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-will-stop", "pip-did-stop"])
     }
   }
 
@@ -86,7 +86,7 @@ import Testing
     gst_harness_push_event(one.harness, gst_event_new_eos())
     switch action {
     case "next": #expect(await eventually { session.router.table.surface(for: "two") == .pictureInPicture })
-    case "stop": #expect(one.elementMessages(until: "pip-did-stop") == ["pip-did-stop"])
+    case "stop": #expect(one.elementMessages(until: "pip-did-stop") == ["pip-will-stop", "pip-did-stop"])
     default: #expect(await !eventually(within: 0.05) { session.router.table.surface(for: "one") != .pictureInPicture })
     }
     // After a seek it is there to be shown once more.

@@ -39,7 +39,9 @@ import Testing
       let isActive = controller.isActive
       #expect([.active, .appMinimized].contains(controller.state) == isActive, "seed \(seed): \(controller.state)")
       let streamID = controller.pictureInPictureStreamID
-      #expect(streamID == nil || streamID == controller.currentStreamID, "seed \(seed)")
+      // One that is chosen while the window is being closed is the next time's.
+      let isStopping = if case .stopping = controller.phase { true } else { false }
+      #expect(streamID == nil || isStopping || streamID == controller.currentStreamID, "seed \(seed)")
       #expect(!isActive || streamID != nil, "seed \(seed)")
       #expect(!controller.isWaitingForPicture || streamID == nil, "seed \(seed)")
     }

@@ -109,7 +109,6 @@ import Testing
       let observation = VideoFrameObservation(
         of: "a", by: SilentObserver(), configuration: .init(formatSeries: series))
       #expect(ProcessorChain(next: observation).formatSeries == series)
-      #expect(StreamRegistry().consumer(for: "a", next: observation).formatSeries == series)
     }
     #expect(ProcessorChain(next: CountingConsumer()).formatSeries == .any)
   }

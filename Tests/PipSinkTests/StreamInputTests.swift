@@ -63,7 +63,7 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test")
     do {
       let input = StreamInput(
-        streamID: "a", deliveringTo: MultiStreamRenderer().consumer(for: "a"))
+        streamID: "a", deliveringTo: SampleBufferDisplayLayer(name: "a"))
       let frame = try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
       layer.enqueue(SampleBuffer(pixelBuffer: frame))
       input.push(frame)

@@ -6,41 +6,29 @@ import PipSinkGTK
 var call: CallWindow?
 
 @MainActor
-final class CallWindow: PictureInPictureControllerDelegate {
-  private let engine: VideoEngine
-  private let router = FrameRouter()
-  private let grid: GridVideoView
+final class CallWindow {
+  private let session: PictureInPictureSession
+  private let display: WidgetDisplay
   private let window: UnsafeMutablePointer<GtkWidget>
-  private var controllers: [PictureInPictureController] = []
-  private var background: BackgroundMonitor?
 
   init(_ pipeline: PipelineDescription) throws {
-    engine = try VideoEngine(pipeline)
-    grid = try GridVideoView()
+    // The streams' pictures are a widget of the app's. Where their windows were is not remembered.
+    display = try WidgetDisplay(placementPath: nil)
+    session = try PictureInPictureSession(pipeline, display: display)
     window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
-    for id in engine.streamIDs {
-      // In the app: a view whose layer takes the stream's frames.
-      let view = try RemoteVideoView(streamID: id)
-      view.placeholder = nil
-      grid.add(view)
-      router.addStream(id, inApp: view.layer)
-      // In picture-in-picture: a window with a controller of its own. Its place is not remembered.
-      let controller = PictureInPictureController(
-        contentSource: ContentSource(router: router, streamID: id),
-        window: try PictureInPictureWindow(placementPath: nil))
-      controller.delegate = self
-      controller.handledActions = [.playPause]
-      controller.startsAutomatically = true
-      controllers.append(controller)
-    }
+    display.setWindow(window)
+    // Each stream has a picture-in-picture window for itself.
+    for id in session.engine.streamIDs { try session.addPictureInPictureWindow(for: id) }
+    session.startsAutomatically = true
     buildWindow()
-    try engine.start { [router] in router.consumer(for: $0) }
+    let session = session
+    Task { do { try await session.start() } catch { print("\(error)") } }
   }
 
   private func buildWindow() {
     let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
     let button = gtk_button_new_with_label("Picture in picture")
-    gtk_box_pack_start(cast(box), cast(grid.unsafeGtkWidget), 1, 1, 0)
+    gtk_box_pack_start(cast(box), cast(display.unsafeGtkWidget), 1, 1, 0)
     gtk_box_pack_start(cast(box), button, 0, 0, 0)
     gtk_container_add(cast(window), box)
     gtk_window_set_title(cast(window), "Call")
@@ -54,32 +42,18 @@ final class CallWindow: PictureInPictureControllerDelegate {
       gtk_main_quit()
     }
     g_signal_connect_data(window, "destroy", unsafeBitCast(quit, to: GCallback.self), nil, nil, GConnectFlags(0))
-    background = BackgroundMonitor(gtkWindow: UnsafeMutableRawPointer(window)) { [weak self] isInBackground in
-      for controller in self?.controllers ?? [] {
-        isInBackground ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
-      }
-    }
     gtk_widget_show_all(window)
   }
 
   private func toggle() {
-    for controller in controllers { do { try controller.toggle() } catch { print("\(error)") } }
+    for id in session.engine.streamIDs {
+      do { try session.dedicatedControllers[id]?.toggle() } catch { print("\(error)") }
+    }
   }
 
-  /// Every thread of the engine's ends, and the windows go with their controllers.
   private func stop() {
-    controllers = []
-    engine.stop()
-  }
-
-  func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
-    gtk_window_present(cast(window))
-    return true
-  }
-
-  func pictureInPictureController(_ controller: PictureInPictureController, didReceive action: PictureInPictureAction) {
-    engine.isPaused.toggle()
-    for controller in controllers { controller.isPaused = engine.isPaused }
+    for controller in session.controllers { controller.invalidate() }
+    session.engine.stop()
   }
 }
 

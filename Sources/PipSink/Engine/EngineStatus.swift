@@ -10,6 +10,8 @@ final class EngineStatus: Sendable {
     var stallTimeout = 3.0
     var streams: [StreamID: StreamInfo] = [:]
     var localStreamIDs: Set<StreamID> = []
+    /// Streams whose frames come from outside.
+    var inputIDs: Set<StreamID> = []
     var saidDevices: Set<StreamDevice> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?

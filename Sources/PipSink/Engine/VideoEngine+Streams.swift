@@ -22,7 +22,8 @@ extension VideoEngine {
       return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
     }
     try players.withLock { players throws(PipSinkError) in
-      guard players[streamID] == nil, !streamIDs.contains(streamID) else { throw .duplicateStreamID(streamID) }
+      let isTaken = players[streamID] != nil || streamIDs.contains(streamID) || inputIDs.contains(streamID)
+      guard !isTaken else { throw .duplicateStreamID(streamID) }
       players[streamID] = player
       status.add([streamID])
     }

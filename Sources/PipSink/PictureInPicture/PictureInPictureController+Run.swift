@@ -58,7 +58,9 @@ extension PictureInPictureController {
     runCount += 1
     let (number, requestedAt) = (runCount, MonotonicTime.now)
     streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio ?? streamAspectRatio
-    become(.starting(.init(number: number, attempt: attempt, isAutomatic: isAutomatic)), telling: .willStart)
+    become(
+      .starting(.init(number: number, streamID: streamID, attempt: attempt, isAutomatic: isAutomatic)),
+      telling: .willStart)
     do throws(PipSinkError) {
       // Whoever was told, of the start or of the window, may have stopped it.
       guard phase.run?.number == number else { return }

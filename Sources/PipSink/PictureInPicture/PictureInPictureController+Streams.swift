@@ -20,13 +20,15 @@ extension PictureInPictureController {
     }
     let old = streamID
     streamID = new
+    if phase.isOpen { updateRun { $0.streamID = new } }
     awaitedStreamID = nil
     if keepsPlaceOfEndedStream || content == .inactive { removePlaceholder() }
     keepsPlaceOfEndedStream = false
     streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
     updatePresentation()
     streamSelector.select(new)
-    emit(.sourceChanged(from: old, to: new))
+    // The first choice changes nothing that anybody was told.
+    if !old.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
     // In the background it may have waited for a stream with a picture.
     settle()
@@ -34,7 +36,11 @@ extension PictureInPictureController {
 
   func followSelector(since old: PictureInPictureStreamSelector) {
     let isKnown = streamSelector.streams.contains { $0.id == streamID }
-    if isKnown { keepsPlaceOfEndedStream = false }
+    if isKnown, keepsPlaceOfEndedStream {
+      keepsPlaceOfEndedStream = false
+      // It comes back to the place that was kept for it. The choice brings us here again.
+      if streamSelector.selected != streamID, streamSelector.select(streamID) { return }
+    }
     let isLastGone = streamSelector.streams.isEmpty && !old.streams.isEmpty
     let hasEnded = !isKnown && phase.isOpen && (isLastGone || old.streams.contains { $0.id == streamID })
     if hasEnded, endsWithItsStream { return end(.sourceEnded) }

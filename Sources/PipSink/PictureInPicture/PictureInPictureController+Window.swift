@@ -34,7 +34,8 @@ extension PictureInPictureController {
 
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
-      streamID: streamID, content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused,
+      streamID: pictureInPictureStreamID ?? streamID, content: content, aspectRatio: aspectRatio, actions: actions,
+      isPaused: isPlaybackPaused,
       isMuted: isMuted)
   }
 

@@ -115,7 +115,7 @@ public final class PictureInPictureController {
   /// The stream that is in picture-in-picture: from `willStart` on, until `didStop` or `failedToStart` is told. Nil otherwise,
   /// and where the source is a display layer.
   public var pictureInPictureStreamID: StreamID? {
-    phase.run == nil || handover.router == nil ? nil : streamID
+    handover.router == nil ? nil : phase.run?.streamID
   }
 
   /// Whether it starts with the first picture (``startWhenReady()``).

@@ -29,6 +29,8 @@ enum PictureInPicturePhase: Equatable {
   struct Run: Equatable {
     /// No other run of the controller has this number.
     let number: Int
+    /// The stream in the window. One that is chosen while it is being closed is the next run's.
+    var streamID: StreamID
     /// How many tries in a row have failed before.
     var attempt: Int
     /// Whether the app's going to the background started it, and its coming back ends it.

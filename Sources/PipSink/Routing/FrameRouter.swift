@@ -17,6 +17,8 @@ public final class FrameRouter: Sendable {
     var table: RoutingTable
     var routes: [StreamRoute] = []
     var surfaces: [PictureInPictureSurfaceID: any SampleBufferDestination]
+    /// Destinations of streams that are yet to come.
+    var awaiting: [StreamID: [any SampleBufferDestination]] = [:]
     var lastSurfaceNumber = 0
     var keepsInAppPictures = true
 
@@ -65,8 +67,34 @@ public final class FrameRouter: Sendable {
         streamID: streamID, placement: placement, inApp: inApp,
         pictureInPicture: control.destination(of: placement), broadcast: broadcast,
         firstFrames: firstFrameBroadcast)
+      for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
       control.routes.append(route)
       return route
+    }
+  }
+
+  /// Shows every frame of a stream on `destination` from now on, whatever the mode and beside its surfaces: a preview, or
+  /// a recording. It begins with the newest frame; of a stream that is not there yet, with its first. Any number of
+  /// destinations may be attached; none waits for another. When the stream is removed, they are let go.
+  ///
+  /// - Returns: whether the stream has delivered a frame.
+  @discardableResult
+  public func attach(_ destination: any SampleBufferDestination, toStream streamID: StreamID) -> Bool {
+    control.withLock { control in
+      if let route = control.route(streamID) { return route.add(destination) }
+      if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
+        control.awaiting[streamID, default: []].append(destination)
+      }
+      return false
+    }
+  }
+
+  /// `destination` shows nothing of the stream any more. Others go on.
+  public func detach(_ destination: any SampleBufferDestination, fromStream streamID: StreamID) {
+    control.withLock { control in
+      control.awaiting[streamID]?.removeAll { $0 === destination }
+      if control.awaiting[streamID]?.isEmpty == true { control.awaiting[streamID] = nil }
+      control.route(streamID)?.remove(destination)
     }
   }
 
@@ -80,6 +108,7 @@ public final class FrameRouter: Sendable {
   public func removeStream(_ streamID: StreamID) {
     let requestedAt = MonotonicTime.now
     control.withLock { control in
+      control.awaiting[streamID] = nil
       guard let route = control.route(streamID) else { return }
       publish(control.table.forgetting(streamID), in: &control, requestedAt, nil)
       control.routes.removeAll { $0 === route }

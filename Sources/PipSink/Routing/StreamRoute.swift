@@ -13,6 +13,8 @@ final class StreamRoute: SampleBufferConsumer {
     var inApp: (any SampleBufferDestination)?
     /// The picture-in-picture surface that shows the stream.
     var pictureInPicture: (any SampleBufferDestination)?
+    /// What shows every frame, whatever the mode.
+    var others: [any SampleBufferDestination] = []
     var latest: SampleBuffer?
     var statistics = StreamStatistics()
     var lastSequenceNumber: UInt64 = 0
@@ -134,11 +136,32 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
+  /// Shows every frame on `destination` as well, beginning with the newest.
+  ///
+  /// - Returns: whether there is one.
+  func add(_ destination: any SampleBufferDestination) -> Bool {
+    state.withLock { state in
+      guard !state.others.contains(where: { $0 === destination }) else { return state.latest != nil }
+      state.others.append(destination)
+      if let latest = state.latest { destination.begin(with: latest, isFresh: false, presented: nil) }
+      return state.latest != nil
+    }
+  }
+
+  func remove(_ destination: any SampleBufferDestination) {
+    let dropped = state.withLock { state -> SampleBuffer? in
+      guard let index = state.others.firstIndex(where: { $0 === destination }) else { return nil }
+      return state.others.remove(at: index).relinquish(removingImage: true)
+    }
+    _ = dropped
+  }
+
   /// The stream is no more: its surfaces are empty, and what still comes goes nowhere.
   func close() {
     let dropped = state.withLock { state in
       let waiting = state.destination?.relinquish(removingImage: true)
-      let dropped = (waiting, state.latest)
+      let dropped = (waiting, state.latest, state.others.map { $0.relinquish(removingImage: true) })
+      state.others = []
       state.inApp = nil
       state.pictureInPicture = nil
       state.latest = nil
@@ -186,6 +209,8 @@ extension StreamRoute.State {
   /// - Returns: whether the frame replaces one that will never be shown.
   @inline(__always)
   fileprivate mutating func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
+    // A loop over none would still retain the array.
+    if !others.isEmpty { for other in others { other.enqueue(sampleBuffer) } }
     guard placement.surface != nil else { return inApp?.enqueue(sampleBuffer) ?? false }
     let replaced = pictureInPicture?.enqueue(sampleBuffer) ?? false
     if placement.keepsShowingInApp { inApp?.enqueue(sampleBuffer) }

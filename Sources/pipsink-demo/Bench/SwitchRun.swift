@@ -14,35 +14,38 @@ struct SwitchRun {
   }
 
   private let source: StillSource
-  private let surfaces: any Surfaces
-  private let router = FrameRouter()
-  private let controller: PictureInPictureController
+  private let session: PictureInPictureSession
+  private var router: FrameRouter { session.router }
 
   private static let inAppSize = PictureSize(width: 640, height: 360)
-  private static let pictureInPictureSize = PictureSize(width: 320, height: 180)
 
   init(source: StillSource, isOffscreen: Bool) async throws {
     self.source = source
-    surfaces =
-      if isOffscreen {
-        try OffscreenSurfaces(
-          inAppSize: Self.inAppSize, pictureInPictureSize: Self.pictureInPictureSize, gravity: .resizeAspect,
-          isSplit: false)
-      } else {
-        try WindowSurfaces(
-          size: Self.inAppSize, layout: .grid, placement: nil, gravity: .resizeAspect, watchesBackground: false,
-          help: "", wish: { _ in })
-      }
-    controller = PictureInPictureController(
-      contentSource: ContentSource(router: router, streamID: "b"), window: surfaces.pictureInPictureWindow)
+    let display: any SessionDisplay =
+      isOffscreen
+      ? try OffscreenDisplay(inAppSize: Self.inAppSize) : try WindowDisplay(size: Self.inAppSize)
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.pictureInPictureStreamID = "b"
+    // Nobody watches whether the windows can be seen.
+    configuration.isBackgroundDecodingEnabled = true
+    session = try PictureInPictureSession(
+      .text("\(source.description) ! appsink name=a \(source.description) ! appsink name=b"), display: display,
+      configuration: configuration)
   }
 
   func run(switches: Int) async throws -> Result {
-    let engine = try VideoEngine(.text("\(source.description) ! appsink name=a \(source.description) ! appsink name=b"))
-    for id in engine.streamIDs { router.addStream(id, inApp: try surfaces.inAppLayer(for: id)) }
-    (surfaces as? WindowSurfaces)?.show()
-    try engine.start { router.consumer(for: $0) }
-    defer { engine.stop() }
+    try await session.start()
+    do {
+      let result = try await measure(switches: switches)
+      await session.stop()
+      return result
+    } catch {
+      await session.stop()
+      throw error
+    }
+  }
+
+  private func measure(switches: Int) async throws -> Result {
     let count = Locked(0)
     let changes = router.presentedChanges()
     let counting = Task.detached {
@@ -51,15 +54,15 @@ struct SwitchRun {
     defer { counting.cancel() }
     try await waitForFrames()
     // Opens the window, which the others find open; it counts for nothing.
-    try controller.start()
-    defer { controller.stop() }
+    try session.startPictureInPicture()
+    defer { session.stopPictureInPicture() }
     try await wait(until: { count.withLock { $0 } == 1 })
     let before = router.changes.count
     for index in 0..<switches {
       // 20 ms and up to one more interval between frames, in steps that meet all of it.
       try await Task.sleep(for: .microseconds(20_000 + index * 7919 % (1_000_000 / source.rate)))
       let seen = count.withLock { $0 }
-      try controller.setSource(streamID: engine.streamIDs[index % 2])
+      try session.setPictureInPictureSource(session.engine.streamIDs[index % 2])
       try await wait(until: { count.withLock { $0 } > seen })
     }
     // The frame after the last switch tells whether that one lost any.
@@ -67,7 +70,7 @@ struct SwitchRun {
     let moves = router.changes.dropFirst(before)
     let entries = moves.filter { $0.to == .pictureInPicture }
     return Result(
-      surface: surfaces.kind, latencies: entries.compactMap(\.firstFrameLatency).map { Double($0) / 1e6 },
+      surface: session.display.kind, latencies: entries.compactMap(\.firstFrameLatency).map { Double($0) / 1e6 },
       lost: moves.reduce(0) { $0 + $1.framesLost }, repeated: moves.reduce(0) { $0 + $1.framesRepeated })
   }
 

@@ -1,0 +1,92 @@
+import PipSink
+import PipSinkGTK
+
+/// Where the elements of a session are shown: in windows of PipSink's own, the app's one opened when a stream is shown
+/// there; in the window that an element's application has for it; or in memory.
+final class ElementDisplay: SessionDisplay {
+  private let base: any SessionDisplay
+  private var members: [StreamID: SessionMember] = [:]
+  /// Of streams in windows of their applications'.
+  private var foreign: [StreamID: X11WindowRenderer] = [:]
+  /// What was told; the value nil is the picture.
+  private var placeholders: [StreamID: StreamPlaceholder?] = [:]
+
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  init(_ surface: ElementSurface) throws(PipSinkError) {
+    guard surface == .window else {
+      base = try OffscreenDisplay()
+      return
+    }
+    let windows = try WindowDisplay(opensWithFirstStream: true)
+    base = windows
+    windows.reportsKeys = false
+    windows.keyHandler = { [weak self, weak windows] key in
+      let shown = (windows?.shownStreamIDs ?? []).compactMap { self?.members[$0] }
+      for member in shown { ElementNavigation.send(key: key, to: member) }
+      return !shown.isEmpty
+    }
+    windows.pointerHandler = { [weak self] id, event, size in
+      if let member = self?.members[id] { ElementNavigation.send(event, on: size, to: member) }
+    }
+  }
+
+  var kind: String { base.kind }
+  var pictureInPictureHost: any PictureInPictureHost { base.pictureInPictureHost }
+  var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)? {
+    get { base.eventHandler }
+    set { base.eventHandler = newValue }
+  }
+
+  /// To be told before the stream is added.
+  func set(_ member: SessionMember) { members[member.streamID] = member }
+
+  func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
+    if let member = members[streamID] { try show(member) }
+  }
+
+  /// Shows a stream where its settings say now.
+  func show(_ member: SessionMember) throws(PipSinkError) {
+    let (id, settings) = (member.streamID, member.settings)
+    // On Wayland a window of another connection's cannot be drawn in.
+    guard settings.windowHandle == 0 || base.kind != GTKDisplay.Kind.x11.rawValue else {
+      return try show(member, in: settings)
+    }
+    if foreign.removeValue(forKey: id) != nil { member.layer.detach() }
+    try base.add(member.layer, for: id)
+    // It may have been in a window of its application's when it was told.
+    if let placeholder = placeholders[id] { base.setPlaceholder(placeholder, for: id) }
+  }
+
+  /// In the application's own window.
+  private func show(_ member: SessionMember, in settings: ElementSettings) throws(PipSinkError) {
+    if foreign[member.streamID] == nil { base.removeStream(member.streamID) }
+    if let known = foreign[member.streamID], known.windowID == settings.windowHandle, known.mayUseWindow {
+      known.renderRectangle = settings.renderRectangle
+    } else {
+      // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
+      guard let access = member.accessToWindow(settings.windowHandle) else { return }
+      // The window may be of GTK's, and new.
+      GTKDisplay.synchronize()
+      let renderer = try X11WindowRenderer(windowID: settings.windowHandle, access: access)
+      renderer.renderRectangle = settings.renderRectangle
+      foreign[member.streamID] = renderer
+      member.layer.attach(to: renderer)
+    }
+  }
+
+  func removeStream(_ streamID: StreamID) {
+    base.removeStream(streamID)
+    foreign[streamID] = nil
+    placeholders[streamID] = nil
+    members.removeValue(forKey: streamID)?.layer.detach()
+  }
+
+  func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
+    placeholders.updateValue(placeholder, forKey: streamID)
+    if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
+  }
+
+  var canPresent: Bool { base.canPresent }
+  func present() { base.present() }
+  func watchBackground(_ isWatched: Bool) { base.watchBackground(isWatched) }
+}

@@ -1,0 +1,34 @@
+/// Streams whose frames come from outside the engine: pushed by an app, or by a `pipsink` element. The engine knows what
+/// they do and tells it as it does of its own streams.
+extension VideoEngine {
+  /// Makes a stream known that waits for its first frame.
+  ///
+  /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/invalidArgument(_:reason:)``.
+  func addInput(_ id: StreamID) throws(PipSinkError) {
+    guard !id.isEmpty, !id.utf8.contains(0) else {
+      throw .invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it")
+    }
+    let isNew = status.state.withLock { state in
+      guard state.streams[id] == nil else { return false }
+      state.inputIDs.insert(id)
+      state.streams[id] = StreamInfo(id: id, isLocal: state.localStreamIDs.contains(id))
+      return true
+    }
+    guard isNew else { throw .duplicateStreamID(id) }
+    status.setStream(id, to: .requesting)
+  }
+
+  /// What a stream that was added so does now.
+  func setInput(_ id: StreamID, to state: StreamPlayState) {
+    if inputIDs.contains(id) { status.setStream(id, to: state) }
+  }
+
+  func removeInput(_ id: StreamID) {
+    guard status.state.withLock({ $0.inputIDs.remove(id) }) != nil else { return }
+    status.retire(id)
+    status.finishWithoutStopped()
+  }
+
+  /// The streams that were added so, sorted.
+  var inputIDs: [StreamID] { status.state.withLock { $0.inputIDs.sorted() } }
+}

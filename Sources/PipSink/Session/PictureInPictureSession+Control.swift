@@ -1,0 +1,161 @@
+/// Picture-in-picture and playback: one truth each, whoever asks.
+extension PictureInPictureSession {
+  /// The stream in the picture-in-picture window, from the start's beginning to the stop's end; nil while there is none.
+  public var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
+
+  /// Starts picture-in-picture, now or with its stream's first picture; while it is open, shows another stream in it.
+  ///
+  /// - Parameter streamID: nil for the one that is chosen.
+  /// - Throws: as ``PictureInPictureController/setSource(streamID:)`` and
+  ///   ``PictureInPictureController/startWhenReady()``; then nothing has changed.
+  public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
+    defer { updatePlaceholders() }
+    if let streamID { try controller.setSource(streamID: streamID) }
+    try controller.startWhenReady()
+  }
+
+  /// Chooses the stream for picture-in-picture, whether that is open or not.
+  ///
+  /// - Throws: as ``PictureInPictureController/setSource(streamID:)``; then nothing has changed.
+  public func setPictureInPictureSource(_ streamID: StreamID) throws(PipSinkError) {
+    defer { updatePlaceholders() }
+    try controller.setSource(streamID: streamID)
+  }
+
+  /// Brings the frames back to the app and closes the window; also forgets a start that waits for a picture.
+  public func stopPictureInPicture() {
+    controller.stop()
+    updatePlaceholders()
+  }
+
+  /// Has every controller start by itself, or not. The session's own window has nothing to start with when all streams
+  /// have windows for themselves.
+  func updateAutomaticStart() {
+    for controller in controllers {
+      controller.startsAutomatically =
+        startsAutomatically && (controller !== self.controller || !ownStreamsAreGone)
+    }
+    updateBackgroundWatch()
+  }
+
+  private var ownStreamsAreGone: Bool {
+    !dedicatedControllers.isEmpty && controller.streamSelector.streams.isEmpty
+  }
+
+  /// Tells the session that the app cannot be seen any more, or can be seen again. Displays with windows tell it by
+  /// themselves.
+  public func setBackground(_ isInBackground: Bool) {
+    for controller in controllers {
+      isInBackground ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
+    }
+  }
+
+  /// Watching costs wake-ups on Wayland, so it is done only where something follows from it.
+  func updateBackgroundWatch() {
+    display.watchBackground(startsAutomatically || !engine.isBackgroundDecodingEnabled)
+  }
+
+  /// Does what a key or a button of the app stands for.
+  ///
+  /// - Throws: as ``startPictureInPicture(_:)``.
+  public func perform(_ action: SessionAction) throws(PipSinkError) {
+    switch action {
+    case .togglePictureInPicture:
+      if pictureInPictureStreamID != nil || controller.isWaitingForPicture {
+        stopPictureInPicture()
+      } else {
+        try startPictureInPicture()
+      }
+    case .nextStream:
+      try startPictureInPicture(controller.streamSelector.neighbour(forward: true) ?? controller.currentStreamID)
+    case .togglePause: isPaused.toggle()
+    case .toggleMute: isMuted.toggle()
+    case .toggleFullscreen: display.perform(.toggleFullscreen)
+    }
+  }
+
+  // MARK: - Playback
+
+  /// Whether all of the engine's streams stand still. Not that of an interruption, which ends by itself.
+  public var isPaused: Bool {
+    get { engine.isPaused }
+    set {
+      engine.isPaused = newValue
+      updatePlayback()
+    }
+  }
+
+  /// Whether all of the engine's streams are silent.
+  public var isMuted: Bool {
+    get { engine.audioSession.isMuted }
+    set {
+      engine.audioSession.isMuted = newValue
+      updatePlayback()
+    }
+  }
+
+  /// Of all of the engine's streams together: a linear amplitude from 0 to 1; others are taken for the nearest of those.
+  public var volume: Double {
+    get { engine.audioSession.volume }
+    set {
+      engine.audioSession.volume = newValue
+      updatePlayback()
+    }
+  }
+
+  var isPlaybackPaused: Bool { isPaused || engine.audioSession.interruption == .pause }
+
+  func updatePlayback() {
+    for controller in controllers {
+      controller.isPaused = isPlaybackPaused
+      controller.isMuted = isMuted
+    }
+    emit(.playbackChanged)
+  }
+
+  // MARK: - Windows for single streams
+
+  /// The session's controller and those of streams with windows for themselves.
+  public var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
+
+  /// Gives a stream a picture-in-picture window for itself, which is started and stopped by the controller that is
+  /// returned. The session's own window does not choose the stream any more.
+  ///
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and as ``SessionDisplay/makePictureInPictureHost()``.
+  @discardableResult
+  public func addPictureInPictureWindow(
+    for streamID: StreamID
+  ) throws(PipSinkError) -> PictureInPictureController {
+    if let known = dedicatedControllers[streamID] { return known }
+    guard playStates[streamID] != nil else { throw .unknownStream(streamID, known: playStates.keys.sorted()) }
+    let new = PictureInPictureController(
+      contentSource: ContentSource(router: router, streamID: streamID),
+      window: try display.makePictureInPictureHost(), configuration: controller.configuration)
+    dedicatedControllers[streamID] = new
+    connect(new)
+    new.observeEvents { [weak self] _ in self?.updatePlaceholders() }
+    controller.streamSelector.remove(streamID)
+    updateAutomaticStart()
+    return new
+  }
+}
+
+/// What the session does about its windows' controls.
+extension PictureInPictureSession: PictureInPictureControllerDelegate {
+  public func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
+    if let restoreUserInterface { return await restoreUserInterface() }
+    display.present()
+    return display.canPresent
+  }
+
+  public func pictureInPictureController(
+    _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
+  ) {
+    if actionHandler?(action) == true { return }
+    switch action {
+    case .playPause: isPaused.toggle()
+    case .mute: isMuted.toggle()
+    default: break
+    }
+  }
+}

@@ -1,0 +1,309 @@
+/// Everything that an app's picture-in-picture needs, kept in step: its streams, where they are shown, the
+/// picture-in-picture window and its controls, sound, placeholders, and what is decoded.
+///
+/// The session owns a ``VideoEngine``, a ``FrameRouter``, a layer for each stream, and a
+/// ``PictureInPictureController`` with its stream selector, and connects them: a stream that comes, ends, fails or loses
+/// its camera reaches the selector, the placeholders and the window; whether streams are paused, muted or how loud they
+/// are is said in one place and shown in all; what nobody can see is not decoded. Its parts stay reachable for what it
+/// has no method for.
+///
+/// Control lives on the main actor; frames never wait for it. Dropping the session stops its streams and takes its
+/// windows away.
+@MainActor
+public final class PictureInPictureSession {
+  /// How a session begins.
+  public struct Configuration: Sendable {
+    /// Streams that are the app's own picture. May name streams that are still to come.
+    public var localStreamIDs: Set<StreamID> = []
+    /// The stream for picture-in-picture; may still be to come. Nil has the stream selector choose.
+    public var pictureInPictureStreamID: StreamID?
+    /// Whether picture-in-picture begins with the session, from its stream's first frame on.
+    public var startsInPictureInPicture = false
+    /// Who is shown in picture-in-picture where nobody says it.
+    public var streamSelectorPolicy = PictureInPictureStreamSelector.Policy.first
+    /// Of the picture-in-picture controller.
+    public var pictureInPicture = PictureInPictureController.Configuration()
+    /// How pictures are fitted to their places in the app.
+    public var videoGravity = VideoGravity.resizeAspect
+    /// Whether streams that nobody can see are decoded all the same.
+    public var isBackgroundDecodingEnabled = false
+    /// What the frames of streams go through first. Streams may still be to come.
+    public var processors: [StreamID: [any FrameProcessor]] = [:]
+
+    public init() {}
+  }
+
+  public let engine: VideoEngine
+  public let router: FrameRouter
+  public let display: any SessionDisplay
+  /// Of the window that every session has. Streams with windows for themselves have further ones
+  /// (``addPictureInPictureWindow(for:)``).
+  public let controller: PictureInPictureController
+  /// The controllers of streams with windows for themselves.
+  public internal(set) var dedicatedControllers: [StreamID: PictureInPictureController] = [:]
+  /// Asked to bring the app's user interface back when the user leaves picture-in-picture for it; returns whether that
+  /// could be done. Nil has the display do it.
+  public var restoreUserInterface: (@MainActor () async -> Bool)?
+  /// Asked about a control of the picture-in-picture window before the session carries it out; returns whether the app
+  /// has done so. For apps whose streams are not the session's to pause.
+  public var actionHandler: (@MainActor (PictureInPictureAction) -> Bool)?
+
+  /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when it comes back.
+  public var startsAutomatically = false {
+    didSet { updateAutomaticStart() }
+  }
+
+  let configuration: Configuration
+  let broadcast = Broadcast<SessionEvent>()
+  /// What the streams do, as far as it has been told.
+  var playStates: [StreamID: StreamPlayState] = [:]
+  var layers: [StreamID: SampleBufferDisplayLayer] = [:]
+  var chains: [StreamID: ProcessorChain] = [:]
+  /// By the streams with a pipeline of their own: whether they have been removed.
+  var removals: [StreamID: Locked<Bool>] = [:]
+  /// What every stream's place was told to show; the value nil is the picture.
+  private var placeholders: [StreamID: StreamPlaceholder?] = [:]
+  /// Streams whose way through the router is their owners'.
+  var routedElsewhere: Set<StreamID> = []
+  /// Renderers that show streams besides.
+  private var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
+  private var tasks: [Task<Void, Never>] = []
+
+  /// Makes a session; nothing runs and nothing is shown before ``start()``.
+  ///
+  /// - Parameters:
+  ///   - description: a pipeline, each appsink of which is a stream; nil for a session whose streams come later.
+  ///   - display: where streams are shown; one session has it for itself.
+  /// - Throws: as ``VideoEngine/init(_:)``, and as ``SessionDisplay/add(_:for:)``.
+  public convenience init(
+    _ description: PipelineDescription? = nil, display: any SessionDisplay, configuration: Configuration = .init()
+  ) throws(PipSinkError) {
+    let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
+    try self.init(engine, display, configuration)
+  }
+
+  /// - Parameters:
+  ///   - engine: not started, and the session's from now on.
+  ///   - router: may have streams already, which ``addStream(_:layer:prepare:)`` makes the session's.
+  package init(
+    _ engine: VideoEngine, _ display: any SessionDisplay, _ configuration: Configuration, router: FrameRouter? = nil
+  ) throws(PipSinkError) {
+    let selector = Self.selector(of: engine.streamIDs, configuration)
+    let chosen = configuration.pictureInPictureStreamID ?? selector.selected
+    let begins = configuration.startsInPictureInPicture && chosen != nil
+    // From the first frame on.
+    let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
+    (self.engine, self.display, self.configuration) = (engine, display, configuration)
+    self.router = router ?? FrameRouter(table: table)
+    engine.localStreamIDs = configuration.localStreamIDs
+    engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
+    controller = PictureInPictureController(
+      contentSource: ContentSource(router: self.router, streamID: chosen ?? ""),
+      window: display.pictureInPictureHost, configuration: configuration.pictureInPicture)
+    for id in engine.streamIDs { try addLayer(for: id) }
+    for id in engine.streamIDs { playStates[id] = .stopped }
+    controller.streamSelector = selector
+    connect(controller)
+    controller.observeEvents { [weak self] event in self?.handle(event) }
+    display.eventHandler = { [weak self] event in self?.handle(event) }
+    hearStreams()
+    updateBackgroundWatch()
+    updatePlaceholders()
+  }
+
+  private static func selector(
+    of streamIDs: [StreamID], _ configuration: Configuration
+  ) -> PictureInPictureStreamSelector {
+    var selector = PictureInPictureStreamSelector(policy: configuration.streamSelectorPolicy)
+    for id in streamIDs { selector.add(id, isLocal: configuration.localStreamIDs.contains(id)) }
+    if let wanted = configuration.pictureInPictureStreamID { selector.select(wanted) }
+    return selector
+  }
+
+  isolated deinit {
+    for task in tasks { task.cancel() }
+    display.eventHandler = nil
+  }
+
+  func connect(_ controller: PictureInPictureController) {
+    controller.delegate = self
+    controller.engine = engine
+    controller.handledActions = [.playPause, .mute]
+    controller.isPaused = isPlaybackPaused
+    controller.isMuted = isMuted
+  }
+
+  private func hearStreams() {
+    let (events, firstFrames) = (engine.events(), router.firstFrames())
+    tasks = [
+      Task { [weak self] in for await event in events { self?.handle(event) } },
+      Task { [weak self] in for await id in firstFrames { self?.noteFirstFrame(of: id) } },
+    ]
+  }
+
+  // MARK: - Start and stop
+
+  /// Shows the app's window, begins picture-in-picture where the configuration says so, and starts the pipeline. Where
+  /// picture-in-picture cannot be had, the streams go on without it (``SessionEvent/refused(_:)``).
+  ///
+  /// - Throws: as ``VideoEngine/start(within:deliveringTo:)``.
+  public func start() async throws(PipSinkError) {
+    display.show()
+    if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
+    guard !engine.streamIDs.isEmpty else { return }
+    let (router, chains) = (router, chains)
+    try await engine.start(within: engine.stateChangeTimeout) { chains[$0] ?? router.consumer(for: $0) }
+  }
+
+  /// Starts the session, waits until the user closes the app's window or every stream has come to its end, and stops it.
+  ///
+  /// - Throws: as ``start()``.
+  public func run() async throws(PipSinkError) {
+    let events = events()
+    try await start()
+    loop: for await event in events {
+      switch event {
+      case .engine(.finished), .display(.closeRequested): break loop
+      default: break
+      }
+    }
+    await stop()
+  }
+
+  /// Stops all streams. The last pictures stay where they are shown; ``start()`` goes on.
+  ///
+  /// - Parameter seconds: what pipelines have for their stop; nil for the engine's `stateChangeTimeout`.
+  /// - Returns: whether everything has stopped. What had not was given up.
+  @discardableResult
+  public func stop(within seconds: Double? = nil) async -> Bool {
+    await engine.stop(within: seconds ?? engine.stateChangeTimeout)
+  }
+
+  /// Ends everything: streams, picture-in-picture, windows for single streams. Nothing starts any more.
+  public func invalidate() async {
+    for controller in controllers { controller.invalidate() }
+    dedicatedControllers = [:]
+    await stop()
+  }
+
+  // MARK: - Events
+
+  /// The events from now on; each call gives a stream of its own. It ends when the session goes away.
+  public func events() -> AsyncStream<SessionEvent> { broadcast.stream() }
+
+  /// Calls `observer` with every event from now on, while it happens: before the call returns that brought it about.
+  package func observeEvents(_ observer: @escaping @MainActor (SessionEvent) -> Void) {
+    broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
+  }
+
+  func emit(_ event: SessionEvent) { broadcast.send(event) }
+
+  /// Does what nobody waits for the answer of.
+  private func attempt(_ body: () throws(PipSinkError) -> Void) {
+    do throws(PipSinkError) {
+      try body()
+    } catch {
+      emit(.refused(error))
+    }
+  }
+
+  /// Everything that is to be told of picture-in-picture with the session's own window.
+  private func handle(_ event: PictureInPictureEvent) {
+    if case .sourceChanged(_, let id) = event { updateContent(of: id) }
+    updatePlaceholders()
+    emit(.pictureInPicture(event))
+  }
+
+  private func handle(_ event: SessionDisplayEvent) {
+    emit(.display(event))
+    switch event {
+    case .background(let isInBackground): setBackground(isInBackground)
+    case .key(let key):
+      guard let action = SessionAction(key: key) else { return }
+      attempt { () throws(PipSinkError) in try perform(action) }
+    case .closeRequested: break
+    }
+  }
+
+  // MARK: - Places in the app
+
+  /// The layer that shows a stream in the app; nil of a stream that is not there, and where the display shows none.
+  public func layer(of streamID: StreamID) -> SampleBufferDisplayLayer? { layers[streamID] }
+
+  /// What stands in a stream's place in the app; nil while its picture does.
+  public func placeholder(of streamID: StreamID) -> StreamPlaceholder? { placeholders[streamID] ?? nil }
+
+  /// Shows a stream on another renderer of the app's instead of its place, fitted in another way, while its frames flow.
+  /// The place shows nothing any more; the renderer begins with the newest frame.
+  ///
+  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, also where the display shows no streams.
+  public func updateView(
+    _ renderer: any VideoRenderer, for streamID: StreamID, gravity: VideoGravity
+  ) throws(PipSinkError) {
+    guard let layer = layers[streamID] else { throw .unknownStream(streamID, known: layers.keys.sorted()) }
+    layer.videoGravity = gravity
+    layer.attach(to: renderer)
+  }
+
+  /// Shows every frame of a stream on `renderer` from now on, beside its place in the app and picture-in-picture, also of
+  /// one that is yet to come. Any number of renderers may show a stream; none waits for another. They are let go when
+  /// the stream is removed.
+  ///
+  /// - Returns: whether the stream has delivered a frame. When it has not, the renderer waits for it.
+  @discardableResult
+  public func attach(
+    _ renderer: any VideoRenderer, toStream streamID: StreamID, gravity: VideoGravity = .resizeAspect
+  ) -> Bool {
+    if let known = attachments[streamID]?.first(where: { $0.renderer === renderer })?.layer {
+      known.videoGravity = gravity
+      return router.attach(known, toStream: streamID)
+    }
+    let layer = SampleBufferDisplayLayer(name: streamID, renderer: renderer, videoGravity: gravity)
+    attachments[streamID, default: []].append((renderer, layer))
+    return router.attach(layer, toStream: streamID)
+  }
+
+  /// `renderer` shows nothing of the stream any more. Others go on.
+  public func detach(_ renderer: any VideoRenderer, fromStream streamID: StreamID) {
+    guard let index = attachments[streamID]?.firstIndex(where: { $0.renderer === renderer }),
+      let layer = attachments[streamID]?.remove(at: index).layer
+    else { return }
+    router.detach(layer, fromStream: streamID)
+    layer.detach()
+  }
+
+  func forgetPlaces(of id: StreamID) {
+    placeholders[id] = nil
+    for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
+  }
+
+  /// Shows in every stream's place what belongs there now.
+  func updatePlaceholders() {
+    for id in playStates.keys {
+      let new = wantedPlaceholder(of: id)
+      if let told = placeholders[id], told == new { continue }
+      placeholders.updateValue(new, forKey: id)
+      display.setPlaceholder(new, for: id)
+    }
+  }
+
+  private func wantedPlaceholder(of id: StreamID) -> StreamPlaceholder? {
+    let elsewhere: StreamPlaceholder? = controllers.contains { $0.shows(id) } ? .inPictureInPicture : nil
+    switch playStates[id] ?? .stopped {
+    case .stopped, .requesting: return elsewhere ?? .waiting
+    case .playing: return elsewhere ?? (engine.info(of: id)?.camera == .off ? .cameraOff : nil)
+    // Whether more comes of the pipeline that several share nobody knows; the last picture stays.
+    case .stalled where engine.streamIDs.contains(id): return elsewhere
+    case .stalled, .reconnecting: return .reconnecting
+    case .ended: return .ended
+    case .failed(let error): return .failed(error.description)
+    }
+  }
+}
+
+extension PictureInPictureController {
+  /// Whether a stream is in its window, or will be with its first picture.
+  fileprivate func shows(_ id: StreamID) -> Bool {
+    pictureInPictureStreamID == id || awaitedStreamID == id || isWaitingForPicture && currentStreamID == id
+  }
+}

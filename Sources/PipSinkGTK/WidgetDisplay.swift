@@ -1,0 +1,189 @@
+import CGTK
+import PipSink
+
+/// A session's streams in a widget of an app's own GTK 3 window, and picture-in-picture windows beside it.
+///
+/// Each stream has a view of its own (``RemoteVideoView``), with its name and its placeholder. The widget lives as long
+/// as the display.
+public final class WidgetDisplay: SessionDisplay {
+  public enum Layout: Sendable {
+    /// Every stream in rows and columns.
+    case grid
+    /// The first two streams beside each other, the local one first; further ones are not shown in the app.
+    case split
+  }
+
+  private enum Content {
+    case grid(GridVideoView)
+    case split(SplitVideoView)
+
+    var widget: any GTKWidgetOwner {
+      switch self {
+      case .grid(let grid): grid
+      case .split(let split): split
+      }
+    }
+  }
+
+  public let kind: String
+  public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
+  public var pictureInPictureHost: any PictureInPictureHost { pictureInPictureWindow }
+  /// The views by their streams.
+  public private(set) var views: [StreamID: RemoteVideoView] = [:]
+  /// Told of the pointer in a stream's view; the size is the view's, in pixels.
+  package var pointerHandler: (@MainActor (StreamID, PointerEvent, PictureSize) -> Void)?
+  /// Whether the session hears of keys.
+  var reportsKeys = true
+  /// Called when a stream's view has been made.
+  var viewAdded: (@MainActor () -> Void)?
+
+  let pictureInPictureWindow: PictureInPictureWindow
+  private let content: Content
+  private let makesViewsWhenShown: Bool
+  private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
+  private var placeholders: [StreamID: StreamPlaceholder] = [:]
+  /// The app's window.
+  private var window: UnsafeMutableRawPointer?
+  private var background: BackgroundMonitor?
+  private var isBackgroundWatched = false
+
+  /// - Parameters:
+  ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
+  ///   - placementPath: where it is remembered; nil remembers nothing.
+  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  public convenience init(
+    layout: Layout = .grid, placement: WindowPlacement? = nil,
+    placementPath: String? = WindowPlacement.defaultPath
+  ) throws(PipSinkError) {
+    try self.init(layout: layout, placement: placement, placementPath: placementPath, makesViewsWhenShown: false)
+  }
+
+  /// - Parameter makesViewsWhenShown: whether a stream that is shown in picture-in-picture from its beginning on gets
+  ///   its view when it comes to the app.
+  init(
+    layout: Layout, placement: WindowPlacement?, placementPath: String?, makesViewsWhenShown: Bool
+  ) throws(PipSinkError) {
+    kind = try GTKDisplay.open().rawValue
+    content =
+      switch layout {
+      case .grid: .grid(try GridVideoView())
+      case .split: .split(try SplitVideoView())
+      }
+    if let placement, let placementPath { placement.save(to: placementPath) }
+    pictureInPictureWindow = try PictureInPictureWindow(placementPath: placementPath)
+    self.makesViewsWhenShown = makesViewsWhenShown
+    pictureInPictureWindow.keyPressed = { [weak self] in self?.press($0) ?? false }
+  }
+
+  /// The widget, for the app's layout. The display owns it.
+  public var unsafeGtkWidget: UnsafeMutableRawPointer { widget.unsafeGtkWidget }
+
+  var widget: any GTKWidgetOwner { content.widget }
+
+  /// Says which window of the app has the widget in it: the one that is watched for the background and presented.
+  ///
+  /// - Parameter window: a GtkWindow that lives as long as the display.
+  public func setWindow(_ window: UnsafeMutableRawPointer) {
+    self.window = window
+    watchBackground(isBackgroundWatched)
+  }
+
+  /// - Returns: whether the key is one that the session hears of.
+  func press(_ keyval: UInt32) -> Bool {
+    // A keyval below 128 is its ASCII character.
+    guard reportsKeys, keyval < 128, let scalar = Unicode.Scalar(keyval) else { return false }
+    eventHandler?(.key(Character(scalar)))
+    return true
+  }
+
+  // MARK: - Streams
+
+  public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
+    try PictureInPictureWindow(placementPath: nil)
+  }
+
+  public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
+    if layers[streamID] !== layer { removeStream(streamID) }
+    layers[streamID] = layer
+    if !makesViewsWhenShown { try addView(layer, for: streamID) }
+  }
+
+  private func addView(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
+    guard views[streamID] == nil else { return }
+    let view = try RemoteVideoView(streamID: streamID, layer: layer)
+    views[streamID] = view
+    view.view.pointerHandler = { [weak self, weak view] event in
+      if let size = view?.view.renderSize { self?.pointerHandler?(streamID, event, size) }
+    }
+    switch content {
+    case .grid(let grid): grid.add(view)
+    case .split(let split) where split.local == nil: split.local = view
+    case .split(let split) where split.remote == nil: split.remote = view
+    // There are two places.
+    case .split: break
+    }
+    showOrHideRemote()
+    viewAdded?()
+  }
+
+  public func removeStream(_ streamID: StreamID) {
+    layers.removeValue(forKey: streamID)?.detach()
+    placeholders[streamID] = nil
+    guard let view = views.removeValue(forKey: streamID) else { return }
+    switch content {
+    case .grid(let grid): grid.remove(view)
+    case .split(let split) where split.local === view: split.local = nil
+    case .split(let split) where split.remote === view: split.remote = nil
+    case .split: break
+    }
+    showOrHideRemote()
+  }
+
+  public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
+    placeholders[streamID] = placeholder
+    if placeholder != .inPictureInPicture, let layer = layers[streamID] { try? addView(layer, for: streamID) }
+    views[streamID]?.placeholder = placeholder
+    showOrHideRemote()
+  }
+
+  /// In the split layout the local picture has the whole width while the remote one is not there.
+  private func showOrHideRemote() {
+    guard case .split(let split) = content, let remote = split.remote?.streamID else { return }
+    split.showsRemote = placeholders[remote] != .inPictureInPicture && placeholders[remote] != .ended
+  }
+
+  // MARK: - The app's window
+
+  public var canPresent: Bool { window != nil }
+
+  public func present() {
+    guard let window = window?.assumingMemoryBound(to: GtkWidget.self), !GTKDisplay.isLost else { return }
+    gtk_window_deiconify(window.asWindow)
+    gtk_window_present(window.asWindow)
+    GTKDisplay.waylandActivation?.show(window)
+  }
+
+  public func watchBackground(_ isWatched: Bool) {
+    isBackgroundWatched = isWatched
+    guard isWatched, let window else {
+      background = nil
+      return
+    }
+    if background == nil {
+      background = BackgroundMonitor(gtkWindow: window) { [weak self] in self?.eventHandler?(.background($0)) }
+    }
+  }
+
+  // MARK: - What is shown
+
+  public var convertedFrameCount: UInt64? {
+    views.values.reduce(pictureInPictureWindow.view.convertedFrameCount) { $0 + $1.view.convertedFrameCount }
+  }
+
+  public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] {
+    let shown =
+      views.keys.sorted().compactMap { id in views[id].map { ("inApp-\(id)", $0.view) } }
+      + (pictureInPictureStreamID.map { [("pip-\($0)", pictureInPictureWindow.view)] } ?? [])
+    return shown.compactMap { name, view in view.image().map { (name, $0) } }
+  }
+}

@@ -1,0 +1,1 @@
+../PipSinkTests/ElementHarness.swift

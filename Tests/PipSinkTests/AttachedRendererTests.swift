@@ -1,0 +1,116 @@
+import Testing
+
+@testable import PipSink
+
+/// Renderers of an app's own on streams of a session, which come before or after them.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct AttachedRendererTests {
+  private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name="
+
+  private func makeSession() throws -> PictureInPictureSession { try PictureInPictureSession(display: NoDisplay()) }
+
+  private func frame(_ number: UInt64) throws -> SampleBuffer {
+    SampleBuffer(
+      pixelBuffer: try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 64, 36)), sequenceNumber: number)
+  }
+
+  @Test func aRendererMayComeBeforeItsStreamAndAfter() async throws {
+    let session = try makeSession()
+    let (early, late) = (TestRenderer(), TestRenderer())
+    #expect(!session.attach(early, toStream: "remote"), "there is no such stream yet")
+    try session.startStream("remote", from: .text(Self.live + "x"))
+    #expect(await eventually { !early.shown.isEmpty })
+    #expect(session.attach(late, toStream: "remote"))
+    #expect(await eventually { !late.shown.isEmpty })
+    session.detach(early, fromStream: "remote")
+    #expect(await eventually { early.state.withLock { $0.log.last } == "remove" })
+    let count = (early.shown.count, late.shown.count)
+    #expect(await eventually { late.shown.count > count.1 + 5 })
+    #expect(early.shown.count == count.0)
+    await session.stop()
+  }
+
+  @Test func everyRendererOfAStreamGetsItsFramesAndNoneWaitsForAnother() async throws {
+    let session = try makeSession()
+    let renderers = (0..<3).map { _ in TestRenderer() }
+    for renderer in renderers { session.attach(renderer, toStream: "a") }
+    session.attach(renderers[0], toStream: "a", gravity: .resizeAspectFill)
+    // One stands still, one fails.
+    renderers[0].state.withLock { $0.isHeld = true }
+    renderers[1].state.withLock { $0.failsNext = .max }
+    let consumer = try session.addStream("a")
+    let picture = try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 64, 36, pattern: "white"))
+    for number in 1...100 as ClosedRange<UInt64> {
+      consumer.consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: number))
+    }
+    #expect(await eventually { renderers[2].shown.last == 100 })
+    #expect(session.summary(of: "a")?.statistics.received == 100)
+    renderers[0].state.withLock { $0.isHeld = false }
+    renderers[0].state.wakeAll()
+    #expect(await eventually { renderers[0].shown.last == 100 })
+    #expect(renderers[0].state.withLock { $0.gravities.last } == .resizeAspectFill)
+    #expect(renderers[1].shown.isEmpty)
+  }
+
+  @Test func aRendererShowsItsStreamAlsoWhileThatIsInPictureInPicture() async throws {
+    let session = try makeSession()
+    let renderer = TestRenderer()
+    let consumer = try session.addStream("a")
+    consumer.consume(try frame(1))
+    session.attach(renderer, toStream: "a")
+    try session.startPictureInPicture("a")
+    consumer.consume(try frame(2))
+    #expect(await eventually { renderer.shown.last == 2 })
+    #expect(session.summary(of: "a")?.statistics.pictureInPicture == 1)
+    session.stopPictureInPicture()
+    consumer.consume(try frame(3))
+    #expect(await eventually { renderer.shown.last == 3 })
+  }
+
+  @Test func aStreamThatIsRemovedLetsItsRenderersGoAndItsConsumerHasNoEffect() async throws {
+    let session = try makeSession()
+    let renderer = TestRenderer()
+    session.attach(renderer, toStream: "a")
+    let old = try session.addStream("a")
+    old.consume(try frame(1))
+    #expect(await eventually { renderer.shown == [1] })
+    try session.removeStream("a")
+    #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
+    old.consume(try frame(2))
+    #expect(!session.attach(renderer, toStream: "a"), "a stream that comes back has delivered nothing")
+    try session.addStream("a").consume(try frame(3))
+    #expect(await eventually { renderer.shown == [1, 3] })
+  }
+
+  @Test func aRendererOfAStreamThatStandsStillBeginsWithItsNewestFrame() async throws {
+    let session = try makeSession()
+    let consumer = try session.addStream("a")
+    for number in 1...3 as ClosedRange<UInt64> { consumer.consume(try frame(number)) }
+    let renderer = TestRenderer()
+    #expect(session.attach(renderer, toStream: "a", gravity: .resize))
+    #expect(await eventually { renderer.shown == [3] })
+    #expect(renderer.state.withLock { $0.gravities } == [.resize])
+    // It leaves, and comes back while nothing has changed.
+    session.detach(renderer, fromStream: "a")
+    #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
+    session.detach(renderer, fromStream: "a")
+    #expect(session.attach(renderer, toStream: "a"))
+    #expect(await eventually { renderer.shown == [3, 3] })
+  }
+
+  @Test func aStreamMovesToAnotherViewWithAnotherGravity() async throws {
+    let host = try OffscreenPictureInPictureWindow()
+    let session = try PictureInPictureSession(display: LayerDisplay(pictureInPictureHost: host))
+    let (first, second) = (TestRenderer(), TestRenderer())
+    let consumer = try session.addStream("a")
+    try session.updateView(first, for: "a", gravity: .resizeAspect)
+    consumer.consume(try frame(1))
+    #expect(await eventually { first.shown == [1] })
+    try session.updateView(second, for: "a", gravity: .resizeAspectFill)
+    #expect(await eventually { second.shown == [1] })
+    #expect(second.state.withLock { $0.gravities } == [.resizeAspectFill])
+    #expect(await eventually { first.state.withLock { $0.log.last } == "remove" })
+    #expect(throws: PipSinkError.unknownStream("b", known: ["a"])) {
+      try session.updateView(first, for: "b", gravity: .resize)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import PipSink
+
+/// Pictures in memory: the local one beside a remote one, and their sizes.
+@Suite struct OffscreenViewTests {
+  private func frame(_ pattern: String) throws -> SampleBuffer {
+    try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 36, pattern: pattern))
+  }
+
+  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+
+  @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
+  func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {
+    let split = try OffscreenSplitView(size: size)
+    let layers = [split.local, split.remote].map {
+      SampleBufferDisplayLayer(name: "split", renderer: $0, videoGravity: .resize)
+    }
+    layers[0].enqueue(try frame("white"))
+    layers[1].enqueue(try frame("red"))
+    let whiteThenRed = { (column: Int) -> Bool in
+      let image = split.image()
+      return image.size == size
+        && (0..<size.width).allSatisfy { x in
+          let pixel = image.pixel(x, size.height / 2)
+          return x < column ? pixel[0] > 240 && pixel[1] > 240 : pixel[0] < 30 && pixel[2] > 200
+        }
+    }
+    for showsRemote in [false, true, false, true, true] {
+      split.showsRemote = showsRemote
+      for layer in layers { #expect(layer.waitUntilPresented(by: soon)) }
+      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "remote shown: \(showsRemote)")
+    }
+    // What nobody sees was not made: the remote picture, before it was shown the first time.
+    #expect(layers[1].statistics.hidden == 1)
+  }
+
+  @Test func aSplitNeedsTwoColumns() {
+    #expect(throws: PipSinkError.invalidSize(width: 1, height: 5)) {
+      try OffscreenSplitView(size: .init(width: 1, height: 5))
+    }
+  }
+
+  @Test func anOffscreenSurfaceTakesAnotherSizeAndAsksForItsPicture() throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 8, height: 8))
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer, videoGravity: .resize)
+    layer.enqueue(try frame("white"))
+    #expect(layer.waitUntilPresented(by: soon))
+    try renderer.resize(to: .init(width: 20, height: 10))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.image()?.size == PictureSize(width: 20, height: 10))
+    #expect(throws: PipSinkError.invalidSize(width: 0, height: 10)) {
+      try renderer.resize(to: .init(width: 0, height: 10))
+    }
+    #expect(layer.bounds == PictureSize(width: 20, height: 10))
+  }
+
+  @Test func anOffscreenSurfaceAsksForItsPictureOnlyWhenSomethingHasChanged() throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 8, height: 8))
+    let asked = Locked(0)
+    renderer.setNeedsDisplayHandler { asked.withLock { $0 += 1 } }
+    try renderer.render(try frame("white"), gravity: .resize)
+    try renderer.resize(to: .init(width: 8, height: 8))
+    #expect(renderer.hasImage && asked.withLock { $0 } == 0, "it has the size already")
+    renderer.isVisible = true
+    #expect(asked.withLock { $0 } == 0, "it is visible already")
+    renderer.isVisible = false
+    #expect(asked.withLock { $0 } == 0)
+    renderer.isVisible = true
+    #expect(asked.withLock { $0 } == 1)
+    try renderer.resize(to: .init(width: 9, height: 8))
+    #expect(!renderer.hasImage && asked.withLock { $0 } == 2)
+    renderer.setNeedsDisplayHandler(nil)
+    try renderer.resize(to: .init(width: 10, height: 8))
+    #expect(asked.withLock { $0 } == 2)
+  }
+}

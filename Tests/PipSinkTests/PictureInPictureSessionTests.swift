@@ -1,0 +1,328 @@
+import Testing
+
+@testable import PipSink
+
+/// One session: its parts follow each other without anybody's wiring.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureSessionTests {
+  /// A session whose streams are pushed.
+  @MainActor
+  private final class Call {
+    let display: OffscreenDisplay
+    let session: PictureInPictureSession
+    var inputs: [StreamID: StreamInput] = [:]
+    let events = Locked<[SessionEvent]>([])
+    private let picture: PixelBuffer
+
+    init(_ ids: [StreamID] = ["a", "b"], configuration: PictureInPictureSession.Configuration = .init()) throws {
+      display = try OffscreenDisplay()
+      session = try PictureInPictureSession(display: display, configuration: configuration)
+      picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
+      session.observeEvents { [events] event in events.withLock { $0.append(event) } }
+      for id in ids { inputs[id] = try session.addInput(id) }
+    }
+
+    func push(_ id: StreamID) { inputs[id]?.push(picture) }
+
+    /// Pushes a frame of each stream, and waits until they play.
+    func play() async throws {
+      for id in inputs.keys.sorted() { push(id) }
+      #expect(await eventually { self.inputs.keys.allSatisfy { self.session.engine.playState(of: $0) == .playing } })
+      #expect(await eventually { self.inputs.keys.allSatisfy { self.session.playStates[$0] == .playing } })
+    }
+
+    /// Opens picture-in-picture with frames coming.
+    func open(_ id: StreamID? = nil) async throws {
+      try session.startPictureInPicture(id)
+      #expect(await eventually { self.session.controller.isActive })
+    }
+
+    var pictureInPictureEvents: [PictureInPictureEvent] {
+      events.withLock { events in
+        events.compactMap { if case .pictureInPicture(let event) = $0 { event } else { nil } }
+      }
+    }
+  }
+
+  @Test func aStreamsPlaceWaitsThenShowsItsPictureThenSaysThatItHasEnded() async throws {
+    let call = try Call()
+    #expect(call.display.placeholders == ["a": .waiting, "b": .waiting])
+    try await call.play()
+    #expect(call.display.placeholders.isEmpty)
+    #expect(await eventually { call.display.image(of: "a") != nil })
+    call.session.endInput("a")
+    #expect(await eventually { call.display.placeholders == ["a": .ended] })
+    #expect(call.session.placeholder(of: "a") == .ended)
+    // It goes on with its next frame.
+    call.session.resumeInput("a")
+    #expect(await eventually { call.display.placeholders.isEmpty })
+  }
+
+  @Test func aStreamInPictureInPictureSaysSoInItsPlaceFromTheStartOn() async throws {
+    let call = try Call()
+    try call.session.startPictureInPicture("b")
+    #expect(call.display.placeholders == ["a": .waiting, "b": .inPictureInPicture], "it waits for its picture")
+    #expect(call.session.pictureInPictureStreamID == nil)
+    try await call.play()
+    #expect(await eventually { call.session.controller.isActive })
+    #expect(call.session.pictureInPictureStreamID == "b")
+    #expect(call.display.placeholders == ["b": .inPictureInPicture])
+    try call.session.perform(.nextStream)
+    #expect(call.display.placeholders == ["a": .inPictureInPicture])
+    call.session.stopPictureInPicture()
+    #expect(call.display.placeholders.isEmpty && call.session.pictureInPictureStreamID == nil)
+  }
+
+  @Test func aCameraThatIsOffLeavesPictureInPictureToTheNextStream() async throws {
+    let call = try Call()
+    try await call.play()
+    try await call.open("a")
+    call.session.engine.setCameraState(.off, of: "a")
+    #expect(await eventually { call.session.pictureInPictureStreamID == "b" })
+    #expect(call.display.placeholders == ["a": .cameraOff, "b": .inPictureInPicture])
+    call.session.engine.setCameraState(.on, of: "a")
+    #expect(await eventually { call.display.placeholders == ["b": .inPictureInPicture] })
+    #expect(call.session.pictureInPictureStreamID == "b", "the choice stays")
+  }
+
+  @Test func aStreamThatStallsIsNoCameraThatIsOff() async throws {
+    let call = try Call()
+    try await call.play()
+    try await call.open("a")
+    call.session.engine.setInput("a", to: .stalled)
+    #expect(await eventually { call.session.controller.content == .reconnecting })
+    #expect(call.session.pictureInPictureStreamID == "a")
+    #expect(call.display.placeholders == ["a": .reconnecting])
+    // Another stream that plays is not said to be waited for.
+    try call.session.setPictureInPictureSource("b")
+    #expect(call.session.controller.content == .video)
+    try call.session.setPictureInPictureSource("a")
+    #expect(call.session.controller.content == .reconnecting)
+    call.session.engine.setInput("a", to: .playing)
+    #expect(await eventually { call.session.controller.content == .video })
+  }
+
+  @Test func theLoudestStreamTakesPictureInPicture() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.streamSelectorPolicy = .activeSpeaker
+    let call = try Call(configuration: configuration)
+    try await call.play()
+    try await call.open("a")
+    let send = { (decibels: Double) in
+      call.session.engine.status.broadcast.send(.audioLevel("b", AudioLevel(rms: decibels, peak: decibels)))
+    }
+    send(-3)
+    #expect(await eventually { call.session.controller.streamSelector.streams.last?.audioLevel ?? 0 > 0.5 })
+    // Half a second later it is still.
+    call.session.controller.streamSelector.setAudioLevel("b", 0.7, at: .now.advanced(bySeconds: 1))
+    #expect(call.session.pictureInPictureStreamID == "b")
+    call.session.engine.status.broadcast.send(.microphoneStateChanged("b", .off))
+    #expect(await eventually { call.session.controller.streamSelector.streams.last?.audioLevel == 0 })
+  }
+
+  @Test func theWindowsControlsPauseAndMuteAndEverybodyKnows() async throws {
+    let call = try Call()
+    try await call.play()
+    try await call.open()
+    let window = call.display.pictureInPictureWindow
+    #expect(window.presentation?.actions.isSuperset(of: [.playPause, .mute, .close, .backToApp]) == true)
+    for expected in [true, false] {
+      window.perform(.mute)
+      window.perform(.playPause)
+      #expect(call.session.isMuted == expected && call.session.engine.audioSession.isMuted == expected)
+      #expect(call.session.isPaused == expected && call.session.engine.isPaused == expected)
+      #expect(window.presentation?.isMuted == expected && window.presentation?.isPaused == expected)
+    }
+    let changes = call.events.withLock { $0.count { if case .playbackChanged = $0 { true } else { false } } }
+    #expect(changes == 4)
+    // An app whose streams are its own does it itself.
+    call.session.actionHandler = { _ in true }
+    window.perform(.mute)
+    #expect(!call.session.isMuted)
+  }
+
+  @Test func anInterruptionShowsAsAPauseAndEndsByItself() async throws {
+    let call = try Call()
+    try await call.play()
+    try await call.open()
+    call.session.engine.audioSession.beginInterruption(.pause)
+    #expect(await eventually { call.display.pictureInPictureWindow.presentation?.isPaused == true })
+    #expect(!call.session.isPaused)
+    call.session.engine.audioSession.endInterruption()
+    #expect(await eventually { call.display.pictureInPictureWindow.presentation?.isPaused == false })
+  }
+
+  @Test func theBackgroundStartsPictureInPictureAndTheForegroundStopsIt() async throws {
+    let call = try Call()
+    try await call.play()
+    call.session.startsAutomatically = true
+    call.display.eventHandler?(.background(true))
+    #expect(await eventually { call.session.controller.isActive })
+    call.display.eventHandler?(.background(false))
+    #expect(await eventually { call.session.pictureInPictureStreamID == nil })
+    #expect(call.pictureInPictureEvents.contains(.didStop(.foreground)))
+  }
+
+  @Test func keysDoTheSameInEveryAppAndSayWhatIsRefused() async throws {
+    let call = try Call()
+    let press = { call.display.eventHandler?(.key($0)) }
+    for key in " m" as String { press(key) }
+    #expect(call.session.isPaused && call.session.isMuted)
+    press("p")
+    #expect(call.session.controller.isWaitingForPicture)
+    press("p")
+    #expect(!call.session.controller.isWaitingForPicture)
+    call.display.pictureInPictureWindow.unsupportedReason = "told to"
+    press("p")
+    let refused = call.events.withLock { $0.compactMap { if case .refused(let error) = $0 { error } else { nil } } }
+    #expect(refused == [.pictureInPictureUnsupported(reason: "told to")])
+    for (key, action) in zip("pn mfx", [SessionAction.togglePictureInPicture, .nextStream, .togglePause, .toggleMute]) {
+      #expect(SessionAction(key: key) == action)
+    }
+    #expect(SessionAction(key: "f") == .toggleFullscreen && SessionAction(key: "x") == nil)
+  }
+
+  @Test func aStreamThatIsRemovedTellsWhatItWasAndLeavesNothing() async throws {
+    let call = try Call()
+    try await call.play()
+    try await call.open("a")
+    weak let layer = call.session.layer(of: "a")
+    #expect(layer != nil)
+    try call.session.removeStream("a")
+    #expect(call.session.pictureInPictureStreamID == "b", "picture-in-picture goes on with the next")
+    let summaries = call.events.withLock { events in
+      events.compactMap { if case .streamRemoved(_, let summary) = $0 { summary } else { nil } }
+    }
+    let summary = try #require(summaries.first)
+    #expect(summary.streamID == "a" && summary.statistics.received == 1 && summary.info?.id == "a")
+    #expect(summary.changes.map(\.to) == [.pictureInPicture, .inApp])
+    #expect(layer == nil)
+    #expect(call.session.router.streamIDs == ["b"] && call.session.streams.map(\.id) == ["b"])
+    #expect(call.session.summary(of: "a") == nil)
+    #expect(throws: PipSinkError.unknownStream("a", known: ["b"])) { try call.session.removeStream("a") }
+    // A late frame of it reaches nobody, and one that comes back under its ID is a new one.
+    call.push("a")
+    call.inputs["a"] = try call.session.addInput("a")
+    #expect(call.session.summary(of: "a")?.statistics.received == 0)
+    #expect(throws: PipSinkError.duplicateStreamID("a")) { _ = try call.session.addInput("a") }
+  }
+
+  @Test func allKindsOfStreamsBehaveAlike() async throws {
+    let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name="
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(.text(live + "pipeline"), display: display)
+    try await session.start()
+    try session.startStream("own", from: .text(live + "x"))
+    let input = try session.addInput("pushed")
+    input.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    let ids = ["own", "pipeline", "pushed"]
+    #expect(session.streams.map(\.id) == ids)
+    #expect(await eventually { session.streams.allSatisfy { $0.state == .playing } })
+    #expect(await eventually { display.placeholders.isEmpty })
+    for id in ids {
+      try session.startPictureInPicture(id)
+      #expect(await eventually { session.controller.isActive && session.pictureInPictureStreamID == id })
+      #expect(display.placeholders == [id: .inPictureInPicture])
+    }
+    #expect(session.summaries.map(\.streamID).sorted() == ids)
+    // A description with a mistake leaves no empty place.
+    #expect(throws: PipSinkError.self) { try session.startStream("bad", from: "videotestsrc ! nonsense") }
+    #expect(session.streams.map(\.id) == ids && display.placeholders.count == 1)
+    try session.removeStream("own")
+    #expect(throws: PipSinkError.unknownStream("pipeline", known: ["pushed"])) { try session.removeStream("pipeline") }
+    await session.stop()
+  }
+
+  @Test func aStreamsProcessorsTakeItsFramesWheneverItComes() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.processors["later"] = [FrameDecimator(every: 2)]
+    let display = try OffscreenDisplay()
+    let session = try PictureInPictureSession(display: display, configuration: configuration)
+    #expect(session.router.streamIDs.isEmpty)
+    let input = try session.addInput("later")
+    let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
+    for _ in 0..<10 { input.push(picture) }
+    let summary = try #require(session.summary(of: "later"))
+    #expect(summary.statistics.received == 5 && summary.statistics.dropped.processor == 5 && summary.isProcessed)
+    #expect(await eventually { display.image(of: "later") != nil })
+  }
+
+  @Test func aStreamMayHaveAPictureInPictureWindowForItself() async throws {
+    let call = try Call(["a", "b", "c"])
+    try await call.play()
+    try await call.open("a")
+    let own = try call.session.addPictureInPictureWindow(for: "b")
+    #expect(try call.session.addPictureInPictureWindow(for: "b") === own)
+    try own.start()
+    #expect(await eventually { own.isActive })
+    #expect(call.session.pictureInPictureStreamID == "a" && own.pictureInPictureStreamID == "b")
+    #expect(call.display.placeholders == ["a": .inPictureInPicture, "b": .inPictureInPicture])
+    #expect(call.session.router.table.entries.values.map(\.streamID).sorted() == ["a", "b"])
+    call.session.isMuted = true
+    #expect(own.isMuted)
+    // It goes with its stream.
+    weak let controller = own
+    try call.session.removeStream("b")
+    #expect(own.pictureInPictureStreamID == nil && call.session.dedicatedControllers.isEmpty)
+    #expect(controller != nil)
+    #expect(throws: PipSinkError.unknownStream("b", known: ["a", "c"])) {
+      try call.session.addPictureInPictureWindow(for: "b")
+    }
+  }
+
+  @Test func aSessionBeginsInPictureInPicture() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.startsInPictureInPicture = true
+    configuration.localStreamIDs = ["me"]
+    let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name="
+    let session = try PictureInPictureSession(
+      .text(live + "me " + live + "anna " + live + "ben"), display: try OffscreenDisplay(),
+      configuration: configuration)
+    #expect(session.controller.currentStreamID == "anna", "not the user's own")
+    try await session.start()
+    #expect(await eventually { session.controller.isActive })
+    let statistics = try #require(session.summary(of: "anna")?.statistics)
+    #expect(statistics.inApp == 0 && statistics.pictureInPicture > 0, "from the first frame on")
+    await session.stop()
+  }
+
+  @Test func aSessionRunsUntilItsStreamsAreOver() async throws {
+    let session = try PictureInPictureSession(
+      "videotestsrc num-buffers=5 ! appsink name=a videotestsrc num-buffers=3 ! appsink name=b", display: NoDisplay())
+    try await session.run()
+    #expect(session.streams.map(\.state) == [.ended, .ended])
+    #expect(session.summary(of: "a")?.statistics.received == 5)
+  }
+
+  @Test func aSessionThatHasGoneLeavesNothing() async throws {
+    weak var session: PictureInPictureSession?
+    weak var engine: VideoEngine?
+    weak var controller: PictureInPictureController?
+    let display = try OffscreenDisplay()
+    do {
+      let call = try PictureInPictureSession(
+        "videotestsrc is-live=true ! appsink name=a videotestsrc is-live=true ! appsink name=b", display: display)
+      try await call.start()
+      try call.startPictureInPicture()
+      #expect(await eventually { call.controller.isActive })
+      (session, engine, controller) = (call, call.engine, call.controller)
+      if Bool.random() { await call.stop() }
+    }
+    #expect(await eventually { session == nil && engine == nil && controller == nil })
+    #expect(!display.pictureInPictureWindow.isOpen && display.eventHandler == nil)
+  }
+
+  @Test func picturesGoOnWherePictureInPictureCannotBeHad() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.startsInPictureInPicture = true
+    let display = try OffscreenDisplay()
+    display.pictureInPictureWindow.unsupportedReason = "told to"
+    let session = try PictureInPictureSession(
+      "videotestsrc is-live=true ! appsink name=a", display: display, configuration: configuration)
+    let refused = Locked<[PipSinkError]>([])
+    session.observeEvents { event in if case .refused(let error) = event { refused.withLock { $0.append(error) } } }
+    try await session.start()
+    #expect(refused.withLock { $0 } == [.pictureInPictureUnsupported(reason: "told to")])
+    #expect(await eventually { session.engine.playState(of: "a") == .playing })
+    await session.stop()
+  }
+}
