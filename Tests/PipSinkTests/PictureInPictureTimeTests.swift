@@ -39,22 +39,10 @@ import Testing
 
   // MARK: - The first picture
 
-  /// A window that nobody sees: nothing is shown in it.
-  private final class Unseen: PictureInPictureHost {
-    let window: OffscreenPictureInPictureWindow
-    init() throws { window = try OffscreenPictureInPictureWindow() }
-    var renderer: any VideoRenderer { window.renderer }
-    var unsupportedReason: String? { nil }
-    var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-    func open(_ presentation: PictureInPicturePresentation) {}
-    func update(_ presentation: PictureInPicturePresentation) {}
-    func close() {}
-  }
-
   @Test func withoutAPictureItCountsAsStartedWhenTheTimeForThatIsOver() async throws {
     let call = try Call()
     let controller = PictureInPictureController(
-      contentSource: ContentSource(router: call.router, streamID: "a"), window: try Unseen(), clock: clock.clock)
+      contentSource: ContentSource(router: call.router, streamID: "a"), window: try UnseenWindow(), clock: clock.clock)
     var events = controller.events().makeAsyncIterator()
     try controller.start()
     #expect(await clock.isAwaited(in: 2))

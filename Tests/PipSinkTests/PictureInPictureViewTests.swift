@@ -47,25 +47,13 @@ import Testing
     }
   }
 
-  /// A window in which nothing is shown.
-  private final class Unseen: PictureInPictureHost {
-    private let window: OffscreenPictureInPictureWindow
-    init() throws { window = try OffscreenPictureInPictureWindow() }
-    var renderer: any VideoRenderer { window.renderer }
-    var unsupportedReason: String? { nil }
-    var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-    func open(_ presentation: PictureInPicturePresentation) {}
-    func update(_ presentation: PictureInPicturePresentation) {}
-    func close() {}
-  }
-
   // MARK: - One answer
 
   @Test(arguments: [false, true])
   func betweenStartAndTheFirstPictureItIsNotActiveAndTheStreamIsInPictureInPicture(isAutomatic: Bool) async throws {
     let call = try Call()
     let controller = PictureInPictureController(
-      contentSource: ContentSource(router: call.router, streamID: "a"), window: try Unseen(), clock: clock.clock)
+      contentSource: ContentSource(router: call.router, streamID: "a"), window: try UnseenWindow(), clock: clock.clock)
     let watch = Watch(controller)
     if isAutomatic {
       controller.startsAutomatically = true

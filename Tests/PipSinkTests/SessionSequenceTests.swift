@@ -53,19 +53,6 @@ import Testing
     var isIdle: Bool { phase == .idle }
   }
 
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    /// SplitMix64, by Steele, Lea and Flood.
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   private static let ids: [StreamID] = ["a", "b", "c"]
 
   /// One sequence.
@@ -74,13 +61,13 @@ import Testing
     let display: OffscreenDisplay
     let session: PictureInPictureSession
     let order: Order
-    private var random: Random
+    private var random: SeededGenerator
     private var inputs: [StreamID: StreamInput] = [:]
     private let picture: PixelBuffer
 
     init(_ seed: UInt64, _ picture: PixelBuffer) throws {
       self.picture = picture
-      random = Random(state: seed)
+      random = SeededGenerator(seed: seed)
       display = try OffscreenDisplay(
         inAppSize: .init(width: 16, height: 9), pictureInPictureSize: .init(width: 16, height: 9))
       var configuration = PictureInPictureSession.Configuration()
@@ -95,7 +82,7 @@ import Testing
 
     private var id: StreamID { Self.pick(SessionSequenceTests.ids, &random) }
 
-    private static func pick<Element>(_ elements: [Element], _ random: inout Random) -> Element {
+    private static func pick<Element>(_ elements: [Element], _ random: inout SeededGenerator) -> Element {
       elements[Int.random(in: elements.indices, using: &random)]
     }
 

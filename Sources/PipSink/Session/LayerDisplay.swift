@@ -4,8 +4,6 @@ public final class LayerDisplay: SessionDisplay {
   public let kind: String
   public let pictureInPictureHost: any PictureInPictureHost
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
-  /// What stands in the streams' places now.
-  public private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
   /// Called when what is to stand in a stream's place has changed; nil is its picture.
   public var placeholderChanged: (@MainActor (StreamID, StreamPlaceholder?) -> Void)?
   /// Brings the app's window back.
@@ -20,10 +18,9 @@ public final class LayerDisplay: SessionDisplay {
   }
 
   public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) {}
-  public func removeStream(_ streamID: StreamID) { placeholders[streamID] = nil }
+  public func removeStream(_ streamID: StreamID) {}
 
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
-    placeholders[streamID] = placeholder
     placeholderChanged?(streamID, placeholder)
   }
 

@@ -100,8 +100,10 @@ public final class PictureInPictureSession {
     controller = PictureInPictureController(
       contentSource: ContentSource(router: self.router, streamID: chosen ?? ""),
       window: display.pictureInPictureHost, configuration: configuration.pictureInPicture)
-    for id in engine.streamIDs { try addLayer(for: id) }
-    for id in engine.streamIDs { playStates[id] = .stopped }
+    for id in engine.streamIDs {
+      try addLayer(for: id)
+      playStates[id] = .stopped
+    }
     controller.streamSelector = selector
     connect(controller)
     controller.observeEvents { [weak self] event in self?.handle(event) }
