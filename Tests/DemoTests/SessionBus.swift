@@ -73,11 +73,11 @@ final class SessionBus {
   /// How many frames a stream has delivered.
   func receivedCount(of id: String) async throws -> Int {
     let statistics = try await call("Statistics").output
-    let parts = statistics.components(separatedBy: "'\(id)': {")
-    // There is no such stream yet.
-    guard parts.count > 1, let ofStream = parts.last else { return 0 }
-    let count = ofStream.components(separatedBy: "'Received': <uint64 ").last ?? ""
-    return Int(count.prefix { $0.isNumber }) ?? 0
+    // The streams come in no certain order, so that the text behind a stream's own part is another's.
+    guard let start = statistics.range(of: "'\(id)': {")?.upperBound else { return 0 }
+    let ofStream = statistics[start...].prefix { $0 != "}" }
+    guard let count = ofStream.range(of: "'Received': <uint64 ")?.upperBound else { return 0 }
+    return Int(ofStream[count...].prefix { $0.isNumber }) ?? 0
   }
 
   /// Ends a run by `Quit`.
