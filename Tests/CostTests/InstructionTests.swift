@@ -7,15 +7,17 @@ import Testing
 struct InstructionTests {
   @Test func aFrameCostsNoMoreThanInACProgram() async throws {
     let process = try Demo.start(
-      ["bench", "route", "--instructions", "--rounds", "1", "--frames", "12000", "--json", "-"])
+      ["bench", "route", "--instructions", "--rounds", "3", "--frames", "6000", "--json", "-"])
     let run = try await process.result(seconds: 600)
     try #require(run.status == 0, "\(run.errors)")
     let result = try JSONDecoder().decode(BenchResult.self, from: Data(run.output.utf8))
+    // The least of the rounds: in some runs of gst-launch-1.0 each frame costs up to 160 instructions more, in malloc and in
+    // GStreamer's own references, by how its threads happened to begin.
     func measured(_ variant: FramePathVariant, _ quantity: String) throws -> Double {
-      try #require(result.measurement(InstructionBench.name(variant, streams: 1), quantity)).median
+      try #require(result.measurement(InstructionBench.name(variant, streams: 1), quantity)).min
     }
     #expect(result.benchmark == InstructionBench.benchmark)
-    #expect(Set(result.processes ?? []).count == 2 * InstructionBench.variants.count)
+    #expect(Set(result.processes ?? []).count == 3 * 2 * InstructionBench.variants.count)
     for variant in InstructionBench.variants {
       // A frame that costs less has not been counted, and one that costs more has been to valgrind's start.
       let cost = try measured(variant, InstructionBench.cost)
