@@ -38,7 +38,8 @@ final class SessionMember: Sendable {
     box = settings
     window.withLock { $0.handle = settings.withLock { $0.windowHandle } }
     layer = SampleBufferDisplayLayer(name: streamID)
-    chain = ProcessorChain(processors, next: session.router.addStream(streamID, inApp: layer))
+    session.router.setLayer(layer, for: streamID)
+    chain = ProcessorChain(processors, next: session.router.input(for: streamID))
   }
 
   /// Whether its pipeline stands still.

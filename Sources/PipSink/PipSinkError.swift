@@ -31,8 +31,6 @@ public enum PipSinkError: Error, Equatable, Sendable {
   case stateChangeFailed(pipeline: String)
   /// `start()` while the engine runs already.
   case alreadyRunning
-  /// Custom rendering was switched while the engine ran (code 1011003). It is switched when the engine has stopped.
-  case customVideoRenderInUse
   /// A stream has delivered no frame for so many seconds.
   case streamStalled(StreamID, seconds: Double)
   /// A stream that has no end ended: its server closed the connection, for instance.
@@ -122,8 +120,6 @@ extension PipSinkError: CustomStringConvertible {
       "\"\(pipeline)\" refused to start and no element said why; GST_DEBUG=3 shows more"
     case .alreadyRunning:
       "the engine runs already; stop it first"
-    case .customVideoRenderInUse:
-      "custom rendering cannot be switched while the engine runs (1011003); it is switched when the engine has stopped"
     case .streamStalled(let id, let seconds):
       "stream \"\(id)\" has delivered no frame for \(seconds) s; is its source still there?"
     case .streamEndedUnexpectedly(let id):
@@ -191,7 +187,4 @@ extension PipSinkError {
     default: false
     }
   }
-
-  /// The code by which apps of other engines know the error; nil where there is none.
-  public var code: Int? { self == .customVideoRenderInUse ? 1_011_003 : nil }
 }

@@ -30,7 +30,7 @@ enum ExitStatus: Int32 {
       case .resourceExhausted: .exhausted
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
       case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .streamStalled, .streamEndedUnexpectedly, .notSeekable, .noAudioVolume, .customVideoRenderInUse,
+        .noSuchPlane, .streamStalled, .streamEndedUnexpectedly, .notSeekable, .noAudioVolume,
         .poolExhausted,
         .illegalTransition,
         .pictureInPictureNotPossible, .sourceNotReady,

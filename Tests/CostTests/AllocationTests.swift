@@ -38,7 +38,7 @@ struct AllocationTests {
   }
 
   @Test func aFrameThatGoesThroughProcessorsCostsNoMoreThanTheArrayOfThem() throws {
-    let consumer = FrameRouter().addStream("a", inApp: nil)
+    let consumer = FrameRouter().input(for: "a")
     let limiter = try #require(FrameRateLimiter(maximumRate: 1e9))
     let chain = ProcessorChain([FrameDecimator(every: 1), limiter], next: consumer)
     #expect(try allocationsPerFrame { chain.consume(try wrapped(source)) } <= 1)

@@ -46,14 +46,12 @@ import Testing
     let engine = try VideoEngine()
     let renderer = try OffscreenRenderer(size: PictureSize(width: 32, height: 18))
     let router = FrameRouter(pictureInPicture: SampleBufferDisplayLayer(name: "pip", renderer: renderer))
-    router.addStream(
-      "film",
-      inApp: SampleBufferDisplayLayer(
-        name: "film", renderer: try OffscreenRenderer(size: PictureSize(width: 32, height: 18))))
+    let inApp = try OffscreenRenderer(size: PictureSize(width: 32, height: 18))
+    router.setLayer(SampleBufferDisplayLayer(name: "film", renderer: inApp), for: "film")
     try engine.audioSession.setVolume(0.5, for: "film")
     let ear = try Ear(server)
     defer { ear.engine.stop() }
-    let start = { try engine.startPlayingStream("film", from: description(server)) { router.consumer(for: $0) } }
+    let start = { try engine.startPlayingStream("film", from: description(server)) { router.input(for: $0) } }
     try start()
     defer { engine.stop() }
     var input = try await server.sinkInput { isHalf($0) && !$0.mute }

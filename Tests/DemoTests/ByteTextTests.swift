@@ -51,7 +51,7 @@ import Testing
     for id in ["", "a\0b"] {
       #expect {
         try VideoEngine().startPlayingStream(id, from: "videotestsrc ! appsink name=a") {
-          FrameRouter().consumer(for: $0)
+          FrameRouter().input(for: $0)
         }
       } throws: { error in
         if case PipSinkError.invalidArgument("stream", _)? = error as? PipSinkError { true } else { false }

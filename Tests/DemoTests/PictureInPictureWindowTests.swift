@@ -157,7 +157,8 @@ struct PictureInPictureWindowTests {
     let actions = (0..<100).flatMap { number in
       ["--at", "\(1 + Double(number) * 0.1)=pip:\(number % 2 == 0 ? "remote-2" : "remote-1")"]
     }
-    let demo = try play(server, ["--mode", "pip", "--duration", "11.5"] + actions)
+    // The end comes after all of them, however late they are.
+    let demo = try play(server, ["--mode", "pip", "--at", "12=quit"] + actions)
     let result = try await demo.result(seconds: 60)
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()

@@ -86,7 +86,7 @@ import Testing
         + "h264parse ! matroskamux name=mux ! filesink location=\(path) audiotestsrc num-buffers=30 ! vorbisenc ! mux.")
     let router = FrameRouter()
     let engine = try VideoEngine()
-    try engine.startPlayingStream("film", uri: "file://\(path)") { router.consumer(for: $0) }
+    try engine.startPlayingStream("film", uri: "file://\(path)") { router.input(for: $0) }
     #expect(try await eventually { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 20)
     engine.stop()
@@ -111,7 +111,7 @@ import Testing
     let port = try #require(line.split(separator: " ").compactMap { Int($0) }.first, "\(line)")
     let router = FrameRouter()
     let engine = try VideoEngine()
-    try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.consumer(for: $0) }
+    try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.input(for: $0) }
     #expect(try await eventually(seconds: 60) { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 90)
     engine.stop()
@@ -131,7 +131,7 @@ import Testing
     try engine.startPlayingStream(
       "camera", from: .text("rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! appsink name=x"),
       configuration: configuration
-    ) { router.consumer(for: $0) }
+    ) { router.input(for: $0) }
     #expect(try await eventually(seconds: 60) { engine.playState(of: "camera") == .playing })
     server.stop()
     #expect(

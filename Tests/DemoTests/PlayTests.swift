@@ -306,8 +306,8 @@ import Testing
       [
         "play", live, "--stream", "b=\(blocked(folder))", "--at", "0=start:b", "--surface", "none", "--report", "-",
         "--stop-timeout", "600",
-      ] + (isStopping ? ["--at", "1=stop:b", "--at", "1.1=quit"] : []))
-    let isRunning = await demo.wait(forText: isStopping ? " 1.0 s " : "stream \"a\": ")
+      ] + (isStopping ? ["--at", "4=stop:b", "--at", "4.1=quit"] : []))
+    let isRunning = await demo.wait(forText: isStopping ? " 4.0 s " : "stream \"a\": ")
     #expect(isRunning, "\(demo.errors)")
     let isBlocked = await demo.wait { Self.waitsForWriter($0) }
     #expect(isBlocked, "\(demo.errors)")

@@ -9,7 +9,7 @@ import Testing
     throws -> Report.Stream
   {
     let router = FrameRouter()
-    router.addStream("x", inApp: nil)
+    router.input(for: "x")
     let statistics = try #require(router.renderStatistics(of: "x"))
     var stream = Report.Stream(statistics, state: state, error: nil)
     for path: WritableKeyPath<Report.Stream, UInt64> in [
@@ -129,7 +129,7 @@ import Testing
 
   @Test func framesThatCannotBeReadAreToldOnlyWhereThereAreAny() throws {
     let router = FrameRouter()
-    let consumer = router.addStream("a", inApp: nil)
+    let consumer = router.input(for: "a")
     consumer.consume(try PlainFrame.make([0, 0, 0]))
     var info = StreamInfo(id: "a", isLocal: false)
     let told = { try #require(router.renderStatistics(of: "a", info: info)) }

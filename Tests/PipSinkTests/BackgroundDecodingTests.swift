@@ -187,7 +187,7 @@ import Testing
       contentSource: ContentSource(router: router, streamID: "a"),
       window: try OffscreenPictureInPictureWindow(size: PictureSize(width: 64, height: 48)))
     controller.engine = engine
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     #expect(await eventually { router.statistics(of: "b")?.received ?? 0 > 2 && controller.isPossible })
     #expect(engine.visibleStreamIDs == nil)
     controller.applicationDidEnterBackground()

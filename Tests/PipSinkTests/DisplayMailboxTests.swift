@@ -17,7 +17,7 @@ import Testing
   private func adopted() -> DisplayMailbox {
     var mailbox = DisplayMailbox(gravity: .resize)
     _ = mailbox.change(to: renderer)
-    let isGranted = mailbox.grant(renderer)
+    let isGranted = mailbox.surface.grant(renderer)
     #expect(isGranted)
     #expect(next(&mailbox, at: 0) == "adopt")
     return mailbox
@@ -93,18 +93,18 @@ import Testing
     put(numbered(1), into: &mailbox)
     let unwanted = mailbox.change(to: other)
     #expect(unwanted == nil, "it waited for none")
-    #expect(mailbox.holds(renderer) && !mailbox.holds(other))
+    #expect(mailbox.surface.holds(renderer) && !mailbox.surface.holds(other))
     #expect(next(&mailbox, at: 1) == "retire")
-    #expect(mailbox.holds(renderer), "until it is said that it has been left")
-    let isWantedAgain = mailbox.hasLeft(renderer)
+    #expect(mailbox.surface.holds(renderer), "until it is said that it has been left")
+    let isWantedAgain = mailbox.surface.hasLeft(renderer)
     #expect(!isWantedAgain)
-    #expect(!mailbox.holds(renderer))
+    #expect(!mailbox.surface.holds(renderer))
     #expect(next(&mailbox, at: 1) == "wait", "the other is not the layer's yet")
-    let isGranted = mailbox.grant(other)
-    #expect(isGranted && mailbox.holds(other))
+    let isGranted = mailbox.surface.grant(other)
+    #expect(isGranted && mailbox.surface.holds(other))
     #expect(next(&mailbox, at: 1) == "adopt")
     #expect(next(&mailbox, at: 1) == "show 1")
-    let isGrantedTooLate = mailbox.grant(renderer)
+    let isGrantedTooLate = mailbox.surface.grant(renderer)
     #expect(!isGrantedTooLate, "it is wanted no more")
     _ = mailbox.change(to: nil)
     mailbox.isClosed = true
@@ -185,11 +185,11 @@ import Testing
 
   @Test func afterOneFailureANewFrameIsTriedAtOnceAndAfterTwoItWaits() {
     var mailbox = adopted()
-    mailbox.retryAt = moment(10)
-    mailbox.failureCount = 1
+    mailbox.failures.retryAt = moment(10)
+    mailbox.failures.count = 1
     put(numbered(1), into: &mailbox)
     #expect(next(&mailbox, at: 5) == "show 1")
-    mailbox.failureCount = 2
+    mailbox.failures.count = 2
     put(numbered(2), into: &mailbox)
     #expect(next(&mailbox, at: 5) == "wait until 10.0")
     #expect(put(numbered(3), into: &mailbox), "it is replaced meanwhile")
@@ -201,8 +201,8 @@ import Testing
     var mailbox = adopted()
     mailbox.latest = numbered(1)
     mailbox.needsDisplay = true
-    mailbox.failureCount = 1
-    mailbox.retryAt = moment(10)
+    mailbox.failures.count = 1
+    mailbox.failures.retryAt = moment(10)
     for _ in 0..<2 { #expect(next(&mailbox, at: 5) == "wait until 10.0") }
     #expect(next(&mailbox, at: 10) == "show 1")
     #expect(next(&mailbox, at: 10) == "wait")
@@ -213,11 +213,11 @@ import Testing
     let timebase = Timebase(time: .zero, rate: 0)
     mailbox.timebase = timebase
     let now = Double(MonotonicTime.now.nanoseconds) / 1e9 + 1000
-    mailbox.failureCount = 2
-    mailbox.retryAt = moment(now + 10)
+    mailbox.failures.count = 2
+    mailbox.failures.retryAt = moment(now + 10)
     put(numbered(1, seconds: 0), into: &mailbox)
     #expect(next(&mailbox, at: now).hasPrefix("wait until"))
-    mailbox.failureCount = 1
+    mailbox.failures.count = 1
     #expect(next(&mailbox, at: now) == "show 1")
   }
 

@@ -84,7 +84,7 @@ import Testing
     let router = FrameRouter(
       table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
     let a = router.addStream("a", inApp: inAppA)
-    let b = router.addStream("b")
+    let b = router.input(for: "b")
     a.consume(frame("a", 1))
     b.consume(frame("b", 1))
     try router.enterPictureInPicture("b")
@@ -109,7 +109,7 @@ import Testing
     #expect(router.streamIDs.isEmpty && router.table == RoutingTable())
     old.consume(frame("a", 2))
     #expect(inApp.sequences(of: sizes["a"]!) == [1] && pip.sequences(of: sizes["a"]!).isEmpty)
-    router.addStream("b")
+    router.input(for: "b")
     try router.enterPictureInPicture("b")
     router.addStream("a", inApp: inApp).consume(frame("a", 3))
     #expect(inApp.sequences(of: sizes["a"]!) == [1, 3])
@@ -120,7 +120,7 @@ import Testing
     let surfaces = [RecordingDestination(), RecordingDestination()]
     let router = FrameRouter(pictureInPicture: surfaces[0])
     let second = router.addPictureInPictureSurface(surfaces[1])
-    let (a, b) = (router.addStream("a"), router.addStream("b"))
+    let (a, b) = (router.input(for: "a"), router.input(for: "b"))
     try router.enterPictureInPicture("a")
     try router.enterPictureInPicture("b", on: second)
     a.consume(frame("a", 1))
@@ -169,7 +169,7 @@ import Testing
   @Test func aSwitchIsAnnouncedWhenItsFirstPictureIsShown() async throws {
     let layer = SampleBufferDisplayLayer(name: "pip", renderer: TestRenderer())
     let router = FrameRouter(pictureInPicture: layer)
-    router.addStream("a").consume(frame("a", 1))
+    router.input(for: "a").consume(frame("a", 1))
     let changes = router.presentedChanges()
     try router.enterPictureInPicture("a")
     for await change in changes {
@@ -183,15 +183,15 @@ import Testing
     let pip = RecordingDestination()
     let router = FrameRouter(
       table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
-    router.addStream("a").consume(frame("a", 1))
-    router.addStream("b")
+    router.input(for: "a").consume(frame("a", 1))
+    router.input(for: "b")
     try router.enterPictureInPicture("b")
     #expect(pip.events.last == .begin(size: nil, sequence: nil))
   }
 
   @Test func aStreamThatDoesNotExistIsRefusedAndNothingChanges() {
     let router = FrameRouter()
-    router.addStream("a")
+    router.input(for: "a")
     #expect(throws: PipSinkError.unknownStream("c", known: ["a"])) { try router.enterPictureInPicture("c") }
     #expect(router.table == RoutingTable())
     #expect(router.changes.isEmpty)
@@ -199,7 +199,7 @@ import Testing
 
   @Test func asMuchAsIsLostOrRepeatedIsCounted() throws {
     let router = FrameRouter()
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     consumer.consume(frame("a", 1))
     try router.enterPictureInPicture("a")
     consumer.consume(frame("a", 4))
@@ -247,7 +247,7 @@ import Testing
     for id in ids { router.addStream(id, inApp: inApp[id]) }
     let engine = try VideoEngine(.text(description.joined(separator: " ")))
 
-    async let events = engine.runToEnd { router.consumer(for: $0) }
+    async let events = engine.runToEnd { router.input(for: $0) }
     var random = SeededGenerator(seed: seed)
     var moments = (0..<10).map { _ in UInt64.random(in: 1..<frameCount, using: &random) }.sorted()
     while let moment = moments.first {

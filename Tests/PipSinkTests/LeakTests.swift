@@ -60,7 +60,7 @@ private func startAndStop(cycles: Int) async throws {
     t. ! queue ! fakesink
     """)
   for cycle in 0..<cycles {
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     let wanted = UInt64(cycle + 1)
     let seen = await eventually {
       router.statistics(of: "a")!.received >= wanted && router.statistics(of: "b")!.received >= wanted

@@ -17,7 +17,7 @@ import Testing
       webrtcbin name=receiver bundle-policy=max-bundle ! rtpvp8depay ! vp8dec ! videoconvert ! appsink name=remote-1
       """)
     let router = FrameRouter()
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     _ = engine.withUnsafeElement(named: "sender") { sender in
       engine.withUnsafeElement(named: "receiver") { WebRTCLoopback.connect(sender, $0) }
     }

@@ -107,7 +107,7 @@ import Testing
   @Test func whatComesAfterTheChainChoosesTheSeries() {
     for series in [FrameFormatSeries.any, .rgb, .yuv] {
       let observation = VideoFrameObservation(
-        of: "a", by: SilentObserver(), configuration: .init(formatSeries: series))
+        of: "a", by: .pixelBuffers(SilentObserver()), formatSeries: series)
       #expect(ProcessorChain(next: observation).formatSeries == series)
     }
     #expect(ProcessorChain(next: CountingConsumer()).formatSeries == .any)
@@ -134,7 +134,7 @@ import Testing
     for series in [FrameFormatSeries.any, .rgb] {
       let observer = SilentObserver()
       let observation = VideoFrameObservation(
-        of: "a", by: observer, configuration: .init(formatSeries: series), next: next)
+        of: "a", by: .pixelBuffers(observer), formatSeries: series, next: next)
       observation.consume(unreadable)
       observation.consume(numbered(1))
       #expect(observation.statistics == .init(delivered: 1, converted: series == .rgb ? 1 : 0, skipped: 1))
@@ -145,7 +145,7 @@ import Testing
 
   @Test func theStridesAreEachFramesOwn() throws {
     let observer = SilentObserver()
-    let observation = VideoFrameObservation(of: "a", by: observer)
+    let observation = VideoFrameObservation(of: "a", by: .pixelBuffers(observer))
     let pictures = try [
       (PixelFormat.i420, 20), (.i420, 24), (.nv12, 24), (.bgra, 32), (.bgra, 16), (.i420, 16),
     ].map {

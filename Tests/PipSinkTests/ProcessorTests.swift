@@ -263,7 +263,7 @@ import Testing
 
   @Test func framesThatAreThinnedOutAreNotLostByRouting() throws {
     let router = FrameRouter()
-    let chain = ProcessorChain([FrameDecimator(every: 3)], next: router.addStream("a"))
+    let chain = ProcessorChain([FrameDecimator(every: 3)], next: router.input(for: "a"))
     for number in 1...20 as ClosedRange<UInt64> {
       if number == 11 { try router.enterPictureInPicture("a") }
       chain.consume(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number))

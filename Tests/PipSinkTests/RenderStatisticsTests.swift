@@ -61,7 +61,7 @@ import Testing
     let router = FrameRouter(
       table: .init(mode: .pictureInPicture, pictureInPictureStreamID: "a"), pictureInPicture: pip)
     for (id, count) in [("a", 3), ("b", 2)] as [(StreamID, UInt64)] {
-      let consumer = router.addStream(id)
+      let consumer = router.input(for: id)
       try router.enterPictureInPicture(id)
       for number in 1...count {
         consumer.consume(frame.numbered(number))

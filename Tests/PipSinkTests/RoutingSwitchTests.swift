@@ -39,7 +39,7 @@ import Testing
   func whoHadTheSurfaceLeavesItBeforeTheNextBeginsInWhicheverOrderTheyWereAdded(order: [StreamID]) throws {
     let pip = RecordingDestination()
     let router = FrameRouter(pictureInPicture: pip)
-    for id in order { router.addStream(id).consume(frame(id, 1)) }
+    for id in order { router.input(for: id).consume(frame(id, 1)) }
     try router.enterPictureInPicture("b")
     try router.enterPictureInPicture("a")
     #expect(
@@ -132,15 +132,15 @@ import Testing
 
   @Test func theFirstFrameOfANewRunIsNeitherLostNorRepeatedBySwitchesBeforeOrAfterItsBegin() throws {
     let router = FrameRouter(pictureInPicture: RecordingDestination())
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     for sequence in 1...100 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
     // The switch comes before the engine's next run.
     try router.enterPictureInPicture("a")
-    router.addStream("a")
+    router.input(for: "a")
     consumer.consume(frame("a", 1))
     consumer.consume(frame("a", 2))
     // The switch comes after the run has begun, and before its first frame.
-    router.addStream("a")
+    router.input(for: "a")
     router.leavePictureInPicture()
     consumer.consume(frame("a", 1))
     #expect(router.changes.map(\.framesLost) == [0, 0])
@@ -170,7 +170,7 @@ import Testing
     #expect(router.statistics(of: "a") == nil)
     #expect(router.latestSampleBuffer(of: "a") == nil)
     // Its ID may come back while the old consumer still delivers.
-    router.addStream("a")
+    router.input(for: "a")
     consumer.consume(frame("a", 3))
     #expect(router.statistics(of: "a")?.received == 0)
     #expect(router.latestSampleBuffer(of: "a") == nil)
@@ -179,7 +179,7 @@ import Testing
   @Test func aRemovedStreamsLastFrameIsLetGo() throws {
     let router = FrameRouter()
     weak var last: PixelBuffer?
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     do {
       let pixelBuffer = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
       last = pixelBuffer
@@ -194,7 +194,7 @@ import Testing
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "pip", renderer: renderer)
     let router = FrameRouter()
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     try router.enterPictureInPicture("a")
     #expect(router.addPictureInPictureSurface(layer) == .primary)
     for sequence in 1...3 as ClosedRange<UInt64> {
@@ -208,7 +208,7 @@ import Testing
   @Test func aSurfaceThatComesLateShowsTheLatestFrameWithoutCountingItAgain() throws {
     let pip = RecordingDestination()
     let router = FrameRouter()
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     try router.enterPictureInPicture("a")
     consumer.consume(frame("a", 1))
     _ = router.addPictureInPictureSurface(pip)
@@ -219,7 +219,7 @@ import Testing
 
   @Test func aStreamThatEntersBeforeItsFirstFrameHasLostNothing() throws {
     let router = FrameRouter(pictureInPicture: RecordingDestination())
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     try router.enterPictureInPicture("a")
     // A processor may have dropped the frames before it.
     consumer.consume(frame("a", 5))
@@ -229,9 +229,9 @@ import Testing
 
   @Test func theTimeBetweenTwoRunsIsNoIntervalOfTheStream() throws {
     let router = FrameRouter()
-    let consumer = router.addStream("a")
+    let consumer = router.input(for: "a")
     for sequence in 1...2 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
-    router.addStream("a")
+    router.input(for: "a")
     for sequence in 1...2 as ClosedRange<UInt64> { consumer.consume(frame("a", sequence)) }
     #expect(router.statistics(of: "a")?.received == 4)
     #expect(router.statistics(of: "a")?.intervals.count == 2)
@@ -239,12 +239,45 @@ import Testing
 
   @Test func theLastThousandSwitchesOfAStreamAreKept() throws {
     let router = FrameRouter(pictureInPicture: RecordingDestination())
-    router.addStream("a")
+    router.input(for: "a")
     for number in 1...1005 {
       if number.isMultiple(of: 2) { router.leavePictureInPicture() } else { try router.enterPictureInPicture("a") }
     }
     #expect(router.changes.count == 1000)
     #expect(router.changes.last?.to == .pictureInPicture, "the newest is among them")
+  }
+
+  // MARK: - Another layer in the app
+
+  @Test func aStreamsNewSurfaceInTheAppBeginsWithItsNewestFrameAndTheOldOneShowsNothing() throws {
+    let (old, new) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter()
+    let consumer = router.addStream("a", inApp: old)
+    consumer.consume(frame("a", 1))
+    router.setDestination(new, for: "a")
+    router.setDestination(new, for: "a")
+    consumer.consume(frame("a", 2))
+    #expect(old.events.last == .relinquish(removingImage: true))
+    #expect(new.events == [.begin(size: size("a"), sequence: 1), .frame(size: size("a"), sequence: 2)])
+    router.setDestination(nil, for: "a")
+    consumer.consume(frame("a", 3))
+    #expect(new.events.last == .relinquish(removingImage: true))
+    #expect(router.statistics(of: "a")?.received == 3, "its frames are counted all the same")
+    #expect(router.changes.isEmpty, "it was in the app all the time")
+  }
+
+  @Test func aSurfaceInTheAppThatIsGivenDuringPictureInPictureShowsTheStreamWhenItComesBack() throws {
+    let (inApp, pip) = (RecordingDestination(), RecordingDestination())
+    let router = FrameRouter(pictureInPicture: pip)
+    let consumer = router.input(for: "a")
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 1))
+    router.setDestination(inApp, for: "a")
+    consumer.consume(frame("a", 2))
+    #expect(inApp.events.isEmpty)
+    router.leavePictureInPicture()
+    #expect(inApp.events == [.begin(size: size("a"), sequence: 2)])
+    #expect(router.changes.map(\.framesLost) == [0, 0])
   }
 
   // MARK: - What stays, and what is taken away
@@ -293,7 +326,7 @@ import Testing
     let pip = SampleBufferDisplayLayer(name: "pip", renderer: pipRenderer)
     let router = FrameRouter(pictureInPicture: pip)
     let a = router.addStream("a", inApp: inApp)
-    let b = router.addStream("b")
+    let b = router.input(for: "b")
     // The surface that it goes to is busy with another stream's frame meanwhile.
     try router.enterPictureInPicture("b")
     pipRenderer.hold()

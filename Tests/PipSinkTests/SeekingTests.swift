@@ -26,7 +26,7 @@ import Testing
       #expect(throws: PipSinkError.notSeekable(reason: "nothing is playing")) { try engine.seek(to: .zero) }
       #expect(engine.position == nil)
       let router = FrameRouter()
-      try engine.start { router.consumer(for: $0) }
+      try engine.start { router.input(for: $0) }
       #expect(await eventually { seconds(router) >= 0 })
       #expect(abs((engine.duration?.seconds ?? 0) - 10) < 0.1)
       try engine.seek(to: MediaTime(seconds: 5.5))
@@ -47,7 +47,7 @@ import Testing
     try await withFilm { path in
       let engine = try VideoEngine()
       let router = FrameRouter()
-      try engine.startPlayingStream("film", uri: "file://\(path)") { router.consumer(for: $0) }
+      try engine.startPlayingStream("film", uri: "file://\(path)") { router.input(for: $0) }
       #expect(await eventually { engine.playState(of: "film") == .playing })
       try engine.seekStream("film", to: MediaTime(seconds: 7), isAccurate: true)
       #expect(await eventually { seconds(router) >= 7 })
@@ -65,7 +65,7 @@ import Testing
     let engine = try VideoEngine(
       .text("videotestsrc num-buffers=1000000 ! video/x-raw,width=16,height=16,framerate=100/1 ! \(sink)"))
     let router = FrameRouter()
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     #expect(await eventually { router.latestSampleBuffer(of: "a") != nil })
     for second in 1...100 {
       try engine.seek(to: MediaTime(seconds: Double(second * 50)))

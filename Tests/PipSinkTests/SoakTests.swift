@@ -159,7 +159,7 @@ import Testing
           present.insert(guest.id)
           router.addStream(guest.id, inApp: guest.surface)
           try engine.startPlayingStream(guest.id, from: guest.description, configuration: configuration) {
-            router.consumer(for: $0)
+            router.input(for: $0)
           }
         } else {
           try engine.stopPlayingStream(guest.id)

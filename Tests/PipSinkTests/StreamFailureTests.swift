@@ -123,6 +123,18 @@ import Testing
 
   // MARK: - When all is done
 
+  /// Holds frames up until it is opened.
+  private final class Gate: SampleBufferConsumer {
+    private let isOpen = Locked(false)
+
+    func consume(_ sampleBuffer: SampleBuffer) { isOpen.wait { $0 ? () : nil } }
+
+    func open() {
+      isOpen.withLock { $0 = true }
+      isOpen.wakeAll()
+    }
+  }
+
   private static func film(_ frames: Int) -> String {
     "videotestsrc is-live=true num-buffers=\(frames) ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=x"
   }
@@ -131,11 +143,14 @@ import Testing
     for (own, others) in [(5, [30, 10]), (30, [5, 5]), (5, [5, 5])] {
       let engine = try VideoEngine(.text(Self.film(own)))
       let events = engine.events()
+      // Nobody is done before everybody has begun.
+      let gate = Gate()
       for (index, frames) in others.enumerated() {
-        try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in Nobody() }
+        try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in gate }
       }
       try engine.startPlayingStream("broken", from: .text(Self.decoded("file:///nowhere/a.mkv"))) { _ in Nobody() }
-      try engine.start { _ in Nobody() }
+      try engine.start { _ in gate }
+      gate.open()
       var over: Set<StreamID> = []
       for await event in events {
         if case .streamStateChanged(let id, let state) = event, state.isOver { over.insert(id) }

@@ -62,8 +62,7 @@ import Testing
     let plane = UnsafeLentPlane(address: try #require(UnsafeRawPointer(block.baseAddress)), bytesPerRow: 256)
     let layer = SampleBufferDisplayLayer(name: "test")
     do {
-      let input = StreamInput(
-        streamID: "a", deliveringTo: SampleBufferDisplayLayer(name: "a"))
+      let input = StreamInput(streamID: "a", deliveringTo: FrameRouter().input(for: "a"))
       let frame = try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
       layer.enqueue(SampleBuffer(pixelBuffer: frame))
       input.push(frame)

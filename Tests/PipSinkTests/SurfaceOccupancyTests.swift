@@ -148,19 +148,19 @@ import Testing
   @Test func aSurfaceIsNotGivenAwayWhileItIsBeingLeft() {
     let renderer = TestRenderer()
     let old = mailbox(wanting: renderer)
-    #expect(old.withLock { $0.isGranted })
+    #expect(old.withLock { $0.surface.isGranted })
     let new = mailbox(wanting: renderer)
-    #expect(!new.withLock { $0.isGranted })
+    #expect(!new.withLock { $0.surface.isGranted })
     guard case .done(.retire(let left)) = old.withLock({ $0.nextWork(at: .now) }) else {
       Issue.record("the old layer does not leave")
       return
     }
     // Whoever asks now waits as well.
     let newest = mailbox(wanting: renderer)
-    #expect(!newest.withLock { $0.isGranted })
+    #expect(!newest.withLock { $0.surface.isGranted })
     SurfaceOccupancy.release(left, by: old)
-    #expect(newest.withLock { $0.isGranted })
-    #expect(!new.withLock { $0.isGranted })
+    #expect(newest.withLock { $0.surface.isGranted })
+    #expect(!new.withLock { $0.surface.isGranted })
     SurfaceOccupancy.withdraw(renderer, newest)
   }
 
@@ -179,15 +179,15 @@ import Testing
       }
       _ = old.withLock { $0.change(to: renderer) }
       SurfaceOccupancy.request(renderer, for: old)
-      #expect(old.withLock { $0.isGranted })
+      #expect(old.withLock { $0.surface.isGranted })
       // Another one takes it, before the old one has left it the first time.
       let new = mailbox(wanting: renderer)
       SurfaceOccupancy.release(left, by: old)
-      #expect(!new.withLock { $0.isGranted }, "the old layer will take its picture away once more")
+      #expect(!new.withLock { $0.surface.isGranted }, "the old layer will take its picture away once more")
       SurfaceOccupancy.withdraw(renderer, new)
     }
     let last = mailbox(wanting: renderer)
-    #expect(last.withLock { $0.isGranted })
+    #expect(last.withLock { $0.surface.isGranted })
     SurfaceOccupancy.withdraw(renderer, last)
   }
 
@@ -195,7 +195,7 @@ import Testing
     let renderer = TestRenderer()
     for _ in 0..<2 {
       let mailbox = mailbox(wanting: renderer)
-      #expect(mailbox.withLock { $0.isGranted })
+      #expect(mailbox.withLock { $0.surface.isGranted })
       SurfaceOccupancy.withdraw(renderer, mailbox)
     }
   }
@@ -204,10 +204,10 @@ import Testing
     let renderer = TestRenderer()
     let (old, new) = (mailbox(wanting: renderer), mailbox(wanting: renderer))
     SurfaceOccupancy.withdraw(renderer, old)
-    #expect(new.withLock { $0.isGranted })
+    #expect(new.withLock { $0.surface.isGranted })
     SurfaceOccupancy.withdraw(renderer, new)
     let last = mailbox(wanting: renderer)
-    #expect(last.withLock { $0.isGranted })
+    #expect(last.withLock { $0.surface.isGranted })
     SurfaceOccupancy.withdraw(renderer, last)
   }
 
@@ -216,11 +216,13 @@ import Testing
     let mailbox = Locked(DisplayMailbox(gravity: .resize))
     let holder = self.mailbox(wanting: renderer)
     SurfaceOccupancy.request(renderer, for: mailbox)
-    #expect(!mailbox.withLock { $0.isGranted })
-    #expect(holder.withLock { $0.isGranted && $0.renderer === renderer }, "nobody takes it from the one that has it")
+    #expect(!mailbox.withLock { $0.surface.isGranted })
+    #expect(
+      holder.withLock { $0.surface.isGranted && $0.surface.renderer === renderer },
+      "nobody takes it from the one that has it")
     SurfaceOccupancy.withdraw(renderer, holder)
     let other = self.mailbox(wanting: renderer)
-    #expect(other.withLock { $0.isGranted })
+    #expect(other.withLock { $0.surface.isGranted })
     SurfaceOccupancy.withdraw(renderer, other)
   }
 }

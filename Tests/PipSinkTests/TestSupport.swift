@@ -317,6 +317,27 @@ func threadNames() -> [String] {
   }
 }
 
+extension FrameRouter {
+  convenience init(table: RoutingTable = RoutingTable(), pictureInPicture: some SampleBufferDestination) {
+    self.init(table: table, destination: pictureInPicture)
+  }
+
+  func addPictureInPictureSurface(_ destination: some SampleBufferDestination) -> PictureInPictureSurfaceID {
+    addSurface(destination)
+  }
+
+  /// Adds a stream with a surface of its own, and gives its way in.
+  @discardableResult
+  func addStream(_ streamID: StreamID, inApp: (any SampleBufferDestination)?) -> any SampleBufferConsumer {
+    setDestination(inApp, for: streamID)
+    return input(for: streamID)
+  }
+}
+
+extension SampleBufferDestination {
+  func report(to tally: PresentationTally) {}
+}
+
 /// A destination that keeps a record and shows nothing.
 final class RecordingDestination: SampleBufferDestination {
   enum Event: Equatable {

@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 
 /// Keeps what it is told.
-private final class RecordingObserver: VideoFrameObserver {
+private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver {
   struct Record: Sendable {
     let parameters: VideoFrameParameters
     let streamID: StreamID
@@ -40,10 +40,11 @@ private final class RecordingObserver: VideoFrameObserver {
 
 @Suite(.timeLimit(.minutes(5))) struct VideoFrameObserverTests {
   private func observe(
-    _ pipeline: String, _ configuration: VideoFrameConfiguration
+    _ pipeline: String, _ formatSeries: FrameFormatSeries = .any, isRaw: Bool = false
   ) async throws -> (records: [RecordingObserver.Record], observation: VideoFrameObservation) {
     let observer = RecordingObserver()
-    let observation = VideoFrameObservation(of: "a", by: observer, configuration: configuration)
+    let observation = VideoFrameObservation(
+      of: "a", by: isRaw ? .rawData(observer) : .pixelBuffers(observer), formatSeries: formatSeries)
     let engine = try VideoEngine(.text("\(pipeline) ! appsink name=a sync=false"))
     _ = try await engine.runToEnd { _ in observation }
     return (observer.records, observation)
@@ -54,37 +55,30 @@ private final class RecordingObserver: VideoFrameObserver {
   @Test func customRenderingIsSwitchedWhileTheEngineStandsStill() async throws {
     let observer = RecordingObserver()
     let engine = try VideoEngine(.text("\(source) ! appsink name=a sync=false"))
-    try engine.enableCustomVideoRender(true, configuration: .init(formatSeries: .rgb), observer: observer)
+    #expect(engine.setCustomVideoRender(.pixelBuffers(observer), formatSeries: .rgb) == .applied)
     #expect(engine.isCustomVideoRenderEnabled)
     let router = FrameRouter()
-    _ = try await engine.runToEnd { router.consumer(for: $0) }
+    _ = try await engine.runToEnd { router.input(for: $0) }
     #expect(observer.records.count == 3)
     #expect(observer.records.allSatisfy { $0.parameters.pixelFormat.isRGB && $0.streamID == "a" })
     #expect(router.statistics(of: "a")?.received == 3, "the surfaces get them, too")
-    try engine.enableCustomVideoRender(false, observer: nil)
-    _ = try await engine.runToEnd { router.consumer(for: $0) }
+    #expect(engine.setCustomVideoRender(nil) == .applied)
+    _ = try await engine.runToEnd { router.input(for: $0) }
     #expect(observer.records.count == 3)
   }
 
-  @Test func whileTheEngineRunsItFailsWithItsCodeAndIsDoneAfterTheStop() async throws {
+  @Test func whileTheEngineRunsItIsRefusedByItsCodeAndDoneAfterTheStop() async throws {
     let observer = RecordingObserver()
     let router = FrameRouter()
     let engine = try VideoEngine("videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! appsink name=a")
     let events = engine.events()
     let isRunning = { router.statistics(of: "a").map { $0.received > 3 } ?? false }
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     #expect(await eventually { isRunning() })
     // Twice at once, and from several threads: the last one counts, and here all ask for the same.
     await withTaskGroup(of: Int?.self) { group in
       for _ in 0..<4 {
-        group.addTask {
-          do throws(PipSinkError) {
-            try engine.enableCustomVideoRender(true, observer: observer)
-            return nil
-          } catch {
-            return error.code
-          }
-        }
+        group.addTask { engine.setCustomVideoRender(.pixelBuffers(observer)).code }
       }
       for await code in group { #expect(code == 1_011_003) }
     }
@@ -97,28 +91,26 @@ private final class RecordingObserver: VideoFrameObserver {
         break
       }
     }
-    try engine.start { router.consumer(for: $0) }
+    try engine.start { router.input(for: $0) }
     #expect(await eventually { observer.records.count > 3 })
     // On and off again while it runs: off.
-    #expect(throws: PipSinkError.customVideoRenderInUse) {
-      try engine.enableCustomVideoRender(true, observer: observer)
-    }
-    #expect(throws: PipSinkError.customVideoRenderInUse) { try engine.enableCustomVideoRender(false, observer: nil) }
+    #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
+    #expect(engine.setCustomVideoRender(nil) == .afterStop)
     engine.stop()
     #expect(!engine.isCustomVideoRenderEnabled)
   }
 
   @Test func aStartThatFailsLeavesItFreeToBeSwitched() throws {
     let engine = try VideoEngine("filesrc location=/nonexistent ! decodebin ! appsink name=a")
-    #expect(throws: PipSinkError.self) { try engine.start { _ in FrameRouter().consumer(for: "a") } }
-    try engine.enableCustomVideoRender(true, observer: RecordingObserver())
+    #expect(throws: PipSinkError.self) { try engine.start { _ in FrameRouter().input(for: "a") } }
+    #expect(engine.setCustomVideoRender(.pixelBuffers(RecordingObserver())) == .applied)
     #expect(engine.isCustomVideoRenderEnabled)
   }
 
   private let source = "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=66,height=34,framerate=30/1"
 
   @Test func framesComeWithTheirParametersAndStreamID() async throws {
-    let records = try await observe("\(source) ! taginject tags=image-orientation=rotate-90", .init()).records
+    let records = try await observe("\(source) ! taginject tags=image-orientation=rotate-90").records
     #expect(records.count == 3)
     let last = try #require(records.last)
     #expect(last.streamID == "a")
@@ -131,7 +123,7 @@ private final class RecordingObserver: VideoFrameObserver {
   }
 
   @Test func rawDataAreTheBytesOfEveryPlane() async throws {
-    let records = try await observe(source, .init(bufferType: .rawData)).records
+    let records = try await observe(source, isRaw: true).records
     #expect(records.map(\.planes) == Array(repeating: [68 * 33 + 66, 36 * 16 + 33, 36 * 16 + 33], count: 3))
     #expect(records.allSatisfy { $0.pixelBuffer == nil && $0.error == .noSuchPlane(index: 3, count: 3) })
   }
@@ -144,7 +136,7 @@ private final class RecordingObserver: VideoFrameObserver {
       "videotestsrc num-buffers=2 ! video/x-raw,format=\(other) ! videoconvert ! queue ! identity",
     ]
     for pipeline in pipelines {
-      let (records, observation) = try await observe(pipeline, .init(formatSeries: series))
+      let (records, observation) = try await observe(pipeline, series)
       #expect(records.count == 2)
       #expect(records.allSatisfy { series.contains($0.parameters.pixelFormat) })
       #expect(observation.statistics == .init(delivered: 2, converted: 0, skipped: 0))
@@ -156,14 +148,14 @@ private final class RecordingObserver: VideoFrameObserver {
     series: FrameFormatSeries, upstream: String, format: PixelFormat
   ) async throws {
     let (records, observation) = try await observe(
-      "videotestsrc num-buffers=2 ! video/x-raw,format=\(upstream)", .init(formatSeries: series))
+      "videotestsrc num-buffers=2 ! video/x-raw,format=\(upstream)", series)
     #expect(records.map(\.parameters.pixelFormat) == [format, format])
     #expect(observation.statistics == .init(delivered: 2, converted: 2, skipped: 0))
   }
 
   @Test func theAppsinksOwnCapsBoundTheChoice() async throws {
     let observer = RecordingObserver()
-    let observation = VideoFrameObservation(of: "a", by: observer, configuration: .init(formatSeries: .rgb))
+    let observation = VideoFrameObservation(of: "a", by: .pixelBuffers(observer), formatSeries: .rgb)
     let engine = try VideoEngine(
       "videotestsrc num-buffers=1 ! videoconvert ! appsink name=a sync=false caps=\"video/x-raw,format=(string){NV12,RGBx}\""
     )
@@ -178,7 +170,7 @@ private final class RecordingObserver: VideoFrameObserver {
       "videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 ! jpegenc ! avimux "
         + "! filesink location=\(path)")
     let (records, observation) = try await observe(
-      "filesrc location=\(path) ! decodebin ! videoconvert", .init(formatSeries: .rgb))
+      "filesrc location=\(path) ! decodebin ! videoconvert", .rgb)
     #expect(records.count == 5)
     #expect(observation.statistics.converted == 0)
   }
@@ -186,7 +178,7 @@ private final class RecordingObserver: VideoFrameObserver {
   @Test func theNextConsumerGetsTheFramesAsTheyCame() async throws {
     let consumer = CountingConsumer()
     let observation = VideoFrameObservation(
-      of: "a", by: RecordingObserver(), configuration: .init(formatSeries: .rgb), next: consumer)
+      of: "a", by: .pixelBuffers(RecordingObserver()), formatSeries: .rgb, next: consumer)
     let frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
     observation.consume(frame)
     #expect(consumer.sampleBuffers.map { $0.pixelBuffer === frame.pixelBuffer } == [true])

@@ -32,51 +32,40 @@ struct DisplayMailbox {
   /// Frames that wait for their time, at most; beyond, the oldest goes.
   static let queueLimit = 8
 
-  var renderer: (any VideoRenderer)?
-  /// Whether the renderer is this layer's to use (see ``SurfaceOccupancy``), and whether it has been told so.
-  private(set) var isGranted = false
-  private var isAdopted = false
-  /// Those that are still to be left, and the one that is being left.
-  private var retired: [any VideoRenderer] = []
-  private var retiring: (any VideoRenderer)?
+  var surface = DisplaySurface()
+  var gravity: VideoGravity
+  var orientation = VideoOrientation.upright
+
+  // What waits.
   var waiting: SampleBuffer?
   /// Whether `waiting` has been shown nowhere yet.
   var isWaitingFresh = false
   /// Frames with a time, in the order that they came.
   var queue: [SampleBuffer] = []
   var timebase: Timebase?
+  var request: (@Sendable () -> Void)?
+  var isRequestDue = false
+
+  // What is shown.
   /// The newest frame that went to the renderer, to be shown again.
   var latest: SampleBuffer?
   /// Whether `latest` has been presented: not when nobody could see the surface.
   var latestWasPresented = false
+  var isReadyForDisplay = false
   var needsDisplay = false
   var mustRemoveImage = false
   var isPresenting = false
   var isClosed = false
-  var gravity: VideoGravity
-  var orientation = VideoOrientation.upright
+  var failures = DisplayFailures()
   var statistics = SampleBufferDisplayLayer.Statistics()
+
+  // Whose frames they are.
   /// Of the stream that a router sends here.
   var tally: PresentationTally?
-  var status = SampleBufferDisplayLayer.Status.unknown
-  var error: RenderingError?
-  var isReadyForDisplay = false
-  /// Consecutive frames that could not be shown, and when the last of them is tried again.
-  var failureCount = 0
-  var retryAt: MonotonicTime?
-  /// Failures after which new frames wait for that, too.
-  private static let patience = 2
-  var request: (@Sendable () -> Void)?
-  var isRequestDue = false
   /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
   /// already does not count: it may be another stream's.
   var presented: (@Sendable (MonotonicTime) -> Void)?
-  /// Called with frames of another size or orientation than the one before.
-  var sizeObserver: (@Sendable (SampleBuffer) -> Void)? {
-    didSet { observedFormat = nil }
-  }
-  private var observedFormat: VideoFormatDescription?
-  private var observedOrientation = VideoOrientation.upright
+  var sizes = SizeObservation()
   /// Counts the streams that have begun and left.
   private(set) var streamCount = 0
   /// From this one on, frames that were on their way when their stream left are still the surface's picture: of a stream
@@ -88,51 +77,33 @@ struct DisplayMailbox {
   }
 
   var isIdle: Bool {
-    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && retired.isEmpty
-      && !(needsDisplay && latest != nil) && (renderer == nil || isAdopted)
+    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && surface.isSettled
+      && !(needsDisplay && latest != nil)
   }
 
   var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
 
-  // MARK: - The surface
-
-  /// Shows on another surface from now on, or on none. Whether it may, ``SurfaceOccupancy`` says.
+  /// Shows on another renderer from now on, or on none. Whether it may, ``SurfaceOccupancy`` says.
   ///
-  /// - Returns: a surface that the layer was waiting for and now wants no more.
+  /// - Returns: a renderer that the layer was waiting for and now wants no more.
   mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
-    let old = renderer
-    let wasWaiting = !isGranted
-    if let old, isGranted { retired.append(old) }
-    renderer = new
-    isGranted = false
-    isAdopted = false
     isReadyForDisplay = false
-    failureCount = 0
-    retryAt = nil
+    failures = DisplayFailures(status: failures.status, error: failures.error)
     needsDisplay = true
     latestWasPresented = latest != nil && latestWasPresented
-    return wasWaiting ? old : nil
+    return surface.change(to: new)
   }
 
-  /// The surface is the layer's.
-  ///
-  /// - Returns: false when the layer wants it no more.
-  mutating func grant(_ renderer: any VideoRenderer) -> Bool {
-    guard self.renderer === renderer else { return false }
-    isGranted = true
-    isAdopted = false
-    retired.removeAll { $0 === renderer }
-    return true
+  /// The renderer is gone for good, and need not be left.
+  mutating func loseRenderer() {
+    surface.lose()
+    isReadyForDisplay = false
+    failures.count = 0
   }
 
-  /// Whether the layer uses a surface, or has still to leave it.
-  func holds(_ renderer: any VideoRenderer) -> Bool {
-    (isGranted && self.renderer === renderer) || retiring === renderer || retired.contains { $0 === renderer }
-  }
-
-  /// Another layer takes the surface.
+  /// Another layer takes the renderer.
   mutating func leave(_ renderer: any VideoRenderer) {
-    if self.renderer === renderer { _ = change(to: nil) }
+    if surface.renderer === renderer { _ = change(to: nil) }
   }
 
   // MARK: - In
@@ -212,16 +183,10 @@ struct DisplayMailbox {
 
   /// What the presenting thread is to do at `now`, or when it is to ask again.
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
-    if let renderer = retired.popLast() {
-      retiring = renderer
-      return begin(.retire(renderer))
-    }
+    if let renderer = surface.nextToLeave() { return begin(.retire(renderer)) }
     if isClosed { return .done(.end) }
-    guard let renderer, isGranted else { return .whenWoken }
-    if !isAdopted {
-      isAdopted = true
-      return begin(.adopt(renderer))
-    }
+    guard let renderer = surface.renderer, surface.isGranted else { return .whenWoken }
+    if surface.adopt() { return begin(.adopt(renderer)) }
     if mustRemoveImage {
       mustRemoveImage = false
       return begin(.removeImage(renderer))
@@ -230,8 +195,8 @@ struct DisplayMailbox {
       isRequestDue = false
       return .done(.requestData(request))
     }
-    let pause = retryAt.flatMap { now < $0 ? $0 : nil }
-    if let pause, failureCount >= Self.patience { return .at(pause) }
+    let pause = failures.pause(at: now)
+    if let pause, failures.holdsNewFrames { return .at(pause) }
     if let frame = waiting {
       waiting = nil
       return begin(.present(job(frame, on: renderer, isCounted: false, isNew: isWaitingFresh)))
@@ -252,14 +217,6 @@ struct DisplayMailbox {
     return .at(moment)
   }
 
-  /// The surface that was being left has been left.
-  ///
-  /// - Returns: whether the layer wants it again, or came back meanwhile and has to leave it once more.
-  mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
-    retiring = nil
-    return self.renderer === renderer || retired.contains { $0 === renderer }
-  }
-
   private mutating func begin(_ work: Work) -> Locked<DisplayMailbox>.Step<Work> {
     isPresenting = true
     return .done(work)
@@ -272,18 +229,10 @@ struct DisplayMailbox {
     needsDisplay = false
     if request != nil { isRequestDue = true }
     defer { presented = nil }
-    var observer: (@Sendable (SampleBuffer) -> Void)?
-    if let sizeObserver,
-      observedFormat !== sampleBuffer.formatDescription || observedOrientation != sampleBuffer.orientation
-    {
-      observedFormat = sampleBuffer.formatDescription
-      observedOrientation = sampleBuffer.orientation
-      observer = sizeObserver
-    }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
       streamCount: streamCount, isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
-      sizeObserver: observer)
+      sizeObserver: sizes.observer(for: sampleBuffer))
   }
 
   /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.
@@ -300,5 +249,26 @@ struct DisplayMailbox {
       due = queue.removeFirst()
     }
     return due
+  }
+}
+
+/// Who is told when frames have another size or orientation than the one before.
+struct SizeObservation {
+  typealias Observer = @Sendable (SampleBuffer) -> Void
+
+  private var observer: Observer?
+  private var format: VideoFormatDescription?
+  private var orientation = VideoOrientation.upright
+
+  /// - Parameter observer: is told with the next frame in any case.
+  init(_ observer: Observer? = nil) { self.observer = observer }
+
+  /// Who is to be told of a frame.
+  mutating func observer(for sampleBuffer: SampleBuffer) -> Observer? {
+    guard observer != nil, format !== sampleBuffer.formatDescription || orientation != sampleBuffer.orientation else {
+      return nil
+    }
+    (format, orientation) = (sampleBuffer.formatDescription, sampleBuffer.orientation)
+    return observer
   }
 }

@@ -6,8 +6,6 @@ struct LayerPresenter {
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
-  private static let retryPolicy = RetryPolicy(limit: .max, firstPause: 0.05, longestPause: 2)
-
   func run() {
     while true {
       switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
@@ -70,17 +68,14 @@ struct LayerPresenter {
     job.presented?(.now)
     job.tally?.countShown(job.sampleBuffer)
     finish { mailbox in
-      mailbox.error = nil
-      mailbox.status = .rendering
-      mailbox.failureCount = 0
-      mailbox.retryAt = nil
+      mailbox.failures = DisplayFailures(status: .rendering)
       if !job.isRepeated { mailbox.statistics.presented += 1 }
       if wasRecovered { mailbox.statistics.recovered += 1 }
       // Another stream may have begun meanwhile, or the layer may have gone elsewhere.
       guard mailbox.isPicture(job) else { return }
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = true
-      if mailbox.renderer === job.renderer {
+      if mailbox.surface.renderer === job.renderer {
         mailbox.isReadyForDisplay = true
       } else {
         mailbox.needsDisplay = true
@@ -93,8 +88,8 @@ struct LayerPresenter {
   /// Does what the error's code asks for, and tries the same frame once more.
   private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
     let isNew = mailbox.withLock { mailbox in
-      defer { mailbox.error = error }
-      return mailbox.error != error
+      defer { mailbox.failures.error = error }
+      return mailbox.failures.error != error
     }
     if isNew { Logger(visible: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(error)") }
     do throws(RenderingError) {
@@ -116,7 +111,7 @@ struct LayerPresenter {
       throw error
     case .other:
       // First the mildest remedy.
-      if mailbox.withLock({ $0.failureCount }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
+      if mailbox.withLock({ $0.failures.count }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
     }
   }
 
@@ -134,21 +129,41 @@ struct LayerPresenter {
       }
     }
     finish { mailbox in
-      mailbox.error = error
-      mailbox.status = .failed
-      if error.code == .surfaceLost, mailbox.renderer === job.renderer {
-        mailbox.renderer = nil
-        mailbox.isReadyForDisplay = false
-        mailbox.failureCount = 0
-      } else if mailbox.renderer === job.renderer {
-        mailbox.failureCount += 1
+      mailbox.failures.error = error
+      mailbox.failures.status = .failed
+      if mailbox.surface.renderer === job.renderer {
+        if error.code == .surfaceLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
       }
       mailbox.statistics.failed += job.isCounted ? 0 : 1
       // It is shown when the surface works again, unless a newer one comes first.
-      guard mailbox.keep(job) else { return }
-      guard let pause = Self.retryPolicy.pause(before: mailbox.failureCount) else { return }
-      mailbox.retryAt = clock.moment(in: pause)
+      guard mailbox.keep(job), mailbox.failures.scheduleRetry(by: clock) else { return }
       mailbox.needsDisplay = true
     }
+  }
+}
+
+/// How a layer's renderer fails, and when it is tried again.
+struct DisplayFailures {
+  private static let policy = RetryPolicy(limit: .max, firstPause: 0.05, longestPause: 2)
+  /// Failures after which new frames wait for the retry, too.
+  private static let patience = 2
+
+  var status = SampleBufferDisplayLayer.Status.unknown
+  var error: RenderingError?
+  /// Consecutive frames that could not be shown, and when the last of them is tried again.
+  var count = 0
+  var retryAt: MonotonicTime?
+
+  /// Whether new frames wait for the retry.
+  var holdsNewFrames: Bool { count >= Self.patience }
+
+  /// Until when a frame that could not be shown is left alone; nil when that is over.
+  func pause(at now: MonotonicTime) -> MonotonicTime? { retryAt.flatMap { now < $0 ? $0 : nil } }
+
+  /// - Returns: whether there is anything to try again.
+  mutating func scheduleRetry(by clock: SchedulingClock) -> Bool {
+    guard let pause = Self.policy.pause(before: count) else { return false }
+    retryAt = clock.moment(in: pause)
+    return true
   }
 }

@@ -7,7 +7,7 @@
 ///
 /// A surface that fails is repaired as its ``RenderingError/code-swift.property`` asks for, and the same frame tried
 /// again; when that does not help twice, the surface is left alone for a while, longer each time.
-public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBufferConsumer, PresentationReporting {
+public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// What the layer has done so far, in frames.
   public struct Statistics: Equatable, Sendable {
     public internal(set) var presented: UInt64 = 0
@@ -71,14 +71,14 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
       mailbox.queue = []
       mailbox.latest = nil
       mailbox.request = nil
-      return (mailbox.renderer, mailbox.isGranted, dropped)
+      return (mailbox.surface.renderer, mailbox.surface.isGranted, dropped)
     }
     _ = dropped
     mailbox.wakeAll()
     thread.withLock { $0 }?.join()
     if isOwned { renderer?.setNeedsDisplayHandler(nil) }
     SurfaceOccupancy.withdraw(renderer, mailbox)
-    mailbox.withLock { $0.renderer = nil }
+    mailbox.withLock { $0.surface.lose() }
   }
 
   // MARK: - The surface
@@ -103,7 +103,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   private func change(renderer: (any VideoRenderer)?) {
     // One change at a time, of the layer and of who has the surface.
     attachment.withLock { _ in
-      guard mailbox.withLock({ $0.renderer }) !== renderer else { return }
+      guard mailbox.withLock({ $0.surface.renderer }) !== renderer else { return }
       if let unwanted = mailbox.withLock({ $0.change(to: renderer) }) {
         SurfaceOccupancy.cancel(unwanted, for: mailbox)
       }
@@ -113,7 +113,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   }
 
   /// What it is attached to.
-  package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.renderer } }
+  package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.surface.renderer } }
 
   /// Whether there is a frame to show on the next surface.
   package var hasFrame: Bool { mailbox.withLock { $0.latest != nil || $0.waiting != nil } }
@@ -126,11 +126,11 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
   /// Calls `observer` on the presenting thread before it presents a frame of another size or orientation than the
   /// one before.
   package func observeSizes(_ observer: (@Sendable (SampleBuffer) -> Void)?) {
-    mailbox.withLock { $0.sizeObserver = observer }
+    mailbox.withLock { $0.sizes = SizeObservation(observer) }
   }
 
   /// The surface's size in pixels; nil without a surface, or while it has none.
-  public var bounds: PictureSize? { mailbox.withLock { $0.renderer }?.renderSize }
+  public var bounds: PictureSize? { mailbox.withLock { $0.surface.renderer }?.renderSize }
 
   /// Whether a picture has been presented on the surface.
   public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }
@@ -161,6 +161,9 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
 
   // MARK: - Frames
 
+  /// Takes a frame, to be shown at once or, with a ``controlTimebase``, when its time has come.
+  ///
+  /// - Returns: whether a frame that was waiting is replaced by it, and so will never be shown.
   @discardableResult
   public func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
     var frame: SampleBuffer? = sampleBuffer
@@ -168,9 +171,6 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     if mustWake { mailbox.wakeAll() }
     return hasReplaced
   }
-
-  /// Takes a frame straight from an engine, where no router is needed.
-  public func consume(_ sampleBuffer: SampleBuffer) { enqueue(sampleBuffer) }
 
   /// Whether a frame that is enqueued now replaces none.
   public var isReadyForMoreMediaData: Bool { mailbox.withLock { $0.isReadyForMoreMediaData } }
@@ -211,13 +211,13 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
     }
   }
 
-  public func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
+  func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
     let dropped = mailbox.withLock { $0.begin(with: latest, isFresh: isFresh, presented: presented) }
     _ = dropped
     mailbox.wakeAll()
   }
 
-  public func relinquish(removingImage: Bool) -> SampleBuffer? {
+  func relinquish(removingImage: Bool) -> SampleBuffer? {
     let waiting = mailbox.withLock { $0.empty(removingImage: removingImage) }
     if removingImage { mailbox.wakeAll() }
     return waiting
@@ -235,10 +235,10 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination, SampleBuff
 
   // MARK: - What happened
 
-  public var status: Status { mailbox.withLock { $0.status } }
+  public var status: Status { mailbox.withLock { $0.failures.status } }
 
   /// Why the newest frame that was tried could not be shown; nil when it could.
-  public var error: RenderingError? { mailbox.withLock { $0.error } }
+  public var error: RenderingError? { mailbox.withLock { $0.failures.error } }
 
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 

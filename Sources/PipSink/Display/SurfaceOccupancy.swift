@@ -3,6 +3,9 @@
 /// A layer leaves a surface on its own presenting thread, after the frame that it is showing there. Whoever takes the
 /// surface over begins when that is done, so that no late picture or clearing of the old layer hits the new one's.
 ///
+/// It is one for the process, since an app may give a renderer to any of its layers, in whichever session; a renderer is the
+/// app's own class, which has no room for it.
+///
 /// The registry's lock is taken before a mailbox's, never the other way round.
 enum SurfaceOccupancy {
   private struct Entry {
@@ -20,14 +23,14 @@ enum SurfaceOccupancy {
   static func request(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
     let mustLeave = entries.withLock { entries -> [Locked<DisplayMailbox>] in
       let key = ObjectIdentifier(renderer)
-      guard mailbox.withLock({ $0.renderer === renderer }) else { return [] }
+      guard mailbox.withLock({ $0.surface.renderer === renderer }) else { return [] }
       let others = [entries[key]?.holder, entries[key]?.next].compactMap(\.self).filter { $0 !== mailbox }
       for other in others { other.withLock { $0.leave(renderer) } }
-      if let holder = entries[key]?.holder, holder !== mailbox, holder.withLock({ $0.holds(renderer) }) {
+      if let holder = entries[key]?.holder, holder !== mailbox, holder.withLock({ $0.surface.holds(renderer) }) {
         entries[key]?.next = mailbox
       } else {
         entries[key] = Entry(holder: mailbox)
-        _ = mailbox.withLock { $0.grant(renderer) }
+        _ = mailbox.withLock { $0.surface.grant(renderer) }
       }
       return others
     }
@@ -47,7 +50,7 @@ enum SurfaceOccupancy {
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
       let key = ObjectIdentifier(renderer)
       // It may have come back meanwhile.
-      let isBack = mailbox.withLock { $0.hasLeft(renderer) }
+      let isBack = mailbox.withLock { $0.surface.hasLeft(renderer) }
       guard let entry = entries[key], entry.holder === mailbox, !isBack else { return nil }
       return handOver(key, renderer, &entries)
     }
@@ -72,7 +75,69 @@ enum SurfaceOccupancy {
       entries[key] = nil
       return nil
     }
-    entries[key] = next.withLock { $0.grant(renderer) } ? Entry(holder: next) : nil
+    entries[key] = next.withLock { $0.surface.grant(renderer) } ? Entry(holder: next) : nil
     return next
+  }
+}
+
+/// Which renderer a layer has, and those that it has still to leave.
+struct DisplaySurface {
+  private(set) var renderer: (any VideoRenderer)?
+  /// Whether the renderer is this layer's to use (see ``SurfaceOccupancy``), and whether it has been told so.
+  private(set) var isGranted = false
+  private var isAdopted = false
+  /// Those that are still to be left, and the one that is being left.
+  private var retired: [any VideoRenderer] = []
+  private var retiring: (any VideoRenderer)?
+
+  /// Whether nothing is to be taken over or left.
+  var isSettled: Bool { retired.isEmpty && (renderer == nil || isAdopted) }
+
+  mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
+    let (old, wasWaiting) = (renderer, !isGranted)
+    if let old, isGranted { retired.append(old) }
+    renderer = new
+    isGranted = false
+    isAdopted = false
+    return wasWaiting ? old : nil
+  }
+
+  /// The renderer is gone, and need not be left.
+  mutating func lose() { renderer = nil }
+
+  /// The renderer is the layer's.
+  ///
+  /// - Returns: false when the layer wants it no more.
+  mutating func grant(_ renderer: any VideoRenderer) -> Bool {
+    guard self.renderer === renderer else { return false }
+    isGranted = true
+    isAdopted = false
+    retired.removeAll { $0 === renderer }
+    return true
+  }
+
+  /// - Returns: whether the renderer is to be taken over now.
+  mutating func adopt() -> Bool {
+    defer { isAdopted = true }
+    return !isAdopted
+  }
+
+  mutating func nextToLeave() -> (any VideoRenderer)? {
+    guard let renderer = retired.popLast() else { return nil }
+    retiring = renderer
+    return renderer
+  }
+
+  /// The renderer that was being left has been left.
+  ///
+  /// - Returns: whether the layer wants it again, or came back meanwhile and has to leave it once more.
+  mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
+    retiring = nil
+    return self.renderer === renderer || retired.contains { $0 === renderer }
+  }
+
+  /// Whether the layer uses a renderer, or has still to leave it.
+  func holds(_ renderer: any VideoRenderer) -> Bool {
+    (isGranted && self.renderer === renderer) || retiring === renderer || retired.contains { $0 === renderer }
   }
 }

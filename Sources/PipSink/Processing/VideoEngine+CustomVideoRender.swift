@@ -1,33 +1,37 @@
+/// How a change of custom rendering was taken.
+public enum CustomVideoRenderChange: Equatable, Sendable {
+  case applied
+  /// The engine runs, and does it when it has stopped (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several
+  /// changes the last counts.
+  case afterStop
+
+  /// By which apps of other engines know that custom rendering cannot be changed while the engine runs: 1011003.
+  public var code: Int? { self == .afterStop ? 1_011_003 : nil }
+}
+
 /// Custom rendering: an app's own renderer gets every stream's frames, beside the surfaces.
 extension VideoEngine {
-  /// Has `observer` get every stream's frames from the engine's next start on, in the buffer type and format series of
-  /// `configuration`; or no longer, when `isEnabled` is false or there is no observer.
+  /// Has `receiver` get every stream's frames from the engine's next start on, or nobody where it is nil. What kind of
+  /// frames a pipeline delivers is negotiated when it starts, so that nothing changes while one runs. From any thread.
   ///
-  /// What kind of frames a pipeline delivers is negotiated when it starts. While one runs this fails, as in the engines
-  /// that apps know; the engine then waits for its stop, does what was asked last, and says so by
-  /// ``EngineEvent/customVideoRenderChanged(isEnabled:)``. From any thread.
-  ///
-  /// - Throws: ``PipSinkError/customVideoRenderInUse`` (code 1011003) while the engine is running, starting or stopping.
-  public func enableCustomVideoRender(
-    _ isEnabled: Bool, configuration: VideoFrameConfiguration = VideoFrameConfiguration(),
-    observer: (any VideoFrameObserver)?
-  ) throws(PipSinkError) {
-    var tap: CustomVideoRender.Tap?
-    if isEnabled, let observer {
-      tap = { streamID, next in
-        VideoFrameObservation(of: streamID, by: observer, configuration: configuration, next: next)
-      }
+  /// - Parameter formatSeries: as ``VideoFrameObservation`` takes it.
+  @discardableResult
+  public func setCustomVideoRender(
+    _ receiver: VideoFrameReceiver?, formatSeries: FrameFormatSeries = .any
+  ) -> CustomVideoRenderChange {
+    let tap = receiver.map { receiver -> CustomVideoRender.Tap in
+      { VideoFrameObservation(of: $0, by: receiver, formatSeries: formatSeries, next: $1) }
     }
-    let isApplied = customVideoRender.withLock { render in
-      guard render.isInUse else {
-        render.tap = tap
-        return true
+    let change = customVideoRender.withLock { render -> CustomVideoRenderChange in
+      guard !render.isInUse else {
+        render.awaited = .some(tap)
+        return .afterStop
       }
-      render.awaited = .some(tap)
-      return false
+      render.tap = tap
+      return .applied
     }
-    guard isApplied else { throw .customVideoRenderInUse }
-    status.broadcast.send(.customVideoRenderChanged(isEnabled: tap != nil))
+    if change == .applied { status.broadcast.send(.customVideoRenderChanged(isEnabled: tap != nil)) }
+    return change
   }
 
   /// Whether frames of the next start go to an app's renderer, or of this one while the engine runs.

@@ -10,8 +10,8 @@ public final class VideoFrameObservation: SampleBufferConsumer {
   }
 
   public let streamID: StreamID
-  public let configuration: VideoFrameConfiguration
-  private let observer: any VideoFrameObserver
+  public let formatSeries: FrameFormatSeries
+  private let receiver: VideoFrameReceiver
   private let next: (any SampleBufferConsumer)?
   private let converter = PixelConverter()
   private let state = Locked(State())
@@ -22,20 +22,21 @@ public final class VideoFrameObservation: SampleBufferConsumer {
     var strides: [Int] = []
   }
 
-  /// - Parameter next: gets every frame as it came, after the observer.
+  /// - Parameters:
+  ///   - formatSeries: RGB or YUV. It is negotiated with the pipeline when it starts; where the pipeline cannot deliver
+  ///     it, frames are converted (to BGRA or I420).
+  ///   - next: gets every frame as it came, after the receiver.
   public init(
-    of streamID: StreamID, by observer: any VideoFrameObserver,
-    configuration: VideoFrameConfiguration = VideoFrameConfiguration(), next: (any SampleBufferConsumer)? = nil
+    of streamID: StreamID, by receiver: VideoFrameReceiver, formatSeries: FrameFormatSeries = .any,
+    next: (any SampleBufferConsumer)? = nil
   ) {
     self.streamID = streamID
-    self.observer = observer
-    self.configuration = configuration
+    self.receiver = receiver
+    self.formatSeries = formatSeries
     self.next = next
   }
 
   public var statistics: Statistics { state.withLock { $0.statistics } }
-
-  public var formatSeries: FrameFormatSeries { configuration.formatSeries }
 
   public func consume(_ sampleBuffer: SampleBuffer) {
     do throws(PipSinkError) {
@@ -54,9 +55,11 @@ public final class VideoFrameObservation: SampleBufferConsumer {
       let parameters = VideoFrameParameters(
         pixelFormat: pixelBuffer.pixelFormat, size: frame.visible.size, orientation: sampleBuffer.orientation,
         strides: strides(of: frame), timing: sampleBuffer.timing)
-      switch configuration.bufferType {
-      case .pixelBuffer: observer.streamDidDeliver(pixelBuffer, parameters: parameters, streamID: streamID)
-      case .rawData: observer.streamDidDeliver(RawVideoFrame(frame), parameters: parameters, streamID: streamID)
+      switch receiver {
+      case .pixelBuffers(let observer):
+        observer.streamDidDeliver(pixelBuffer, parameters: parameters, streamID: streamID)
+      case .rawData(let observer):
+        observer.streamDidDeliver(RawVideoFrame(frame), parameters: parameters, streamID: streamID)
       }
     }
     state.withLock { state in

@@ -1,40 +1,22 @@
 /// Gets a stream's frames to look at, or to show them by its own means.
 ///
 /// Called on the stream's streaming thread, one frame at a time and in their order; the pipeline's branch stands still
-/// meanwhile. Which of the two is called is the ``VideoFrameConfiguration``'s choice.
+/// meanwhile.
 public protocol VideoFrameObserver: AnyObject, Sendable {
-  /// One frame, which may be kept.
+  /// One frame: a reference, which may be kept.
   func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID)
+}
 
+/// Gets the bytes of a stream's frames, under the same conditions as a ``VideoFrameObserver``.
+public protocol RawVideoFrameObserver: AnyObject, Sendable {
   /// The bytes of one frame, which end with the call.
   func streamDidDeliver(_ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID)
 }
 
-extension VideoFrameObserver {
-  public func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {}
-  public func streamDidDeliver(
-    _ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID
-  ) {}
-}
-
-/// What an observer wants to get.
-public struct VideoFrameConfiguration: Hashable, Sendable {
-  public enum BufferType: String, CaseIterable, Sendable {
-    /// A ``PixelBuffer``: a reference, which may be kept.
-    case pixelBuffer
-    /// The bytes in memory, for the time of the call.
-    case rawData
-  }
-
-  public var bufferType: BufferType
-  /// RGB or YUV. It is negotiated with the pipeline when it starts; where the pipeline cannot deliver it, frames are
-  /// converted (to BGRA or I420).
-  public var formatSeries: FrameFormatSeries
-
-  public init(bufferType: BufferType = .pixelBuffer, formatSeries: FrameFormatSeries = .any) {
-    self.bufferType = bufferType
-    self.formatSeries = formatSeries
-  }
+/// Who gets a stream's frames, and in which kind of buffer.
+public enum VideoFrameReceiver: Sendable {
+  case pixelBuffers(any VideoFrameObserver)
+  case rawData(any RawVideoFrameObserver)
 }
 
 /// What a frame is like.

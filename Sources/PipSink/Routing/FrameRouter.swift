@@ -31,11 +31,9 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// - Parameters:
-  ///   - table: the routing at the start.
-  ///   - pictureInPicture: the primary surface of picture-in-picture; nil to count its frames only.
-  public init(table: RoutingTable = RoutingTable(), pictureInPicture: (any SampleBufferDestination)? = nil) {
-    control = Locked(Control(table: table, surfaces: [.primary: pictureInPicture].compactMapValues(\.self)))
+  /// - Parameter destination: the primary surface of picture-in-picture.
+  init(table: RoutingTable = RoutingTable(), destination: (any SampleBufferDestination)?) {
+    control = Locked(Control(table: table, surfaces: [.primary: destination].compactMapValues(\.self)))
   }
 
   public var table: RoutingTable { control.withLock { $0.table } }
@@ -49,37 +47,48 @@ public final class FrameRouter: Sendable {
 
   // MARK: - Streams and surfaces
 
-  /// Adds a stream.
+  /// A stream's way in: what an engine, a processor chain or a ``StreamInput`` gives its frames to. A stream that is new
+  /// is added, with its frames counted only, until ``setLayer(_:for:)`` gives it a place in the app. For a stream that is
+  /// there, the frames of another run begin, with numbers of their own.
   ///
-  /// - Parameter inApp: its own surface in the app; nil to count its frames only.
-  /// - Returns: what the stream's frames are to be given to. For a stream that was added before, the consumer it has.
+  /// - Returns: what takes the frames, one at a time and in their order; the same one until the stream is removed.
   @discardableResult
-  public func addStream(
-    _ streamID: StreamID, inApp: (any SampleBufferDestination)? = nil
-  ) -> any SampleBufferConsumer {
+  public func input(for streamID: StreamID) -> any SampleBufferConsumer {
     control.withLock { control in
-      if let route = control.route(streamID) {
-        route.beginRun()
-        return route
-      }
-      let placement = control.table.placement(of: streamID)
-      let route = StreamRoute(
-        streamID: streamID, placement: placement, inApp: inApp,
-        pictureInPicture: control.destination(of: placement), broadcast: broadcast,
-        firstFrames: firstFrameBroadcast)
-      for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
-      control.routes.append(route)
-      return route
+      let known = control.route(streamID)
+      known?.beginRun()
+      return known ?? add(streamID, inApp: nil, to: &control)
     }
   }
 
-  /// Shows every frame of a stream on `destination` from now on, whatever the mode and beside its surfaces: a preview, or
-  /// a recording. It begins with the newest frame; of a stream that is not there yet, with its first. Any number of
-  /// destinations may be attached; none waits for another. When the stream is removed, they are let go.
+  /// Shows a stream on another surface in the app, or counts its frames only; the stream is added when it is new.
+  func setDestination(_ inApp: (any SampleBufferDestination)?, for streamID: StreamID) {
+    control.withLock { control in
+      if let route = control.route(streamID) {
+        route.setInApp(inApp)
+      } else {
+        add(streamID, inApp: inApp, to: &control)
+      }
+    }
+  }
+
+  @discardableResult
+  private func add(
+    _ streamID: StreamID, inApp: (any SampleBufferDestination)?, to control: inout Control
+  ) -> StreamRoute {
+    let placement = control.table.placement(of: streamID)
+    let route = StreamRoute(
+      streamID: streamID, placement: placement, inApp: inApp, pictureInPicture: control.destination(of: placement),
+      broadcast: broadcast, firstFrames: firstFrameBroadcast)
+    for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
+    control.routes.append(route)
+    return route
+  }
+
+  /// Shows every frame of a stream on `destination` as well, also of one that is yet to come.
   ///
   /// - Returns: whether the stream has delivered a frame.
-  @discardableResult
-  public func attach(_ destination: any SampleBufferDestination, toStream streamID: StreamID) -> Bool {
+  func addDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) -> Bool {
     control.withLock { control in
       if let route = control.route(streamID) { return route.add(destination) }
       if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
@@ -89,18 +98,12 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// `destination` shows nothing of the stream any more. Others go on.
-  public func detach(_ destination: any SampleBufferDestination, fromStream streamID: StreamID) {
+  func removeDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) {
     control.withLock { control in
       control.awaiting[streamID]?.removeAll { $0 === destination }
       if control.awaiting[streamID]?.isEmpty == true { control.awaiting[streamID] = nil }
       control.route(streamID)?.remove(destination)
     }
-  }
-
-  /// The consumer of a stream, for ``VideoEngine``; the stream is added, without an in-app surface, when it is new.
-  public func consumer(for streamID: StreamID) -> any SampleBufferConsumer {
-    addStream(streamID)
   }
 
   /// Forgets a stream that is gone: its surfaces show nothing of it any more, and its consumer's frames go nowhere. One
@@ -117,7 +120,7 @@ public final class FrameRouter: Sendable {
   }
 
   /// Adds a picture-in-picture surface: the primary one where there is none, another otherwise.
-  public func addPictureInPictureSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
+  func addSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
     control.withLock { control in
       var id = PictureInPictureSurfaceID.primary
       if control.surfaces[id] != nil {

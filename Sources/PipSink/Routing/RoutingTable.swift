@@ -37,6 +37,7 @@ public struct RoutingTable: Equatable, Sendable {
     var keepsShowingInApp = false
 
     var kind: SurfaceKind { surface == nil ? .inApp : .pictureInPicture }
+    var isInApp: Bool { surface == nil || keepsShowingInApp }
   }
 
   /// What the picture-in-picture surfaces show that show something.

@@ -1,6 +1,6 @@
-/// What the router hands frames to; a display layer, usually. All calls return at once and come with a stream's lock
-/// held, so they must not call the router.
-public protocol SampleBufferDestination: AnyObject, Sendable {
+/// What the router hands frames to: a display layer. All calls return at once and come with a stream's lock held, so they
+/// must not call the router.
+protocol SampleBufferDestination: AnyObject, Sendable {
   /// Takes a stream's next frame.
   ///
   /// - Returns: whether a frame that was waiting here is replaced by it, and so will never be shown.
@@ -20,16 +20,7 @@ public protocol SampleBufferDestination: AnyObject, Sendable {
   ///
   /// - Returns: the frame that was waiting to be shown, which now will not be.
   func relinquish(removingImage: Bool) -> SampleBuffer?
-}
 
-/// A destination that tells what becomes of the frames that it is given.
-protocol PresentationReporting: SampleBufferDestination {
-  /// From here on `tally` counts: called before the first frame of its stream.
+  /// From here on `tally` counts what becomes of the frames: called before the first frame of its stream.
   func report(to tally: PresentationTally)
-}
-
-extension SampleBufferDestination {
-  func reportIfPossible(to tally: PresentationTally) {
-    (self as? any PresentationReporting)?.report(to: tally)
-  }
 }

@@ -24,11 +24,11 @@ final class StreamRoute: SampleBufferConsumer {
     /// Whether the stream was removed.
     var isClosed = false
 
-    var surface: SurfaceKind { placement.surface == nil ? .inApp : .pictureInPicture }
+    var surface: SurfaceKind { placement.kind }
     var destination: (any SampleBufferDestination)? { placement.surface == nil ? inApp : pictureInPicture }
   }
 
-  private static let changeLimit = 1000
+  fileprivate static let changeLimit = 1000
 
   /// A move, and the moment that the new surface's presenting thread reports. The moment is an object of its own, which
   /// the surface may keep: a reference to the route would be a circle, and a weak one makes every use of it slower.
@@ -49,8 +49,8 @@ final class StreamRoute: SampleBufferConsumer {
     self.broadcast = broadcast
     self.firstFrames = firstFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
-    inApp?.reportIfPossible(to: tally)
-    pictureInPicture?.reportIfPossible(to: tally)
+    inApp?.report(to: tally)
+    pictureInPicture?.report(to: tally)
   }
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
@@ -82,56 +82,69 @@ final class StreamRoute: SampleBufferConsumer {
     state.withLock { state in
       let old = state.placement
       guard placement != old else { return }
-      defer {
-        state.placement = placement
-        state.pictureInPicture = pictureInPicture
+      let changesSurface = placement.surface != old.surface
+      // What it leaves. The picture-in-picture surface must not go on showing somebody who left it.
+      var waiting: SampleBuffer?
+      if old.surface != nil, changesSurface { waiting = state.pictureInPicture?.relinquish(removingImage: true) }
+      if old.isInApp, !placement.isInApp {
+        let inApp = state.inApp?.relinquish(removingImage: !keepsInAppPicture)
+        waiting = waiting ?? inApp
       }
-      guard placement.surface != old.surface else {
-        state.mirror(placement.keepsShowingInApp, keepsInAppPicture)
-        return
+      let change = changesSurface ? state.beginChange(of: streamID, to: placement.kind, requestedAt) : nil
+      state.placement = placement
+      state.pictureInPicture = pictureInPicture
+      // What it enters. A frame that waits still waits in the app where the stream stays there.
+      if old.isInApp, placement.isInApp { waiting = nil }
+      let reported = change.map { change in firstPicture(after: change, presented) }
+      if placement.isInApp, !old.isInApp {
+        state.inApp?.begin(
+          with: waiting ?? state.latest, isFresh: waiting != nil, presented: placement.surface == nil ? reported : nil)
       }
-      let change = Change(
-        change: SurfaceChange(
-          streamID: streamID, from: state.surface, to: placement.surface == nil ? .inApp : .pictureInPicture,
-          requestedAt: requestedAt))
-      state.changes.append(change)
-      if state.changes.count > Self.changeLimit { state.changes.removeFirst() }
-      state.isChangeOpen = true
-      if placement.surface == nil, old.keepsShowingInApp {
-        // The app has had every frame already.
-        _ = state.pictureInPicture?.relinquish(removingImage: true)
-        change.presentedAt.withLock { $0 = .now }
-        return
+      if placement.surface != nil, changesSurface {
+        pictureInPicture?.report(to: tally)
+        pictureInPicture?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: reported)
       }
-      // The picture-in-picture surface must not go on showing somebody who left it.
-      let clears = old.surface != nil || !(keepsInAppPicture || placement.keepsShowingInApp)
-      let waiting = state.destination?.relinquish(removingImage: clears)
-      if placement.keepsShowingInApp, old.surface == nil {
-        state.inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
-      }
-      if placement.surface != nil, old.surface != nil, placement.keepsShowingInApp != old.keepsShowingInApp {
-        state.mirror(placement.keepsShowingInApp, keepsInAppPicture)
-      }
-      let destination = placement.surface == nil ? state.inApp : pictureInPicture
-      let (presentedAt, broadcast) = (change.presentedAt, broadcast)
-      let sent = change.change
-      destination?.reportIfPossible(to: tally)
-      destination?.begin(with: waiting ?? state.latest, isFresh: waiting != nil) { moment in
-        presentedAt.withLock { $0 = moment }
-        var change = sent
-        change.firstPresentedAt = moment
-        broadcast.send(change)
-        presented?(moment)
-      }
-      if waiting != nil, destination == nil { state.statistics.replaced += 1 }
+      if waiting != nil, changesSurface, state.destination == nil { state.statistics.replaced += 1 }
+      // The app has had every frame already.
+      if placement.surface == nil, old.isInApp { change?.presentedAt.withLock { $0 = .now } }
     }
+  }
+
+  /// What the new surface calls with the moment of its first picture.
+  private func firstPicture(
+    after change: Change, _ presented: (@Sendable (MonotonicTime) -> Void)?
+  ) -> @Sendable (MonotonicTime) -> Void {
+    let (presentedAt, sent, broadcast) = (change.presentedAt, change.change, broadcast)
+    return { moment in
+      presentedAt.withLock { $0 = moment }
+      var change = sent
+      change.firstPresentedAt = moment
+      broadcast.send(change)
+      presented?(moment)
+    }
+  }
+
+  /// Shows the stream on another layer in the app from its next frame on, beginning with its newest.
+  func setInApp(_ inApp: (any SampleBufferDestination)?) {
+    let dropped = state.withLock { state -> SampleBuffer? in
+      guard inApp !== state.inApp else { return nil }
+      let waiting = state.inApp?.relinquish(removingImage: true)
+      state.inApp = inApp
+      inApp?.report(to: tally)
+      if state.placement.isInApp {
+        inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
+        if waiting != nil, inApp == nil { state.statistics.replaced += 1 }
+      }
+      return waiting
+    }
+    _ = dropped
   }
 
   /// The picture-in-picture surface that the stream is sent to is there now.
   func show(on pictureInPicture: any SampleBufferDestination) {
     state.withLock { state in
       state.pictureInPicture = pictureInPicture
-      pictureInPicture.reportIfPossible(to: tally)
+      pictureInPicture.report(to: tally)
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
   }
@@ -217,13 +230,16 @@ extension StreamRoute.State {
     return replaced
   }
 
-  /// The in-app surface begins or ends to show what the picture-in-picture surface shows.
-  fileprivate func mirror(_ keepsShowingInApp: Bool, _ keepsPicture: Bool) {
-    if keepsShowingInApp {
-      inApp?.begin(with: latest, isFresh: false, presented: nil)
-    } else {
-      _ = inApp?.relinquish(removingImage: !keepsPicture)
-    }
+  /// Notes a move. How many frames it loses or repeats, the next frame shows.
+  fileprivate mutating func beginChange(
+    of streamID: StreamID, to kind: SurfaceKind, _ requestedAt: MonotonicTime
+  ) -> StreamRoute.Change {
+    let change = StreamRoute.Change(
+      change: SurfaceChange(streamID: streamID, from: surface, to: kind, requestedAt: requestedAt))
+    changes.append(change)
+    if changes.count > StreamRoute.changeLimit { changes.removeFirst() }
+    isChangeOpen = true
+    return change
   }
 
   fileprivate mutating func measureChange(firstFrame: UInt64) {

@@ -45,7 +45,7 @@ extension PictureInPictureSession {
   /// - Throws: as ``addInput(_:)``.
   public func addStream(_ streamID: StreamID) throws(PipSinkError) -> any SampleBufferConsumer {
     try addInput(streamID, layer: nil)
-    return chains[streamID] ?? router.consumer(for: streamID)
+    return chains[streamID] ?? router.input(for: streamID)
   }
 
   /// Adds a stream whose way through the router is its owner's, and stays that when the session removes the stream.
@@ -148,7 +148,7 @@ extension PictureInPictureSession {
     let isRemoved = Locked(false)
     do throws(PipSinkError) {
       try body(engine) { [router] id in
-        isRemoved.withLock { $0 ? Discard() : chain ?? router.consumer(for: id) }
+        isRemoved.withLock { $0 ? Discard() : chain ?? router.input(for: id) }
       }
     } catch {
       if isNew { forgetLayer(of: id) }
@@ -172,9 +172,9 @@ extension PictureInPictureSession {
     let layer = display.showsStreams ? made : nil
     if let layer { try display.add(layer, for: id) }
     layers[id] = layer
-    if !router.streamIDs.contains(id) { router.addStream(id, inApp: layer) }
+    if layer != nil || !router.streamIDs.contains(id) { router.setLayer(layer, for: id) }
     if let processors = configuration.processors[id], chains[id] == nil {
-      chains[id] = ProcessorChain(processors, next: router.consumer(for: id))
+      chains[id] = ProcessorChain(processors, next: router.input(for: id))
     }
   }
 

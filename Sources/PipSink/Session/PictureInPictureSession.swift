@@ -154,7 +154,7 @@ public final class PictureInPictureSession {
     if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
     guard !engine.streamIDs.isEmpty else { return }
     let (router, chains) = (router, chains)
-    try await engine.start(within: engine.stateChangeTimeout) { chains[$0] ?? router.consumer(for: $0) }
+    try await engine.start(within: engine.stateChangeTimeout) { chains[$0] ?? router.input(for: $0) }
   }
 
   /// Starts the session, waits until the user closes the app's window or every stream has come to its end, and stops it.

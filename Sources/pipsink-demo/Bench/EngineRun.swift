@@ -24,10 +24,11 @@ enum EngineRun {
     let start = FramePathStart()
     try engine.start { id in
       if variant == .wrapping { return DiscardingConsumer() }
-      let route = router.addStream(id, inApp: SampleBufferDisplayLayer(name: id))
+      router.setLayer(SampleBufferDisplayLayer(name: id), for: id)
+      let route = router.input(for: id)
       return switch variant {
       case .observer:
-        VideoFrameObservation(of: id, by: observer, configuration: .init(bufferType: .rawData), next: route)
+        VideoFrameObservation(of: id, by: .rawData(observer), next: route)
       case .processor: ProcessorChain([GrayscaleProcessor()], next: route)
       case .timesInTurn: timesInTurn?.counting(route) ?? route
       default: route
@@ -53,7 +54,9 @@ enum EngineRun {
 }
 
 /// Is given the bytes of every frame, and leaves them alone.
-private final class ByteObserver: VideoFrameObserver {}
+private final class ByteObserver: RawVideoFrameObserver {
+  func streamDidDeliver(_ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID) {}
+}
 
 private final class DiscardingConsumer: SampleBufferConsumer {
   func consume(_ sampleBuffer: SampleBuffer) {}

@@ -32,8 +32,8 @@ struct ScalePoint {
     let layers = try engine.streamIDs.map {
       SampleBufferDisplayLayer(name: $0, renderer: try OffscreenRenderer(size: Self.surface))
     }
-    for layer in layers { router.addStream(layer.name, inApp: layer) }
-    try engine.start { router.consumer(for: $0) }
+    for layer in layers { router.setLayer(layer, for: layer.name) }
+    try engine.start { router.input(for: $0) }
     defer { engine.stop() }
     try await waitForFrames(of: router)
     let (frames, shown, start) = (frames(of: router), Self.shown(by: layers), FramePathStart())
