@@ -51,7 +51,6 @@ public final class BackgroundMonitor {
   isolated deinit {
     probe = nil
     Self.watching[ObjectIdentifier(self)] = nil
-    signals.disconnectAll()
     if !GTKDisplay.isLost, !isWayland, let root = gdk_get_default_root_window() {
       gdk_window_remove_filter(root, Self.filter, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -62,49 +61,26 @@ public final class BackgroundMonitor {
       window,
       gint(
         GDK_VISIBILITY_NOTIFY_MASK.rawValue | GDK_FOCUS_CHANGE_MASK.rawValue | GDK_PROPERTY_CHANGE_MASK.rawValue))
-    let state: GdkEventWindowStateHandler = { _, event, monitor in
-      let state = event?.pointee.new_window_state.rawValue ?? 0
-      MainActor.assumeIsolated {
-        guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.signs.isMinimized = isMinimized(state)
-        monitor.signs.isFocused = state & GDK_WINDOW_STATE_FOCUSED.rawValue != 0
-        monitor.update()
-      }
-      return 0
+    signals.connect(window, event: "window-state-event") { [weak self] (event: GdkEventWindowState) in
+      self?.signs.isMinimized = event.new_window_state.isMinimized
+      self?.signs.isFocused = event.new_window_state.rawValue & GDK_WINDOW_STATE_FOCUSED.rawValue != 0
+      self?.update()
+      return false
     }
-    signals.connect(window, "window-state-event", to: self, state)
-    let visibility: GdkEventVisibilityHandler = { _, event, monitor in
-      let isObscured = event?.pointee.state == GDK_VISIBILITY_FULLY_OBSCURED
-      MainActor.assumeIsolated {
-        guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.signs.isObscured = isObscured
-        monitor.update()
-      }
-      return 0
+    signals.connect(window, event: "visibility-notify-event") { [weak self] (event: GdkEventVisibility) in
+      self?.signs.isObscured = event.state == GDK_VISIBILITY_FULLY_OBSCURED
+      self?.update()
+      return false
     }
-    signals.connect(window, "visibility-notify-event", to: self, visibility)
-    let simple: @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
-      MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.update() }
+    for signal in ["map", "unmap", "property-notify-event"] {
+      signals.connect(window, signal) { [weak self] in self?.update() }
     }
-    signals.connect(window, "map", to: self, simple)
-    let unmapped: @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
-      MainActor.assumeIsolated {
-        guard let monitor = object(monitor, as: BackgroundMonitor.self) else { return }
-        monitor.probe?.leaveWindow()
-        monitor.update()
-      }
-    }
-    signals.connect(window, "unmap", to: self, unmapped)
-    let property: GdkEventAnyHandler = { _, _, monitor in
-      MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.update() }
-      return 0
-    }
-    signals.connect(window, "property-notify-event", to: self, property)
   }
 
   private func update() {
     guard !GTKDisplay.isLost else { return }
     signs.isMapped = gtk_widget_get_mapped(window) != 0
+    if !signs.isMapped { probe?.leaveWindow() }
     signs.isFrameMissing = frames?.isFrameMissing == true
     signs.desktop = desktop
     let now = signs.isInBackground(options)
@@ -116,12 +92,8 @@ public final class BackgroundMonitor {
   // MARK: - X11: workspaces
 
   private nonisolated static let filter: GdkFilterFunc = { xEvent, _, monitor in
-    let type = xEvent.map { $0.assumingMemoryBound(to: XEvent.self).pointee.type }
-    let address = UInt(bitPattern: monitor)
-    if type == PropertyNotify {
-      MainActor.assumeIsolated {
-        object(UnsafeMutableRawPointer(bitPattern: address), as: BackgroundMonitor.self)?.update()
-      }
+    if xEvent?.assumingMemoryBound(to: XEvent.self).pointee.type == PropertyNotify {
+      withObject(monitor, as: BackgroundMonitor.self) { $0.update() }
     }
     return GDK_FILTER_CONTINUE
   }
@@ -159,10 +131,7 @@ public final class BackgroundMonitor {
   private func connectFrameClock() {
     guard !isFrameClockConnected, let clock = gtk_widget_get_frame_clock(window) else { return }
     isFrameClockConnected = true
-    let painted: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { _, monitor in
-      MainActor.assumeIsolated { object(monitor, as: BackgroundMonitor.self)?.didPaint() }
-    }
-    signals.connect(UnsafeMutableRawPointer(clock), "after-paint", to: self, painted)
+    signals.connect(UnsafeMutableRawPointer(clock), "after-paint") { [weak self] in self?.didPaint() }
   }
 
   private func askForFrame() {

@@ -1,9 +1,19 @@
 import CGTK
 import PipSink
 
-/// The pictures on a picture-in-picture window's buttons. They are drawn here, since icon themes may be missing.
-enum ControlIcon: Equatable {
-  case play, pause, backToApp, close, sound, muted, previous, next, back, forward
+/// The pictures on a picture-in-picture window's buttons. They are drawn here, since icon themes may be missing. The raw
+/// value is what the button says to those who do not see it, and as a tooltip.
+enum ControlIcon: String {
+  case play = "Play"
+  case pause = "Pause"
+  case backToApp = "Back to the app"
+  case close = "Close"
+  case sound = "Mute"
+  case muted = "Unmute"
+  case previous = "Previous stream"
+  case next = "Next stream"
+  case back = "Skip backward"
+  case forward = "Skip forward"
 
   init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
     self =
@@ -17,22 +27,6 @@ enum ControlIcon: Equatable {
       case .skipBackward: .back
       case .skipForward: .forward
       }
-  }
-
-  /// What it says to those who do not see it, and as a tooltip.
-  var label: String {
-    switch self {
-    case .play: "Play"
-    case .pause: "Pause"
-    case .backToApp: "Back to the app"
-    case .close: "Close"
-    case .sound: "Mute"
-    case .muted: "Unmute"
-    case .previous: "Previous stream"
-    case .next: "Next stream"
-    case .back: "Skip backward"
-    case .forward: "Skip forward"
-    }
   }
 
   /// Draws it in white into a square of 16 by 16 whose corner is at the origin.

@@ -7,7 +7,7 @@ import PipSink
 /// GDK ends the program when its connection breaks, wherever it notices, and a call of GTK's that has lost its server
 /// cannot be gone on with. So what follows depends on whose the process is:
 ///
-/// - Where ``MainLoop/run()`` is the program's main loop, the handlers of ``onLoss(_:)`` are called on the spot, within
+/// - Where ``MainLoop/run()`` is the program's main loop, the handlers of ``GTKDisplay/onLoss(_:)`` are called on the spot, within
 ///   whatever the main thread was doing, and the program ends. The main actor's jobs are not run from there: one of them
 ///   may be what GTK was called by.
 /// - In a program of somebody else's, GTK's calls return with their failures, nothing of GTK is used any more, and the
@@ -15,7 +15,8 @@ import PipSink
 @MainActor
 enum DisplayWatch {
   private static var descriptor: Int32 = -1
-  private static var handlers: [@MainActor () -> Void] = []
+  /// Called when the display has gone, where the main loop is ours, the newest first.
+  static var handlers: [@MainActor () -> Void] = []
 
   private struct State {
     /// Xlib's connections that GDK has opened for us.
@@ -181,11 +182,6 @@ enum DisplayWatch {
   }
 
   // MARK: - What follows
-
-  /// Calls `handler` when the display has gone, where the main loop is ours. The newest one is called first.
-  static func onLoss(_ handler: @escaping @MainActor () -> Void) {
-    handlers.append(handler)
-  }
 
   /// Calls `handler` once when the display has gone, in a program of somebody else's, on whichever thread finds out.
   nonisolated static func onLossInHost(_ handler: @escaping @Sendable () -> Void) {

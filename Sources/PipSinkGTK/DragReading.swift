@@ -13,15 +13,7 @@ struct DragReading {
     case surface
   }
 
-  struct Vector: Equatable {
-    var x: Double
-    var y: Double
-
-    static let zero = Vector(x: 0, y: 0)
-    static func - (one: Vector, other: Vector) -> Vector { Vector(x: one.x - other.x, y: one.y - other.y) }
-    static func + (one: Vector, other: Vector) -> Vector { Vector(x: one.x + other.x, y: one.y + other.y) }
-    var length: Double { (x * x + y * y).squareRoot() }
-  }
+  typealias Vector = SIMD2<Double>
 
   /// In GTK's pixels: far enough that a hand does not come back by as much between two events.
   static let trialDistance = 24.0
@@ -83,4 +75,10 @@ struct DragReading {
       isCertain = fromPress * Self.certainty <= fromSurface
     }
   }
+}
+
+extension SIMD2<Double> {
+  var length: Double { (self * self).sum().squareRoot() }
+  /// To whole pixels.
+  var nearest: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }
 }

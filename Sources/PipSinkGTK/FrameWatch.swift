@@ -11,8 +11,10 @@ final class FrameWatch {
   private let isWatching: () -> Bool
   private let ask: () -> Void
   private let changed: () -> Void
-  private var ticker: Ticker?
   private var missedTicks = 0
+  /// What looks again and again: a GLib source, 0 for none, or with a clock of a test's a task.
+  private var source: guint = 0
+  private var task: Task<Void, Never>?
 
   /// How often it is looked whether there was a frame, in milliseconds, after how many times without a frame one is
   /// asked for, and after how many more than which frames are missing.
@@ -31,7 +33,25 @@ final class FrameWatch {
     self.isWatching = isWatching
     self.ask = ask
     self.changed = changed
-    ticker = Ticker(milliseconds: Self.tickMilliseconds, clock: clock) { [weak self] in self?.tick() }
+    guard clock.isSystem else {
+      task = Task { [weak self] in
+        let pause = Double(Self.tickMilliseconds) / 1000
+        while (try? await clock.sleep(until: clock.moment(in: pause))) != nil { self?.tick() }
+      }
+      return
+    }
+    // GLib's clock, not a task's sleep: that wakes two threads more each time, which costs more than a small picture.
+    source = g_timeout_add(
+      guint(Self.tickMilliseconds),
+      { watch in
+        withObject(watch, as: FrameWatch.self) { $0.tick() }
+        return sourceContinues
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  isolated deinit {
+    task?.cancel()
+    if source != 0 { g_source_remove(source) }
   }
 
   private func tick() {
@@ -51,39 +71,5 @@ final class FrameWatch {
     guard isFrameMissing != self.isFrameMissing else { return }
     self.isFrameMissing = isFrameMissing
     changed()
-  }
-}
-
-/// Calls something on the main actor again and again, until it goes away.
-@MainActor
-final class Ticker {
-  private let body: () -> Void
-  /// A GLib source; 0 for none.
-  private var source: guint = 0
-  private var task: Task<Void, Never>?
-
-  init(milliseconds: Int, clock: SchedulingClock = .system, _ body: @escaping () -> Void) {
-    self.body = body
-    guard clock.isSystem else {
-      task = Task { [weak self] in
-        while (try? await clock.sleep(until: clock.moment(in: Double(milliseconds) / 1000))) != nil { self?.body() }
-      }
-      return
-    }
-    // GLib's clock, not a task's sleep: that wakes two threads more each time, which costs more than a small picture.
-    source = g_timeout_add(
-      guint(milliseconds),
-      { ticker in
-        let address = UInt(bitPattern: ticker)
-        MainActor.assumeIsolated {
-          object(UnsafeMutableRawPointer(bitPattern: address), as: Ticker.self)?.body()
-        }
-        return sourceContinues
-      }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  isolated deinit {
-    task?.cancel()
-    if source != 0 { g_source_remove(source) }
   }
 }

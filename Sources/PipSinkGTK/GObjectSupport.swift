@@ -12,73 +12,77 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
   var asContainer: UnsafeMutablePointer<GtkContainer> { cast() }
 }
 
-// The handlers of GTK's event signals; they return whether the event ends with them. (A generic one cannot be a C
-// function.)
-typealias GdkEventButtonHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventButton>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventScrollHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventScroll>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventMotionHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventMotion>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventConfigureHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventConfigure>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventKeyHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventKey>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventAnyHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventAny>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventWindowStateHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventWindowState>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-typealias GdkEventVisibilityHandler =
-  @convention(c) (
-    GtkWidgetPointer?, UnsafeMutablePointer<GdkEventVisibility>?, UnsafeMutableRawPointer?
-  ) -> gboolean
-
-/// Whether a window's state (GdkWindowState) is one in which nobody sees it.
-func isMinimized(_ state: UInt32) -> Bool {
-  state & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0
+extension GdkWindowState {
+  /// Whether it is one in which nobody sees the window.
+  var isMinimized: Bool { rawValue & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0 }
 }
 
-/// Signal handlers of one Swift object. They do not keep it; they are disconnected when this goes away, so it belongs
-/// to that object.
+/// Signal handlers that belong to one Swift object; they are disconnected when this goes away. Each is a closure, which
+/// must not keep that object.
 @MainActor
 final class SignalConnections {
   private var connections: [(object: UnsafeMutableRawPointer, id: gulong)] = []
+
+  /// What a signal calls. GLib has it until the signal is disconnected.
+  private final class Handler: Sendable {
+    let body: @MainActor (UnsafePointer<GValue>) -> Bool
+
+    init(_ body: @escaping @MainActor (UnsafePointer<GValue>) -> Bool) {
+      self.body = body
+    }
+  }
 
   isolated deinit {
     disconnectAll()
   }
 
-  /// - Parameters:
-  ///   - callback: a `@convention(c)` function with the signal's parameters and the context last.
-  ///   - context: borrowed: it has to live as long as this.
-  func connect<Callback>(
-    _ object: GtkWidgetPointer, _ signal: String, to context: AnyObject, _ callback: Callback
-  ) {
-    connect(UnsafeMutableRawPointer(object), signal, to: context, callback)
+  /// Handles a signal whose parameters do not matter. Where others handle it as well, they hear of it, too.
+  func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Void) {
+    connect(object, signal) { (_: UnsafePointer<GValue>) in
+      body()
+      return false
+    }
   }
 
-  func connect<Callback>(
-    _ object: UnsafeMutableRawPointer, _ signal: String, to context: AnyObject, _ callback: Callback
+  /// Handles an event of a widget's.
+  ///
+  /// - Parameter body: returns whether the event ends with it.
+  func connect<Event>(
+    _ widget: GtkWidgetPointer, event signal: String, _ body: @escaping @MainActor (Event) -> Bool
   ) {
-    let id = g_signal_connect_data(
-      object, signal, unsafeBitCast(callback, to: GCallback.self), Unmanaged.passUnretained(context).toOpaque(), nil,
-      GConnectFlags(rawValue: 0))
+    connect(widget, signal) { (parameters: UnsafePointer<GValue>) in
+      g_value_get_boxed(parameters + 1).map { body($0.assumingMemoryBound(to: Event.self).pointee) } ?? false
+    }
+  }
+
+  /// Has `body` paint a widget by a cairo_t.
+  func connectPainting(of widget: GtkWidgetPointer, _ body: @escaping @MainActor (OpaquePointer) -> Void) {
+    connect(widget, "draw") { (parameters: UnsafePointer<GValue>) in
+      if let context = g_value_get_boxed(parameters + 1) { body(OpaquePointer(context)) }
+      return true
+    }
+  }
+
+  /// - Parameter body: gets the signal's parameters, of which the object that emits it is the first; returns what is
+  ///   answered to a signal that asks.
+  func connect(
+    _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (UnsafePointer<GValue>) -> Bool
+  ) {
+    let handler = Unmanaged.passRetained(Handler(body)).toOpaque()
+    let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), handler)
+    g_closure_add_finalize_notifier(closure, handler) { handler, _ in
+      if let handler { Unmanaged<Handler>.fromOpaque(handler).release() }
+    }
+    g_closure_set_marshal(closure) { closure, answer, _, parameters, _, _ in
+      let address = UInt(bitPattern: parameters)
+      let result = withObject(closure?.pointee.data, as: Handler.self) { handler in
+        UnsafePointer(bitPattern: address).map { handler.body($0) } ?? false
+      }
+      // Only signals that ask have a place for the answer.
+      if let answer { g_value_set_boolean(answer, result == true ? 1 : 0) }
+    }
     g_object_ref(object)
-    connections.append((object, id))
+    connections.append((object, g_signal_connect_closure(object, signal, closure, 0)))
   }
 
   func disconnectAll() {
@@ -92,8 +96,41 @@ final class SignalConnections {
   }
 }
 
-/// The Swift object that a signal handler was connected with.
+/// Calls `body` with the Swift object that a C function was registered with. For functions that are called on GTK's
+/// thread.
+///
+/// - Returns: nil where the function has no object.
+@discardableResult
+func withObject<Object: AnyObject & Sendable, Result: Sendable>(
+  _ context: UnsafeMutableRawPointer?, as type: Object.Type, _ body: @MainActor (Object) -> Result
+) -> Result? {
+  guard let context else { return nil }
+  let object = Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
+  return MainActor.assumeIsolated { body(object) }
+}
+
+/// Something that GTK's thread does as soon as it has nothing more urgent to do.
 @MainActor
-func object<Object: AnyObject>(_ context: UnsafeMutableRawPointer?, as type: Object.Type = Object.self) -> Object? {
-  context.map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+final class IdleCall {
+  private let priority: gint
+  private var body: (@MainActor () -> Void)?
+
+  nonisolated init(priority: gint, _ body: @escaping @MainActor () -> Void) {
+    self.priority = priority
+    self.body = body
+  }
+
+  /// Has it done once more. From any thread; nobody waits.
+  nonisolated func request() {
+    g_idle_add_full(
+      priority,
+      { call in
+        withObject(call, as: IdleCall.self) { $0.body?() }
+        return sourceEnds
+      }, Unmanaged.passRetained(self).toOpaque(),
+      { call in if let call { Unmanaged<IdleCall>.fromOpaque(call).release() } })
+  }
+
+  /// It does nothing from now on.
+  func cancel() { body = nil }
 }

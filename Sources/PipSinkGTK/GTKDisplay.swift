@@ -9,9 +9,8 @@ public enum GTKDisplay {
     case wayland
   }
 
-  private static var opened: Kind?
   /// nil before ``open()``.
-  public static var kind: Kind? { opened }
+  public private(set) static var kind: Kind?
   private static var x11Presenter: X11Presenter?
   /// nil on X11, and on compositors without subsurfaces.
   private(set) static var waylandConnection: WaylandConnection?
@@ -24,6 +23,14 @@ public enum GTKDisplay {
     waylandActivation = waylandConnection.flatMap { WaylandActivation($0) }
   }
 
+  /// Shows a window again where it was minimised, covered, or on another workspace.
+  static func present(_ window: GtkWidgetPointer) {
+    guard !isLost else { return }
+    gtk_window_deiconify(window.asWindow)
+    gtk_window_present(window.asWindow)
+    waylandActivation?.show(window)
+  }
+
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
   /// called on the main thread before any view or window is made.
   ///
@@ -31,7 +38,7 @@ public enum GTKDisplay {
   @discardableResult
   public static func open() throws(PipSinkError) -> Kind {
     guard !isLost else { throw .displayUnavailable(reason: "the display server has gone") }
-    if let opened { return opened }
+    if let kind = Self.kind { return kind }
     let isHosts = gdk_display_get_default() != nil
     if !isHosts { DisplayWatch.prepare() }
     // GTK reads no option of the program's.
@@ -46,7 +53,7 @@ public enum GTKDisplay {
     case .x11: x11Presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display))
     case .wayland: waylandConnection = WaylandConnection(display)
     }
-    opened = kind
+    Self.kind = kind
     return kind
   }
 
@@ -56,11 +63,11 @@ public enum GTKDisplay {
   }
 
   /// Whether a window can be put on an overlay layer above all others, which Wayland compositors with layer-shell have.
-  public static var hasLayerShell: Bool { opened == .wayland && gtk_layer_is_supported() != 0 }
+  public static var hasLayerShell: Bool { kind == .wayland && gtk_layer_is_supported() != 0 }
 
   /// Waits until the display server has done what GTK has asked it for: other connections see its windows then.
   package static func synchronize() {
-    if opened == .x11, !isLost, let display = gdk_display_get_default() { gdk_display_sync(display) }
+    if kind == .x11, !isLost, let display = gdk_display_get_default() { gdk_display_sync(display) }
   }
 
   /// Whether the display server has gone. Nothing of GTK may be used then.
@@ -74,7 +81,7 @@ public enum GTKDisplay {
   /// or this module's views and windows, and no job of the main actor's is run any more. After ten seconds the program
   /// ends in any case. Of several handlers the newest is called first.
   public static func onLoss(_ handler: @escaping @MainActor () -> Void) {
-    DisplayWatch.onLoss(handler)
+    DisplayWatch.handlers.append(handler)
   }
 
   /// Calls `handler` once when the display server has gone, in a program whose main loop is its own and that has not

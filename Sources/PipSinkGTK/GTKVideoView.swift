@@ -21,7 +21,10 @@ public final class GTKVideoView: GTKWidgetOwner {
   public var pointerHandler: ((PointerEvent) -> Void)? {
     didSet { if oldValue == nil { watchPointer() } }
   }
-  private let paintTarget: PaintTarget
+  /// Asks for the widget to be painted, from any thread.
+  private let painting: IdleCall
+  /// Tells the surface that what was painted has gone to the display server.
+  private let afterPainting: IdleCall
   let signals = SignalConnections()
   private var toplevel: GtkWidgetPointer?
   private let toplevelSignals = SignalConnections()
@@ -35,17 +38,17 @@ public final class GTKVideoView: GTKWidgetOwner {
     try GTKDisplay.open()
     widget = gtk_drawing_area_new()
     g_object_ref_sink(widget)
-    let target = PaintTarget(widget)
-    paintTarget = target
-    surface = GTKVideoSurface(presenter: GTKDisplay.makePresenter()) { target.requestPaint() }
+    let painting = IdleCall(priority: G_PRIORITY_HIGH_IDLE) { [widget] in gtk_widget_queue_draw(widget) }
+    let surface = GTKVideoSurface(presenter: GTKDisplay.makePresenter()) { painting.request() }
+    // GDK sends what it has painted before the next idle moment.
+    afterPainting = IdleCall(priority: G_PRIORITY_DEFAULT_IDLE) { if !GTKDisplay.isLost { surface.didPaint() } }
+    (self.painting, self.surface) = (painting, surface)
     connectSignals()
   }
 
   isolated deinit {
-    paintTarget.widget = nil
+    painting.cancel()
     surface.update(size: nil, isVisible: false)
-    signals.disconnectAll()
-    toplevelSignals.disconnectAll()
     if !GTKDisplay.isLost {
       surface.leaveWindow()
       gtk_widget_destroy(widget)
@@ -64,56 +67,20 @@ public final class GTKVideoView: GTKWidgetOwner {
 
   // MARK: - Signals
 
-  private typealias Simple = @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void
-  private typealias Moving = @convention(c) (GtkWidgetPointer?, GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void
-  private typealias Drawing = @convention(c) (GtkWidgetPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> gboolean
-  private typealias Allocation =
-    @convention(c) (
-      GtkWidgetPointer?, UnsafeMutablePointer<GdkRectangle>?, UnsafeMutableRawPointer?
-    ) -> Void
-  private typealias Notification =
-    @convention(c) (
-      GtkWidgetPointer?, OpaquePointer?, UnsafeMutableRawPointer?
-    ) -> Void
   private func connectSignals() {
     gtk_widget_add_events(widget, gint(GDK_VISIBILITY_NOTIFY_MASK.rawValue))
-    let draw: Drawing = { _, context, view in
-      MainActor.assumeIsolated {
-        if let context { object(view, as: GTKVideoView.self)?.paint(context) }
-      }
-      return 1
+    signals.connectPainting(of: widget) { [weak self] in self?.paint($0) }
+    for signal in ["size-allocate", "notify::scale-factor"] {
+      signals.connect(widget, signal) { [weak self] in self?.update() }
     }
-    signals.connect(widget, "draw", to: self, draw)
-    let allocated: Allocation = { _, _, view in
-      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.update() }
+    signals.connect(widget, "map") { [weak self] in self?.setMapped(true) }
+    signals.connect(widget, "unmap") { [weak self] in self?.setMapped(false) }
+    signals.connect(widget, "hierarchy-changed") { [weak self] in self?.followToplevel() }
+    signals.connect(widget, event: "visibility-notify-event") { [weak self] (event: GdkEventVisibility) in
+      self?.isObscured = event.state == GDK_VISIBILITY_FULLY_OBSCURED
+      self?.update()
+      return false
     }
-    signals.connect(widget, "size-allocate", to: self, allocated)
-    let notified: Notification = { _, _, view in
-      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.update() }
-    }
-    signals.connect(widget, "notify::scale-factor", to: self, notified)
-    let mapped: Simple = { _, view in
-      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.setMapped(true) }
-    }
-    signals.connect(widget, "map", to: self, mapped)
-    let unmapped: Simple = { _, view in
-      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.setMapped(false) }
-    }
-    signals.connect(widget, "unmap", to: self, unmapped)
-    let moved: Moving = { _, _, view in
-      MainActor.assumeIsolated { object(view, as: GTKVideoView.self)?.followToplevel() }
-    }
-    signals.connect(widget, "hierarchy-changed", to: self, moved)
-    let visibility: GdkEventVisibilityHandler = { _, event, view in
-      let isObscured = event?.pointee.state == GDK_VISIBILITY_FULLY_OBSCURED
-      MainActor.assumeIsolated {
-        guard let view = object(view, as: GTKVideoView.self) else { return }
-        view.isObscured = isObscured
-        view.update()
-      }
-      return 0
-    }
-    signals.connect(widget, "visibility-notify-event", to: self, visibility)
   }
 
   private func setMapped(_ isMapped: Bool) {
@@ -132,18 +99,13 @@ public final class GTKVideoView: GTKWidgetOwner {
     // The next one says when it is minimised; while it is, it is not changed.
     isMinimized =
       current.flatMap { gtk_widget_get_mapped($0) != 0 ? gtk_widget_get_window($0) : nil }
-      .map { PipSinkGTK.isMinimized(gdk_window_get_state($0).rawValue) } ?? false
+      .map { gdk_window_get_state($0).isMinimized } ?? false
     guard let current else { return }
-    let changed: GdkEventWindowStateHandler = { _, event, view in
-      let state = event?.pointee.new_window_state.rawValue ?? 0
-      MainActor.assumeIsolated {
-        guard let view = object(view, as: GTKVideoView.self) else { return }
-        view.isMinimized = PipSinkGTK.isMinimized(state)
-        view.update()
-      }
-      return 0
+    toplevelSignals.connect(current, event: "window-state-event") { [weak self] (event: GdkEventWindowState) in
+      self?.isMinimized = event.new_window_state.isMinimized
+      self?.update()
+      return false
     }
-    toplevelSignals.connect(current, "window-state-event", to: self, changed)
   }
 
   private func update(isPainting: Bool = false) {
@@ -168,7 +130,7 @@ public final class GTKVideoView: GTKWidgetOwner {
   private func paint(_ context: OpaquePointer) {
     // Something may lie over the view now that did not before, or no longer.
     update(isPainting: true)
-    noteWhenPainted()
+    afterPainting.request()
     guard let picture = surface.pictureToPaint() else {
       cairo_set_source_rgb(context, 0, 0, 0)
       cairo_paint(context)
@@ -186,46 +148,5 @@ public final class GTKVideoView: GTKWidgetOwner {
     cairo_set_source_surface(context, picture.surface, 0, 0)
     cairo_set_operator(context, CAIRO_OPERATOR_SOURCE)
     cairo_paint(context)
-  }
-}
-
-extension GTKVideoView {
-  /// Tells the surface when what is painted now has gone to the display server: GDK sends it before the next idle
-  /// moment.
-  private func noteWhenPainted() {
-    g_idle_add_full(
-      G_PRIORITY_DEFAULT_IDLE,
-      { surface in
-        if let surface {
-          let surface = Unmanaged<GTKVideoSurface>.fromOpaque(surface).takeUnretainedValue()
-          MainActor.assumeIsolated { if !GTKDisplay.isLost { surface.didPaint() } }
-        }
-        return sourceEnds
-      }, Unmanaged.passRetained(surface).toOpaque(),
-      { surface in if let surface { Unmanaged<GTKVideoSurface>.fromOpaque(surface).release() } })
-  }
-}
-
-/// The widget to paint, as other threads know it.
-///
-/// `@unchecked Sendable`: `widget` is used on the main thread alone.
-private final class PaintTarget: @unchecked Sendable {
-  var widget: GtkWidgetPointer?
-
-  init(_ widget: GtkWidgetPointer) {
-    self.widget = widget
-  }
-
-  /// From any thread.
-  nonisolated func requestPaint() {
-    g_idle_add_full(
-      G_PRIORITY_HIGH_IDLE,
-      { target in
-        guard let target else { return sourceEnds }
-        let widget = Unmanaged<PaintTarget>.fromOpaque(target).takeUnretainedValue().widget
-        if let widget { gtk_widget_queue_draw(widget) }
-        return sourceEnds
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { target in if let target { Unmanaged<PaintTarget>.fromOpaque(target).release() } })
   }
 }

@@ -52,19 +52,18 @@ final class PictureInPictureControls {
 
   isolated deinit {
     hiding?.cancel()
-    signals.disconnectAll()
   }
 
   private func connectSignals() {
-    // Faded out they are hidden, so that nothing lies over the picture.
-    let faded: @convention(c) (GtkWidgetPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { bar, _, _ in
-      guard let bar, gtk_revealer_get_child_revealed(bar.cast()) == 0, gtk_revealer_get_reveal_child(bar.cast()) == 0
-      else { return }
-      gtk_widget_hide(bar)
+    for bar in bars {
+      // Faded out they are hidden, so that nothing lies over the picture.
+      signals.connect(bar, "notify::child-revealed") {
+        let isShown = gtk_revealer_get_child_revealed(bar.cast()) != 0 || gtk_revealer_get_reveal_child(bar.cast()) != 0
+        if !isShown { gtk_widget_hide(bar) }
+      }
     }
-    for bar in bars { signals.connect(bar, "notify::child-revealed", to: self, faded) }
-    for button in buttons.values {
-      button.clicked = { [weak self] in self?.perform?($0) }
+    for (action, button) in buttons {
+      signals.connect(button.widget, "clicked") { [weak self] in self?.perform?(action) }
     }
   }
 
@@ -102,8 +101,6 @@ final class PictureInPictureControls {
   @MainActor
   private final class Button {
     let widget: GtkWidgetPointer
-    let action: PictureInPictureAction
-    var clicked: ((PictureInPictureAction) -> Void)?
     private let picture: GtkWidgetPointer
     private let signals = SignalConnections()
 
@@ -116,7 +113,6 @@ final class PictureInPictureControls {
     }
 
     init(_ action: PictureInPictureAction) {
-      self.action = action
       icon = ControlIcon(action, isPaused: false, isMuted: false)
       widget = gtk_button_new()
       g_object_ref_sink(widget)
@@ -128,32 +124,17 @@ final class PictureInPictureControls {
       gtk_style_context_add_class(gtk_widget_get_style_context(widget), "pipsink-control")
       gtk_container_add(widget.asContainer, picture)
       gtk_widget_show(picture)
-      let drawn: @convention(c) (GtkWidgetPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> gboolean = {
-        _, context, button in
-        MainActor.assumeIsolated {
-          if let context { object(button, as: Button.self)?.icon.draw(context) }
-        }
-        return 1
-      }
-      signals.connect(picture, "draw", to: self, drawn)
-      let pressed: @convention(c) (GtkWidgetPointer?, UnsafeMutableRawPointer?) -> Void = { _, button in
-        MainActor.assumeIsolated {
-          guard let button = object(button, as: Button.self) else { return }
-          button.clicked?(button.action)
-        }
-      }
-      signals.connect(widget, "clicked", to: self, pressed)
+      signals.connectPainting(of: picture) { [weak self] in self?.icon.draw($0) }
       setLabel()
     }
 
     isolated deinit {
-      signals.disconnectAll()
       if !GTKDisplay.isLost { g_object_unref(widget) }
     }
 
     private func setLabel() {
-      gtk_widget_set_tooltip_text(widget, icon.label)
-      if let accessible = gtk_widget_get_accessible(widget) { atk_object_set_name(accessible, icon.label) }
+      gtk_widget_set_tooltip_text(widget, icon.rawValue)
+      if let accessible = gtk_widget_get_accessible(widget) { atk_object_set_name(accessible, icon.rawValue) }
     }
   }
 }

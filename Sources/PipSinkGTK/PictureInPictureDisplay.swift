@@ -10,11 +10,8 @@ enum PictureInPictureDisplay {
   private static var display: OpaquePointer?
   /// Xlib's name for it, for its error handlers, which may run on any thread.
   private nonisolated static let connection = Locked<UInt?>(nil)
-  private static var windows: [ObjectIdentifier: WeakWindow] = [:]
-
-  private struct WeakWindow {
-    weak var window: PictureInPictureWindow?
-  }
+  /// Those that live.
+  private static var windows: [ObjectIdentifier: () -> PictureInPictureWindow?] = [:]
 
   /// Opens it beside the app's.
   static func open() {
@@ -36,24 +33,17 @@ enum PictureInPictureDisplay {
   }
 
   static func register(_ window: PictureInPictureWindow) {
-    windows = windows.filter { $0.value.window != nil }
-    windows[ObjectIdentifier(window)] = WeakWindow(window: window)
+    windows = windows.filter { $0.value() != nil }
+    windows[ObjectIdentifier(window)] = { [weak window] in window }
   }
 
   /// In the middle of a call of Xlib's: what follows is done when that has returned.
-  private nonisolated static func noteLoss() {
-    g_idle_add_full(
-      G_PRIORITY_HIGH,
-      { _ in
-        MainActor.assumeIsolated { PictureInPictureDisplay.lose() }
-        return sourceEnds
-      }, nil, nil)
-  }
+  private nonisolated static func noteLoss() { IdleCall(priority: G_PRIORITY_HIGH) { lose() }.request() }
 
   private static func lose() {
     guard let dead = display, !GTKDisplay.isLost else { return }
     display = nil
-    for window in windows.values { window.window?.displayDied() }
+    for window in windows.values { window()?.displayDied() }
     windows = [:]
     gdk_display_close(dead)
   }

@@ -3,16 +3,6 @@ import PipSink
 
 /// What the user and the window manager do to the window.
 extension PictureInPictureWindow {
-  private typealias ScreenHandler = @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void
-  private typealias CrossingHandler =
-    @convention(c) (
-      GtkWidgetPointer?, UnsafeMutablePointer<GdkEventCrossing>?, UnsafeMutableRawPointer?
-    ) -> gboolean
-  private typealias TouchHandler =
-    @convention(c) (
-      GtkWidgetPointer?, UnsafeMutablePointer<GdkEvent>?, UnsafeMutableRawPointer?
-    ) -> gboolean
-
   func connectSignals() {
     let mask =
       GDK_BUTTON_PRESS_MASK.rawValue | GDK_BUTTON_RELEASE_MASK.rawValue | GDK_POINTER_MOTION_MASK.rawValue
@@ -21,108 +11,64 @@ extension PictureInPictureWindow {
     gtk_widget_add_events(window, gint(mask))
     connectPointer()
     connectHovering()
-    let configured: GdkEventConfigureHandler = { _, event, window in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.didConfigure(
-          width: Int(event.width), height: Int(event.height))
-      }
-      return 0
+    signals.connect(window, event: "configure-event") { [weak self] (event: GdkEventConfigure) in
+      self?.didConfigure(width: Int(event.width), height: Int(event.height))
+      return false
     }
-    signals.connect(window, "configure-event", to: self, configured)
-    let deleted: GdkEventAnyHandler = { _, _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.didRequestClosing() }
-      return 1
+    signals.connect(window, event: "delete-event") { [weak self] (_: GdkEventAny) in
+      self?.didRequestClosing()
+      return true
     }
-    signals.connect(window, "delete-event", to: self, deleted)
-    let key: GdkEventKeyHandler = { _, event, window in
-      guard let keyval = event?.pointee.keyval else { return 0 }
-      return MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.press(key: keyval) == true ? 1 : 0
-      }
+    signals.connect(window, event: "key-press-event") { [weak self] (event: GdkEventKey) in
+      self?.press(key: event.keyval) ?? false
     }
-    signals.connect(window, "key-press-event", to: self, key)
-    let state: GdkEventWindowStateHandler = { _, event, window in
-      let state = event?.pointee.new_window_state.rawValue ?? 0
-      MainActor.assumeIsolated {
-        guard let window = object(window, as: PictureInPictureWindow.self), window.isOpen else { return }
-        window.eventHandler?(.visibilityChanged(!isMinimized(state)))
-      }
-      return 0
+    signals.connect(window, event: "window-state-event") { [weak self] (event: GdkEventWindowState) in
+      if let self, isOpen { eventHandler?(.visibilityChanged(!event.new_window_state.isMinimized)) }
+      return false
     }
-    signals.connect(window, "window-state-event", to: self, state)
     guard let screen = gdk_screen_get_default() else { return }
-    let changed: ScreenHandler = { _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.monitorsDidChange() }
+    for signal in ["monitors-changed", "size-changed"] {
+      signals.connect(UnsafeMutableRawPointer(screen), signal) { [weak self] in self?.monitorsDidChange() }
     }
-    signals.connect(UnsafeMutableRawPointer(screen), "monitors-changed", to: self, changed)
-    signals.connect(UnsafeMutableRawPointer(screen), "size-changed", to: self, changed)
   }
 
   private func connectPointer() {
-    // A value of a C structure's pointee may not leave the handler, so what is needed of it is taken out here.
-    let pressed: GdkEventButtonHandler = { _, event, window in
-      guard let event = event?.pointee, event.button == 1 else { return 0 }
+    signals.connect(window, event: "button-press-event") { [weak self] (event: GdkEventButton) in
       let isDouble = event.type == GDK_2BUTTON_PRESS
-      guard isDouble || event.type == GDK_BUTTON_PRESS else { return 0 }
-      MainActor.assumeIsolated {
-        guard let window = object(window, as: PictureInPictureWindow.self) else { return }
-        if isDouble {
-          window.pointer.cancel()
-          window.eventHandler?(.action(.backToApp))
-        } else {
-          window.pointer.press(.init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
-        }
+      guard event.button == 1, isDouble || event.type == GDK_BUTTON_PRESS else { return false }
+      if isDouble {
+        self?.pointer.cancel()
+        self?.eventHandler?(.action(.backToApp))
+      } else {
+        self?.pointer.press(.init((event.x, event.y), onScreen: (event.x_root, event.y_root)))
       }
-      return 1
+      return true
     }
-    signals.connect(window, "button-press-event", to: self, pressed)
-    let moved: GdkEventMotionHandler = { _, event, window in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
-        guard let window = object(window, as: PictureInPictureWindow.self) else { return }
-        window.pointer.move(.init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
-        if !window.pointer.isActive { window.controls.show() }
-      }
-      return 1
+    signals.connect(window, event: "motion-notify-event") { [weak self] (event: GdkEventMotion) in
+      self?.pointer.move(.init((event.x, event.y), onScreen: (event.x_root, event.y_root)))
+      if self?.pointer.isActive == false { self?.controls.show() }
+      return true
     }
-    signals.connect(window, "motion-notify-event", to: self, moved)
-    let released: GdkEventButtonHandler = { _, event, window in
-      guard let event = event?.pointee, event.button == 1 else { return 0 }
-      MainActor.assumeIsolated {
-        object(window, as: PictureInPictureWindow.self)?.pointer.release(
-          .init(x: event.x, y: event.y, rootX: event.x_root, rootY: event.y_root))
-      }
-      return 1
+    signals.connect(window, event: "button-release-event") { [weak self] (event: GdkEventButton) in
+      guard event.button == 1 else { return false }
+      self?.pointer.release(.init((event.x, event.y), onScreen: (event.x_root, event.y_root)))
+      return true
     }
-    signals.connect(window, "button-release-event", to: self, released)
-    let scrolled: GdkEventScrollHandler = { _, event, window in
-      guard let event = event?.pointee else { return 0 }
-      let step = event.direction == GDK_SCROLL_UP ? 1 : event.direction == GDK_SCROLL_DOWN ? -1 : 0
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.scroll(step) }
-      return 1
+    signals.connect(window, event: "scroll-event") { [weak self] (event: GdkEventScroll) in
+      self?.scroll(event.direction == GDK_SCROLL_UP ? 1 : event.direction == GDK_SCROLL_DOWN ? -1 : 0)
+      return true
     }
-    signals.connect(window, "scroll-event", to: self, scrolled)
   }
 
   private func connectHovering() {
-    let entered: CrossingHandler = { _, _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.controls.show() }
-      return 0
+    for signal in ["enter-notify-event", "touch-event"] {
+      signals.connect(window, signal) { [weak self] in self?.controls.show() }
     }
-    signals.connect(window, "enter-notify-event", to: self, entered)
-    let left: CrossingHandler = { _, event, window in
+    signals.connect(window, event: "leave-notify-event") { [weak self] (event: GdkEventCrossing) in
       // Into one of its own buttons is not out of it.
-      guard let event = event?.pointee, event.detail != GDK_NOTIFY_INFERIOR else { return 0 }
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.controls.hide() }
-      return 0
+      if event.detail != GDK_NOTIFY_INFERIOR { self?.controls.hide() }
+      return false
     }
-    signals.connect(window, "leave-notify-event", to: self, left)
-    let touched: TouchHandler = { _, _, window in
-      MainActor.assumeIsolated { object(window, as: PictureInPictureWindow.self)?.controls.show() }
-      return 0
-    }
-    signals.connect(window, "touch-event", to: self, touched)
   }
 
   /// By the window manager; on an overlay layer by the compositor, when its monitor has gone.

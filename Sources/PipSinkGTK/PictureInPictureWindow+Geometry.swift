@@ -14,14 +14,21 @@ extension PictureInPictureWindow {
     return PictureRect(x: Int(area.x), y: Int(area.y), width: Int(area.width), height: Int(area.height))
   }
 
+  /// The work area in the coordinates of ``frame``: a layer counts from the work area's corner.
+  var dragArea: PictureRect {
+    let area = workArea
+    return isLayer ? PictureRect(x: 0, y: 0, width: area.width, height: area.height) : area
+  }
+
   /// Where the window is now.
   var frame: PictureRect {
-    if isLayer {
-      let origin = LayerPlace(of: window.asWindow).origin(of: placement.size, in: workArea.size)
-      return PictureRect(x: origin.x, y: origin.y, width: placement.width, height: placement.height)
-    }
     var (x, y): (gint, gint) = (0, 0)
-    gtk_window_get_position(window.asWindow, &x, &y)
+    if isLayer {
+      let origin = WindowPlace(of: window.asWindow).origin(of: placement.size, in: dragArea)
+      (x, y) = (gint(origin.x), gint(origin.y))
+    } else {
+      gtk_window_get_position(window.asWindow, &x, &y)
+    }
     return PictureRect(x: Int(x), y: Int(y), width: placement.width, height: placement.height)
   }
 
@@ -30,19 +37,16 @@ extension PictureInPictureWindow {
     guard !GTKDisplay.isLost else { return }
     placement.corner = corner
     notePlace()
-    if isLayer {
-      LayerPlace(corner, stackOffset: stackOffset).apply(to: window.asWindow)
-    } else {
-      let origin = corner.origin(
-        of: placement.size, in: workArea, margin: WindowPlacement.margin, stackOffset: stackOffset)
-      gtk_window_move(window.asWindow, gint(origin.x), gint(origin.y))
-    }
+    let place = WindowPlace(corner, stackOffset: stackOffset)
+    guard !isLayer else { return place.apply(to: window.asWindow) }
+    let origin = place.origin(of: placement.size, in: workArea)
+    move(toX: origin.x, y: origin.y)
   }
 
   /// Follows the pointer.
   func move(toX x: Int, y: Int) {
     if isLayer {
-      LayerPlace(x: x, y: y).apply(to: window.asWindow)
+      WindowPlace(x: x, y: y).apply(to: window.asWindow)
     } else {
       gtk_window_move(window.asWindow, gint(x), gint(y))
     }

@@ -67,7 +67,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   }
 
   isolated deinit {
-    signals.disconnectAll()
     Self.stack.close(ObjectIdentifier(self))
     if !GTKDisplay.isLost {
       gtk_widget_destroy(window)

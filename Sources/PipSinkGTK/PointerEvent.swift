@@ -17,39 +17,26 @@ extension GTKVideoView {
       GDK_BUTTON_PRESS_MASK.rawValue | GDK_BUTTON_RELEASE_MASK.rawValue | GDK_POINTER_MOTION_MASK.rawValue
       | GDK_SCROLL_MASK.rawValue
     gtk_widget_add_events(widget, gint(mask))
-    let button: GdkEventButtonHandler = { _, event, view in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
+    for signal in ["button-press-event", "button-release-event"] {
+      signals.connect(widget, event: signal) { [weak self] (event: GdkEventButton) in
         let (number, isPress) = (Int(event.button), event.type == GDK_BUTTON_PRESS)
-        guard isPress || event.type == GDK_BUTTON_RELEASE else { return }
-        object(view, as: GTKVideoView.self)?.report(x: event.x, y: event.y) { x, y in
+        guard isPress || event.type == GDK_BUTTON_RELEASE else { return false }
+        self?.report(x: event.x, y: event.y) { x, y in
           isPress ? .pressed(button: number, x: x, y: y) : .released(button: number, x: x, y: y)
         }
+        return false
       }
-      return 0
     }
-    signals.connect(widget, "button-press-event", to: self, button)
-    signals.connect(widget, "button-release-event", to: self, button)
-    let moved: GdkEventMotionHandler = { _, event, view in
-      guard let event = event?.pointee else { return 0 }
-      MainActor.assumeIsolated {
-        object(view, as: GTKVideoView.self)?.report(x: event.x, y: event.y) { .moved(x: $0, y: $1) }
-      }
-      return 0
+    signals.connect(widget, event: "motion-notify-event") { [weak self] (event: GdkEventMotion) in
+      self?.report(x: event.x, y: event.y) { .moved(x: $0, y: $1) }
+      return false
     }
-    signals.connect(widget, "motion-notify-event", to: self, moved)
-    let scrolled: GdkEventScrollHandler = { _, event, view in
-      guard let event = event?.pointee else { return 0 }
+    signals.connect(widget, event: "scroll-event") { [weak self] (event: GdkEventScroll) in
       let deltaX = event.direction == GDK_SCROLL_RIGHT ? 1.0 : event.direction == GDK_SCROLL_LEFT ? -1 : 0
       let deltaY = event.direction == GDK_SCROLL_DOWN ? 1.0 : event.direction == GDK_SCROLL_UP ? -1 : 0
-      MainActor.assumeIsolated {
-        object(view, as: GTKVideoView.self)?.report(x: event.x, y: event.y) {
-          .scrolled(x: $0, y: $1, deltaX: deltaX, deltaY: deltaY)
-        }
-      }
-      return 0
+      self?.report(x: event.x, y: event.y) { .scrolled(x: $0, y: $1, deltaX: deltaX, deltaY: deltaY) }
+      return false
     }
-    signals.connect(widget, "scroll-event", to: self, scrolled)
   }
 
   /// GTK counts in its own pixels.

@@ -47,7 +47,6 @@ public final class VideoWindow {
   }
 
   isolated deinit {
-    signals.disconnectAll()
     if !GTKDisplay.isLost {
       GTKDisplay.waylandActivation?.forget(window)
       gtk_widget_destroy(window)
@@ -64,10 +63,7 @@ public final class VideoWindow {
 
   /// Shows it again where it was minimised, covered, or on another workspace.
   public func present() {
-    guard !GTKDisplay.isLost else { return }
-    gtk_window_deiconify(window.asWindow)
-    gtk_window_present(window.asWindow)
-    GTKDisplay.waylandActivation?.show(window)
+    GTKDisplay.present(window)
   }
 
   public func toggleFullscreen() {
@@ -86,17 +82,12 @@ public final class VideoWindow {
   }
 
   private func connectSignals() {
-    let deleted: GdkEventAnyHandler = { _, _, window in
-      MainActor.assumeIsolated { object(window, as: VideoWindow.self)?.didRequestClose?() }
-      return 1
+    signals.connect(window, event: "delete-event") { [weak self] (_: GdkEventAny) in
+      self?.didRequestClose?()
+      return true
     }
-    signals.connect(window, "delete-event", to: self, deleted)
-    let key: GdkEventKeyHandler = { _, event, window in
-      guard let keyval = event?.pointee.keyval else { return 0 }
-      return MainActor.assumeIsolated {
-        object(window, as: VideoWindow.self)?.keyPressed?(keyval) == true ? 1 : 0
-      }
+    signals.connect(window, event: "key-press-event") { [weak self] (event: GdkEventKey) in
+      self?.keyPressed?(event.keyval) ?? false
     }
-    signals.connect(window, "key-press-event", to: self, key)
   }
 }

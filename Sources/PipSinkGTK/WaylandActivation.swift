@@ -33,12 +33,10 @@ final class WaylandActivation {
       pointer,
       { _, target, opcode, _, arguments in
         guard let target, let arguments else { return 0 }
-        let context = UInt(bitPattern: wl_proxy_get_user_data(OpaquePointer(target)))
         let serial = arguments[0].u
         let surface = opcode == WaylandActivation.enter ? UInt(bitPattern: arguments[1].o) : 0
-        MainActor.assumeIsolated {
-          object(UnsafeMutableRawPointer(bitPattern: context), as: WaylandActivation.self)?
-            .note(opcode, serial, OpaquePointer(bitPattern: surface))
+        withObject(wl_proxy_get_user_data(OpaquePointer(target)), as: WaylandActivation.self) {
+          $0.note(opcode, serial, OpaquePointer(bitPattern: surface))
         }
         return 0
       }, nil, Unmanaged.passUnretained(self).toOpaque())
@@ -69,11 +67,8 @@ final class WaylandActivation {
       token,
       { _, target, _, _, arguments in
         guard let target, let arguments, let text = arguments[0].s else { return 0 }
-        let context = UInt(bitPattern: wl_proxy_get_user_data(OpaquePointer(target)))
         let name = String(cString: text)
-        MainActor.assumeIsolated {
-          object(UnsafeMutableRawPointer(bitPattern: context), as: WaylandActivation.self)?.use(name)
-        }
+        withObject(wl_proxy_get_user_data(OpaquePointer(target)), as: WaylandActivation.self) { $0.use(name) }
         return 0
       }, nil, Unmanaged.passUnretained(self).toOpaque())
   }

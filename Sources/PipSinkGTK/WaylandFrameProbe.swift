@@ -14,7 +14,7 @@ final class WaylandFrameProbe {
   private var subsurface: WaylandSubsurface?
   /// Of subsurfaces, when its own was the newest.
   private var madeCount = 0
-  private var callback: OpaquePointer?
+  private var callback: WaylandFrameCallback?
 
   /// - Parameter answered: called when the compositor has shown the pixel.
   init?(_ connection: WaylandConnection, answered: @escaping () -> Void) {
@@ -41,16 +41,16 @@ final class WaylandFrameProbe {
       subsurface = WaylandSubsurface(connection, over: parent)
       madeCount = WaylandSubsurface.madeCount.withLock { $0 }
     }
-    // It may take its time; a second question has no other answer.
-    guard callback == nil, let subsurface else { return isNew }
     let part = PictureRect(x: 0, y: 0, width: 1, height: 1)
-    guard let buffer = pixel.lend(part, of: [part], isOpaque: false),
-      let callback = wl_surface_frame(subsurface.surface)
-    else {
+    // It may take its time; a second question has no other answer.
+    guard callback == nil, let subsurface, let buffer = pixel.lend(part, of: [part], isOpaque: false) else {
       return isNew
     }
-    wl_callback_add_listener(callback, Self.listener.table, Unmanaged.passUnretained(self).toOpaque())
-    self.callback = callback
+    callback = WaylandFrameCallback(subsurface.surface) { [weak self] in
+      self?.callback = nil
+      self?.answered()
+    }
+    guard callback != nil else { return isNew }
     wl_surface_attach(subsurface.surface, buffer, 0, 0)
     wl_surface_damage(subsurface.surface, 0, 0, 1, 1)
     wl_surface_commit(subsurface.surface)
@@ -59,26 +59,9 @@ final class WaylandFrameProbe {
 
   /// The window is hidden, or goes away.
   func leaveWindow() {
-    forgetCallback()
+    callback = nil
     subsurface?.destroy()
     subsurface = nil
     parent = nil
   }
-
-  private func forgetCallback() {
-    if let callback { wl_callback_destroy(callback) }
-    callback = nil
-  }
-
-  private nonisolated static let listener = WaylandListener(
-    wl_callback_listener(done: { probe, _, _ in
-      let address = UInt(bitPattern: probe)
-      MainActor.assumeIsolated {
-        guard let probe = object(UnsafeMutableRawPointer(bitPattern: address), as: WaylandFrameProbe.self) else {
-          return
-        }
-        probe.forgetCallback()
-        probe.answered()
-      }
-    }))
 }

@@ -89,12 +89,7 @@ private final class WaylandBuffer: Sendable {
   }
 
   deinit {
-    g_idle_add_full(
-      G_PRIORITY_DEFAULT,
-      { events in
-        if let events { Unmanaged<Events>.fromOpaque(events).takeRetainedValue().destroy() }
-        return sourceEnds
-      }, Unmanaged.passUnretained(events).toOpaque(), nil)
+    IdleCall(priority: G_PRIORITY_DEFAULT) { [events] in events.destroy() }.request()
   }
 
   var isBusy: Bool { events.isBusy.withLock { $0 } }
@@ -113,8 +108,10 @@ private final class WaylandBuffer: Sendable {
       self.proxy = proxy
     }
 
+    /// Lets go of what the listener keeps, too.
     func destroy() {
       wl_buffer_destroy(proxy)
+      Unmanaged.passUnretained(self).release()
     }
   }
 

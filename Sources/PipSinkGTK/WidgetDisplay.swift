@@ -5,22 +5,18 @@ import PipSink
 ///
 /// Each stream has a view of its own (``RemoteVideoView``), with its name and its placeholder. The widget lives as long
 /// as the display.
-public final class WidgetDisplay: SessionDisplay {
+public class WidgetDisplay: SessionDisplay {
   public enum Layout: Sendable {
     /// Every stream in rows and columns.
     case grid
     /// The first two streams beside each other, the local one first; further ones are not shown in the app.
     case split
-  }
 
-  private enum Content {
-    case grid(GridVideoView)
-    case split(SplitVideoView)
-
-    var widget: any GTKWidgetOwner {
+    @MainActor
+    func makeContainer() throws(PipSinkError) -> any StreamViewContainer {
       switch self {
-      case .grid(let grid): grid
-      case .split(let split): split
+      case .grid: try GridVideoView()
+      case .split: try SplitVideoView()
       }
     }
   }
@@ -33,12 +29,12 @@ public final class WidgetDisplay: SessionDisplay {
   /// Told of the pointer in a stream's view; the size is the view's, in pixels.
   package var pointerHandler: (@MainActor (StreamID, PointerEvent, PictureSize) -> Void)?
   /// Whether the session hears of keys.
-  var reportsKeys = true
+  package var reportsKeys = true
   /// Called when a stream's view has been made.
   var viewAdded: (@MainActor () -> Void)?
 
-  let pictureInPictureWindow: PictureInPictureWindow
-  private let content: Content
+  private let pictureInPictureWindow: PictureInPictureWindow
+  private let container: any StreamViewContainer
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
@@ -55,20 +51,17 @@ public final class WidgetDisplay: SessionDisplay {
     layout: Layout = .grid, placement: WindowPlacement? = nil,
     placementPath: String? = WindowPlacement.defaultPath
   ) throws(PipSinkError) {
-    try self.init(layout: layout, placement: placement, placementPath: placementPath, makesViewsWhenShown: false)
+    try self.init(
+      container: layout.makeContainer(), placement: placement, placementPath: placementPath, makesViewsWhenShown: false)
   }
 
   /// - Parameter makesViewsWhenShown: whether a stream that is shown in picture-in-picture from its beginning on gets
   ///   its view when it comes to the app.
   init(
-    layout: Layout, placement: WindowPlacement?, placementPath: String?, makesViewsWhenShown: Bool
+    container: any StreamViewContainer, placement: WindowPlacement?, placementPath: String?, makesViewsWhenShown: Bool
   ) throws(PipSinkError) {
     kind = try GTKDisplay.open().rawValue
-    content =
-      switch layout {
-      case .grid: .grid(try GridVideoView())
-      case .split: .split(try SplitVideoView())
-      }
+    self.container = container
     if let placement, let placementPath { placement.save(to: placementPath) }
     pictureInPictureWindow = try PictureInPictureWindow(placementPath: placementPath)
     self.makesViewsWhenShown = makesViewsWhenShown
@@ -76,9 +69,7 @@ public final class WidgetDisplay: SessionDisplay {
   }
 
   /// The widget, for the app's layout. The display owns it.
-  public var unsafeGtkWidget: UnsafeMutableRawPointer { widget.unsafeGtkWidget }
-
-  var widget: any GTKWidgetOwner { content.widget }
+  public var unsafeGtkWidget: UnsafeMutableRawPointer { container.unsafeGtkWidget }
 
   /// Says which window of the app has the widget in it: the one that is watched for the background and presented.
   ///
@@ -115,13 +106,7 @@ public final class WidgetDisplay: SessionDisplay {
     view.view.pointerHandler = { [weak self, weak view] event in
       if let size = view?.view.renderSize { self?.pointerHandler?(streamID, event, size) }
     }
-    switch content {
-    case .grid(let grid): grid.add(view)
-    case .split(let split) where split.local == nil: split.local = view
-    case .split(let split) where split.remote == nil: split.remote = view
-    // There are two places.
-    case .split: break
-    }
+    container.add(view)
     showOrHideRemote()
     viewAdded?()
   }
@@ -130,12 +115,7 @@ public final class WidgetDisplay: SessionDisplay {
     layers.removeValue(forKey: streamID)?.detach()
     placeholders[streamID] = nil
     guard let view = views.removeValue(forKey: streamID) else { return }
-    switch content {
-    case .grid(let grid): grid.remove(view)
-    case .split(let split) where split.local === view: split.local = nil
-    case .split(let split) where split.remote === view: split.remote = nil
-    case .split: break
-    }
+    container.remove(view)
     showOrHideRemote()
   }
 
@@ -148,19 +128,18 @@ public final class WidgetDisplay: SessionDisplay {
 
   /// In the split layout the local picture has the whole width while the remote one is not there.
   private func showOrHideRemote() {
-    guard case .split(let split) = content, let remote = split.remote?.streamID else { return }
+    guard let split = container as? SplitVideoView, let remote = split.remote?.streamID else { return }
     split.showsRemote = placeholders[remote] != .inPictureInPicture && placeholders[remote] != .ended
   }
 
   // MARK: - The app's window
 
+  public func show() {}
+
   public var canPresent: Bool { window != nil }
 
   public func present() {
-    guard let window = window?.assumingMemoryBound(to: GtkWidget.self), !GTKDisplay.isLost else { return }
-    gtk_window_deiconify(window.asWindow)
-    gtk_window_present(window.asWindow)
-    GTKDisplay.waylandActivation?.show(window)
+    if let window { GTKDisplay.present(window.assumingMemoryBound(to: GtkWidget.self)) }
   }
 
   public func watchBackground(_ isWatched: Bool) {
@@ -173,6 +152,8 @@ public final class WidgetDisplay: SessionDisplay {
       background = BackgroundMonitor(gtkWindow: window) { [weak self] in self?.eventHandler?(.background($0)) }
     }
   }
+
+  public func perform(_ action: SessionDisplayAction) {}
 
   // MARK: - What is shown
 

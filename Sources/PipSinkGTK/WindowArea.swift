@@ -27,11 +27,7 @@ extension WindowArea {
     guard let (window, x, y) = Self.nativeWindow(of: own), let id = Self.identifier(of: window) else { return nil }
     let region = gdk_window_get_clip_region(own)
     defer { cairo_region_destroy(region) }
-    for cover in Self.covers(of: widget) {
-      guard cover.isOpaque else { return nil }
-      var rectangle = cover.rectangle
-      cairo_region_subtract_rectangle(region, &rectangle)
-    }
+    guard Self.subtractCovers(of: widget, from: region) else { return nil }
     windowID = id
     self.size = size
     self.scale = scale
@@ -69,13 +65,13 @@ extension WindowArea {
     return (window, x, y)
   }
 
-  /// What lies over the widget, in its coordinates: brothers and sisters of it and of what contains it.
+  /// Takes what lies over the widget, in its coordinates, from a region: brothers and sisters of it and of what
+  /// contains it.
+  ///
+  /// - Returns: whether all of them are opaque.
   @MainActor
-  private static func covers(
-    of widget: GtkWidgetPointer
-  ) -> [(rectangle: cairo_rectangle_int_t, isOpaque: Bool)] {
+  private static func subtractCovers(of widget: GtkWidgetPointer, from region: OpaquePointer?) -> Bool {
     let (width, height) = (gtk_widget_get_allocated_width(widget), gtk_widget_get_allocated_height(widget))
-    var covers: [(rectangle: cairo_rectangle_int_t, isOpaque: Bool)] = []
     var branch = widget
     while let parent = gtk_widget_get_parent(branch) {
       let children = gtk_container_get_children(parent.asContainer)
@@ -88,21 +84,16 @@ extension WindowArea {
         guard child != branch, gtk_widget_get_mapped(child) != 0 else { continue }
         // GtkOverlay lays its main child below all others, which are in their order.
         if pipsink_is_below(parent, child, branch) != 0 { continue }
-        var (x, y): (gint, gint) = (0, 0)
-        guard gtk_widget_translate_coordinates(child, widget, 0, 0, &x, &y) != 0 else { continue }
-        let (childWidth, childHeight) = (
-          gtk_widget_get_allocated_width(child), gtk_widget_get_allocated_height(child)
-        )
-        guard x < width, y < height, x + childWidth > 0, y + childHeight > 0 else { continue }
-        let style = gtk_widget_get_style_context(child)
-        covers.append(
-          (
-            cairo_rectangle_int_t(x: x, y: y, width: childWidth, height: childHeight),
-            gtk_style_context_has_class(style, opaqueClass) != 0
-          ))
+        var cover = cairo_rectangle_int_t(
+          x: 0, y: 0, width: gtk_widget_get_allocated_width(child), height: gtk_widget_get_allocated_height(child))
+        guard gtk_widget_translate_coordinates(child, widget, 0, 0, &cover.x, &cover.y) != 0, cover.x < width,
+          cover.y < height, cover.x + cover.width > 0, cover.y + cover.height > 0
+        else { continue }
+        guard gtk_style_context_has_class(gtk_widget_get_style_context(child), opaqueClass) != 0 else { return false }
+        cairo_region_subtract_rectangle(region, &cover)
       }
       branch = parent
     }
-    return covers
+    return true
   }
 }

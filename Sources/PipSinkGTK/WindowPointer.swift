@@ -5,19 +5,27 @@ import PipSink
 /// its size; let go, it snaps to the nearest corner.
 @MainActor
 final class WindowPointer {
+  typealias Vector = DragReading.Vector
+
   /// A place in the window and on the screen, in GTK's pixels. Wayland tells the former alone.
   struct Location {
-    let x: Double
-    let y: Double
-    let rootX: Double
-    let rootY: Double
+    let inWindow: Vector
+    let onScreen: Vector
+
+    init(_ inWindow: (x: Double, y: Double), onScreen: (x: Double, y: Double)) {
+      self.inWindow = Vector(x: inWindow.x, y: inWindow.y)
+      self.onScreen = Vector(x: onScreen.x, y: onScreen.y)
+    }
   }
 
-  private enum Action {
-    case none
-    /// The window's frame, and the pointer's place, when it began.
-    case moving(PictureRect, Location)
-    case resizing(PictureRect, Location, Grip)
+  private struct Drag {
+    /// The window's frame when it began, and the pointer's place.
+    let start: PictureRect
+    let pressed: Location
+    let grip: Grip
+    /// On a layer: what the pointer's places mean in this drag.
+    var reading: DragReading
+    var shown: WaylandFrameCallback?
   }
 
   /// What a window is taken by.
@@ -50,89 +58,57 @@ final class WindowPointer {
   }
 
   private unowned let window: PictureInPictureWindow
-  private var action = Action.none
-  /// On a layer: what the pointer's places mean in this drag.
-  private var reading: DragReading?
-  private var shown: WaylandFrameCallback?
+  private var drag: Drag?
+  /// What the compositor's coordinates count from, once a drag has shown it.
+  private static var origin: DragReading.Origin?
 
   init(_ window: PictureInPictureWindow) {
     self.window = window
   }
 
-  var isActive: Bool {
-    if case .none = action { false } else { true }
-  }
+  var isActive: Bool { drag != nil }
 
   /// Nothing comes of what was begun.
-  func cancel() { finish() }
-
-  private func finish() {
-    action = .none
-    (reading, shown) = (nil, nil)
-  }
+  func cancel() { drag = nil }
 
   func press(_ location: Location) {
     let frame = window.frame
-    shown = nil
-    reading = DragReading(pressed: .init(x: location.x, y: location.y), known: Self.origin)
-    action =
-      switch Grip(x: location.x, y: location.y, size: frame.size) {
-      case .middle: .moving(frame, location)
-      case let grip: .resizing(frame, location, grip)
-      }
+    drag = Drag(
+      start: frame, pressed: location, grip: Grip(x: location.inWindow.x, y: location.inWindow.y, size: frame.size),
+      reading: DragReading(pressed: location.inWindow, known: Self.origin))
   }
 
   func move(_ location: Location) {
-    switch action {
-    case .none: break
-    case .moving(let start, let pressed): move(location, from: start, pressed)
-    case .resizing(let start, let pressed, let grip): resize(location, from: start, pressed, grip)
+    guard let drag, let distance = distance(to: location, in: drag) else { return }
+    if drag.grip == .middle {
+      window.move(toX: drag.start.x + distance.x, y: drag.start.y + distance.y)
+    } else {
+      window.resize(toWidth: drag.grip.width(from: drag.start.width, draggedBy: distance.x))
+      // The corner that the window is in stays where it is.
+      window.snap(to: window.placement.corner)
     }
-  }
-
-  private func move(_ location: Location, from start: PictureRect, _ pressed: Location) {
-    guard let distance = distance(to: location, from: start, pressed) else { return }
-    window.move(toX: start.x + distance.x, y: start.y + distance.y)
-    findOutOrigin(from: start)
-  }
-
-  private func resize(_ location: Location, from start: PictureRect, _ pressed: Location, _ grip: Grip) {
-    guard let distance = distance(to: location, from: start, pressed)?.x else { return }
-    window.resize(toWidth: grip.width(from: start.width, draggedBy: distance))
-    // The corner that the window is in stays where it is.
-    window.snap(to: window.placement.corner)
-    findOutOrigin(from: start)
+    // When it has been moved for the first time, the reading is told when the compositor shows it there.
+    guard window.isLayer, let now = self.drag, now.reading.origin == nil, now.shown == nil,
+      shift(from: drag.start) != .zero
+    else { return }
+    awaitFrame()
   }
 
   /// How far the pointer has come since it was pressed.
   ///
   /// - Returns: nil where the window is to stay as it is for now.
-  private func distance(
-    to location: Location, from start: PictureRect, _ pressed: Location
-  ) -> (x: Int, y: Int)? {
-    guard window.isLayer else {
-      return (Int((location.rootX - pressed.rootX).rounded()), Int((location.rootY - pressed.rootY).rounded()))
-    }
-    let known = reading?.origin
-    let distance = reading?.distance(
-      at: DragReading.Vector(x: location.x, y: location.y), shift: Self.shift(of: window.frame, from: start))
-    if let reading, known == nil, reading.isCertain { Self.origin = reading.origin }
-    return distance.map { (Int($0.x.rounded()), Int($0.y.rounded())) }
+  private func distance(to location: Location, in drag: Drag) -> (x: Int, y: Int)? {
+    guard window.isLayer else { return (location.onScreen - drag.pressed.onScreen).nearest }
+    let shift = shift(from: drag.start)
+    let distance = self.drag?.reading.distance(at: location.inWindow, shift: shift)
+    if drag.reading.origin == nil, let reading = self.drag?.reading, reading.isCertain { Self.origin = reading.origin }
+    return distance?.nearest
   }
 
-  private static func shift(of frame: PictureRect, from start: PictureRect) -> DragReading.Vector {
-    DragReading.Vector(x: Double(frame.x - start.x), y: Double(frame.y - start.y))
-  }
-
-  /// What the compositor's coordinates count from, once a drag has shown it.
-  private static var origin: DragReading.Origin?
-
-  /// After the window has been moved for the first time: has the reading told when the compositor shows it there.
-  private func findOutOrigin(from start: PictureRect) {
-    guard window.isLayer, let reading, reading.origin == nil, shown == nil,
-      Self.shift(of: window.frame, from: start) != .zero
-    else { return }
-    awaitFrame()
+  /// How far the window has been moved.
+  private func shift(from start: PictureRect) -> Vector {
+    let frame = window.frame
+    return Vector(x: Double(frame.x - start.x), y: Double(frame.y - start.y))
   }
 
   private func awaitFrame() {
@@ -144,32 +120,25 @@ final class WindowPointer {
       (Int(gdk_window_get_width(own)), Int(gdk_window_get_height(own)))
       == (window.placement.width, window.placement.height)
     gtk_widget_queue_draw(window.window)
-    shown = WaylandFrameCallback(surface) { [weak self] in
-      guard let self, reading?.origin == nil else { return }
-      if hasSize { reading?.noteShown() } else { awaitFrame() }
+    drag?.shown = WaylandFrameCallback(surface) { [weak self] in
+      guard let self, drag?.reading.origin == nil else { return }
+      if hasSize { drag?.reading.noteShown() } else { awaitFrame() }
     }
   }
 
   func release(_ location: Location) {
-    // A drag that ends before it is known what places mean ends before the compositor has shown the window elsewhere.
-    if window.isLayer, reading?.origin == nil, case .moving(let start, _) = action {
-      let distance = reading?.distanceBeforeMoving(at: DragReading.Vector(x: location.x, y: location.y)) ?? .zero
-      window.move(toX: start.x + Int(distance.x.rounded()), y: start.y + Int(distance.y.rounded()))
-    }
-    defer { finish() }
-    switch action {
-    case .none: return
-    case .resizing: window.snap(to: window.placement.corner)
-    case .moving: window.snap(to: .nearest(to: window.frame, in: window.dragArea))
+    guard let drag else { return }
+    defer { self.drag = nil }
+    if drag.grip == .middle {
+      // A drag that ends before it is known what places mean ends before the compositor has shown the window elsewhere.
+      if window.isLayer, drag.reading.origin == nil {
+        let distance = drag.reading.distanceBeforeMoving(at: location.inWindow).nearest
+        window.move(toX: drag.start.x + distance.x, y: drag.start.y + distance.y)
+      }
+      window.snap(to: .nearest(to: window.frame, in: window.dragArea))
+    } else {
+      window.snap(to: window.placement.corner)
     }
     window.remember()
-  }
-}
-
-extension PictureInPictureWindow {
-  /// The area in whose coordinates ``frame`` is.
-  var dragArea: PictureRect {
-    let area = workArea
-    return isLayer ? PictureRect(x: 0, y: 0, width: area.width, height: area.height) : area
   }
 }

@@ -18,24 +18,24 @@ import Testing
     (.bottomRight, 1024 + 800 - 100 - 16, 30 + 570 - 50 - 16),
   ])
   func aCornerIsInTheWorkAreaByTheMargin(corner: WindowCorner, x: Int, y: Int) {
-    let origin = corner.origin(of: PictureSize(width: 100, height: 50), in: Self.area, margin: 16)
+    let place = WindowPlace(corner, stackOffset: 0)
+    #expect(place.horizontal == 16 && place.vertical == 16)
+    let origin = place.origin(of: PictureSize(width: 100, height: 50), in: Self.area)
     #expect(origin.x == x && origin.y == y, "\(origin)")
     // One that others lie in is left towards the middle of the screen.
-    let behind = corner.origin(of: PictureSize(width: 100, height: 50), in: Self.area, margin: 16, stackOffset: 70)
+    let behind = WindowPlace(corner, stackOffset: 70).origin(of: PictureSize(width: 100, height: 50), in: Self.area)
     #expect(behind.x == x && behind.y == (corner.isTop ? y + 70 : y - 70), "\(behind)")
   }
 
   @Test(arguments: WindowCorner.allCases)
-  func aLayerIsWhereAnOrdinaryWindowWouldBe(corner: WindowCorner) {
-    let (size, area) = (PictureSize(width: 100, height: 50), PictureSize(width: 800, height: 570))
-    let expected = corner.origin(
-      of: size, in: PictureRect(x: 0, y: 0, width: 800, height: 570), margin: 16, stackOffset: 70)
-    let place = LayerPlace(corner, stackOffset: 70)
+  func aLayerIsHeldByTheEdgesOfItsCornerAndAnywhereByTheUpperLeftOnes(corner: WindowCorner) {
+    let (size, area) = (PictureSize(width: 100, height: 50), PictureRect(x: 0, y: 0, width: 800, height: 570))
+    let place = WindowPlace(corner, stackOffset: 70)
     #expect(place.isLeft == corner.isLeft && place.isTop == corner.isTop)
     #expect(place.horizontal == 16 && place.vertical == 86)
-    #expect(place.origin(of: size, in: area) == expected)
-    let moved = LayerPlace(x: expected.x, y: expected.y)
-    #expect(moved.isLeft && moved.isTop && moved.origin(of: size, in: area) == expected)
+    let origin = place.origin(of: size, in: area)
+    let moved = WindowPlace(x: origin.x, y: origin.y)
+    #expect(moved.isLeft && moved.isTop && moved.origin(of: size, in: area) == origin)
   }
 
   @Test(arguments: WindowCorner.allCases)
@@ -45,7 +45,7 @@ import Testing
     let window = PictureRect(
       x: corner.isLeft ? x - 1 : x + 1, y: corner.isTop ? y - 1 : y + 1, width: 100, height: 50)
     #expect(WindowCorner.nearest(to: window, in: Self.area) == corner)
-    let origin = corner.origin(of: window.size, in: Self.area, margin: 16)
+    let origin = WindowPlace(corner, stackOffset: 0).origin(of: window.size, in: Self.area)
     #expect(
       WindowCorner.nearest(to: PictureRect(x: origin.x, y: origin.y, width: 100, height: 50), in: Self.area) == corner)
   }
@@ -186,14 +186,14 @@ import Testing
 
   @Test func aControlShowsWhatAPressOfItWouldDo() {
     #expect(ControlIcon(.playPause, isPaused: false, isMuted: true) == .pause)
-    #expect(ControlIcon(.playPause, isPaused: true, isMuted: false).label == "Play")
-    #expect(ControlIcon(.mute, isPaused: true, isMuted: false).label == "Mute")
-    #expect(ControlIcon(.mute, isPaused: false, isMuted: true).label == "Unmute")
+    #expect(ControlIcon(.playPause, isPaused: true, isMuted: false).rawValue == "Play")
+    #expect(ControlIcon(.mute, isPaused: true, isMuted: false).rawValue == "Mute")
+    #expect(ControlIcon(.mute, isPaused: false, isMuted: true).rawValue == "Unmute")
     #expect(ControlIcon(.previousStream, isPaused: false, isMuted: false) == .previous)
     #expect(ControlIcon(.nextStream, isPaused: false, isMuted: false) == .next)
     #expect(ControlIcon(.skipBackward, isPaused: false, isMuted: false) == .back)
     #expect(ControlIcon(.skipForward, isPaused: false, isMuted: false) == .forward)
-    let labels = PictureInPictureAction.allCases.map { ControlIcon($0, isPaused: false, isMuted: false).label }
+    let labels = PictureInPictureAction.allCases.map { ControlIcon($0, isPaused: false, isMuted: false).rawValue }
     #expect(Set(labels).count == labels.count)
   }
 }
