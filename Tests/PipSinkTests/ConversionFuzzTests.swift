@@ -21,7 +21,7 @@ import Testing
       memset(to.base, 0xA5, to.used)
       do throws(PipSinkError) {
         try source.withMappedFrame { source throws(PipSinkError) in
-          try MappedFrame.withMapped(target.buffer, formatDescription: target.formatDescription, access: .write) {
+          try MappedFrame.withMapped(target.buffer, formatDescription: target.formatDescription, isWritable: true) {
             target throws(PipSinkError) in
             try converter.draw(source, request.output, into: Picture(target))
           }

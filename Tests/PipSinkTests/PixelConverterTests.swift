@@ -212,7 +212,7 @@ extension PixelFormat {
     for (_, orientation) in Self.methods {
       let turned = try converter.convert(source, to: .init(orientation: orientation))
       for plane in 0..<source.planeCount where format == .p010 || plane == 0 || !orientation.swapsSides {
-        let unit = format.unitByteCount(plane)
+        let unit = format.rowByteCount(plane, width: 1)
         let (from, to) = try (Oracle.tightBytes(source, plane: plane), Oracle.tightBytes(turned, plane: plane))
         let dimensions = format.planeSize(plane, of: source.size)
         let size = PictureSize(width: Int(dimensions.width), height: Int(dimensions.height))

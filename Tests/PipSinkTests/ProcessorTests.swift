@@ -229,7 +229,8 @@ import Testing
     for number in 1...10 as ClosedRange<UInt64> {
       chain.consume(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number))
     }
-    #expect(chain.statistics == .init(received: 10, passed: 4, dropped: 5, failed: 1))
+    #expect(chain.statistics == .init(passed: 4, dropped: 5, failed: 1))
+    #expect(chain.statistics.received == 10)
     #expect(chain.error == .unreadableFrame(reason: "told to"))
     #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2, 3, 4])
   }

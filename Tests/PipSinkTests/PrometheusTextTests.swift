@@ -17,7 +17,7 @@ import Testing
     }
     return RenderStatistics(
       id, counts, .init(shown: 2, late: 3), lastHandover: nil, info: nil,
-      processing: .init(received: 9, passed: 4, dropped: 5, failed: 1))
+      processing: .init(passed: 4, dropped: 5, failed: 1))
   }
 
   private func lines(_ text: PrometheusText, with part: String) -> [String] {
@@ -66,7 +66,7 @@ import Testing
     (info.skippedFrameCount, info.lateFrameCount) = (31, 32)
     let statistics = RenderStatistics(
       "a", counts, .init(shown: 12, late: 13, hidden: 14, failed: 15, latencies: latencies), lastHandover: change,
-      info: info, processing: .init(received: 100, passed: 60, dropped: 33, failed: 7))
+      info: info, processing: .init(passed: 60, dropped: 33, failed: 7))
     let text = PrometheusText([statistics], process: usage)
     let expected = [
       ("frames_received_total", "", "5"), ("frames_routed_total", "surface=\"in_app\"", "3"),

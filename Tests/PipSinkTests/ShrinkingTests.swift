@@ -18,7 +18,7 @@ import Testing
     var frame = try converter.pool.makePixelBuffer(.make(format, size: size))
     for plane in 0..<frame.planeCount {
       try frame.withMutablePlane(plane) { bytes, layout in
-        let unit = format.unitByteCount(plane)
+        let unit = format.rowByteCount(plane, width: 1)
         for row in 0..<layout.height {
           for byte in 0..<layout.width * unit {
             let place = stripes == .rows ? row : byte / unit

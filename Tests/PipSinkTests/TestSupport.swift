@@ -154,7 +154,7 @@ enum TestFrame {
     let description = try VideoFormatDescription.shared(for: caps)
     try MappedFrame.withMapped(gst_sample_get_buffer(sample), formatDescription: description) {
       source throws(PipSinkError) in
-      try MappedFrame.withMapped(buffer, formatDescription: description, access: .write) {
+      try MappedFrame.withMapped(buffer, formatDescription: description, isWritable: true) {
         target throws(PipSinkError) in
         Picture(source).copy(into: Picture(target))
       }

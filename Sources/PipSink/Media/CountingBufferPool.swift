@@ -16,15 +16,10 @@ final class CountingBufferPool: @unchecked Sendable {
     var lastUse = MonotonicTime.now
   }
 
-  enum Refusal: Error {
-    /// As many buffers as the pool may have are in use.
-    case exhausted
-    case outOfMemory
-  }
-
   let formatDescription: VideoFormatDescription
   /// Bytes a buffer.
   let bufferSize: Int
+  private let maximumBufferCount: Int
   private let pool: UnsafeMutablePointer<GstBufferPool>
   private let tally: Tally
 
@@ -43,8 +38,9 @@ final class CountingBufferPool: @unchecked Sendable {
       object, CountingPoolType.quark, Unmanaged.passRetained(tally).toOpaque(),
       { if let tally = $0 { Unmanaged<Tally>.fromOpaque(tally).release() } })
     self.formatDescription = formatDescription
+    self.maximumBufferCount = maximumBufferCount
     bufferSize = Int(formatDescription.info.size)
-    guard activate(maximumBufferCount: maximumBufferCount) else {
+    guard activate() else {
       gst_object_unref(pool)
       return nil
     }
@@ -59,12 +55,16 @@ final class CountingBufferPool: @unchecked Sendable {
   var counts: Counts { tally.counts.withLock { $0 } }
 
   /// A buffer that nobody else has. Never waits.
-  func take() throws(Refusal) -> UnsafeMutablePointer<GstBuffer> {
+  ///
+  /// - Throws: ``PipSinkError/poolExhausted(limit:)``, ``PipSinkError/outOfMemory(byteCount:)``.
+  func take() throws(PipSinkError) -> UnsafeMutablePointer<GstBuffer> {
     var parameters = GstBufferPoolAcquireParams()
     parameters.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
     var buffer: UnsafeMutablePointer<GstBuffer>?
     let result = gst_buffer_pool_acquire_buffer(pool, &buffer, &parameters)
-    guard result == GST_FLOW_OK, let buffer else { throw result == GST_FLOW_EOS ? .exhausted : .outOfMemory }
+    guard result == GST_FLOW_OK, let buffer else {
+      throw result == GST_FLOW_EOS ? .poolExhausted(limit: maximumBufferCount) : .outOfMemory(byteCount: bufferSize)
+    }
     tally.counts.withLock { counts in
       counts.taken += 1
       counts.inUse += 1
@@ -73,7 +73,7 @@ final class CountingBufferPool: @unchecked Sendable {
     return buffer
   }
 
-  private func activate(maximumBufferCount: Int) -> Bool {
+  private func activate() -> Bool {
     let config = gst_buffer_pool_get_config(pool)
     gst_buffer_pool_config_set_params(
       config, formatDescription.caps, guint(clamping: bufferSize), 0, guint(clamping: maximumBufferCount))

@@ -40,24 +40,16 @@ final class IdleTrimmer: Sendable {
         return state.watched
       }
       let now = MonotonicTime.now
-      var next: MonotonicTime?
-      var finished: [PoolShelves] = []
-      for shelves in watched {
-        if let time = shelves.trimIdle(at: now) {
-          next = min(next ?? time, time)
-        } else {
-          finished.append(shelves)
-        }
-      }
+      let times = watched.map { $0.trimIdle(at: now) }
       let isDone = state.withLock { state in
         // One that took new memory meanwhile is looked at again.
         guard !state.mustLook else { return false }
-        state.watched.removeAll { shelves in finished.contains { $0 === shelves } }
+        state.watched = zip(watched, times).filter { $1 != nil }.map { $0.0 }
         state.isRunning = !state.watched.isEmpty
         return !state.isRunning
       }
       if isDone { return }
-      if let next { _ = state.wait(until: next) { $0.mustLook ? true : nil } }
+      if let next = times.compactMap(\.self).min() { _ = state.wait(until: next) { $0.mustLook ? true : nil } }
     }
   }
 }

@@ -5,7 +5,8 @@ import CGStreamer
 /// Arithmetic is exact as long as the result fits in 64 bits over the common timescale; it rounds to the nearest tick
 /// of the finer timescale where the common one would be too large, and goes to an infinity where even that overflows.
 public struct MediaTime: Sendable {
-  public enum Kind: UInt8, Sendable { case numeric, invalid, indefinite, positiveInfinity, negativeInfinity }
+  /// The kinds are in the order of their times.
+  public enum Kind: UInt8, Sendable { case negativeInfinity, numeric, positiveInfinity, indefinite, invalid }
 
   /// Ticks. Meaningless unless ``kind`` is numeric.
   public let value: Int64
@@ -157,32 +158,22 @@ extension MediaTime {
 /// equal whatever their timescales: 1/2 is 500/1000.
 extension MediaTime: Comparable, Hashable {
   public static func == (left: MediaTime, right: MediaTime) -> Bool {
-    left.rank == right.rank
+    left.kind == right.kind
       && (!left.isNumeric
         || Int128(left.value) * Int128(right.timescale) == Int128(right.value) * Int128(left.timescale))
   }
 
   public static func < (left: MediaTime, right: MediaTime) -> Bool {
-    guard left.isNumeric, right.isNumeric else { return left.rank < right.rank }
+    guard left.isNumeric, right.isNumeric else { return left.kind.rawValue < right.kind.rawValue }
     return Int128(left.value) * Int128(right.timescale) < Int128(right.value) * Int128(left.timescale)
   }
 
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(rank)
+    hasher.combine(kind)
     guard isNumeric else { return }
     let divisor = Self.greatestCommonDivisor(Int128(value.magnitude), Int128(timescale))
     hasher.combine(Int128(value) / divisor)
     hasher.combine(Int128(timescale) / divisor)
-  }
-
-  private var rank: Int {
-    switch kind {
-    case .negativeInfinity: 0
-    case .numeric: 1
-    case .positiveInfinity: 2
-    case .indefinite: 3
-    case .invalid: 4
-    }
   }
 }
 

@@ -48,7 +48,7 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
   mutating func withMappedFrame<Result>(
     _ body: (MappedFrame) throws(PipSinkError) -> Result
   ) throws(PipSinkError) -> Result {
-    try MappedFrame.withMapped(buffer, formatDescription: formatDescription, access: .write, body)
+    try MappedFrame.withMapped(buffer, formatDescription: formatDescription, isWritable: true, body)
   }
 
   /// The finished frame.

@@ -107,12 +107,11 @@ final class PoolShelves: Sendable {
   func take(_ format: VideoFormatDescription) throws(PipSinkError) -> UnsafeMutablePointer<GstBuffer> {
     let (pool, isNew) = try pool(for: format)
     if isNew { IdleTrimmer.shared.watch(self) }
-    do throws(CountingBufferPool.Refusal) {
+    do throws(PipSinkError) {
       return try pool.take()
     } catch {
-      guard error == .exhausted else { throw .outOfMemory(byteCount: pool.bufferSize) }
-      state.withLock { $0.totals.refused += 1 }
-      throw .poolExhausted(limit: configuration.maximumBufferCount)
+      if case .poolExhausted = error { state.withLock { $0.totals.refused += 1 } }
+      throw error
     }
   }
 
@@ -125,10 +124,7 @@ final class PoolShelves: Sendable {
     return try state.withLock { state throws(PipSinkError) in
       if let index = state.pools.lastIndex(where: { $0.formatDescription === format }) {
         let pool = state.pools[index]
-        if index != state.pools.count - 1 {
-          state.pools.remove(at: index)
-          state.pools.append(pool)
-        }
+        if index != state.pools.count - 1 { state.pools.append(state.pools.remove(at: index)) }
         return (pool, false)
       }
       guard

@@ -52,28 +52,8 @@ public enum PixelFormat: String, CaseIterable, Sendable {
 
   /// - Returns: nil for a format that PipSink does not take.
   init?(_ format: GstVideoFormat) {
-    switch format {
-    case GST_VIDEO_FORMAT_I420: self = .i420
-    case GST_VIDEO_FORMAT_YV12: self = .yv12
-    case GST_VIDEO_FORMAT_NV12: self = .nv12
-    case GST_VIDEO_FORMAT_NV21: self = .nv21
-    case GST_VIDEO_FORMAT_YUY2: self = .yuy2
-    case GST_VIDEO_FORMAT_UYVY: self = .uyvy
-    case GST_VIDEO_FORMAT_Y444: self = .y444
-    case GST_VIDEO_FORMAT_Y42B: self = .i422
-    case GST_VIDEO_FORMAT_GRAY8: self = .gray8
-    case GST_VIDEO_FORMAT_BGRA: self = .bgra
-    case GST_VIDEO_FORMAT_BGRx: self = .bgrx
-    case GST_VIDEO_FORMAT_RGBA: self = .rgba
-    case GST_VIDEO_FORMAT_RGBx: self = .rgbx
-    case GST_VIDEO_FORMAT_ARGB: self = .argb
-    case GST_VIDEO_FORMAT_xRGB: self = .xrgb
-    case GST_VIDEO_FORMAT_RGB: self = .rgb
-    case GST_VIDEO_FORMAT_BGR: self = .bgr
-    case GST_VIDEO_FORMAT_P010_10LE: self = .p010
-    case GST_VIDEO_FORMAT_I420_10LE: self = .i420Ten
-    default: return nil
-    }
+    guard let known = Self.allCases.first(where: { $0.gstFormat == format }) else { return nil }
+    self = known
   }
 
   /// The caps of formats in system memory.

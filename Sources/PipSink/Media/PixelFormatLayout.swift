@@ -55,9 +55,6 @@ extension PixelFormat {
     }
   }
 
-  /// Bytes of what a plane is made of, when it is turned or mirrored: a sample, a pair of chroma, a pixel.
-  func unitByteCount(_ index: Int) -> Int { rowByteCount(index, width: 1) }
-
   var isTenBit: Bool { self == .p010 || self == .i420Ten }
   var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
   var isYUV: Bool { !isRGB }
@@ -76,4 +73,11 @@ extension PixelFormat {
 
   /// YV12 is I420 with its chroma planes exchanged.
   var withChromaInOrder: PixelFormat { self == .yv12 ? .i420 : self }
+}
+
+extension Int {
+  /// To a multiple of two to the power of `shift`.
+  func roundedDown(toPower shift: Int) -> Int { (self >> shift) << shift }
+
+  func roundedUp(toPower shift: Int) -> Int { (self + (1 << shift) - 1).roundedDown(toPower: shift) }
 }

@@ -111,7 +111,10 @@ enum ColorConversion {
   private static func shuffle(_ source: Picture, into target: Picture) {
     let (width, height) = (Int32(source.size.width), Int32(source.size.height))
     let (from, to) = (source.planes[0], target.planes[0])
-    let order = source.format.byteOrder.order(into: target.format.byteOrder)
+    let (sourceOrder, targetOrder) = (source.format.byteOrder, target.format.byteOrder)
+    // Which byte of a pixel of the source each byte of one of the target is.
+    var order = InlineArray<4, UInt8>(repeating: 0)
+    for color in 0..<4 { order[Int(targetOrder[color])] = sourceOrder[color] }
     if order[0] == 0, order[1] == 1, order[2] == 2 {
       from.copy(into: to, byteCount: Int(width) * 4)
     } else {
@@ -126,7 +129,7 @@ enum ColorConversion {
   /// Sets the alpha or padding byte of every pixel to 255.
   static func makeOpaque(_ target: Picture) {
     let plane = target.planes[0]
-    let mask = UInt32(0xFF) << (UInt32(target.format.byteOrder.alpha) * 8)
+    let mask = UInt32(0xFF) << (UInt32(target.format.byteOrder[3]) * 8)
     for row in 0..<plane.height {
       let pixels = UnsafeMutableRawPointer(plane.row(row))
       for column in 0..<Int(plane.width) {
@@ -137,30 +140,13 @@ enum ColorConversion {
   }
 }
 
-/// Where a pixel's bytes are.
-private struct ByteOrder {
-  let red: UInt8
-  let green: UInt8
-  let blue: UInt8
-  let alpha: UInt8
-
-  /// Which byte of a pixel in this order each byte of one in `other` is.
-  func order(into other: ByteOrder) -> InlineArray<4, UInt8> {
-    var result = InlineArray<4, UInt8>(repeating: 0)
-    result[Int(other.red)] = red
-    result[Int(other.green)] = green
-    result[Int(other.blue)] = blue
-    result[Int(other.alpha)] = alpha
-    return result
-  }
-}
-
 extension PixelFormat {
-  fileprivate var byteOrder: ByteOrder {
+  /// Where a pixel's red, green, blue, and alpha or padding are among its bytes.
+  fileprivate var byteOrder: InlineArray<4, UInt8> {
     switch self {
-    case .rgba, .rgbx: ByteOrder(red: 0, green: 1, blue: 2, alpha: 3)
-    case .argb, .xrgb: ByteOrder(red: 1, green: 2, blue: 3, alpha: 0)
-    default: ByteOrder(red: 2, green: 1, blue: 0, alpha: 3)
+    case .rgba, .rgbx: [0, 1, 2, 3]
+    case .argb, .xrgb: [1, 2, 3, 0]
+    default: [2, 1, 0, 3]
     }
   }
 }

@@ -18,7 +18,7 @@ final class ColorMatrix: @unchecked Sendable {
   let isCorrected: Bool
 
   /// In 1/64.
-  private static let originalBlueWeight: UInt8 = 128
+  fileprivate static let originalBlueWeight: UInt8 = 128
 
   // Of BT.709's two nearest weights the larger one lies between the standard and what GStreamer makes, which is 2 too
   // much.
@@ -47,7 +47,7 @@ final class ColorMatrix: @unchecked Sendable {
     logger: Logger = Logger(visible: "pipsink.processing"),
     setBlueWeight: (UnsafeMutableRawBufferPointer, UInt8) -> Bool = ColorMatrix.setBlueWeight
   ) {
-    let trial = BlueTrial(matrix: matrix, weight: Int(blueWeight), originalWeight: Int(Self.originalBlueWeight))
+    let trial = BlueTrial(matrix: matrix, weight: Int(blueWeight))
     if let copy = Self.copy(original, trial, { setBlueWeight($0, blueWeight) }) {
       (pointer, isCorrected) = (copy, true)
     } else {
@@ -111,8 +111,6 @@ private struct BlueTrial {
   let matrix: Colorimetry.Matrix
   /// In 1/64.
   let weight: Int
-  /// What libyuv's own matrix has.
-  let originalWeight: Int
 
   /// Whether every kernel makes the same of `changed` as of `original` but for blue, and of blue what the weight says
   /// and the standard means.
@@ -126,7 +124,7 @@ private struct BlueTrial {
         let (newBlue, oldBlue) = (Int(new[bytes.lowerBound]), Int(old[bytes.lowerBound]))
         guard abs(Double(newBlue) - standardBlue(color)) <= 3 else { return false }
         let isClamped = [newBlue, oldBlue].contains { $0 == 0 || $0 == 255 }
-        let difference = Double((weight - originalWeight) * (color.u - 128)) / 64
+        let difference = Double((weight - Int(ColorMatrix.originalBlueWeight)) * (color.u - 128)) / 64
         return isClamped || abs(Double(newBlue - oldBlue) - difference) <= 1
       }
     }

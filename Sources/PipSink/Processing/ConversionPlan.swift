@@ -68,9 +68,6 @@ struct ConversionPlan {
         return
       }
       if !kind.isSourceAligned { add(.copy, format) }
-      if target == .gray8, format != .gray8, format.isYUV, !format.isPackedYUV, !format.isTenBit {
-        add(.dropChroma, .gray8)
-      }
       takeApart()
       changeGeometry()
       convert()
@@ -97,14 +94,15 @@ struct ConversionPlan {
     }
 
     private mutating func resample() {
-      let wanted = steps.contains { $0.turns } ? kind.targetSize : unturned
+      let isUpright = kind.orientation == .upright || steps.contains { $0.turns }
+      let wanted = isUpright ? kind.targetSize : unturned
       guard wanted != size else { return }
       // When nothing but the layout of the planes follows, this pass makes it, too.
-      let isLast = !(kind.orientation != .upright && !steps.contains { $0.turns })
-      let next = isLast && canResample(to: target) ? target : format
+      let next = isUpright && format.isPlanarEightBit && target.isPlanarEightBit ? target : format
       let filter = kind.filter.mode(from: size, to: wanted)
-      if filter == kFilterBox, format.isRGB32 { halve(towards: wanted) }
-      if filter == kFilterBox, !format.isRGB32 {
+      if filter == kFilterBox, format.isRGB32 {
+        halve(towards: wanted)
+      } else if filter == kFilterBox {
         quarter(towards: wanted)
         halveOneSide(towards: wanted)
       }
@@ -153,41 +151,27 @@ struct ConversionPlan {
       add(.turn(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
-    /// Whether one pass makes `other` of what there is, apart from the size.
-    private func canResample(to other: PixelFormat) -> Bool {
-      format == other || (format.isPlanarEightBit && other.isPlanarEightBit)
-    }
-
     /// What is left: only formats differ.
     private mutating func convert() {
       guard format != target else { return }
+      let unpacked = target.isPackedYUV ? .i422 : target
       if target.isRGB {
-        if format.isRGB {
-          convertRGB()
-        } else {
-          add(.toRGB, target == .bgrx ? .bgrx : .bgra)
-          convertRGB()
-        }
+        if format.isYUV { add(.toRGB, target == .bgrx ? .bgrx : .bgra) }
+        convertRGB()
       } else if format.isRGB {
         if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
-        add(.fromRGB, target.isPackedYUV ? .i422 : target)
-      } else if target.isPackedYUV, format != .i422 {
-        add(.resample(kFilterBilinear), .i422)
-      } else if !target.isPackedYUV {
-        add(.resample(kFilterBilinear), target)
+        add(.fromRGB, unpacked)
+      } else if format != unpacked {
+        add(.resample(kFilterBilinear), unpacked)
       }
       if target.isPackedYUV { add(.pack, target) }
     }
 
     private mutating func convertRGB() {
       guard format != target else { return }
-      if target.isRGB32 {
-        add(format.isRGB32 ? .shuffle : .unpack, format.isRGB32 ? target : .bgra)
-        if format != target { add(.shuffle, target) }
-      } else {
-        if format != .bgra, format != .bgrx { add(format.isRGB32 ? .shuffle : .unpack, .bgra) }
-        add(.pack, target)
-      }
+      if format.isRGB32, target.isRGB32 { return add(.shuffle, target) }
+      if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
+      if format != target { add(target.isRGB32 ? .shuffle : .pack, target) }
     }
 
     private mutating func add(

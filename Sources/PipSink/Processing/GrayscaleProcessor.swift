@@ -27,11 +27,14 @@ public final class GrayscaleProcessor: FrameProcessor {
 
   private func gray(_ source: PixelBuffer) throws(PipSinkError) -> PixelBuffer {
     // The mapping checks that the planes lie in their memory.
-    let layout = try source.withMappedFrame { $0.bufferLayout }
-    let chromaPlane = layout.planes[1]
-    guard let luma = sharedLuma(of: source.buffer, layout.planes[0]) else {
-      throw .unreadableFrame(reason: "its luma cannot be shared")
+    let (size, lumaPlane, chromaPlane) = try source.withMappedFrame { frame in
+      (frame.fullSize, frame.extent(ofPlane: 0), frame.extent(ofPlane: 1))
     }
+    // A new buffer over the luma plane's memory.
+    guard
+      let luma = gst_buffer_copy_region(
+        source.buffer, GST_BUFFER_COPY_MEMORY, gsize(lumaPlane.offset), gsize(lumaPlane.byteCount))
+    else { throw .unreadableFrame(reason: "its luma cannot be shared") }
     let memory = neutral.withLock { $0.memory(byteCount: chromaPlane.byteCount, format: source.pixelFormat) }
     let lumaSize = gst_buffer_get_size(luma)
     gst_buffer_append_memory(luma, memory)
@@ -39,19 +42,12 @@ public final class GrayscaleProcessor: FrameProcessor {
       luma, source.buffer, GstBufferCopyFlags(GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue), 0,
       gsize.max)
     var offsets: [gsize] = [0, lumaSize, lumaSize, 0]
-    var strides: [gint] = [gint(layout.planes[0].stride), gint(chromaPlane.stride), gint(chromaPlane.stride), 0]
+    var strides: [gint] = [gint(lumaPlane.stride), gint(chromaPlane.stride), gint(chromaPlane.stride), 0]
     gst_buffer_add_video_meta_full(
-      luma, GST_VIDEO_FRAME_FLAG_NONE, source.pixelFormat.gstFormat, guint(layout.size.width),
-      guint(layout.size.height), guint(source.planeCount), &offsets, &strides)
+      luma, GST_VIDEO_FRAME_FLAG_NONE, source.pixelFormat.gstFormat, guint(size.width),
+      guint(size.height), guint(source.planeCount), &offsets, &strides)
     copyCrop(from: source.buffer, to: luma)
     return PixelBuffer(owning: luma, formatDescription: source.formatDescription)
-  }
-
-  /// A new buffer over the luma plane's memory.
-  private func sharedLuma(
-    of buffer: UnsafeMutablePointer<GstBuffer>, _ plane: MappedFrame.BufferLayout.Plane
-  ) -> UnsafeMutablePointer<GstBuffer>? {
-    gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, gsize(plane.offset), gsize(plane.byteCount))
   }
 
   private func copyCrop(from source: UnsafeMutablePointer<GstBuffer>, to target: UnsafeMutablePointer<GstBuffer>) {

@@ -64,20 +64,7 @@ extension Picture {
       if target.format == .nv21 { swap(&u, &v) }
       MergeUVPlane(u.data, u.stride, v.data, v.stride, to.data, to.stride, to.width, to.height)
       return true
-    case (true, false):
-      var from = planes[1]
-      var (u, v) = (target.planes[1], target.planes[2])
-      if (u.width, u.height) != (from.width, from.height) {
-        let behind = Plane.spareByteCount(from: (from.width, from.height), into: (u.width, u.height))
-        let scaled = Plane(data: spare + behind, stride: u.width * 2, width: u.width, height: u.height)
-        guard from.scale(into: scaled, element: .bytePair, filter: filter, spare: spare) else { return false }
-        from = scaled
-      }
-      if format == .nv21 { swap(&u, &v) }
-      SplitUVPlane(from.data, from.stride, u.data, u.stride, v.data, v.stride, u.width, u.height)
-      return true
-    case (true, true):
-      // NV12 and NV21: the same but for the order of the pair.
+    case (true, let staysInPairs):
       var from = planes[1]
       let to = target.planes[1]
       if (to.width, to.height) != (from.width, from.height) {
@@ -86,7 +73,14 @@ extension Picture {
         guard from.scale(into: scaled, element: .bytePair, filter: filter, spare: spare) else { return false }
         from = scaled
       }
-      SwapUVPlane(from.data, from.stride, to.data, to.stride, to.width, to.height)
+      if staysInPairs {
+        // NV12 and NV21: the same but for the order of the pair.
+        SwapUVPlane(from.data, from.stride, to.data, to.stride, to.width, to.height)
+      } else {
+        var (u, v) = (to, target.planes[2])
+        if format == .nv21 { swap(&u, &v) }
+        SplitUVPlane(from.data, from.stride, u.data, u.stride, v.data, v.stride, u.width, u.height)
+      }
       return true
     }
   }

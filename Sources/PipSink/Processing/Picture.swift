@@ -36,16 +36,10 @@ struct Picture: @unchecked Sendable {
 
   var planeCount: Int { format.planeCount }
 
-  /// A frame's visible part.
-  init(_ frame: MappedFrame) {
-    self.init(
-      frame, crop: PictureRect(x: 0, y: 0, width: frame.visible.width, height: frame.visible.height))
-  }
-
-  /// The part `crop` of `frame`'s visible rectangle.
+  /// A frame's visible part, or the part `crop` of that.
   ///
   /// - Parameter crop: cut to the frame; its origin goes to the chroma sample that it lies in.
-  init(_ frame: MappedFrame, crop: PictureRect) {
+  init(_ frame: MappedFrame, crop: PictureRect? = nil) {
     let source = frame.formatDescription.pixelFormat
     format = source.withChromaInOrder
     colorimetry = frame.formatDescription.colorimetry
@@ -57,7 +51,7 @@ struct Picture: @unchecked Sendable {
         data: UnsafeMutablePointer(mutating: plane.data), stride: Int32(plane.layout.bytesPerRow),
         width: Int32(plane.layout.width), height: Int32(plane.layout.height))
     }
-    self = cropped(to: crop)
+    if let crop { self = cropped(to: crop) }
   }
 
   /// A surface's pixels, in a format of one plane.
@@ -158,13 +152,6 @@ extension Picture {
     return result
   }
 
-  /// The same bytes under another format of the same layout: RGBA for BGRA, for instance.
-  func relabeled(_ format: PixelFormat) -> Picture {
-    var result = self
-    result.format = format
-    return result
-  }
-
   /// Whether every row begins at an even address, or need not: it has to for the kernels for 16-bit samples, and for
   /// pairs of bytes when they are turned.
   func isAligned(for orientation: VideoOrientation) -> Bool {
@@ -176,11 +163,4 @@ extension Picture {
 extension Colorimetry {
   /// What RGB has; nothing is converted by it.
   static let rgb = Colorimetry(matrix: .bt601, isFullRange: true)
-}
-
-extension Int {
-  /// To a multiple of two to the power of `shift`.
-  func roundedDown(toPower shift: Int) -> Int { (self >> shift) << shift }
-
-  func roundedUp(toPower shift: Int) -> Int { (self + (1 << shift) - 1).roundedDown(toPower: shift) }
 }

@@ -40,7 +40,7 @@ struct PictureConverter: ~Copyable {
         continue
       }
       let isLast = run.upperBound == plan.steps.count
-      let result = isLast ? target : memory.picture(last, colorimetry: source.colorimetry)
+      let result = isLast ? target : memory.picture(last.format, size: last.size, colorimetry: source.colorimetry)
       guard perform(plan.steps[run], from: current, into: result, memory) else {
         throw .outOfMemory(byteCount: Picture.scratchByteCount(last.format, size: last.size))
       }
@@ -82,20 +82,22 @@ struct PictureConverter: ~Copyable {
 
   // MARK: - Bands
 
-  private func bandCount(_ size: PictureSize) -> Int {
-    max(1, min(bands.bandLimit, size.width * size.height / Self.pixelsWorthABand))
+  /// How many bands a picture is worked on in, and the rows of each: an even number, so that none shares its chroma.
+  private func bandLayout(of size: PictureSize) -> (count: Int, height: Int) {
+    let wanted = max(1, min(bands.bandLimit, size.width * size.height / Self.pixelsWorthABand))
+    let rows = (size.height + wanted - 1) / wanted
+    let height = (rows + 1) / 2 * 2
+    return ((size.height + height - 1) / height, height)
   }
 
   private func performByRows(
     _ steps: ArraySlice<ConversionStep>, from source: Picture, into target: Picture, _ memory: Memory
   ) {
     let height = source.size.height
-    let bandCount = bandCount(source.size)
+    let (bandCount, bandHeight) = bandLayout(of: source.size)
     // One step needs no strips: it goes from the source to the target as it is.
     let stripHeight = steps.count > 1 ? Self.stripHeight : height
-    let rows = (height + bandCount - 1) / bandCount
-    let bandHeight = max(2, (rows + 1) / 2 * 2)
-    bands.forEachBand((height + bandHeight - 1) / bandHeight) { band in
+    bands.forEachBand(bandCount) { band in
       let end = min(height, (band + 1) * bandHeight)
       var start = band * bandHeight
       while start < end {
@@ -123,14 +125,12 @@ struct PictureConverter: ~Copyable {
     let turn = Turn(orientation)
     let from = turn.startsUpsideDown ? source.upsideDown : source
     let into = turn.endsUpsideDown ? target.upsideDown : target
-    let bandCount = bandCount(source.size)
+    let (bandCount, bandHeight) = bandLayout(of: source.size)
     guard bandCount > 1, height % 2 == 0 else {
       turn.perform(from: from, into: into)
       return
     }
-    let rows = (height + bandCount - 1) / bandCount
-    let bandHeight = (rows + 1) / 2 * 2
-    bands.forEachBand((height + bandHeight - 1) / bandHeight) { band in
+    bands.forEachBand(bandCount) { band in
       let start = band * bandHeight
       let count = min(bandHeight, height - start)
       turn.perform(
@@ -176,10 +176,6 @@ struct PictureConverter: ~Copyable {
       self.spare = next + pictures
       stripBase = next + pictures + spare
       stripByteCount = strips
-    }
-
-    mutating func picture(_ step: ConversionStep, colorimetry: Colorimetry) -> Picture {
-      picture(step.format, size: step.size, colorimetry: colorimetry)
     }
 
     mutating func picture(_ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry) -> Picture {

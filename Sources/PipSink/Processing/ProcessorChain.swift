@@ -7,7 +7,7 @@ import Logging
 public final class ProcessorChain: SampleBufferConsumer {
   /// Counts of frames. `received` is `passed + dropped + failed`.
   public struct Statistics: Equatable, Sendable {
-    public internal(set) var received: UInt64 = 0
+    public var received: UInt64 { passed + dropped + failed }
     /// Handed on.
     public internal(set) var passed: UInt64 = 0
     /// Dropped on purpose.
@@ -24,7 +24,6 @@ public final class ProcessorChain: SampleBufferConsumer {
     /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is not
     ///   taken for one that routing lost.
     mutating func countPassed() -> UInt64 {
-      statistics.received += 1
       statistics.passed += 1
       return statistics.passed
     }
@@ -68,11 +67,7 @@ public final class ProcessorChain: SampleBufferConsumer {
       var current = sampleBuffer
       for link in links {
         guard let result = try link.process(current) else {
-          state.withLock { state in
-            state.statistics.received += 1
-            state.statistics.dropped += 1
-          }
-          return
+          return state.withLock { $0.statistics.dropped += 1 }
         }
         current = result
       }
@@ -86,7 +81,6 @@ public final class ProcessorChain: SampleBufferConsumer {
 
   private func fail(_ error: PipSinkError) {
     let isNew = state.withLock { state in
-      state.statistics.received += 1
       state.statistics.failed += 1
       defer { state.error = error }
       return state.error != error

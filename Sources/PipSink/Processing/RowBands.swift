@@ -18,11 +18,17 @@ final class RowBands: Sendable {
   private struct State {
     var hasStarted = false
     var isBusy = false
-    var generation = 0
     var nextBand = 0
     var openBands = 0
     var bandCount = 0
     var work: Work?
+
+    /// A band that nobody works on yet.
+    mutating func takeBand() -> (number: Int, work: Work)? {
+      guard let work, nextBand < bandCount else { return nil }
+      defer { nextBand += 1 }
+      return (nextBand, work)
+    }
   }
 
   /// The caller's closure, by its address: nobody keeps it beyond the call of its last band.
@@ -55,10 +61,9 @@ final class RowBands: Sendable {
           state.bandCount = bandCount
           state.nextBand = 0
           state.openBands = bandCount
-          state.generation += 1
         }
         state.wakeAll()
-        while runNextBand() {}
+        while let band = state.withLock({ $0.takeBand() }) { finish(band) }
         state.wait { $0.openBands == 0 ? () : nil }
         state.withLock { $0.work = nil }
       }
@@ -83,26 +88,15 @@ final class RowBands: Sendable {
   }
 
   private func help() {
-    var seen = 0
-    while true {
-      seen = state.wait { $0.generation != seen && $0.work != nil ? $0.generation : nil }
-      while runNextBand() {}
-    }
+    while true { finish(state.wait { $0.takeBand() }) }
   }
 
-  private func runNextBand() -> Bool {
-    let next = state.withLock { state -> (band: Int, work: Work)? in
-      guard let work = state.work, state.nextBand < state.bandCount else { return nil }
-      defer { state.nextBand += 1 }
-      return (state.nextBand, work)
-    }
-    guard let next else { return false }
-    next.work(next.band)
+  private func finish(_ band: (number: Int, work: Work)) {
+    band.work(band.number)
     let isLast = state.withLock { state in
       state.openBands -= 1
       return state.openBands == 0
     }
     if isLast { state.wakeAll() }
-    return true
   }
 }

@@ -13,18 +13,12 @@ struct ScratchMemory: ~Copyable {
   ///
   /// - Throws: ``PipSinkError/outOfMemory(byteCount:)``.
   mutating func begin(byteCount: Int) throws(PipSinkError) -> UnsafeMutablePointer<UInt8> {
-    if byteCount > capacity || base == nil {
-      free(base)
-      base = nil
-      capacity = 0
-      var memory: UnsafeMutableRawPointer?
-      guard posix_memalign(&memory, 64, max(64, byteCount)) == 0, let memory else {
-        throw .outOfMemory(byteCount: byteCount)
-      }
-      base = memory
-      capacity = byteCount
+    if let base, byteCount <= capacity { return base.assumingMemoryBound(to: UInt8.self) }
+    free(base)
+    (base, capacity) = (nil, byteCount)
+    guard posix_memalign(&base, 64, max(64, byteCount)) == 0, let base else {
+      throw .outOfMemory(byteCount: byteCount)
     }
-    guard let base else { throw .outOfMemory(byteCount: byteCount) }
     return base.assumingMemoryBound(to: UInt8.self)
   }
 }
