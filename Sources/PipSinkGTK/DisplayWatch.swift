@@ -7,9 +7,9 @@ import PipSink
 /// GDK ends the program when its connection breaks, wherever it notices, and a call of GTK's that has lost its server
 /// cannot be gone on with. So what follows depends on whose the process is:
 ///
-/// - Where ``MainLoop/run()`` is the program's main loop, the handlers of ``GTKDisplay/onLoss(_:)`` are called on the spot, within
-///   whatever the main thread was doing, and the program ends. The main actor's jobs are not run from there: one of them
-///   may be what GTK was called by.
+/// - Where ``MainLoop/run()`` is the program's main loop, the handlers of ``GTKDisplay/onLoss(_:)`` are called on the
+///   spot, within whatever the main thread was doing, and the program ends. The main actor's jobs are not run from there:
+///   one of them may be what GTK was called by.
 /// - In a program of somebody else's, GTK's calls return with their failures, nothing of GTK is used any more, and the
 ///   handlers of ``onLossInHost(_:)`` are told.
 @MainActor
