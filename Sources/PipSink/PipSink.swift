@@ -6,11 +6,7 @@ public enum PipSink {
   public static let version = "0.1.0"
 
   /// The version of the GStreamer library in use, "GStreamer 1.22.0" for instance.
-  public static var gstreamerVersion: String {
-    guard let text = gst_version_string() else { return "GStreamer" }
-    defer { g_free(text) }
-    return String(cString: text)
-  }
+  public static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }
 
   /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it
   /// only to learn early that GStreamer does not work here. Safe from any thread.

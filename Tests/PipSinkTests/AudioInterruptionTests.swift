@@ -9,9 +9,8 @@ import Testing
   private let told = Locked<[String]>([])
 
   init() {
-    session = AudioSession { [told] event in
-      if case .interruptionBegan(let interruption) = event { told.withLock { $0.append("\(interruption)") } }
-      if case .interruptionEnded = event { told.withLock { $0.append("ended") } }
+    session = AudioSession { [told] interruption in
+      told.withLock { $0.append(interruption.map { "\($0)" } ?? "ended") }
     }
   }
 
@@ -165,7 +164,7 @@ import Testing
     let volume = { (name: String) -> Double? in
       var value: Double?
       engine.withUnsafeElement(named: name) {
-        value = $0.property("volume", g_type_from_name("gdouble")) { g_value_get_double(&$0) }
+        value = $0.property("volume") { g_value_get_double(&$0) }
       }
       return value
     }

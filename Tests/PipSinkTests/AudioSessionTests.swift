@@ -20,18 +20,18 @@ import Testing
   }
 
   private func volume(_ engine: VideoEngine, _ element: String) -> Double? {
-    property("volume", "gdouble", engine, element) { (g_value_get_double(&$0) * 1000).rounded() / 1000 }
+    property("volume", engine, element) { (g_value_get_double(&$0) * 1000).rounded() / 1000 }
   }
 
   private func isMuted(_ engine: VideoEngine, _ element: String) -> Bool? {
-    property("mute", "gboolean", engine, element) { g_value_get_boolean(&$0) != 0 }
+    property("mute", engine, element) { g_value_get_boolean(&$0) != 0 }
   }
 
   private func property<Value>(
-    _ name: String, _ type: String, _ engine: VideoEngine, _ element: String, _ read: (inout GValue) -> Value
+    _ name: String, _ engine: VideoEngine, _ element: String, _ read: (inout GValue) -> Value
   ) -> Value? {
     var value: Value?
-    engine.withUnsafeElement(named: element) { value = $0.property(name, g_type_from_name(type), read) }
+    engine.withUnsafeElement(named: element) { value = $0.property(name, read) }
     return value
   }
 

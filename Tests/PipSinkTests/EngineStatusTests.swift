@@ -69,18 +69,18 @@ import Testing
 
   @Test func whatTheAppSaidOfADeviceIsForgottenWithTheStream() {
     status.add(["a", "b"])
-    status.say(StreamDevice("a", .camera), .off)
-    status.say(StreamDevice("b", .microphone), .off)
+    status.say(.camera, of: "a", .off)
+    status.say(.microphone, of: "b", .off)
     set("a", .playing)
     #expect(status.info(of: "a")?.camera == .off)
-    status.remove("a")
+    status.retire("a")
     status.add(["a"])
     set("a", .playing)
     #expect(status.info(of: "a")?.camera == .on)
-    status.observe(StreamDevice("b", .microphone), .on)
+    status.observe(.microphone, of: "b", .on)
     #expect(status.info(of: "b")?.microphone == .off, "what was said of another holds")
-    status.say(StreamDevice("b", .microphone), .unknown)
-    status.observe(StreamDevice("b", .microphone), .on)
+    status.say(.microphone, of: "b", .unknown)
+    status.observe(.microphone, of: "b", .on)
     #expect(status.info(of: "b")?.microphone == .on)
   }
 
@@ -164,8 +164,7 @@ import Testing
 
   private func player(_ id: StreamID) throws -> StreamPlayer {
     try StreamPlayer(
-      streamID: id, from: "videotestsrc ! appsink name=x", configuration: .init(), in: status,
-      audioSession: status.makeAudioSession(), clock: .system
+      streamID: id, from: "videotestsrc ! appsink name=x", configuration: .init(), in: status
     ) { _ in CountingConsumer() }
   }
 
@@ -175,8 +174,8 @@ import Testing
     run.setPipeline(.running)
     run.setStream("a", to: .requesting)
     run.setStream("a", to: .playing)
-    run.observe(StreamDevice("a", .microphone), .on)
-    run.setDecodingSuspended(true, of: "a")
+    run.tell { $0.observe(.microphone, of: "a", .on) }
+    run.tell { $0.setDecodingSuspended(true, of: "a") }
     run.send(.framesSkipped("a", caps: "video/x-raw"))
     // Whether that is the stream's end, its player knows.
     run.setStream("a", to: .ended)
@@ -197,7 +196,7 @@ import Testing
     _ = takeTold()
     run.setStream("a", to: .stalled)
     run.send(.buffering(percent: 1))
-    run.update("a") { $0.skippedFrameCount = 9 }
+    run.tell { $0.update("a") { $0.skippedFrameCount = 9 } }
     run.disconnect(["a"], isGivenUp: true)
     #expect(takeTold() == ["abandoned [\"a\"]"])
     #expect(status.info(of: "a").map { [$0.skippedFrameCount, UInt64($0.abandonedPipelineCount)] } == [0, 1])
@@ -211,9 +210,9 @@ import Testing
     run.setStream("a", to: .playing)
     run.setPipeline(.running)
     run.send(.finished)
-    run.update("a") { $0.skippedFrameCount = 9 }
-    run.setDecodingSuspended(true, of: "a")
-    run.observe(StreamDevice("a", .microphone), .on)
+    run.tell { $0.update("a") { $0.skippedFrameCount = 9 } }
+    run.tell { $0.setDecodingSuspended(true, of: "a") }
+    run.tell { $0.observe(.microphone, of: "a", .on) }
     #expect(takeTold() == ["a playing", "a camera on", "a stopped", "a camera off"])
     #expect(status.info(of: "a")?.skippedFrameCount == 0)
   }

@@ -98,7 +98,7 @@ import Testing
       for step in order {
         switch step {
         case "refusal": #expect(run.noteRefusal(of: "bad", .invalidCaps("none")), "there are others")
-        case "end": BusMessage.postStreamEnd(of: stream.sink)
+        case "end": BusNote.streamEnded.post(from: stream.sink)
         default:
           let error = g_error_new_literal(gst_stream_error_quark(), gint(GST_STREAM_ERROR_FAILED.rawValue), "broken")
           gst_element_post_message(source, gst_message_new_error(source.asObject, error, "a test"))

@@ -98,7 +98,9 @@ import Testing
     }
 
     /// How many frames were kept from the decoder.
-    var withheld: UInt64 { engine.withRun { $0.flows["a"]?.withheld.load(ordering: .relaxed) ?? 0 } ?? 0 }
+    var withheld: UInt64 {
+      engine.withRun { $0.pipeline.stream("a")?.flow.withheld.load(ordering: .relaxed) ?? 0 } ?? 0
+    }
 
     /// Which pictures have been shown.
     func shown() throws -> [Int] {

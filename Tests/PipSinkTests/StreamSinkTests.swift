@@ -100,7 +100,7 @@ import Testing
       push(1)
       #expect(await eventually { consumer.sampleBuffers.count == 1 })
       // As if a decoder had gone on with a keyframe of an hour later: 32 frames are left out, and then it is no use.
-      engine.withRun { $0.flows["a"]?.resume(at: 3_600_000_000_000) }
+      engine.withRun { $0.pipeline.stream("a")?.flow.resume(at: 3_600_000_000_000) }
       for gray in 2...36 as ClosedRange<UInt8> { push(gray) }
       #expect(await eventually { consumer.sampleBuffers.count >= 4 })
       let grays = try consumer.sampleBuffers.map {

@@ -44,7 +44,7 @@ final class AudioElement {
     self.pointer = pointer
     ownProperties =
       takesStreamProperties
-      ? pointer.property("stream-properties", gst_structure_get_type()) { value in
+      ? pointer.property("stream-properties") { value in
         gst_value_get_structure(&value).flatMap { gst_structure_copy($0) }
       } : nil
     handler = hasVolume ? Self.watchMute(of: pointer) : 0
@@ -73,14 +73,14 @@ final class AudioElement {
   }
 
   /// As it is, a server's part in it included.
-  var isMuted: Bool { pointer.property("mute", Self.boolean) { g_value_get_boolean(&$0) != 0 } }
+  var isMuted: Bool { pointer.property("mute") { g_value_get_boolean(&$0) != 0 } }
 
   /// After a server has silenced it and taken that back, which also takes our own silence back.
   func restoreMute() {
     if let wanted = mute.value, isMuted != wanted { write(isMuted: wanted) }
   }
 
-  private func readVolume() -> Double { pointer.property("volume", Self.double) { g_value_get_double(&$0) } }
+  private func readVolume() -> Double { pointer.property("volume") { g_value_get_double(&$0) } }
 
   private func write(isMuted: Bool) {
     pointer.setProperty("mute", Self.boolean) { g_value_set_boolean(&$0, isMuted ? 1 : 0) }
@@ -113,17 +113,10 @@ final class AudioElement {
   private typealias NotifyHandler = @convention(c) (GstElementPointer, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
 
   /// By way of the bus: elements say it on threads that must not wait.
-  private static let muteChanged: NotifyHandler = { element, _, _ in
-    let message = gst_message_new_application(element.asObject, gst_structure_new_empty("pipsink-mute-changed"))
-    gst_element_post_message(element, message)
-  }
+  private static let muteChanged: NotifyHandler = { element, _, _ in BusNote.muteChanged.post(from: element) }
 
   private static func watchMute(of pointer: GstElementPointer) -> gulong {
     let handler = unsafeBitCast(muteChanged, to: GCallback.self)
     return g_signal_connect_data(pointer, "notify::mute", handler, nil, nil, GConnectFlags(rawValue: 0))
-  }
-
-  static func isMuteChange(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
-    gst_message_has_name(message, "pipsink-mute-changed") != 0
   }
 }

@@ -23,14 +23,14 @@ public final class AudioSession: Sendable {
     var isMuted: Bool?
   }
 
-  /// Tells whoever has the session of an event.
-  let report: @Sendable (AudioEvent) -> Void
+  /// Told of an interruption that begins while there is none, and, by nil, of the end of the last.
+  private let interruptionChanged: @Sendable (AudioInterruption?) -> Void
   private let state = Locked(State())
   /// Held while an interruption's change is carried out, so that changes keep their order.
   private let changing = Locked(())
 
-  init(_ report: @escaping @Sendable (AudioEvent) -> Void) {
-    self.report = report
+  init(interruptionChanged: @escaping @Sendable (AudioInterruption?) -> Void) {
+    self.interruptionChanged = interruptionChanged
   }
 
   // MARK: - What it is for
@@ -92,8 +92,8 @@ public final class AudioSession: Sendable {
   public func forgetStream(_ id: StreamID) { change { $0.streams[id] = nil } }
 
   private func checkVolume(of id: StreamID) throws(PipSinkError) {
-    let outputs = state.withLock { Array($0.outputs.values) }.filter { $0.streamIDs.contains(id) }
-    guard outputs.isEmpty || outputs.contains(where: { $0.hasVolume(id) }) else { throw .noAudioVolume(id) }
+    let answers = state.withLock { Array($0.outputs.values) }.compactMap { $0.hasVolume(id) }
+    guard answers.isEmpty || answers.contains(true) else { throw .noAudioVolume(id) }
   }
 
   private func change(_ body: (inout State) -> Void) {
@@ -161,12 +161,12 @@ public final class AudioSession: Sendable {
         return (before, state.interruptions.current, Array(state.outputs.values))
       }
       guard before != after else { return }
-      if before == nil, let after { report(.interruptionBegan(after)) }
+      if before == nil { interruptionChanged(after) }
       for output in outputs {
         output.apply()
         output.interruptionChanged()
       }
-      if after == nil { report(.interruptionEnded) }
+      if after == nil { interruptionChanged(nil) }
     }
   }
 
@@ -180,4 +180,16 @@ public final class AudioSession: Sendable {
   func detach(_ output: any AudioOutput) {
     state.withLock { _ = $0.outputs.removeValue(forKey: ObjectIdentifier(output)) }
   }
+}
+
+/// The audio elements of a pipeline that runs now, as a session sees them.
+protocol AudioOutput: AnyObject, Sendable {
+  /// Has the pipeline stand still or go on, as the session says now. Called on any thread.
+  var interruptionChanged: @Sendable () -> Void { get }
+
+  /// Whether a stream has something that its volume can be set on; nil of one that is not the pipeline's.
+  func hasVolume(_ id: StreamID) -> Bool?
+
+  /// Sets everything as the session wants it.
+  func apply()
 }

@@ -13,15 +13,14 @@ extension UnsafeMutablePointer where Pointee == GstElement {
     return g_object_class_find_property(kind, name)?.pointee.value_type == type
   }
 
-  /// - Parameter type: what the property has, by ``hasProperty(_:_:)``.
-  func property<Value>(_ name: String, _ type: GType, _ read: (inout GValue) -> Value) -> Value {
+  func property<Value>(_ name: String, _ read: (inout GValue) -> Value) -> Value {
     var value = GValue()
-    g_value_init(&value, type)
     defer { g_value_unset(&value) }
     g_object_get_property(asGObject, name, &value)
     return read(&value)
   }
 
+  /// - Parameter type: what the property has, by ``hasProperty(_:_:)``.
   func setProperty(_ name: String, _ type: GType, _ write: (inout GValue) -> Void) {
     var value = GValue()
     g_value_init(&value, type)

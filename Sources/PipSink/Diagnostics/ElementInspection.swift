@@ -23,11 +23,10 @@ public enum ElementInspection {
       guard let data = link.pointee.data else { continue }
       let factory = OpaquePointer(data)
       guard let klass = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS),
-        String(cString: klass).contains("Hardware"),
-        let name = gst_object_get_name(data.assumingMemoryBound(to: GstObject.self))
+        String(cString: klass).contains("Hardware")
       else { continue }
-      defer { g_free(name) }
-      found.append((String(cString: name), gst_plugin_feature_get_rank(factory)))
+      let name = data.assumingMemoryBound(to: GstObject.self).objectName
+      found.append((name, gst_plugin_feature_get_rank(factory)))
     }
     return found.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }.map(\.name)
   }

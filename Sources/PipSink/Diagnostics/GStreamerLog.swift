@@ -62,9 +62,8 @@ public enum GStreamerLog {
       let text = gst_debug_message_get(message)
     else { return }
     var metadata: Logger.Metadata?
-    if let object, let description = pipsink_object_description(object) {
-      metadata = ["object": "\(String(cString: description))"]
-      g_free(description)
+    if let object, let description = String(taking: pipsink_object_description(object)) {
+      metadata = ["object": "\(description)"]
     }
     logger.log(
       level: level, "\(String(cString: text))", metadata: metadata, source: "gstreamer",
@@ -81,26 +80,18 @@ public enum GStreamerLog {
     return made
   }
 
-  private static func level(of level: GstDebugLevel) -> Logger.Level? {
-    switch level {
-    case GST_LEVEL_NONE: nil
-    case GST_LEVEL_ERROR: .error
-    case GST_LEVEL_WARNING: .warning
-    case GST_LEVEL_FIXME: .notice
-    case GST_LEVEL_INFO: .info
-    case GST_LEVEL_DEBUG: .debug
-    default: .trace
-    }
+  /// GStreamer's levels, without those that are finer than trace, and what they are in swift-log.
+  private static let levels: [(gst: GstDebugLevel, level: Logger.Level)] = [
+    (GST_LEVEL_ERROR, .error), (GST_LEVEL_WARNING, .warning), (GST_LEVEL_FIXME, .notice), (GST_LEVEL_INFO, .info),
+    (GST_LEVEL_DEBUG, .debug), (GST_LEVEL_TRACE, .trace),
+  ]
+
+  private static func level(of gst: GstDebugLevel) -> Logger.Level? {
+    gst == GST_LEVEL_NONE ? nil : levels.first { $0.gst == gst }?.level ?? .trace
   }
 
+  /// GStreamer has nothing worse than an error.
   private static func threshold(for level: Logger.Level) -> GstDebugLevel {
-    switch level {
-    case .trace: GST_LEVEL_TRACE
-    case .debug: GST_LEVEL_DEBUG
-    case .info: GST_LEVEL_INFO
-    case .notice: GST_LEVEL_FIXME
-    case .warning: GST_LEVEL_WARNING
-    case .error, .critical: GST_LEVEL_ERROR
-    }
+    levels.first { $0.level == level }?.gst ?? GST_LEVEL_ERROR
   }
 }

@@ -31,12 +31,7 @@ public struct ResourceUsage: Sendable {
 
   /// The second number of statm (proc(5)).
   private static func residentPageCount() -> Int {
-    guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 128)
-    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-    let words = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
-      separator: " ")
+    let words = firstLine(ofFile: "/proc/self/statm")?.split(separator: " ") ?? []
     return words.count > 1 ? Int(words[1]) ?? 0 : 0
   }
 

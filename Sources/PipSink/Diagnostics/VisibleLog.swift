@@ -7,8 +7,7 @@ extension Logger {
   ///
   /// All of PipSink's loggers are made by this.
   package init(visible label: String) {
-    self.init(label: label)
-    handler = VisibleLogHandler(next: handler)
+    self.init(visible: Logger(label: label))
   }
 
   /// The same with a logger that somebody else has made.

@@ -3,34 +3,37 @@ import CGStreamer
 /// The audio elements of a pipeline that runs now.
 final class AudioOutputs: AudioOutput {
   let interruptionChanged: @Sendable () -> Void
-  let streamIDs: [StreamID]
   private let session: AudioSession
-  private let state: Locked<State>
+  private let state = Locked(State())
 
   private struct State {
-    /// nil when closed.
+    /// From the start of its run to the end.
     var pipeline: Pipeline?
     var elements: [AudioElement.ID: AudioElement] = [:]
     var controlled: Set<StreamID> = []
     var handler: gulong = 0
-    var endings: [StreamID: Ending] = [:]
   }
 
-  init(
-    _ pipeline: Pipeline, of session: AudioSession, interruptionChanged: @escaping @Sendable () -> Void
-  ) {
+  init(of session: AudioSession, interruptionChanged: @escaping @Sendable () -> Void) {
     self.session = session
-    streamIDs = pipeline.streams.map(\.id)
     self.interruptionChanged = interruptionChanged
-    state = Locked(State(pipeline: pipeline))
+  }
+
+  func open(_ pipeline: Pipeline) {
     let handler = watchElements(of: pipeline)
-    state.withLock { $0.handler = handler }
+    state.withLock { state in
+      state.pipeline = pipeline
+      state.handler = handler
+    }
     for element in collectObjects(gst_bin_iterate_recurse(pipeline.element.asBin), as: GstElement.self) {
       _ = add(element)
     }
+    session.attach(self)
   }
 
-  func hasVolume(_ id: StreamID) -> Bool { state.withLock { $0.controlled.contains(id) } }
+  func hasVolume(_ id: StreamID) -> Bool? {
+    state.withLock { state in state.pipeline?.stream(id) == nil ? nil : state.controlled.contains(id) }
+  }
 
   func apply() {
     state.withLock { state in
@@ -58,8 +61,9 @@ final class AudioOutputs: AudioOutput {
     apply()
   }
 
-  /// Comes before the pipeline's own end.
+  /// Comes before the pipeline's own end. Does nothing when it has been done.
   func close() {
+    session.detach(self)
     // Elements are let go after the lock.
     let elements = state.withLock { state in
       if let pipeline = state.pipeline { g_signal_handler_disconnect(pipeline.element, state.handler) }
@@ -87,28 +91,6 @@ final class AudioOutputs: AudioOutput {
     state.withLock { state in
       guard let element = state.elements[id] else { return false }
       return element.isSilencedByServer && !element.isMuted
-    }
-  }
-
-  // MARK: - Streams that end with their sound
-
-  /// Why a stream's end is that of its sound.
-  enum Ending {
-    case hasNoVideo
-    case videoHasEnded
-  }
-
-  func setEnding(_ ending: Ending, of ids: [StreamID]) {
-    state.withLock { state in
-      for id in ids { state.endings[id] = ending }
-    }
-  }
-
-  /// The sound has ended, or is no more.
-  func takeEndings() -> [StreamID: Ending] {
-    state.withLock { state in
-      defer { state.endings = [:] }
-      return state.endings
     }
   }
 

@@ -1,40 +1,32 @@
 /// Pipelines of one engine or one player that were given up and have not stopped since.
 final class BlockedPipelines: Sendable {
-  private struct State {
-    var count = 0
-    var everCount = 0
-    var observer: (@Sendable () -> Void)?
-  }
-
   private static let total = Locked(0)
   /// Of the whole process.
   static var totalCount: Int { total.withLock { $0 } }
 
-  private let state = Locked(State())
+  private let counts = Locked((now: 0, ever: 0))
+  private let removed: @Sendable () -> Void
 
-  var count: Int { state.withLock { $0.count } }
+  /// - Parameter removed: called whenever one has stopped after all, on its thread.
+  init(removed: @escaping @Sendable () -> Void = {}) {
+    self.removed = removed
+  }
+
+  var count: Int { counts.withLock { $0.now } }
 
   /// Also those that have stopped since.
-  var everCount: Int { state.withLock { $0.everCount } }
+  var everCount: Int { counts.withLock { $0.ever } }
 
   func add() {
     Self.total.withLock { $0 += 1 }
-    state.withLock { state in
-      state.count += 1
-      state.everCount += 1
-    }
+    counts.withLock { $0 = ($0.now + 1, $0.ever + 1) }
   }
 
   func remove() {
     Self.total.withLock { $0 -= 1 }
-    state.withLock { state in
-      state.count -= 1
-      return state.observer
-    }?()
+    counts.withLock { $0.now -= 1 }
+    removed()
   }
-
-  /// Calls `observer` whenever one has stopped after all, on its thread.
-  func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observer = observer } }
 }
 
 extension PipSink {

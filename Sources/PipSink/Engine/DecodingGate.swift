@@ -9,14 +9,10 @@ import Logging
 /// The pad owns it, and not the other way round. `@unchecked Sendable`: what it has sent belongs to the pad's streaming
 /// thread; everything else is constant or behind a lock.
 final class DecodingGate: @unchecked Sendable {
-  private enum Phase {
-    case closed
-    case awaitingKeyframe(since: MonotonicTime)
-  }
-
   private let flows: [StreamFlow]
   private let clock: SchedulingClock
-  private let phase = Locked(Phase.closed)
+  /// Since when a keyframe has been awaited; nil while it is closed.
+  private let openedAt = Locked<MonotonicTime?>(nil)
   /// Until when gaps have been sent, in the stream's own time, in nanoseconds.
   private var gapEnd: GstClockTime?
 
@@ -47,7 +43,7 @@ final class DecodingGate: @unchecked Sendable {
   ///
   /// - Parameter pad: the one that it was made on.
   func open(on pad: UnsafeMutablePointer<GstPad>) {
-    phase.withLock { $0 = .awaitingKeyframe(since: clock.now) }
+    openedAt.withLock { $0 = clock.now }
     gst_pad_push_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
   }
 
@@ -57,12 +53,8 @@ final class DecodingGate: @unchecked Sendable {
   ) -> GstPadProbeReturn {
     guard let buffer = Self.firstBuffer(of: info) else { return GST_PAD_PROBE_OK }
     let isKeyframe = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0
-    let isOver = phase.withLock { phase in
-      guard case .awaitingKeyframe(let since) = phase else { return false }
-      let waited = Double(clock.now.nanoseconds(since: since)) / 1e9
-      return isKeyframe || waited > Self.keyframeTimeout
-    }
-    guard !isOver else {
+    let openedAt = openedAt.withLock { $0 }
+    if let openedAt, isKeyframe || clock.now > openedAt.advanced(bySeconds: Self.keyframeTimeout) {
       let time = UInt64(buffer.pointee.pts)
       if time != PIPSINK_CLOCK_TIME_NONE { for flow in flows { flow.resume(at: time) } }
       if !isKeyframe { Logger(visible: "pipsink.engine").warning("no keyframe came: a stream goes on without one") }

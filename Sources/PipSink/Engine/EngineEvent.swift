@@ -52,15 +52,3 @@ public enum EngineEvent: Sendable {
   /// before. The engine waits for `stop()`, or for further streams.
   case finished
 }
-
-extension EngineEvent {
-  init(_ event: AudioEvent) {
-    self =
-      switch event {
-      case .level(let id, let level): .audioLevel(id, level)
-      case .failed(let error): .audioFailed(error)
-      case .interruptionBegan(let interruption): .audioInterruptionBegan(interruption)
-      case .interruptionEnded: .audioInterruptionEnded
-      }
-  }
-}

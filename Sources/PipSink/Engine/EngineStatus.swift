@@ -1,6 +1,6 @@
 import Logging
 
-/// What an engine and its runs share: what is wanted, how things are, and who is told.
+/// What an engine and its runs share: what is wanted, how things are, who is told, the sound, and the clock.
 ///
 /// Its lock is held for a few instructions, and taken by streaming threads and the bus thread.
 final class EngineStatus: Sendable {
@@ -12,7 +12,6 @@ final class EngineStatus: Sendable {
     var localStreamIDs: Set<StreamID> = []
     /// Streams whose frames come from outside.
     var inputIDs: Set<StreamID> = []
-    var saidDevices: Set<StreamDevice> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
     var stateChangeTimeout = 5.0
@@ -41,59 +40,43 @@ final class EngineStatus: Sendable {
       return !visibleStreamIDs.contains(id)
     }
 
-    /// What follows from the flow of frames and audio; what the app has said goes before it.
-    ///
-    /// - Returns: whether it is new.
-    mutating func observe(_ device: StreamDevice, _ new: DeviceState) -> Bool {
-      guard let old = streams[device.stream]?[device.kind], !saidDevices.contains(device),
-        !(new == .off && old == .unknown)
-      else { return false }
-      streams[device.stream]?[device.kind] = new
-      return old != new
-    }
-
-    /// What the app says.
-    ///
-    /// - Returns: whether it is new.
-    mutating func say(_ device: StreamDevice, _ new: DeviceState) -> Bool {
-      guard let old = streams[device.stream]?[device.kind] else { return false }
-      if new == .unknown { saidDevices.remove(device) } else { saidDevices.insert(device) }
-      streams[device.stream]?[device.kind] = new
-      return old != new
+    /// - Returns: whether there was no such stream.
+    mutating func add(_ id: StreamID) -> Bool {
+      guard streams[id] == nil else { return false }
+      streams[id] = StreamInfo(id: id, isLocal: localStreamIDs.contains(id))
+      return true
     }
   }
 
-  let broadcast = Broadcast<EngineEvent>()
+  let broadcast: Broadcast<EngineEvent>
   let state = Locked(State())
   let blocked = BlockedPipelines()
+  let audioSession: AudioSession
+  /// What everything of the engine waits by.
+  let clock: SchedulingClock
   private let logger = Logger(visible: "pipsink.engine")
 
-  /// An audio session whose events are the engine's.
-  func makeAudioSession() -> AudioSession {
-    AudioSession { [broadcast] in broadcast.send(EngineEvent($0)) }
+  init(clock: SchedulingClock = .system) {
+    let broadcast = Broadcast<EngineEvent>()
+    self.broadcast = broadcast
+    self.clock = clock
+    audioSession = AudioSession { interruption in
+      broadcast.send(interruption.map(EngineEvent.audioInterruptionBegan) ?? .audioInterruptionEnded)
+    }
   }
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 
   func add(_ ids: [StreamID]) {
     state.withLock { state in
-      for id in ids where state.streams[id] == nil {
-        state.streams[id] = StreamInfo(id: id, isLocal: state.localStreamIDs.contains(id))
-      }
-    }
-  }
-
-  func remove(_ id: StreamID) {
-    state.withLock { state in
-      state.streams[id] = nil
-      state.saidDevices = state.saidDevices.filter { $0.stream != id }
+      for id in ids { _ = state.add(id) }
     }
   }
 
   /// A stream is stopped for good.
   func retire(_ id: StreamID) {
     setStopped(id)
-    remove(id)
+    state.withLock { $0.streams[id] = nil }
   }
 
   /// Nothing comes of a stream any more. How one ended is still worth knowing.
@@ -114,31 +97,28 @@ final class EngineStatus: Sendable {
   /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on: both at once, so that
   /// whoever looks finds no camera on in a stream that stands still.
   func setStream(_ id: StreamID, to new: StreamPlayState) {
-    let camera = StreamDevice(id, .camera)
     let (isNew, isNewCamera) = state.withLock { state in
       guard let old = state.streams[id]?.state else { return (false, false) }
       state.streams[id]?.note(new)
       if new.isOver { state.mayHaveFinished = true } else if new != .stopped { state.hasFinished = false }
-      if old != new { state.changesUnderWay += 1 }
-      guard old != new, let observed = new.camera else { return (old != new, false) }
-      return (true, state.observe(camera, observed))
+      guard old != new else { return (false, false) }
+      state.changesUnderWay += 1
+      return (true, new.camera.flatMap { state.streams[id]?.observe(.camera, $0) } ?? false)
     }
     guard isNew else { return }
     logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
-    if isNewCamera, let observed = new.camera { send(camera, observed) }
+    if isNewCamera, let observed = new.camera { send(.camera, of: id, observed) }
     // What is told last of the streams comes from the thread that is ready last.
-    let hasFinished = state.withLock { state in
-      state.changesUnderWay -= 1
-      return state.finish()
-    }
-    if hasFinished { broadcast.send(.finished) }
+    finish { $0.changesUnderWay -= 1 }
   }
 
   /// A stream has been stopped and removed: it may be that all others have ended.
-  func finishWithoutStopped() {
+  func finishWithoutStopped() { finish { $0.mayHaveFinished = true } }
+
+  private func finish(after change: (inout State) -> Void) {
     let hasFinished = state.withLock { state in
-      state.mayHaveFinished = true
+      change(&state)
       return state.finish()
     }
     if hasFinished { broadcast.send(.finished) }
@@ -153,37 +133,35 @@ final class EngineStatus: Sendable {
     broadcast.send(.abandoned(ids))
   }
 
-  func observe(_ device: StreamDevice, _ new: DeviceState) {
-    if state.withLock({ $0.observe(device, new) }) { send(device, new) }
+  /// What the flow of frames and sound tells of a device.
+  func observe(_ device: StreamDevice, of id: StreamID, _ new: DeviceState) {
+    if update(id, { $0.observe(device, new) }) == true { send(device, of: id, new) }
   }
 
-  /// What the app says; with `unknown` it takes back what it said.
-  func say(_ device: StreamDevice, _ new: DeviceState) {
-    if state.withLock({ $0.say(device, new) }) { send(device, new) }
+  /// What the app says of a device.
+  func say(_ device: StreamDevice, of id: StreamID, _ new: DeviceState) {
+    if update(id, { $0.say(device, new) }) == true { send(device, of: id, new) }
   }
 
-  private func send(_ device: StreamDevice, _ new: DeviceState) {
-    switch device.kind {
-    case .camera: broadcast.send(.cameraStateChanged(device.stream, new))
-    case .microphone: broadcast.send(.microphoneStateChanged(device.stream, new))
-    }
+  private func send(_ device: StreamDevice, of id: StreamID, _ new: DeviceState) {
+    broadcast.send(device == .camera ? .cameraStateChanged(id, new) : .microphoneStateChanged(id, new))
   }
 
   func setDecodingSuspended(_ isSuspended: Bool, of id: StreamID) {
-    let isNew = state.withLock { state in
-      guard let old = state.streams[id]?.isDecodingSuspended else { return false }
-      state.streams[id]?.isDecodingSuspended = isSuspended
-      return old != isSuspended
+    let old = update(id) { info in
+      defer { info.isDecodingSuspended = isSuspended }
+      return info.isDecodingSuspended
     }
-    if isNew { broadcast.send(.decodingSuspended(id, isSuspended)) }
+    if let old, old != isSuspended { broadcast.send(.decodingSuspended(id, isSuspended)) }
   }
 
-  func update(_ id: StreamID, _ change: (inout StreamInfo) -> Void) {
-    state.withLock { state in
-      if var info = state.streams[id] {
-        change(&info)
-        state.streams[id] = info
-      }
+  /// - Returns: what `change` returns; nil where there is no such stream.
+  @discardableResult
+  func update<Result>(_ id: StreamID, _ change: (inout StreamInfo) -> Result) -> Result? {
+    state.withLock { state -> Result? in
+      guard var info = state.streams[id] else { return nil }
+      defer { state.streams[id] = info }
+      return change(&info)
     }
   }
 }

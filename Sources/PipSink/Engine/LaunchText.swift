@@ -14,33 +14,35 @@ package struct LaunchText: Sendable {
   /// How many holes there can be.
   package static let holeLimit = Int(Unit.max - firstHole)
 
-  enum Token: Equatable {
-    /// `name=value`, with the quotes that the value has.
-    case property(name: Range<Int>, value: Range<Int>)
-    /// What stands between two `!`, and the media types in it.
-    case caps(Range<Int>, mediaTypes: [Range<Int>])
-    /// An element's name, a reference to one, a URI, an operator.
-    case other(Range<Int>)
-
-    fileprivate enum Kind { case property, caps, other }
-
-    fileprivate var kind: Kind {
-      switch self {
-      case .property: .property
-      case .caps: .caps
-      case .other: .other
-      }
+  struct Token {
+    enum Kind {
+      /// `name=value`: the value, with the quotes that it has.
+      case property
+      /// What stands between two `!`.
+      case caps
+      /// An element's name, a reference to one, a URI, an operator.
+      case other
     }
+
+    let kind: Kind
+    let range: Range<Int>
+    /// Of a property: where its name is.
+    var name = 0..<0
+    /// Of caps: where the media types in them are.
+    var mediaTypes: [Range<Int>] = []
   }
 
   let units: [Unit]
+  /// The same as a C string, in which a hole is a letter: the lexer takes it for one wherever it is.
+  let text: [CChar]
 
   package init(_ units: [Unit]) {
     self.units = units
+    text = units.map { CChar(bitPattern: UInt8(exactly: $0) ?? UInt8(ascii: "a")) } + [0]
   }
 
   package init(_ text: String) {
-    units = text.utf8.map(Unit.init)
+    self.init(text.utf8.map(Unit.init))
   }
 
   /// Why a value cannot stand where its hole is.
@@ -62,18 +64,10 @@ package struct LaunchText: Sendable {
     var result: [UInt8] = []
     var position = 0
     let tokens = tokens
-    for token in tokens {
-      switch token {
-      case .property(_, let value):
-        result += try plain(position..<value.lowerBound, values)
-        result += filledValue(value, values)
-        position = value.upperBound
-      case .caps(let range, let mediaTypes):
-        result += try plain(position..<range.lowerBound, values)
-        result += try caps(range, mediaTypes, values)
-        position = range.upperBound
-      case .other: break
-      }
+    for token in tokens where token.kind != .other {
+      result += try plain(position..<token.range.lowerBound, values)
+      result += try token.kind == .caps ? caps(token, values) : filledValue(token.range, values)
+      position = token.range.upperBound
     }
     result += try plain(position..<units.count, values)
     let read = LaunchText(result.map(Unit.init))
@@ -85,9 +79,9 @@ package struct LaunchText: Sendable {
 
   /// The properties' names and values, as elements get them; holes have to be filled.
   package var properties: [(name: [UInt8], value: [UInt8])] {
-    tokens.compactMap { token in
-      guard case .property(let name, let value) = token else { return nil }
-      return (units[name].map { UInt8(truncatingIfNeeded: $0) }, decoded(value).map { UInt8(truncatingIfNeeded: $0) })
+    tokens.filter { $0.kind == .property }.map { token in
+      let (name, value) = (units[token.name], decoded(token.range))
+      return (name.map { UInt8(truncatingIfNeeded: $0) }, value.map { UInt8(truncatingIfNeeded: $0) })
     }
   }
 
@@ -137,24 +131,19 @@ package struct LaunchText: Sendable {
   }
 
   private func plain(_ range: Range<Int>, _ values: [[UInt8]]) throws(Misfit) -> [UInt8] {
-    var result: [UInt8] = []
-    for unit in units[range] {
-      guard unit >= Self.firstHole else {
-        result.append(UInt8(unit))
-        continue
-      }
-      let hole = Int(unit - Self.firstHole)
-      guard !values[hole].isEmpty, values[hole].allSatisfy({ Self.isAlphanumeric($0) || $0 == 0x5F || $0 == 0x2D })
-      else {
-        throw .name(hole: hole)
-      }
-      result += values[hole]
-    }
-    return result
+    try filled(range, values, Misfit.name) { byte, _ in Self.isAlphanumeric(byte) || byte == 0x5F || byte == 0x2D }
   }
 
-  private func caps(
-    _ range: Range<Int>, _ mediaTypes: [Range<Int>], _ values: [[UInt8]]
+  private func caps(_ token: Token, _ values: [[UInt8]]) throws(Misfit) -> [UInt8] {
+    try filled(token.range, values, Misfit.caps) { byte, index in
+      let isInMediaType = token.mediaTypes.contains { $0.contains(index) }
+      return Self.isAlphanumeric(byte) || byte == 0x2D || !isInMediaType && "_.+:/".utf8.contains(byte)
+    }
+  }
+
+  /// The text at `range`, where holes take values of one byte or more, each of which has to fit in the hole's place.
+  private func filled(
+    _ range: Range<Int>, _ values: [[UInt8]], _ misfit: (Int) -> Misfit, _ fits: (UInt8, Int) -> Bool
   ) throws(Misfit) -> [UInt8] {
     var result: [UInt8] = []
     for index in range {
@@ -163,11 +152,7 @@ package struct LaunchText: Sendable {
         continue
       }
       let hole = Int(units[index] - Self.firstHole)
-      let isInMediaType = mediaTypes.contains { $0.contains(index) }
-      let fits = values[hole].allSatisfy { byte in
-        Self.isAlphanumeric(byte) || byte == 0x2D || !isInMediaType && "_.+:/".utf8.contains(byte)
-      }
-      guard fits, !values[hole].isEmpty else { throw .caps(hole: hole) }
+      guard !values[hole].isEmpty, values[hole].allSatisfy({ fits($0, index) }) else { throw misfit(hole) }
       result += values[hole]
     }
     return result
@@ -196,9 +181,7 @@ package struct LaunchText: Sendable {
   }
 
   private func expectedValues(_ values: [[UInt8]]) -> [[UInt8]] {
-    tokens.compactMap { token in
-      if case .property(_, let value) = token { filledBytes(value, values) } else { nil }
-    }
+    tokens.filter { $0.kind == .property }.map { filledBytes($0.range, values) }
   }
 
   /// What a property gets of the value at `range`: without the quotes around it and without escapes.

@@ -5,7 +5,7 @@ import CGStreamer
 /// `@unchecked Sendable`: the pad is constant, and GStreamer's calls on it lock for themselves.
 final class LinkCutter: @unchecked Sendable {
   private let pad: UnsafeMutablePointer<GstPad>
-  private let isDone = Locked(false)
+  private let done = Completion<Void>()
   private var probe: gulong = 0
 
   /// - Parameter pad: ownership of one reference passes to the cutter.
@@ -31,13 +31,11 @@ final class LinkCutter: @unchecked Sendable {
       gst_pad_unlink(pad, peer)
       gst_object_unref(peer)
     }
-    isDone.withLock { $0 = true }
-    isDone.wakeAll()
+    done.complete(())
   }
 
   /// Waits until it is done; from the deadline on it leaves the link alone.
   func wait(until deadline: MonotonicTime) {
-    let wasDone = isDone.wait(until: deadline) { $0 ? true : nil } ?? false
-    if !wasDone, probe != 0 { gst_pad_remove_probe(pad, probe) }
+    if done.wait(until: deadline) == nil, probe != 0 { gst_pad_remove_probe(pad, probe) }
   }
 }

@@ -50,16 +50,12 @@ extension Pipeline {
   }
 
   private func isElement(_ one: GstElementPointer, after other: GstElementPointer) -> Bool {
-    guard one != other,
-      let (top, otherTop) = both(topLevelElement(of: one.asObject), topLevelElement(of: other.asObject))
+    guard one != other, let top = topLevelElement(of: one.asObject),
+      let otherTop = topLevelElement(of: other.asObject)
     else { return false }
     // In one bin, a playsink for instance, the sink is the last.
     if top == otherTop { return one.pointee.numsrcpads == 0 && other.pointee.numsrcpads > 0 }
     return upstreamElements(of: top).contains(otherTop)
-  }
-
-  private func both<Value>(_ one: Value?, _ other: Value?) -> (Value, Value)? {
-    if let one, let other { (one, other) } else { nil }
   }
 }
 
@@ -73,10 +69,7 @@ extension Pipeline {
 
   /// Whether an element of this pipeline works on sound, by its plugin's words; so does one inside of such a bin.
   func isAudio(_ object: UnsafeMutablePointer<GstObject>) -> Bool {
-    guard let top = topLevelElement(of: object), let factory = gst_element_get_factory(top),
-      let kind = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS)
-    else { return false }
-    return String(cString: kind).split(separator: "/").contains("Audio")
+    topLevelElement(of: object)?.kinds.contains("Audio") ?? false
   }
 
   /// Whether it has one stream, and sound of the same source beside it.
@@ -117,9 +110,8 @@ extension Pipeline {
 
   private func isWaiting(_ end: GstElementPointer, for source: UnsafeMutablePointer<GstObject>) -> Bool {
     upstreamElements(of: end).contains { element in
-      let pads = collectObjects(gst_element_iterate_sink_pads(element), as: GstPad.self)
-      defer { for pad in pads { gst_object_unref(pad) } }
-      return pads.contains { gst_pad_is_linked($0) == 0 } && latecomer(before: element)?.asObject == source
+      element.withSinkPads { $0.contains { gst_pad_is_linked($0) == 0 } }
+        && latecomer(before: element)?.asObject == source
     }
   }
 }

@@ -10,48 +10,27 @@ extension Pipeline {
     var open = collectObjects(gst_element_iterate_sink_pads(stream.sink), as: GstPad.self)
     while let sinkPad = open.popLast() {
       defer { gst_object_unref(sinkPad) }
-      guard seen.insert(sinkPad).inserted, let source = Self.elementPad(feeding: sinkPad) else { continue }
+      guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
       defer { gst_object_unref(source) }
-      guard let element = gst_pad_get_parent_element(source) else { continue }
-      defer { gst_object_unref(element) }
       let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
-      if element.isVideoDecoder { decoders += inputs } else { open += inputs }
+      // Into a bin and out of it the way leads through a pair of proxy pads, which are linked inside as an element's are.
+      if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
+        defer { gst_object_unref(element) }
+        if element.isVideoDecoder {
+          decoders += inputs
+          continue
+        }
+      }
+      open += inputs
     }
     return decoders
   }
 
-  /// The element's pad that a sink pad is linked to, across the borders of bins; with a reference.
-  private static func elementPad(
-    feeding sinkPad: UnsafeMutablePointer<GstPad>
-  ) -> UnsafeMutablePointer<GstPad>? {
-    var next = gst_pad_get_peer(sinkPad)
-    while let pad = next {
-      let pointer = UnsafeMutableRawPointer(pad)
-      if gobjectIsA(pointer, gst_ghost_pad_get_type()) {
-        // Into a bin: what stands for its inner pad.
-        next = gst_ghost_pad_get_target(pointer.assumingMemoryBound(to: GstGhostPad.self))
-      } else if gobjectIsA(pointer, gst_proxy_pad_get_type()) {
-        // Out of a bin: the inner side of the bin's own sink pad.
-        let outer = gst_proxy_pad_get_internal(pointer.assumingMemoryBound(to: GstProxyPad.self))
-        next = outer.flatMap {
-          gst_pad_get_peer(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstPad.self))
-        }
-        if let outer { gst_object_unref(outer) }
-      } else {
-        return pad
-      }
-      gst_object_unref(pad)
-    }
-    return nil
-  }
-}
-
-extension Pipeline {
   /// Whether an element, also one inside of another, says that it is of all these kinds.
   func hasElement(ofKinds kinds: Set<Substring>) -> Bool {
-    let elements = collectObjects(gst_bin_iterate_recurse(element.asBin), as: GstElement.self)
-    defer { for element in elements { gst_object_unref(element) } }
-    return elements.contains { $0.kinds.isSuperset(of: kinds) }
+    withObjects(gst_bin_iterate_recurse(element.asBin), as: GstElement.self) { elements in
+      elements.contains { $0.kinds.isSuperset(of: kinds) }
+    }
   }
 }
 

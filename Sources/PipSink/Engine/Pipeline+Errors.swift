@@ -23,17 +23,19 @@ extension Pipeline {
     let missing = affected.flatMap { missingPlugins[$0.id] ?? [] }
     if !missing.isEmpty { return .missingElements(missing) }
     guard case .elementFailed(_, _, let detail, _) = posted, BusMessage.isNotNegotiated(detail) else { return posted }
-    for stream in affected {
-      guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { continue }
-      defer { gst_object_unref(pad) }
-      guard let offered = gst_pad_peer_query_caps(pad, nil) else { continue }
-      defer { gst_caps_unref(offered) }
-      guard let allowed = gst_pad_query_caps(pad, nil) else { continue }
-      defer { gst_caps_unref(allowed) }
-      if gst_caps_can_intersect(offered, allowed) == 0 {
-        return .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
-      }
-    }
-    return posted
+    return affected.lazy.compactMap(misfit).first ?? posted
+  }
+
+  /// That what upstream offers a stream has nothing in common with what its sink takes; nil where it has, or where nobody
+  /// is there yet who offers something, as before a decodebin has its pads.
+  func misfit(of stream: Stream) -> PipSinkError? {
+    guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return nil }
+    defer { gst_object_unref(pad) }
+    guard let offered = gst_pad_peer_query_caps(pad, nil) else { return nil }
+    defer { gst_caps_unref(offered) }
+    guard let allowed = gst_pad_query_caps(pad, nil) else { return nil }
+    defer { gst_caps_unref(allowed) }
+    guard gst_caps_can_intersect(offered, allowed) == 0 else { return nil }
+    return .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
   }
 }

@@ -8,6 +8,7 @@ final class Pipeline: @unchecked Sendable {
     let id: StreamID
     /// Borrowed from the pipeline, which keeps it until it is dropped, also when it was taken out by ``isolate(_:)``.
     let sink: GstElementPointer
+    let flow = StreamFlow()
   }
 
   let element: GstElementPointer
@@ -15,7 +16,6 @@ final class Pipeline: @unchecked Sendable {
   private(set) var streams: [Stream]
   /// The pipeline's direct children.
   let elements: [GstElementPointer]
-  private let isClosed = Locked(false)
 
   /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
   /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
@@ -29,14 +29,10 @@ final class Pipeline: @unchecked Sendable {
     let bin = element.asBin
     // A bin lists its newest child first.
     elements = collectObjects(gst_bin_iterate_elements(bin), as: GstElement.self).reversed()
-    let sinks: [GstElementPointer] = collectObjects(gst_bin_iterate_recurse(bin), as: GstElement.self)
-      .reversed()
-      .filter { element in
-        let isEnd = element.isA(gst_app_sink_get_type()) || StreamElement.of(element) != nil
-        // The pipeline keeps them; this list only borrows.
-        gst_object_unref(element)
-        return isEnd
-      }
+    // The pipeline keeps them; this list only borrows.
+    let sinks: [GstElementPointer] = withObjects(gst_bin_iterate_recurse(bin), as: GstElement.self) { elements in
+      elements.reversed().filter { $0.isA(gst_app_sink_get_type()) || StreamElement.of($0) != nil }
+    }
     streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? $0.elementName, sink: $0) }
     try validate(description)
     guard let streamID else { return }
@@ -54,10 +50,9 @@ final class Pipeline: @unchecked Sendable {
     gst_object_unref(element)
   }
 
-  /// Brings it to a state. Does nothing when closed. On the thread of its run.
-  func settle(_ wanted: GstState) {
-    if !isClosed.withLock({ $0 }) { gst_element_set_state(element, wanted) }
-  }
+  /// Brings it to a state; to NULL for good, and then its streaming threads are gone. On the thread of its run.
+  @discardableResult
+  func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
 
   /// Whether it has come to PLAYING. Waits for nothing.
   var isPlaying: Bool {
@@ -66,15 +61,9 @@ final class Pipeline: @unchecked Sendable {
     return state == GST_STATE_PLAYING
   }
 
-  /// Stops it for good, and waits until its streaming threads are gone. On the thread of its run.
-  func close() {
-    isClosed.withLock { $0 = true }
-    gst_element_set_state(element, GST_STATE_NULL)
-  }
-
   /// The stream whose end a message tells; nil for every other message.
   func endedStream(_ message: UnsafeMutablePointer<GstMessage>) -> StreamID? {
-    guard BusMessage.isStreamEnd(message) else { return nil }
+    guard BusNote.streamEnded.isIn(message) else { return nil }
     return streams.first { $0.sink.asObject == message.pointee.src }?.id
   }
 
@@ -107,27 +96,15 @@ final class Pipeline: @unchecked Sendable {
     let supported = StreamCaps.supported
     defer { gst_caps_unref(supported) }
     let appsink = UnsafeMutableRawPointer(stream.sink).assumingMemoryBound(to: GstAppSink.self)
-    var allowed: UnsafeMutablePointer<GstCaps> = gst_caps_ref(supported)
-    if let wanted = gst_app_sink_get_caps(appsink) {
-      gst_caps_unref(allowed)
-      allowed = gst_caps_intersect(wanted, supported)
-      defer { gst_caps_unref(wanted) }
-      if gst_caps_is_empty(allowed) != 0 {
-        gst_caps_unref(allowed)
-        throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: wanted))
-      }
-    }
+    let wanted: UnsafeMutablePointer<GstCaps> = gst_app_sink_get_caps(appsink) ?? gst_caps_new_any()
+    defer { gst_caps_unref(wanted) }
+    let allowed: UnsafeMutablePointer<GstCaps> = gst_caps_intersect(wanted, supported)
     defer { gst_caps_unref(allowed) }
-    gst_app_sink_set_caps(appsink, allowed)
-
-    guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return }
-    defer { gst_object_unref(pad) }
-    // A branch behind a decodebin is linked later, so that only a pad that is linked now says something.
-    guard let offered = gst_pad_peer_query_caps(pad, nil) else { return }
-    defer { gst_caps_unref(offered) }
-    if gst_pad_is_linked(pad) != 0, gst_caps_can_intersect(offered, allowed) == 0 {
-      throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
+    guard gst_caps_is_empty(allowed) == 0 else {
+      throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: wanted))
     }
+    gst_app_sink_set_caps(appsink, allowed)
+    if let error = misfit(of: stream) { throw error }
   }
 }
 
@@ -138,16 +115,13 @@ extension Pipeline {
   /// itself. None when it is on no stream's way.
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
     if source == element.asObject { return streams }
-    return streams.filter { stream in
-      upstreamElements(of: stream.sink).contains { element in
-        element.asObject == source || gst_object_has_as_ancestor(source, element.asObject) != 0
-      }
-    }
+    guard let top = topLevelElement(of: source) else { return [] }
+    return streams.filter { upstreamElements(of: $0.sink).contains(top) }
   }
 
   /// Whether `object` is in the pipeline, and has not been isolated.
   func contains(_ object: UnsafeMutablePointer<GstObject>) -> Bool {
-    object == element.asObject || gst_object_has_as_ancestor(object, element.asObject) != 0
+    object.isInside(element)
   }
 
   /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor
@@ -182,15 +156,15 @@ extension Pipeline {
   /// tee goes on, and not an element that stops, with which a tee and its source stop, too.
   private func cutOff(_ unwanted: [GstElementPointer]) {
     let links = unwanted.flatMap { child in
-      collectObjects(gst_element_iterate_sink_pads(child), as: GstPad.self).compactMap { pad -> LinkCutter? in
-        defer { gst_object_unref(pad) }
-        guard let peer = gst_pad_get_peer(pad) else { return nil }
-        let object = UnsafeMutableRawPointer(peer).assumingMemoryBound(to: GstObject.self)
-        guard let before = topLevelElement(of: object), !unwanted.contains(before) else {
-          gst_object_unref(peer)
-          return nil
+      child.withSinkPads { pads in
+        pads.compactMap { pad -> LinkCutter? in
+          guard let peer = gst_pad_get_peer(pad) else { return nil }
+          guard let before = topLevelElement(of: peer.asObject), !unwanted.contains(before) else {
+            gst_object_unref(peer)
+            return nil
+          }
+          return LinkCutter(peer)
         }
-        return LinkCutter(peer)
       }
     }
     // A thread that waits in the branch, in a full queue for instance, is let go only when the branch stops.
@@ -204,15 +178,12 @@ extension Pipeline {
     var open = [topLevelElement(of: end.asObject)].compactMap(\.self)
     while let next = open.popLast() {
       guard found.insert(next).inserted else { continue }
-      for pad in collectObjects(gst_element_iterate_sink_pads(next), as: GstPad.self) {
-        defer { gst_object_unref(pad) }
-        if let peer = gst_pad_get_peer(pad) {
-          defer { gst_object_unref(peer) }
-          let object = UnsafeMutableRawPointer(peer).assumingMemoryBound(to: GstObject.self)
-          if let element = topLevelElement(of: object) { open.append(element) }
-        } else if let element = latecomer(before: next) {
+      open += next.withSinkPads { pads in
+        pads.compactMap { pad -> GstElementPointer? in
           // Not linked yet: the link waits for a pad that an element written before this one will add.
-          open.append(element)
+          guard let peer = gst_pad_get_peer(pad) else { return latecomer(before: next) }
+          defer { gst_object_unref(peer) }
+          return topLevelElement(of: peer.asObject)
         }
       }
     }
@@ -233,6 +204,6 @@ extension Pipeline {
   }
 
   func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
-    elements.first { $0.asObject == object || gst_object_has_as_ancestor(object, $0.asObject) != 0 }
+    elements.first { object.isInside($0) }
   }
 }

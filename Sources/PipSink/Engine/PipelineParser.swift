@@ -80,14 +80,10 @@ enum PipelineParser {
   private static func missingElements(_ context: OpaquePointer?) -> [String] {
     guard let names = gst_parse_context_get_missing_elements(context) else { return [] }
     defer { g_strfreev(names) }
-    var result: [String] = []
-    var next = names
-    while let name = next.pointee {
-      let element = String(cString: name)
-      if !result.contains(element) { result.append(element) }
-      next += 1
+    return (0..<Int(g_strv_length(names))).reduce(into: []) { result, index in
+      guard let name = names[index].map({ String(cString: $0) }), !result.contains(name) else { return }
+      result.append(name)
     }
-    return result
   }
 
   static func firstDuplicate(_ names: [String]) -> String? {

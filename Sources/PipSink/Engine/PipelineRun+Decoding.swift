@@ -8,11 +8,18 @@ extension PipelineRun {
   func updateDecoding() {
     gates.withLock { gates in
       let suspended = pipeline.streams.filter { stream in
-        status.isSuspended(stream.id) && flows[stream.id]?.delivered.load(ordering: .relaxed) ?? 0 > 0
+        status.isSuspended(stream.id) && stream.flow.delivered.load(ordering: .relaxed) > 0
       }
       guard !suspended.isEmpty || !gates.isEmpty else { return }
-      let wanted = pads(feedingOnly: suspended)
-      defer { for pad in wanted.keys { gst_object_unref(pad) } }
+      let ids = Set(suspended.map(\.id))
+      let ways = ids.isEmpty ? [] : pipeline.streams.map { (stream: $0, pads: pipeline.decoderPads(of: $0)) }
+      defer { for pad in ways.flatMap(\.pads) { gst_object_unref(pad) } }
+      // The decoders' pads that no other stream needs, and whom they feed.
+      let shared = Set(ways.filter { !ids.contains($0.stream.id) }.flatMap(\.pads))
+      var wanted: [UnsafeMutablePointer<GstPad>: [StreamFlow]] = [:]
+      for way in ways where ids.contains(way.stream.id) {
+        for pad in way.pads where !shared.contains(pad) { wanted[pad, default: []].append(way.stream.flow) }
+      }
       for (pad, gate) in gates where wanted[pad] == nil {
         gate.open(on: pad)
         gates[pad] = nil
@@ -23,28 +30,10 @@ extension PipelineRun {
         gates[pad] = DecodingGate(on: pad, flows: flows, clock: clock)
       }
       let withheld = wanted.values.flatMap(\.self)
-      for (id, flow) in flows { status.setDecodingSuspended(withheld.contains { $0 === flow }, of: id) }
-    }
-  }
-
-  /// The decoders' pads that no other stream needs, with references, and whom they feed.
-  private func pads(feedingOnly suspended: [Pipeline.Stream]) -> [UnsafeMutablePointer<GstPad>: [StreamFlow]] {
-    var found: [UnsafeMutablePointer<GstPad>: [StreamFlow]] = [:]
-    guard !suspended.isEmpty else { return found }
-    var shared: Set<UnsafeMutablePointer<GstPad>> = []
-    for stream in pipeline.streams {
-      let isSuspended = suspended.contains { $0.id == stream.id }
-      for pad in pipeline.decoderPads(of: stream) {
-        if !isSuspended { shared.insert(pad) }
-        if let flow = flows[stream.id], found.updateValue((found[pad] ?? []) + [flow], forKey: pad) != nil {
-          gst_object_unref(pad)
-        }
+      for stream in pipeline.streams {
+        let isWithheld = withheld.contains { $0 === stream.flow }
+        status.tell { $0.setDecodingSuspended(isWithheld, of: stream.id) }
       }
     }
-    for pad in shared {
-      found[pad] = nil
-      gst_object_unref(pad)
-    }
-    return found
   }
 }

@@ -7,12 +7,12 @@ extension PipelineRun {
   ///   Where there are no others, what feeds it is to stop.
   func noteRefusal(of id: StreamID, _ error: PipSinkError) -> Bool {
     let (isFirst, hasOthers) = progress.withLock { progress in
-      let hasOthers = flows.keys.contains { $0 != id && !progress.broken.contains($0) }
+      let hasOthers = pipeline.streams.contains { $0.id != id && !progress.broken.contains($0.id) }
       guard progress.refusals[id] == nil, !progress.broken.contains(id) else { return (false, hasOthers) }
       progress.refusals[id] = error
       return (true, hasOthers)
     }
-    if isFirst, let stream = pipeline.stream(id) { BusMessage.postRefusal(of: stream.sink) }
+    if isFirst, let stream = pipeline.stream(id) { BusNote.streamRefused.post(from: stream.sink) }
     return hasOthers
   }
 
@@ -34,7 +34,9 @@ extension PipelineRun {
   @discardableResult
   func isolateBroken() -> Bool {
     let (broken, isNew) = progress.withLock { progress -> (Set<StreamID>, Bool) in
-      guard progress.broken.count < flows.count, progress.isolated != progress.broken else { return ([], false) }
+      guard progress.broken.count < pipeline.streams.count, progress.isolated != progress.broken else {
+        return ([], false)
+      }
       progress.isolated = progress.broken
       return (progress.broken, true)
     }

@@ -24,7 +24,7 @@ extension PipelineRun {
     case GST_MESSAGE_QOS:
       countLateFrames(message)
     case GST_MESSAGE_APPLICATION:
-      if BusMessage.isRefusal(message) {
+      if BusNote.streamRefused.isIn(message) {
         handleRefusal(message)
       } else if let id = pipeline.endedStream(message) {
         close([id], .ended)
@@ -71,7 +71,9 @@ extension PipelineRun {
       return UInt64(dropped) > old ? UInt64(dropped) - old : 0
     }
     guard more > 0 else { return }
-    for stream in pipeline.streams(dependingOn: source) { status.update(stream.id) { $0.lateFrameCount += more } }
+    for stream in pipeline.streams(dependingOn: source) {
+      status.tell { $0.update(stream.id) { $0.lateFrameCount += more } }
+    }
   }
 
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -107,7 +109,7 @@ extension PipelineRun {
   func fail(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
     noteBroken(streams, error)
     guard isolateBroken() else { return }
-    audioOutputs.withLock { $0 }?.removeLost()
+    audioOutputs.removeLost()
     // A failed preroll ends the pipeline's own way up, which is asked for again.
     settle()
   }

@@ -2,33 +2,24 @@ import CGStreamer
 
 /// What a run's streams do: they flow, stall, are heard, end, and go on after a jump.
 extension PipelineRun {
-  /// Has a stream's frames go to its consumer.
-  func install(_ stream: Pipeline.Stream, consumer: any SampleBufferConsumer) {
-    let id = stream.id
-    guard let flow = flows[id] else { return }
-    // Weak: the appsink, and so the pipeline, must not keep the run.
-    let handlers = StreamSink.Handlers(
-      formatChanged: { [weak self, status] format in
-        status.update(id) { $0.format = format }
-        status.send(.formatChanged(id, format))
-        // Its decoder may be a new one.
-        self?.updateDecoding()
-      },
-      flowing: { [weak self] in self?.streamFlows(id) },
-      failed: { [weak self] error in self?.noteRefusal(of: id, error) ?? false },
-      skipped: { [status] caps in
-        var isFirst = false
-        status.update(id) {
-          $0.skippedFrameCount += 1
-          isFirst = $0.skippedFrameCount == 1
-        }
-        if isFirst { status.send(.framesSkipped(id, caps: caps)) }
+  /// On a streaming thread: the stream's frames have another format from here on.
+  func noteFormat(_ format: VideoFormatDescription, of id: StreamID) {
+    status.tell { $0.update(id) { $0.format = format } }
+    status.send(.formatChanged(id, format))
+    // Its decoder may be a new one.
+    updateDecoding()
+  }
+
+  /// On a streaming thread: a frame cannot be read and was left out.
+  ///
+  /// - Parameter caps: what memory it is in.
+  func noteSkippedFrame(of id: StreamID, caps: String) {
+    status.tell { engine in
+      let count = engine.update(id) { info in
+        info.skippedFrameCount += 1
+        return info.skippedFrameCount
       }
-    )
-    if let kind = StreamElement.of(stream.sink) {
-      StreamElementConsumer.install(on: stream.sink, kind, consumer: consumer, flow: flow, handlers: handlers)
-    } else {
-      StreamSink.install(on: stream.sink, consumer: consumer, flow: flow, handlers: handlers)
+      if count == 1 { engine.broadcast.send(.framesSkipped(id, caps: caps)) }
     }
   }
 
@@ -50,8 +41,9 @@ extension PipelineRun {
     guard !isToStandStill else { return forgiveSilence() }
     let now = clock.now
     let stalled = progress.withLock { progress in
-      progress.open.filter { id in
-        guard let flow = flows[id], flow.isFlowing.load(ordering: .relaxed) else { return false }
+      pipeline.streams.filter { stream in
+        let (id, flow) = (stream.id, stream.flow)
+        guard progress.open.contains(id), flow.isFlowing.load(ordering: .relaxed) else { return false }
         let count = flow.activity
         guard let seen = progress.activity[id], seen.count == count else {
           progress.activity[id] = (count, now)
@@ -62,10 +54,10 @@ extension PipelineRun {
         return true
       }
     }
-    for id in stalled {
-      status.setStream(id, to: .stalled)
+    for stream in stalled {
+      status.setStream(stream.id, to: .stalled)
       // From here on the next frame counts as a first one.
-      flows[id]?.isFlowing.store(false, ordering: .sequentiallyConsistent)
+      stream.flow.isFlowing.store(false, ordering: .sequentiallyConsistent)
     }
     noteUnseenFrames()
     let silent = progress.withLock { progress in
@@ -73,23 +65,25 @@ extension PipelineRun {
       for id in silent { progress.heardAt[id] = nil }
       return Array(silent)
     }
-    for id in silent { status.observe(StreamDevice(id, .microphone), .off) }
+    for id in silent { status.tell { $0.observe(.microphone, of: id, .off) } }
   }
 
   /// A frame that comes while its stream's stall is told counts for one of before.
   private func noteUnseenFrames() {
     let unseen = progress.withLock { progress in
-      progress.stalledAfter.filter { id, count in flows[id]?.delivered.load(ordering: .sequentiallyConsistent) != count
+      pipeline.streams.filter { stream in
+        guard let count = progress.stalledAfter[stream.id] else { return false }
+        return stream.flow.delivered.load(ordering: .sequentiallyConsistent) != count
+          && !stream.flow.isFlowing.exchange(true, ordering: .sequentiallyConsistent)
       }
-      .keys.filter { flows[$0]?.isFlowing.exchange(true, ordering: .sequentiallyConsistent) == false }
     }
-    for id in unseen { streamFlows(id) }
+    for stream in unseen { streamFlows(stream.id) }
   }
 
   /// On the bus thread: a stream's sound has come.
   func noteSound(of id: StreamID) {
     progress.withLock { $0.heardAt[id] = clock.now }
-    status.observe(StreamDevice(id, .microphone), .on)
+    status.tell { $0.observe(.microphone, of: id, .on) }
   }
 
   /// What was silent for a reason starts to count anew.
@@ -104,11 +98,11 @@ extension PipelineRun {
   func reopenEnded() {
     forgiveSilence()
     let reopened = progress.withLock { progress in
-      pipeline.streams.map(\.id).filter { !progress.broken.contains($0) && progress.open.insert($0).inserted }
+      pipeline.streams.filter { !progress.broken.contains($0.id) && progress.open.insert($0.id).inserted }
     }
-    for id in reopened {
-      flows[id]?.isFlowing.store(false, ordering: .relaxed)
-      status.setStream(id, to: .requesting)
+    for stream in reopened {
+      stream.flow.isFlowing.store(false, ordering: .relaxed)
+      status.setStream(stream.id, to: .requesting)
     }
   }
 

@@ -9,15 +9,15 @@ final class PipelineRun: Sendable {
   let pipeline: Pipeline
   let status: RunStatus
   let audioSession: AudioSession
-  let audioOutputs = Locked<AudioOutputs?>(nil)
-  let flows: [StreamID: StreamFlow]
+  let audioOutputs: AudioOutputs
   let progress: Locked<Progress>
   /// By the pads that they stand on, to each of which this has a reference.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let thread: PipelineThread
   let clock: SchedulingClock
   private let life = Locked(Life())
-  private let beginning = Completion<Beginning>()
+  /// That it is up, or why it is not.
+  private let beginning = Completion<PipSinkError?>()
   /// Whether it has stopped rather than been given up.
   private let ending = Completion<Bool>()
   /// Whether the pipeline has left somebody's query without an answer for too long, and still does.
@@ -45,12 +45,15 @@ final class PipelineRun: Sendable {
     var heardAt: [StreamID: MonotonicTime] = [:]
     /// By element: how many frames it has dropped.
     var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
+    /// Streams whose end is that of their sound.
+    var endings: [StreamID: Ending] = [:]
     var isBuffering = false
   }
 
-  private enum Beginning {
-    case up
-    case failed(PipSinkError)
+  /// Why a stream's end is that of its sound.
+  enum Ending {
+    case hasNoVideo
+    case videoHasEnded
   }
 
   /// Who has the last word on how it begins, and on how it ends.
@@ -62,14 +65,15 @@ final class PipelineRun: Sendable {
     var isGivenUp = false
   }
 
-  init(_ pipeline: Pipeline, status: RunStatus, audioSession: AudioSession, clock: SchedulingClock) {
-    self.clock = clock
+  init(_ pipeline: Pipeline, status: RunStatus) {
     self.pipeline = pipeline
     self.status = status
-    thread = PipelineThread(of: pipeline, clock: clock)
-    self.audioSession = audioSession
-    flows = Dictionary(uniqueKeysWithValues: pipeline.streams.map { ($0.id, StreamFlow()) })
-    progress = Locked(Progress(open: Set(flows.keys)))
+    clock = status.clock
+    audioSession = status.audioSession
+    let thread = PipelineThread(of: pipeline, clock: clock)
+    self.thread = thread
+    audioOutputs = AudioOutputs(of: audioSession) { thread.want { $0.mustSettle = true } }
+    progress = Locked(Progress(open: Set(pipeline.streams.map(\.id))))
   }
 
   deinit {
@@ -91,17 +95,17 @@ final class PipelineRun: Sendable {
   /// Starts the thread that brings the pipeline up, and waits for nothing.
   ///
   /// - Parameters:
-  ///   - isAwaited: whether ``waitUntilUp(by:)`` follows, which throws the error of a start that fails meanwhile. Else
+  ///   - isAwaited: whether ``startError(until:)`` follows, which has the error of a start that fails meanwhile. Else
   ///     the streams fail with it.
   /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
   func start(
     isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     life.withLock { $0.isAwaited = isAwaited }
-    for stream in pipeline.streams { install(stream, consumer: consumers(stream.id)) }
+    for stream in pipeline.streams { StreamSink.install(on: stream, of: self, deliveringTo: consumers(stream.id)) }
     status.setPipeline(.starting)
     for stream in pipeline.streams { status.setStream(stream.id, to: .requesting) }
-    attachAudio()
+    audioOutputs.open(pipeline)
     do throws(PipSinkError) {
       try thread.start { [self] in live() }
     } catch {
@@ -110,23 +114,21 @@ final class PipelineRun: Sendable {
     }
   }
 
-  /// - Throws: why the start failed. Does not throw when the start goes on after `deadline`.
-  func waitUntilUp(by deadline: MonotonicTime) throws(PipSinkError) {
-    try check(beginning.wait(until: deadline, by: clock))
+  /// Waits until the pipeline is up.
+  ///
+  /// - Returns: why the start failed; nil also when it goes on after `deadline`.
+  func startError(until deadline: MonotonicTime) -> PipSinkError? {
+    beginning.wait(until: deadline, by: clock) ?? awaitNoMore()
   }
 
   /// The same for tasks.
-  func isUp(by deadline: MonotonicTime) async throws(PipSinkError) {
-    try check(await beginning.value(by: deadline, of: clock))
-  }
-
-  private func check(_ outcome: Beginning?) throws(PipSinkError) {
-    if case .failed(let error) = outcome ?? awaitNoMore() { throw error }
+  func startError(by deadline: MonotonicTime) async -> PipSinkError? {
+    await beginning.value(by: deadline, of: clock) ?? awaitNoMore()
   }
 
   /// From now on an error is one of the streams; but for one that comes at this moment, and is still the waiting
   /// caller's.
-  private func awaitNoMore() -> Beginning? {
+  private func awaitNoMore() -> PipSinkError? {
     let isFailing = life.withLock { life in
       life.isAwaited = false
       return life.isFailing
@@ -136,14 +138,14 @@ final class PipelineRun: Sendable {
 
   /// As if it had never been started.
   private func takeBack() {
-    detachAudio()
+    audioOutputs.close()
     for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
     status.setPipeline(.stopped)
   }
 
   /// Has the thread stop the pipeline. From here on no frame begins its way to a consumer; waits for nothing.
   func requestStop() {
-    for flow in flows.values { flow.close() }
+    for stream in pipeline.streams { stream.flow.close() }
     thread.want { $0.isStopping = true }
   }
 
@@ -180,7 +182,7 @@ final class PipelineRun: Sendable {
     guard isMine else { return }
     requestStop()
     progress.withLock { $0.open = [] }
-    detachAudio()
+    audioOutputs.close()
     let ids = pipeline.streams.map(\.id)
     logger.warning("a pipeline does not stop and is given up; its streams: \(ids.joined(separator: ", "))")
     status.disconnect(ids, isGivenUp: true)
@@ -237,7 +239,7 @@ final class PipelineRun: Sendable {
   private func live() {
     do throws(PipSinkError) {
       try bringUp()
-      beginning.complete(.up)
+      beginning.complete(nil)
       // An interruption may have begun or ended meanwhile.
       settle()
       let interval = min(0.5, max(0.02, status.stallTimeout / 4))
@@ -270,7 +272,7 @@ final class PipelineRun: Sendable {
       if life.isFailing { life.hasEnded = true }
       return life.isFailing
     }
-    pipeline.close()
+    pipeline.settle(GST_STATE_NULL)
     guard isRefused else {
       close(pipeline.streams.map(\.id), .failed(error))
       thread.waitForStop()
@@ -279,13 +281,13 @@ final class PipelineRun: Sendable {
     thread.end()
     takeBack()
     ending.complete(true)
-    beginning.complete(.failed(error))
+    beginning.complete(error)
     return true
   }
 
   private func finish() {
-    detachAudio()
-    pipeline.close()
+    audioOutputs.close()
+    pipeline.settle(GST_STATE_NULL)
     thread.end()
     progress.withLock { $0.open = [] }
     VideoFormatDescription.forgetUnused()
@@ -301,14 +303,14 @@ final class PipelineRun: Sendable {
   /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest
   /// is tried again.
   private func bringUp() throws(PipSinkError) {
-    while !thread.isStopping, gst_element_set_state(pipeline.element, wantedState) == GST_STATE_CHANGE_FAILURE {
+    while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
       if affected.isEmpty, let source, removeAudio(source, after: error, isRunning: false) { continue }
-      let whole = Set(flows.keys).subtracting(progress.withLock { $0.broken })
+      let whole = Set(pipeline.streams.map(\.id)).subtracting(progress.withLock { $0.broken })
       let left = whole.subtracting(affected.map(\.id))
-      gst_element_set_state(pipeline.element, GST_STATE_NULL)
+      pipeline.settle(GST_STATE_NULL)
       // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
       guard !left.isEmpty, left.count < whole.count else { throw error }
       noteBroken(affected, error)

@@ -5,7 +5,9 @@ import CGStreamer
 /// A state change holds the element's state lock and may block for as long as the element likes: a source that
 /// connects to a server that does not answer, for instance. Every other change of the same pipeline waits for that
 /// lock. So whoever wants something leaves it here as work, and waits for it with a deadline or not at all.
-final class PipelineThread: Sendable {
+///
+/// `@unchecked Sendable`: the bus is constant and made for use from all threads; everything else is behind a lock.
+final class PipelineThread: @unchecked Sendable {
   /// What others want of the thread.
   struct Work {
     var isStopping = false
@@ -31,15 +33,17 @@ final class PipelineThread: Sendable {
   }
 
   private let state = Locked(State())
-  private let bus: Bus
+  private let bus: UnsafeMutablePointer<GstBus>
   private let thread = Locked<WorkerThread?>(nil)
   private let clock: SchedulingClock
 
   /// - Parameter clock: what ticks are waited for by.
   init(of pipeline: Pipeline, clock: SchedulingClock) {
-    bus = Bus(of: pipeline)
+    bus = gst_element_get_bus(pipeline.element)
     self.clock = clock
   }
+
+  deinit { gst_object_unref(bus) }
 
   /// Starts the thread, which keeps what `body` keeps until it ends.
   ///
@@ -67,8 +71,11 @@ final class PipelineThread: Sendable {
     for call in late.calls { call(false) }
     state.wakeAll()
     // One message is enough, however much work there is: the bus is not read while a state change blocks.
-    if isNew { bus.wake() }
+    if isNew { wake() }
   }
+
+  /// Has the thread look for work where it waits for a message.
+  private func wake() { gst_bus_post(bus, BusNote.work.message()) }
 
   var isStopping: Bool { state.withLock { $0.work.isStopping } }
 
@@ -89,21 +96,21 @@ final class PipelineThread: Sendable {
       // Before the bus is waited for: the message of work that came while the pipeline was in NULL is lost.
       let work = takeWork()
       if work.isStopping { lastMessages -= 1 } else if !work.isEmpty { perform(work) }
-      let message = work.isStopping ? gst_bus_pop(bus.pointer) : waitForMessage(until: nextTick)
+      let message = work.isStopping ? gst_bus_pop(bus) : waitForMessage(until: nextTick)
       defer { if let message { gst_message_unref(message) } }
       if message == nil, work.isStopping { return }
       if clock.now >= nextTick {
         tick()
         nextTick = clock.moment(in: interval)
       }
-      if let message, gst_message_has_name(message, Bus.wakeName) == 0 { handler(message) }
+      if let message, !BusNote.work.isIn(message) { handler(message) }
     }
   }
 
   private func waitForMessage(until moment: MonotonicTime) -> UnsafeMutablePointer<GstMessage>? {
     clock.wait(
-      until: moment, wokenBy: { [bus] in bus.wake() },
-      body: { gst_bus_timed_pop(bus.pointer, GstClockTime($0.nanoseconds(since: .now))) })
+      until: moment, wokenBy: { [self] in wake() },
+      body: { gst_bus_timed_pop(bus, GstClockTime($0.nanoseconds(since: .now))) })
   }
 
   /// Waits for nothing but the stop.
@@ -123,24 +130,4 @@ final class PipelineThread: Sendable {
   }
 
   private func takeWork() -> Work { state.withLock { $0.takeWork() } }
-
-  /// `@unchecked Sendable`: a GstBus is made for use from all threads.
-  private final class Bus: @unchecked Sendable {
-    static let wakeName = "pipsink-work"
-
-    let pointer: UnsafeMutablePointer<GstBus>
-
-    /// Has whoever waits for a message look for work.
-    func wake() {
-      gst_bus_post(pointer, gst_message_new_application(nil, gst_structure_new_empty(Self.wakeName)))
-    }
-
-    init(of pipeline: Pipeline) {
-      pointer = gst_element_get_bus(pipeline.element)
-    }
-
-    deinit {
-      gst_object_unref(pointer)
-    }
-  }
 }

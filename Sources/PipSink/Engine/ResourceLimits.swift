@@ -27,7 +27,7 @@ enum ResourceLimits {
       }
       guard errno == EMFILE || errno == ENFILE else { return }
       for file in files { close(file) }
-      let limit = self.limit(RLIMIT_NOFILE)
+      let limit = fileLimit
       // The folder that is counted has to be opened, too.
       let inUse = files.isEmpty ? limit : ResourceUsage.current.openFileCount
       files = []
@@ -36,22 +36,14 @@ enum ResourceLimits {
   }
 
   private static func checkThreads() throws(PipSinkError) {
-    let mayEnd = Locked(false)
-    var threads: [pthread_t] = []
+    let end = Completion<Void>()
+    var threads: [WorkerThread] = []
     defer {
-      mayEnd.withLock { $0 = true }
-      mayEnd.wakeAll()
-      for thread in threads { pthread_join(thread, nil) }
+      end.complete(())
+      for thread in threads { thread.join() }
     }
     while threads.count < reserve {
-      var thread = pthread_t()
-      let result = pthread_create(
-        &thread, nil,
-        { context in
-          guard let context else { return nil }
-          return Unmanaged<Locked<Bool>>.fromOpaque(context).takeUnretainedValue().wait { $0 ? .some(nil) : nil }
-        }, Unmanaged.passUnretained(mayEnd).toOpaque())
-      guard result == 0 else { throw threadRefused }
+      guard let thread = WorkerThread(name: "pipsink-limits", body: { end.wait() }) else { throw threadRefused }
       threads.append(thread)
     }
   }
@@ -62,11 +54,9 @@ enum ResourceLimits {
     .resourceExhausted(.threads, inUse: ResourceUsage.current.threadCount, limit: nil)
   }
 
-  private static func limit(_ resource: __rlimit_resource) -> Int? {
+  private static var fileLimit: Int? {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int32.max) else {
-      return nil
-    }
-    return Int(limit.rlim_cur)
+    let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+    return isKnown && limit.rlim_cur < UInt(Int32.max) ? Int(limit.rlim_cur) : nil
   }
 }

@@ -14,6 +14,8 @@ final class RunStatus: Sendable {
   /// Seconds without a frame after which a stream counts as stalled.
   let stallTimeout: Double
   let blocked: BlockedPipelines
+  let audioSession: AudioSession
+  let clock: SchedulingClock
   private let engine: EngineStatus
   private let connection: Locked<Connection>
 
@@ -21,6 +23,8 @@ final class RunStatus: Sendable {
     self.engine = engine
     stallTimeout = max(0.01, player?.configuration.stallTimeout ?? engine.state.withLock { $0.stallTimeout })
     blocked = player?.blocked ?? engine.blocked
+    audioSession = engine.audioSession
+    clock = engine.clock
     connection = Locked(Connection(player: player))
   }
 
@@ -59,15 +63,8 @@ final class RunStatus: Sendable {
     }
   }
 
-  func observe(_ device: StreamDevice, _ new: DeviceState) { tell { $0.observe(device, new) } }
-
-  func setDecodingSuspended(_ isSuspended: Bool, of id: StreamID) {
-    tell { $0.setDecodingSuspended(isSuspended, of: id) }
-  }
-
-  func update(_ id: StreamID, _ change: (inout StreamInfo) -> Void) { tell { $0.update(id, change) } }
-
-  private func tell(_ body: (EngineStatus) -> Void) {
+  /// Tells the engine something else.
+  func tell(_ body: (EngineStatus) -> Void) {
     connection.withLock { if $0.isOpen { tell($0.player, body) } }
   }
 

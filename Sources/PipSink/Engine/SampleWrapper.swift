@@ -31,8 +31,8 @@ package final class SampleWrapper {
   func nextFormat(
     whenNew: (VideoFormatDescription) -> Void
   ) throws(PipSinkError) -> VideoFormatDescription? {
-    if newCaps == nil { return currentFormat }
-    return try takeNewFormat(whenNew: whenNew)
+    if let newCaps { try take(newCaps, whenNew: whenNew) }
+    return currentFormat
   }
 
   /// The next frames' caps. Whether they make a format shows with the first of them.
@@ -41,16 +41,14 @@ package final class SampleWrapper {
     newCaps = gst_caps_ref(caps)
   }
 
-  private func takeNewFormat(
-    whenNew: (VideoFormatDescription) -> Void
-  ) throws(PipSinkError) -> VideoFormatDescription? {
-    guard let newCaps else { return currentFormat }
+  private func take(
+    _ newCaps: UnsafeMutablePointer<GstCaps>, whenNew: (VideoFormatDescription) -> Void
+  ) throws(PipSinkError) {
     let new = try VideoFormatDescription.shared(for: newCaps)
     self.newCaps = nil
     gst_caps_unref(newCaps)
     if new !== currentFormat { whenNew(new) }
     currentFormat = new
-    return new
   }
 
   /// For a sink that refuses caps at once.

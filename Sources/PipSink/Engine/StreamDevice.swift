@@ -1,21 +1,30 @@
 /// The camera or the microphone behind a stream.
-struct StreamDevice: Hashable {
-  enum Kind {
-    case camera, microphone
-  }
-
-  let stream: StreamID
-  let kind: Kind
-
-  init(_ stream: StreamID, _ kind: Kind) {
-    self.stream = stream
-    self.kind = kind
-  }
+enum StreamDevice {
+  case camera, microphone
 }
 
 extension StreamInfo {
-  subscript(device: StreamDevice.Kind) -> DeviceState {
+  subscript(device: StreamDevice) -> DeviceState {
     get { device == .camera ? camera : microphone }
     set { if device == .camera { camera = newValue } else { microphone = newValue } }
+  }
+
+  /// What follows from the flow of frames and audio; what the app has said goes before it.
+  ///
+  /// - Returns: whether it is new.
+  mutating func observe(_ device: StreamDevice, _ new: DeviceState) -> Bool {
+    let old = self[device]
+    guard !saidDevices.contains(device), !(new == .off && old == .unknown) else { return false }
+    self[device] = new
+    return old != new
+  }
+
+  /// What the app says; with `unknown` it takes back what it said.
+  ///
+  /// - Returns: whether it is new.
+  mutating func say(_ device: StreamDevice, _ new: DeviceState) -> Bool {
+    defer { self[device] = new }
+    if new == .unknown { saidDevices.remove(device) } else { saidDevices.insert(device) }
+    return self[device] != new
   }
 }

@@ -10,6 +10,8 @@ public struct StreamInfo: Sendable {
   public internal(set) var camera = DeviceState.unknown
   /// What the app said last (``VideoEngine/setMicrophoneState(_:of:)``); else whether its `level` element reports.
   public internal(set) var microphone = DeviceState.unknown
+  /// What the app has spoken of.
+  var saidDevices: Set<StreamDevice> = []
   /// Of its newest frame in this run.
   public internal(set) var format: VideoFormatDescription?
   /// Whether its decoder is idle because nobody sees the stream (``VideoEngine/isBackgroundDecodingEnabled``).

@@ -11,36 +11,31 @@ final class StreamPlayer: Sendable {
     var thread: WorkerThread?
     var run: PipelineRun?
     var isPaused = false
-    /// Whether the pipeline stands still, also for an interruption.
-    var isStanding = false
-    /// Whether it goes on with sound alone.
-    var hasNoVideo = false
-    /// Whether a frame has come since its pipeline was started.
-    var hasPlayed = false
     var phase = StreamPlayState.stopped
-    /// How the pipeline ended: `ended` or `failed`.
-    var outcome: StreamPlayState?
+    /// What has been told of the pipeline that was started last.
+    var told = Told()
     /// Since when it is as it is: waits for its first frame, plays, is stalled.
     var since: MonotonicTime
     /// Restarts since failures were forgotten last.
     var attempt = 0
+  }
 
-    /// For the next run.
-    mutating func clear(at now: MonotonicTime) {
-      isStanding = false
-      hasNoVideo = false
-      hasPlayed = false
-      outcome = nil
-      since = now
-    }
+  private struct Told {
+    /// Whether it stands still, also for an interruption.
+    var isStanding = false
+    /// Whether it goes on with sound alone.
+    var hasNoVideo = false
+    /// Whether a frame has come.
+    var hasPlayed = false
+    /// How it ended: `ended` or `failed`.
+    var outcome: StreamPlayState?
   }
 
   let streamID: StreamID
   let configuration: StreamConfiguration
   /// Its pipelines that were given up.
-  let blocked = BlockedPipelines()
+  let blocked: BlockedPipelines
   private let engine: EngineStatus
-  private let audioSession: AudioSession
   private let clock: SchedulingClock
   private let pipelines: PipelineFactory
   private let consumer: @Sendable (StreamID) -> any SampleBufferConsumer
@@ -57,26 +52,23 @@ final class StreamPlayer: Sendable {
   /// - Parameters:
   ///   - description: with one stream, whatever its name.
   ///   - engine: what is told of the stream, as `streamID`.
-  ///   - clock: what everything is waited by.
   ///   - consumer: asked once for every time that a pipeline is started.
   /// - Throws: ``PipSinkError/invalidArgument(_:reason:)``, and as ``Pipeline/init(_:as:)``.
   init(
     streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration,
-    in engine: EngineStatus, audioSession: AudioSession, clock: SchedulingClock,
+    in engine: EngineStatus,
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    guard !streamID.isEmpty, !streamID.utf8.contains(0) else {
-      throw .invalidArgument("stream", reason: streamID.isEmpty ? "it is empty" : "it has a NUL in it")
-    }
+    try VideoEngine.check(streamID)
     pipelines = try PipelineFactory(description, as: streamID)
     self.streamID = streamID
     self.configuration = configuration
     self.engine = engine
-    self.audioSession = audioSession
-    self.clock = clock
+    clock = engine.clock
     self.consumer = consumer
-    state = Locked(State(since: clock.now))
-    blocked.observe { [weak self] in self?.state.wakeAll() }
+    let state = Locked(State(since: clock.now))
+    self.state = state
+    blocked = BlockedPipelines { [weak state] in state?.wakeAll() }
   }
 
   // MARK: - Start and stop
@@ -156,12 +148,11 @@ final class StreamPlayer: Sendable {
 
   /// Goes on or stands still, as the engine's `isPaused` says. Standing still is no stall.
   func updatePause() {
-    state.withLock { state in
+    change { state in
       state.isPaused = engine.state.withLock { $0.isPaused }
       state.since = clock.now
     }
     run?.updatePause()
-    state.wakeAll()
   }
 
   // MARK: - What the engine is told
@@ -192,19 +183,16 @@ final class StreamPlayer: Sendable {
   // MARK: - What the run tells, on its threads
 
   func pipelineDidChange(to new: EngineState) {
-    state.withLock { state in
-      state.isStanding = new == .paused
+    change { state in
+      state.told.isStanding = new == .paused
       state.since = clock.now
     }
-    state.wakeAll()
   }
 
   func streamDidChange(to new: StreamPlayState) {
     switch new {
     case .playing, .stalled: flow(new)
-    case .ended, .failed:
-      state.withLock { $0.outcome = new }
-      state.wakeAll()
+    case .ended, .failed: change { $0.told.outcome = new }
     // Another run may follow: whether the stream starts or stops is the player's own to say.
     case .stopped, .requesting, .reconnecting: break
     }
@@ -212,20 +200,24 @@ final class StreamPlayer: Sendable {
 
   func take(_ event: EngineEvent) {
     switch event {
-    case .buffering:
-      state.withLock { $0.since = clock.now }
-      state.wakeAll()
+    case .buffering: change { $0.since = clock.now }
     case .streamHasNoVideo:
-      state.withLock { $0.hasNoVideo = true }
+      state.withLock { $0.told.hasNoVideo = true }
       flow(.playing)
     default: break
     }
   }
 
+  /// Changes what its thread goes by.
+  private func change(_ body: (inout State) -> Void) {
+    state.withLock(body)
+    state.wakeAll()
+  }
+
   private func flow(_ phase: StreamPlayState) {
     state.withLock { state in
       state.since = clock.now
-      if phase == .playing { state.hasPlayed = true }
+      if phase == .playing { state.told.hasPlayed = true }
     }
     setPhase(phase)
     state.wakeAll()
@@ -254,7 +246,7 @@ final class StreamPlayer: Sendable {
   /// perhaps again; a file that is broken in its middle stays so.
   private func isFinal(_ error: PipSinkError) -> Bool {
     if case .elementFailed(_, _, _, .badData) = error { return true }
-    return error.isPermanent && !state.withLock { $0.hasPlayed }
+    return error.isPermanent && !state.withLock { $0.told.hasPlayed }
   }
 
   /// Has a pipeline run to its end.
@@ -262,14 +254,13 @@ final class StreamPlayer: Sendable {
   /// - Returns: `ended` or `failed`; nil when it was stopped.
   private func playOnce() -> StreamPlayState? {
     let isWanted = state.withLock { state in
-      state.clear(at: clock.now)
+      (state.told, state.since) = (Told(), clock.now)
       return state.isWanted
     }
     guard isWanted else { return nil }
     setPhase(.requesting)
     do throws(PipSinkError) {
-      let run = PipelineRun(
-        try pipelines.makePipeline(), status: RunStatus(engine, player: self), audioSession: audioSession, clock: clock)
+      let run = PipelineRun(try pipelines.makePipeline(), status: RunStatus(engine, player: self))
       // Before anything can be heard of it, and not once it is to stop.
       let isWanted = state.withLock { state in
         if state.isWanted { state.run = run }
@@ -293,11 +284,11 @@ final class StreamPlayer: Sendable {
   private func nextStep(_ state: inout State) -> Locked<State>.Step<StreamPlayState?> {
     guard state.isWanted else { return .done(nil) }
     let now = clock.now
-    let isStill = state.isPaused || state.isStanding || state.hasNoVideo
+    let isStill = state.isPaused || state.told.isStanding || state.told.hasNoVideo
     let settled = state.since.advanced(bySeconds: configuration.settledAfter)
     // Also where it fails at that moment.
     if state.phase == .playing, !isStill, now >= settled { state.attempt = 0 }
-    if let outcome = state.outcome { return .done(outcome) }
+    if let outcome = state.told.outcome { return .done(outcome) }
     if isStill { return .whenWoken }
     let whole = configuration.stallTimeout + configuration.restartTimeout
     switch state.phase {

@@ -1,70 +1,80 @@
 import CGStreamer
 
 /// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
-/// on.
+/// on. Of an element that makes frames by itself (``StreamElement``) it takes those.
 ///
-/// GStreamer calls it on the stream's streaming thread, by way of ``StreamSinkClass``; the appsink owns it.
+/// GStreamer calls it on the stream's streaming thread, by way of ``StreamSinkClass``; the element owns it.
 ///
-/// `@unchecked Sendable`: `wrapper` belongs to the streaming thread, of which a pad has one at a time (its stream lock);
-/// everything else is constant.
-final class StreamSink: @unchecked Sendable {
-  /// What the engine wants to know, called on the streaming thread.
-  struct Handlers: Sendable {
-    var formatChanged: @Sendable (VideoFormatDescription) -> Void
-    /// The first frame of a run has been delivered, or the first after a stall.
-    var flowing: @Sendable () -> Void
-    /// What comes cannot be taken; called for every such buffer. Returns whether the stream is to let it go by, so that
-    /// others of the same source have theirs; else the source is to stop.
-    var failed: @Sendable (PipSinkError) -> Bool
-    /// A frame cannot be read and was left out; the caps say what memory it is in.
-    var skipped: @Sendable (_ caps: String) -> Void
-  }
-
+/// `@unchecked Sendable`: `wrapper` and `elementFormat` belong to the streaming thread, of which a pad has one at a time
+/// (its stream lock); everything else is constant.
+final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
+  private let id: StreamID
   private let consumer: any SampleBufferConsumer
-  private let handlers: Handlers
   private let flow: StreamFlow
-  private let caps: StreamCaps
+  /// Weak: the element, and so the pipeline, must not keep the run.
+  private weak let run: PipelineRun?
+  /// Of an appsink.
+  private let caps: StreamCaps?
   private let wrapper = SampleWrapper()
+  /// Of the newest frame of another element.
+  private var elementFormat: VideoFormatDescription?
 
-  private init(consumer: any SampleBufferConsumer, flow: StreamFlow, handlers: Handlers, caps: StreamCaps) {
+  private init(
+    _ stream: Pipeline.Stream, _ consumer: any SampleBufferConsumer, _ run: PipelineRun, _ caps: StreamCaps?
+  ) {
+    id = stream.id
+    flow = stream.flow
     self.consumer = consumer
-    self.flow = flow
-    self.handlers = handlers
+    self.run = run
     self.caps = caps
   }
 
-  /// Makes `appsink` deliver to `consumer`. Called once, before the pipeline starts.
+  /// Makes a stream's element deliver to `consumer`. Called once, before the pipeline starts.
   static func install(
-    on appsink: UnsafeMutablePointer<GstElement>, consumer: any SampleBufferConsumer, flow: StreamFlow,
-    handlers: Handlers
+    on stream: Pipeline.Stream, of run: PipelineRun, deliveringTo consumer: any SampleBufferConsumer
   ) {
-    let sink = StreamSink(
-      consumer: consumer, flow: flow, handlers: handlers, caps: StreamCaps(of: appsink, series: consumer.formatSeries))
-    StreamSinkClass.adopt(appsink, deliveringTo: sink)
+    let element = stream.sink
+    if let kind = StreamElement.of(element) {
+      return kind.deliver(element, StreamSink(stream, consumer, run, nil))
+    }
+    let caps = StreamCaps(of: element, series: consumer.formatSeries)
+    StreamSinkClass.adopt(element, deliveringTo: StreamSink(stream, consumer, run, caps))
     // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
-    appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
+    element.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
   /// - Parameter frame: borrowed.
   func take(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     do throws(PipSinkError) {
-      guard let format = try wrapper.nextFormat(whenNew: handlers.formatChanged) else { throw .invalidCaps("none") }
+      let next = try wrapper.nextFormat { run?.noteFormat($0, of: id) }
+      guard let format = next else { throw .invalidCaps("none") }
       guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
       guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
-        handlers.skipped(format.capsDescription)
+        run?.noteSkippedFrame(of: id, caps: format.capsDescription)
         return GST_FLOW_OK
       }
       consumer.consume(wrapper.wrap(owning: gst_buffer_ref(frame), consume format))
-      if flow.noteDelivery(wrapper.frameCount) { handlers.flowing() }
+      if flow.noteDelivery(wrapper.frameCount) { run?.streamFlows(id) }
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
       if case .invalidCaps(let caps) = error, caps.contains("(memory:") {
-        handlers.skipped(caps)
+        run?.noteSkippedFrame(of: id, caps: caps)
         return GST_FLOW_OK
       }
-      return handlers.failed(error) ? GST_FLOW_OK : GST_FLOW_ERROR
+      return run?.noteRefusal(of: id, error) == true ? GST_FLOW_OK : GST_FLOW_ERROR
     }
+  }
+
+  /// Takes a frame that an element has made by itself.
+  func consume(_ sampleBuffer: SampleBuffer) {
+    guard !flow.isLeftOver(sampleBuffer.pixelBuffer.buffer) else { return }
+    if elementFormat !== sampleBuffer.formatDescription {
+      elementFormat = sampleBuffer.formatDescription
+      run?.noteFormat(sampleBuffer.formatDescription, of: id)
+    }
+    consumer.consume(sampleBuffer)
+    if flow.noteDelivery(sampleBuffer.sequenceNumber) { run?.streamFlows(id) }
   }
 
   /// - Parameter event: a serialised one.
@@ -90,8 +100,8 @@ final class StreamSink: @unchecked Sendable {
   func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
     switch query.pointee.type {
     case GST_QUERY_CAPS:
-      caps.answer(query, on: pad)
-      return true
+      caps?.answer(query, on: pad)
+      return caps != nil
     case GST_QUERY_ALLOCATION:
       SampleWrapper.addMetas(to: query)
       return true

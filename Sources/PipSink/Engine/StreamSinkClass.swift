@@ -71,25 +71,21 @@ enum StreamSinkClass {
       let type = event.pointee.type
       if type.isSerialized { StreamSinkClass.withStream(of: sink) { $0.note(event) } }
       if type == GST_EVENT_EOS {
-        BusMessage.postStreamEnd(of: UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self))
+        BusNote.streamEnded.post(from: UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self))
       }
-      return StreamSinkClass.baseClass?.pointee.event(sink, event) ?? 0
+      // Not GstAppSink's own, which puts what it sees into its queue.
+      return StreamSinkClass.sinkClass(gst_base_sink_get_type())?.pointee.event(sink, event) ?? 0
     }
     sinkClass.pointee.query = { sink, query in
       guard let sink, let query else { return 0 }
       if StreamSinkClass.withStream(of: sink, { $0.answer(query, on: sink.pointee.sinkpad) }) { return 1 }
-      return StreamSinkClass.appsinkClass?.pointee.query(sink, query) ?? 0
+      return StreamSinkClass.sinkClass(gst_app_sink_get_type())?.pointee.query(sink, query) ?? 0
     }
   }
 
-  /// GstAppSink's own.
-  private static var appsinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {
-    g_type_class_peek(gst_app_sink_get_type())?.assumingMemoryBound(to: GstBaseSinkClass.self)
-  }
-
-  /// GstBaseSink's own: events that GstAppSink sees go into its queue. A class lives as long as one derived from it.
-  private static var baseClass: UnsafeMutablePointer<GstBaseSinkClass>? {
-    g_type_class_peek(gst_base_sink_get_type())?.assumingMemoryBound(to: GstBaseSinkClass.self)
+  /// A class lives as long as one derived from it.
+  private static func sinkClass(_ type: GType) -> UnsafeMutablePointer<GstBaseSinkClass>? {
+    g_type_class_peek(type)?.assumingMemoryBound(to: GstBaseSinkClass.self)
   }
 
   /// The appsink owns the stream, so that no frame need keep it.

@@ -5,17 +5,20 @@ extension VideoEngine {
   ///
   /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/invalidArgument(_:reason:)``.
   func addInput(_ id: StreamID) throws(PipSinkError) {
-    guard !id.isEmpty, !id.utf8.contains(0) else {
-      throw .invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it")
-    }
+    try Self.check(id)
     let isNew = status.state.withLock { state in
-      guard state.streams[id] == nil else { return false }
+      guard state.add(id) else { return false }
       state.inputIDs.insert(id)
-      state.streams[id] = StreamInfo(id: id, isLocal: state.localStreamIDs.contains(id))
       return true
     }
     guard isNew else { throw .duplicateStreamID(id) }
     status.setStream(id, to: .requesting)
+  }
+
+  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)`` for what is no stream's ID.
+  static func check(_ id: StreamID) throws(PipSinkError) {
+    guard id.isEmpty || id.utf8.contains(0) else { return }
+    throw .invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it")
   }
 
   /// What a stream that was added so does now.

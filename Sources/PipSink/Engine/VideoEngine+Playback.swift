@@ -16,7 +16,7 @@ extension VideoEngine {
   /// - Throws: ``PipSinkError/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
   ///   time, it may still do so.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
-    try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: clock.moment(in: stateChangeTimeout))
+    try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: deadline(nil))
   }
 
   /// The same for a stream with a pipeline of its own.

@@ -15,8 +15,7 @@ extension VideoEngine {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     let player = try StreamPlayer(
-      streamID: streamID, from: description, configuration: configuration, in: status, audioSession: audioSession,
-      clock: clock
+      streamID: streamID, from: description, configuration: configuration, in: status
     ) { [customVideoRender] id in
       let consumer = consumer(id)
       return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
@@ -128,11 +127,11 @@ extension VideoEngine {
   /// What the app knows of the camera behind a stream, from its signalling for instance. It holds, whatever the frames
   /// tell, until the app says `unknown`.
   public func setCameraState(_ state: DeviceState, of streamID: StreamID) {
-    status.say(StreamDevice(streamID, .camera), state)
+    status.say(.camera, of: streamID, state)
   }
 
   /// The same for the microphone.
   public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) {
-    status.say(StreamDevice(streamID, .microphone), state)
+    status.say(.microphone, of: streamID, state)
   }
 }

@@ -19,16 +19,14 @@ public final class VideoEngine: Sendable {
 
   /// Of its own pipeline; nil where it has none.
   private let pipelines: PipelineFactory?
-  let status = EngineStatus()
+  let status: EngineStatus
   /// Streams with a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
   /// Of those, the ones that have been stopped and whose pipelines have not come to their end.
   let retiredPlayers = Locked<[ObjectIdentifier: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
   /// Volumes, and what interrupts the streams.
-  public let audioSession: AudioSession
-  /// What everything of the engine waits by.
-  let clock: SchedulingClock
+  public var audioSession: AudioSession { status.audioSession }
 
   /// What runs of its own pipeline. Held for a few instructions.
   private let run = Locked<PipelineRun?>(nil)
@@ -43,25 +41,16 @@ public final class VideoEngine: Sendable {
     try self.init(description, clock: .system)
   }
 
-  init(_ description: PipelineDescription, clock: SchedulingClock) throws(PipSinkError) {
-    let pipelines = try PipelineFactory(description)
-    self.clock = clock
-    self.pipelines = pipelines
-    audioSession = status.makeAudioSession()
-    streamIDs = pipelines.streamIDs
-    status.add(streamIDs)
-  }
-
   /// An engine without a pipeline: streams are started one by one
   /// (``startPlayingStream(_:from:configuration:deliveringTo:)``).
   public convenience init() throws(PipSinkError) { try self.init(clock: .system) }
 
-  init(clock: SchedulingClock) throws(PipSinkError) {
+  init(_ description: PipelineDescription? = nil, clock: SchedulingClock) throws(PipSinkError) {
     try PipSink.initialize()
-    self.clock = clock
-    pipelines = nil
-    audioSession = status.makeAudioSession()
-    streamIDs = []
+    if let description { pipelines = try PipelineFactory(description) } else { pipelines = nil }
+    status = EngineStatus(clock: clock)
+    streamIDs = pipelines?.streamIDs ?? []
+    status.add(streamIDs)
   }
 
   deinit {
@@ -103,8 +92,8 @@ public final class VideoEngine: Sendable {
   /// included.
   public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
-  private func deadline(_ seconds: Double?) -> MonotonicTime {
-    clock.moment(in: seconds ?? stateChangeTimeout)
+  func deadline(_ seconds: Double?) -> MonotonicTime {
+    status.clock.moment(in: seconds ?? stateChangeTimeout)
   }
 
   // MARK: - Start and stop
@@ -118,12 +107,7 @@ public final class VideoEngine: Sendable {
   ///   arrive as events, as does the error of an element that takes longer to refuse).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
     let run = try begin(deliveringTo: consumers)
-    do throws(PipSinkError) {
-      try run.waitUntilUp(by: deadline(nil))
-    } catch {
-      forget(run)
-      throw error
-    }
+    try finishStart(of: run, run.startError(until: deadline(nil)))
   }
 
   /// Starts the pipeline as ``start(deliveringTo:)`` does, and suspends meanwhile, but no longer than `seconds`.
@@ -133,12 +117,13 @@ public final class VideoEngine: Sendable {
     within seconds: Double, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
   ) async throws(PipSinkError) {
     let run = try begin(deliveringTo: consumers)
-    do throws(PipSinkError) {
-      try await run.isUp(by: deadline(seconds))
-    } catch {
-      forget(run)
-      throw error
-    }
+    try finishStart(of: run, await run.startError(by: deadline(seconds)))
+  }
+
+  private func finishStart(of run: PipelineRun, _ error: PipSinkError?) throws(PipSinkError) {
+    guard let error else { return }
+    forget(run)
+    throw error
   }
 
   /// Has the pipeline started, and waits for nothing. The run is to be asked for its error.
@@ -150,7 +135,7 @@ public final class VideoEngine: Sendable {
       guard let pipelines else { throw .emptyPipeline }
       let pipeline = try pipelines.makePipeline()
       let tap = beginCustomVideoRender()
-      let run = PipelineRun(pipeline, status: RunStatus(status), audioSession: audioSession, clock: clock)
+      let run = PipelineRun(pipeline, status: RunStatus(status))
       // Before anything can be heard of it.
       self.run.withLock { $0 = run }
       do throws(PipSinkError) {

@@ -18,34 +18,15 @@ public struct RenderStatistics: Sendable {
   }
 
   public let streamID: StreamID
-  /// Frames taken from the engine; `inApp + pictureInPicture`.
-  public let received: UInt64
-  /// Frames routed to the stream's in-app surface.
-  public let inApp: UInt64
-  /// Frames routed to a picture-in-picture surface.
-  public let pictureInPicture: UInt64
-  /// Frames whose pictures surfaces have presented.
-  public let shown: UInt64
-  /// Never shown, because a newer one came first.
-  public let replaced: UInt64
-  /// Left out by a surface with a timebase, because a later frame's time had come, too.
-  public let late: UInt64
   public let dropped: Dropped
-  /// The newest frame's.
-  public let format: VideoFormatDescription?
   /// Frames received a second, in the last second or two; falls towards 0 when frames stay away. Nil before the second
   /// frame.
   public let frameRate: Double?
-  /// The same of the whole time that the stream ran.
-  public let averageFrameRate: Double?
-  /// Times between one frame's arrival and the next one's.
-  public let intervals: IntervalHistogram
-  /// Times from a frame's arrival to its surface having presented it. With a timebase the wait for the frame's own time
-  /// is part of it.
-  public let latencies: IntervalHistogram
   /// The stream's last move from one surface to another: how long its first picture took, and what was lost or
   /// repeated.
   public let lastHandover: SurfaceChange?
+  private let routed: StreamStatistics
+  private let presented: PresentationTally.Counts
 
   /// - Parameters:
   ///   - counts: what the stream's surfaces counted.
@@ -56,20 +37,36 @@ public struct RenderStatistics: Sendable {
     lastHandover: SurfaceChange?, info: StreamInfo?, processing: ProcessorChain.Statistics?
   ) {
     self.streamID = streamID
-    (received, inApp, pictureInPicture) = (statistics.received, statistics.inApp, statistics.pictureInPicture)
-    shown = counts.shown
-    replaced = statistics.replaced
-    late = counts.late
     dropped = Dropped(
       processor: processing.map { $0.dropped + $0.failed } ?? 0, unreadable: info?.skippedFrameCount ?? 0,
       upstream: info?.lateFrameCount ?? 0, hidden: counts.hidden, failed: counts.failed)
-    format = statistics.format
     frameRate = statistics.frameRate(at: .now)
-    averageFrameRate = statistics.averageFrameRate
-    intervals = statistics.intervals
-    latencies = counts.latencies
     self.lastHandover = lastHandover
+    routed = statistics
+    presented = counts
   }
+
+  /// Frames taken from the engine; `inApp + pictureInPicture`.
+  public var received: UInt64 { routed.received }
+  /// Frames routed to the stream's in-app surface.
+  public var inApp: UInt64 { routed.inApp }
+  /// Frames routed to a picture-in-picture surface.
+  public var pictureInPicture: UInt64 { routed.pictureInPicture }
+  /// Frames whose pictures surfaces have presented.
+  public var shown: UInt64 { presented.shown }
+  /// Never shown, because a newer one came first.
+  public var replaced: UInt64 { routed.replaced }
+  /// Left out by a surface with a timebase, because a later frame's time had come, too.
+  public var late: UInt64 { presented.late }
+  /// The newest frame's.
+  public var format: VideoFormatDescription? { routed.format }
+  /// Frames received a second in the whole time that the stream ran; nil before the second frame.
+  public var averageFrameRate: Double? { routed.averageFrameRate }
+  /// Times between one frame's arrival and the next one's.
+  public var intervals: IntervalHistogram { routed.intervals }
+  /// Times from a frame's arrival to its surface having presented it. With a timebase the wait for the frame's own time
+  /// is part of it.
+  public var latencies: IntervalHistogram { presented.latencies }
 
   /// Whether frames' times are taken, of all streams in the process: intervals, rates and latencies. That is one look
   /// at the clock and one entry in a histogram for a frame, and one of each again where it is shown. May be changed

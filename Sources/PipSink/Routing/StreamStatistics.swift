@@ -1,7 +1,5 @@
-/// Counts of one stream's frames. `received` is always `inApp + pictureInPicture`.
+/// Counts of one stream's frames.
 public struct StreamStatistics: Sendable {
-  /// Frames taken from the engine.
-  public private(set) var received: UInt64 = 0
   /// Frames routed to the stream's in-app surface.
   public private(set) var inApp: UInt64 = 0
   /// Frames routed to the picture-in-picture surface.
@@ -15,16 +13,15 @@ public struct StreamStatistics: Sendable {
   public private(set) var firstArrival: MonotonicTime?
   public private(set) var lastArrival: MonotonicTime?
 
+  /// Frames taken from the engine; each goes to one of the two surfaces.
+  public var received: UInt64 { inApp + pictureInPicture }
+
   private var isContinuous = false
   private var rateMeter = FrameRateMeter()
 
   /// - Parameter now: nil where no times are taken.
   mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?) {
-    received += 1
-    switch surface {
-    case .inApp: inApp += 1
-    case .pictureInPicture: pictureInPicture += 1
-    }
+    if surface == .inApp { inApp += 1 } else { pictureInPicture += 1 }
     if let now { countArrival(at: now) } else { isContinuous = false }
   }
 

@@ -3,7 +3,7 @@ final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var nextKey = 0
     var continuations: [Int: AsyncStream<Element>.Continuation] = [:]
-    var observers: [Int: @Sendable (Element) -> Void] = [:]
+    var observers: [@Sendable (Element) -> Void] = []
   }
   private let state = Locked(State())
 
@@ -27,14 +27,11 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   /// Calls `observer` with everything that is sent from now on, on the thread that sends it.
   func observe(_ observer: @escaping @Sendable (Element) -> Void) {
-    state.withLock { state in
-      state.nextKey += 1
-      state.observers[state.nextKey] = observer
-    }
+    state.withLock { $0.observers.append(observer) }
   }
 
   func send(_ element: Element) {
-    let (continuations, observers) = state.withLock { (Array($0.continuations.values), Array($0.observers.values)) }
+    let (continuations, observers) = state.withLock { (Array($0.continuations.values), $0.observers) }
     for continuation in continuations { continuation.yield(element) }
     for observer in observers { observer(element) }
   }

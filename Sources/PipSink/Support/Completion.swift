@@ -41,21 +41,8 @@ package final class Completion<Value: Sendable>: Sendable {
     state.wait(until: deadline, by: clock) { $0.value }
   }
 
-  /// Suspends until the value is there.
-  package func arrival() async -> Value? { await suspend { _ in nil } }
-
-  /// Suspends until the value is there; nil once `deadline` has passed.
-  package func value(by deadline: MonotonicTime, of clock: SchedulingClock = .system) async -> Value? {
-    await suspend { giveUp in
-      Task.detached {
-        guard (try? await clock.sleep(until: deadline)) != nil else { return }
-        giveUp()
-      }
-    }
-  }
-
-  /// - Parameter startTimer: is given what ends the waiting.
-  private func suspend(_ startTimer: (@escaping @Sendable () -> Void) -> Task<Void, Never>?) async -> Value? {
+  /// Suspends until the value is there; nil once `deadline` has passed, where there is one.
+  package func value(by deadline: MonotonicTime? = nil, of clock: SchedulingClock = .system) async -> Value? {
     await withCheckedContinuation { continuation in
       let (value, key) = state.withLock { state -> (Value?, Int) in
         if let value = state.value { return (value, 0) }
@@ -64,14 +51,16 @@ package final class Completion<Value: Sendable>: Sendable {
         return (nil, state.lastKey)
       }
       if let value { return continuation.resume(returning: value) }
-      let timer = startTimer { [self] in
+      guard let deadline else { return }
+      let timer = Task.detached { [state] in
+        guard (try? await clock.sleep(until: deadline)) != nil else { return }
         state.withLock { $0.waiters.removeValue(forKey: key) }?.continuation.resume(returning: nil)
       }
       let isWaiting = state.withLock { state in
         state.waiters[key]?.timer = timer
         return state.waiters[key] != nil
       }
-      if !isWaiting { timer?.cancel() }
+      if !isWaiting { timer.cancel() }
     }
   }
 }

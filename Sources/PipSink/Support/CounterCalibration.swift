@@ -51,18 +51,15 @@ struct CounterCalibration {
     guard counter > last.counter, nanoseconds >= last.nanoseconds else { return startAgain() }
     let span = nanoseconds - last.nanoseconds
     guard span >= Self.spans.lowerBound else { return true }
+    let before = speed
     if span <= Self.spans.upperBound {
       let measured = Double(span) / Double(counter - last.counter)
-      guard Self.speeds.contains(measured) else { return startAgain() }
-      guard let speed else {
-        (self.last, self.speed) = ((counter, nanoseconds), measured)
-        return true
-      }
-      guard abs(measured / speed - 1) <= Self.tolerance else { return startAgain() }
-      self.speed = measured
+      let agrees = before.map { abs(measured / $0 - 1) <= Self.tolerance } ?? true
+      guard Self.speeds.contains(measured), agrees else { return startAgain() }
+      speed = measured
     }
     self.last = (counter, nanoseconds)
-    guard let speed else { return true }
+    guard before != nil, let speed else { return true }
     return draw(counter, nanoseconds, speed)
   }
 

@@ -80,14 +80,9 @@ enum CounterClock {
   private static func asked() -> MonotonicTime {
     let time = MonotonicTime.now
     guard time.nanoseconds >= line.nextPair.load(ordering: .relaxed) else { return time }
-    return askedForPair()
-  }
-
-  @inline(never)
-  private static func askedForPair() -> MonotonicTime {
     guard isUsable else {
       line.nextPair.store(.max, ordering: .relaxed)
-      return .now
+      return time
     }
     let pair = readPair()
     guard pair.ticks <= ticksBetween else {
@@ -107,15 +102,13 @@ enum CounterClock {
     return pair.time
   }
 
-  private typealias Pair = (counter: UInt64, time: MonotonicTime, ticks: UInt64)
-
   /// Ticks that reading a pair may take: a microsecond or two. It takes a few hundred, and long when the thread loses
   /// its processor in between.
   private static let ticksBetween: UInt64 = 4000
   /// Nanoseconds. Where every pair takes long, as under an emulator, few are tried.
   private static let pauseAfterSlowPair: UInt64 = 1_000_000
 
-  private static func readPair() -> Pair {
+  private static func readPair() -> (counter: UInt64, time: MonotonicTime, ticks: UInt64) {
     let first = pipsink_counter()
     let time = MonotonicTime.now
     let ticks = pipsink_counter() &- first
@@ -125,13 +118,7 @@ enum CounterClock {
   /// Whether the kernel itself tells the time by the counter that this process can read: then it runs evenly, and
   /// alike on every processor (Documentation/admin-guide/kernel-parameters.txt, "tsc=").
   private static var isKernelsClock: Bool {
-    guard pipsink_counter_is_readable(),
-      let file = fopen("/sys/devices/system/clocksource/clocksource0/current_clocksource", "r")
-    else { return false }
-    defer { fclose(file) }
-    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in
-      guard let line = fgets(name.baseAddress, 32, file) else { return false }
-      return strcmp(line, "tsc\n") == 0
-    }
+    pipsink_counter_is_readable()
+      && firstLine(ofFile: "/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc\n"
   }
 }

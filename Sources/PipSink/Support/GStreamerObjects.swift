@@ -31,13 +31,34 @@ extension UnsafeMutablePointer where Pointee == GstElement {
   }
 
   func isA(_ type: GType) -> Bool { gobjectIsA(self, type) }
+
+  /// Calls `body` with the element's sink pads, which it borrows.
+  func withSinkPads<Result>(_ body: ([UnsafeMutablePointer<GstPad>]) -> Result) -> Result {
+    withObjects(gst_element_iterate_sink_pads(self), as: GstPad.self, body)
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == GstPad {
+  var asObject: UnsafeMutablePointer<GstObject> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
+  }
 }
 
 extension UnsafeMutablePointer where Pointee == GstObject {
-  var objectName: String {
-    guard let name = gst_object_get_name(self) else { return "" }
-    defer { g_free(name) }
-    return String(cString: name)
+  var objectName: String { String(taking: gst_object_get_name(self)) ?? "" }
+
+  /// Whether it is an element or anything in it.
+  func isInside(_ element: GstElementPointer) -> Bool {
+    self == element.asObject || gst_object_has_as_ancestor(self, element.asObject) != 0
+  }
+}
+
+extension String {
+  /// Text that a C function has made for its caller, by malloc or GLib's own (the same since GLib 2.46); freed here.
+  init?(taking text: UnsafeMutablePointer<CChar>?) {
+    guard let text else { return nil }
+    defer { g_free(text) }
+    self.init(cString: text)
   }
 }
 
@@ -70,12 +91,41 @@ func collectObjects<Object>(
   }
 }
 
+/// Calls `body` with the objects of a GstIterator, which it borrows. Frees the iterator.
+func withObjects<Object, Result>(
+  _ iterator: UnsafeMutablePointer<GstIterator>?, as type: Object.Type,
+  _ body: ([UnsafeMutablePointer<Object>]) -> Result
+) -> Result {
+  let objects = collectObjects(iterator, as: type)
+  defer { for object in objects { gst_object_unref(object) } }
+  return body(objects)
+}
+
 /// Caps as GStreamer writes them, cut where they get too long for a message.
 func shortDescription(of caps: UnsafeMutablePointer<GstCaps>, limit: Int = 160) -> String {
-  guard let text = gst_caps_to_string(caps) else { return "no caps" }
-  defer { g_free(text) }
-  let string = String(cString: text)
+  let string = String(taking: gst_caps_to_string(caps)) ?? "no caps"
   return string.count > limit ? string.prefix(limit) + "…" : string
+}
+
+/// What PipSink tells itself by a pipeline's bus, so that it comes in its place among what elements say.
+enum BusNote: String {
+  /// From a stream's sink, behind any error that caused the end. GStreamer itself posts an end for the pipeline only,
+  /// after the last stream's.
+  case streamEnded = "pipsink-stream-ended"
+  /// From a stream's sink, which cannot take what it gets.
+  case streamRefused = "pipsink-stream-refused"
+  /// From an element whose `mute` has changed.
+  case muteChanged = "pipsink-mute-changed"
+  /// There is work for whoever waits for messages.
+  case work = "pipsink-work"
+
+  func message(from source: UnsafeMutablePointer<GstObject>? = nil) -> UnsafeMutablePointer<GstMessage>? {
+    gst_message_new_application(source, gst_structure_new_empty(rawValue))
+  }
+
+  func post(from element: GstElementPointer) { gst_element_post_message(element, message(from: element.asObject)) }
+
+  func isIn(_ message: UnsafeMutablePointer<GstMessage>) -> Bool { gst_message_has_name(message, rawValue) != 0 }
 }
 
 extension GstEventType {

@@ -52,43 +52,17 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
 
   /// Blocks until `body` returns a value; it is asked once at the start and again after each ``wakeAll()``.
   package func wait<Result>(for body: (inout State) -> Result?) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    while true {
-      if let result = body(&state.pointee) { return result }
-      pthread_cond_wait(condition, mutex)
-    }
+    waitStepwise { state in body(&state).map(Step.done) ?? .whenWoken }
   }
 
   /// The same with a limit: `nil` once `deadline` has passed.
   package func wait<Result>(
     until deadline: MonotonicTime, by clock: SchedulingClock = .system, for body: (inout State) -> Result?
   ) -> Result? {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
-    while true {
-      if let result = body(&state.pointee) { return result }
-      if isOver(waitingUntil: deadline, by: clock) { return body(&state.pointee) }
+    waitStepwise(by: clock) { state in
+      if let result = body(&state) { return .done(result) }
+      return clock.now < deadline ? .at(deadline) : .done(nil)
     }
-  }
-
-  /// With the mutex held, waits to be woken, but no longer than until `moment`.
-  ///
-  /// - Returns: whether that has come.
-  @inline(__always)
-  private func isOver(waitingUntil moment: MonotonicTime, by clock: SchedulingClock) -> Bool {
-    clock.wait(
-      until: moment, wokenBy: { [self] in wakeAllThatWait() },
-      body: { moment in
-        var limit = moment.timespec
-        return pthread_cond_timedwait(condition, mutex, &limit) == ETIMEDOUT
-      })
-  }
-
-  /// Also those that have looked at the state and are about to wait.
-  private func wakeAllThatWait() {
-    withLock { _ in }
-    wakeAll()
   }
 
   /// What a waiting thread is to do next.
@@ -109,7 +83,18 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
       switch body(&state.pointee) {
       case .done(let result): return result
       case .whenWoken: pthread_cond_wait(condition, mutex)
-      case .at(let moment): _ = isOver(waitingUntil: moment, by: clock)
+      case .at(let moment):
+        clock.wait(
+          until: moment,
+          wokenBy: { [self] in
+            // Also those that have looked at the state and are about to wait.
+            withLock { _ in }
+            wakeAll()
+          },
+          body: { moment in
+            var limit = moment.timespec
+            pthread_cond_timedwait(condition, mutex, &limit)
+          })
       }
     }
   }

@@ -1,3 +1,4 @@
+import CGStreamer
 import Glibc
 
 /// Why a file could not be written, in the system's words.
@@ -28,17 +29,26 @@ package enum OutputFile {
   /// Waits for the disk; for the reader of a FIFO or a terminal it waits two seconds at most.
   package static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(OutputFileError) {
     let bytes = Array(bytes)
-    let place = try Place(path)
-    switch place.kind {
-    case .descriptor(let descriptor): try write(bytes, to: descriptor, patience: Self.patience)
-    case .special(let isFIFO):
+    guard !path.isEmpty else { throw OutputFileError("it has no name") }
+    let (descriptor, path) = try follow(path)
+    if let descriptor { return try write(bytes, to: descriptor, patience: patience) }
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw OutputFileError(code: errno) }
+      return try replace(path, with: bytes, like: nil)
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: try replace(path, with: bytes, like: status)
+    case S_IFCHR: try writeInPlace(bytes, path, flags: O_NONBLOCK)
+    case S_IFIFO:
       do throws(OutputFileError) {
         try writeInPlace(bytes, path, flags: O_NONBLOCK)
       } catch {
-        throw isFIFO && error == OutputFileError(code: ENXIO) ? OutputFileError("nobody reads it") : error
+        throw error == OutputFileError(code: ENXIO) ? OutputFileError("nobody reads it") : error
       }
-    case .regular(let status): try replace(place.path, with: bytes, like: status)
-    case .absent: try replace(place.path, with: bytes, like: nil)
+    case S_IFDIR: throw OutputFileError(code: EISDIR)
+    case S_IFBLK: throw OutputFileError("it is a block device")
+    default: throw OutputFileError("it is not a file, a terminal or a FIFO")
     }
   }
 
@@ -54,74 +64,24 @@ package enum OutputFile {
 
   // MARK: - Where it goes
 
-  private struct Place {
-    enum Kind {
-      case descriptor(Int32)
-      case special(isFIFO: Bool)
-      case regular(stat)
-      case absent
-    }
-
-    /// Without links in its last part.
-    let path: String
-    let kind: Kind
-
-    init(_ path: String) throws(OutputFileError) {
-      guard !path.isEmpty else { throw OutputFileError("it has no name") }
-      if let (descriptor, found) = try Self.follow(path) {
-        if let descriptor {
-          (self.path, kind) = (path, .descriptor(descriptor))
-          return
-        }
-        self.path = found
-      } else {
-        self.path = path
+  /// Follows the links in the last part of the path, which need not lead to anything yet.
+  ///
+  /// - Returns: the descriptor of this process that it stands for, if it does, and the path without such links.
+  private static func follow(_ path: String) throws(OutputFileError) -> (descriptor: Int32?, path: String) {
+    var path = path
+    // As many as the kernel follows.
+    for _ in 0..<40 {
+      let (folder, name) = split(path)
+      guard let folder = String(taking: realpath(folder, nil)) else { return (nil, path) }
+      if folder == "/proc/\(getpid())/fd", let descriptor = Int32(name) { return (descriptor, path) }
+      path = (folder == "/" ? "" : folder) + "/" + name
+      // Other links of /proc lead to what is not named by their text.
+      guard !folder.hasPrefix("/proc/"), let target = String(taking: g_file_read_link(path, nil)) else {
+        return (nil, path)
       }
-      var status = stat()
-      guard stat(self.path, &status) == 0 else {
-        guard errno == ENOENT else { throw OutputFileError(code: errno) }
-        kind = .absent
-        return
-      }
-      switch status.st_mode & S_IFMT {
-      case S_IFREG: kind = .regular(status)
-      case S_IFCHR, S_IFIFO: kind = .special(isFIFO: status.st_mode & S_IFMT == S_IFIFO)
-      case S_IFDIR: throw OutputFileError(code: EISDIR)
-      case S_IFBLK: throw OutputFileError("it is a block device")
-      default: throw OutputFileError("it is not a file, a terminal or a FIFO")
-      }
+      path = target.hasPrefix("/") ? target : (folder == "/" ? "" : folder) + "/" + target
     }
-
-    /// Follows the links in the last part of the path, which need not lead to anything yet.
-    ///
-    /// - Returns: the descriptor of this process that it stands for, if it does, and the path without links.
-    private static func follow(_ path: String) throws(OutputFileError) -> (descriptor: Int32?, path: String)? {
-      var path = path
-      // As many as the kernel follows.
-      for _ in 0..<40 {
-        let (folder, name) = split(path)
-        guard let folder = real(folder) else { return (nil, path) }
-        if folder == "/proc/\(getpid())/fd", let descriptor = Int32(name) { return (descriptor, path) }
-        path = (folder == "/" ? "" : folder) + "/" + name
-        // Other links of /proc lead to what is not named by their text.
-        guard !folder.hasPrefix("/proc/"), let target = link(path) else { return (nil, path) }
-        path = target.hasPrefix("/") ? target : (folder == "/" ? "" : folder) + "/" + target
-      }
-      throw OutputFileError(code: ELOOP)
-    }
-
-    private static func real(_ path: String) -> String? {
-      guard let resolved = realpath(path, nil) else { return nil }
-      defer { free(resolved) }
-      return String(cString: resolved)
-    }
-
-    /// What a link says; nil when it is none.
-    private static func link(_ path: String) -> String? {
-      var text = [UInt8](repeating: 0, count: Int(PATH_MAX))
-      let count = text.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) }
-      return count > 0 ? String(decoding: text.prefix(count), as: UTF8.self) : nil
-    }
+    throw OutputFileError(code: ELOOP)
   }
 
   private static func split(_ path: String) -> (folder: String, name: String) {

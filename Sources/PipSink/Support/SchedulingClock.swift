@@ -67,7 +67,7 @@ package struct SchedulingClock: Sendable {
     let alarm = moved.setAlarm(at: moment) { waking.complete(()) }
     guard let alarm else { return await Task.yield() }
     await withTaskCancellationHandler {
-      _ = await waking.arrival()
+      _ = await waking.value()
     } onCancel: {
       moved.removeAlarm(alarm)
       waking.complete(())

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Text as other programs read it: by bytes. A mark behind a character makes another `Character` of it, "\r\n" is one, and
 /// equality of strings is by canonical equivalence.
 extension StringProtocol {
@@ -17,4 +19,13 @@ extension StringProtocol {
 
   /// Whether the text begins with these bytes.
   package func beginsWithBytes(of start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
+}
+
+/// The first line of a file of the kernel's, with its line feed, at most 127 bytes; nil where it cannot be read.
+func firstLine(ofFile path: String) -> String? {
+  guard let file = fopen(path, "r") else { return nil }
+  defer { fclose(file) }
+  return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { line in
+    fgets(line.baseAddress, 128, file).map { String(cString: $0) }
+  }
 }
