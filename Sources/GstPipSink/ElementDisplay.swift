@@ -8,8 +8,6 @@ final class ElementDisplay: SessionDisplay {
   private var members: [StreamID: SessionMember] = [:]
   /// Of streams in windows of their applications'.
   private var foreign: [StreamID: X11WindowRenderer] = [:]
-  /// What was told; the value nil is the picture.
-  private var placeholders: [StreamID: StreamPlaceholder?] = [:]
 
   /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
   init(_ surface: ElementSurface) throws(PipSinkError) {
@@ -53,8 +51,6 @@ final class ElementDisplay: SessionDisplay {
     }
     if foreign.removeValue(forKey: id) != nil { member.layer.detach() }
     try base.add(member.layer, for: id)
-    // It may have been in a window of its application's when it was told.
-    if let placeholder = placeholders[id] { base.setPlaceholder(placeholder, for: id) }
   }
 
   /// In the application's own window.
@@ -77,12 +73,10 @@ final class ElementDisplay: SessionDisplay {
   func removeStream(_ streamID: StreamID) {
     base.removeStream(streamID)
     foreign[streamID] = nil
-    placeholders[streamID] = nil
     members.removeValue(forKey: streamID)?.layer.detach()
   }
 
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
-    placeholders.updateValue(placeholder, forKey: streamID)
     if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
   }
 

@@ -2,55 +2,44 @@ import CGStreamer
 import PipSink
 
 /// The interfaces that the element has.
-struct ElementInterface {
-  let type: GType
-  let initialize: GInterfaceInitFunc?
+enum ElementInterface {
+  /// To be called when the element's type is registered.
+  static func install(on type: GType) {
+    add(gst_video_direction_get_type(), to: type)
+    add(gst_video_overlay_get_type(), to: type) { interface, _ in
+      guard let overlay = interface?.assumingMemoryBound(to: GstVideoOverlayInterface.self) else { return }
+      overlay.pointee.set_window_handle = { element, handle in
+        ElementInterface.state(element)?.set { $0.windowHandle = UInt(handle) }
+      }
+      overlay.pointee.set_render_rectangle = { element, x, y, width, height in
+        // -1 stands for the whole window.
+        let rectangle = PictureRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+        ElementInterface.state(element)?.set { $0.renderRectangle = width > 0 && height > 0 ? rectangle : nil }
+      }
+      overlay.pointee.expose = { element in ElementInterface.state(element)?.member?.layer.redraw() }
+      overlay.pointee.handle_events = { element, handles in
+        ElementInterface.state(element)?.set { $0.handlesEvents = handles != 0 }
+      }
+    }
+    add(gst_navigation_get_type(), to: type) { interface, _ in
+      guard let navigation = interface?.assumingMemoryBound(to: GstNavigationInterface.self) else { return }
+      navigation.pointee.send_event = { element, structure in
+        guard let event = gst_event_new_navigation(structure) else { return }
+        ElementInterface.send(event, from: element)
+      }
+      navigation.pointee.send_event_simple = { element, event in
+        if let event { ElementInterface.send(event, from: element) }
+      }
+    }
+  }
 
-  static var all: [ElementInterface] {
-    [
-      ElementInterface(type: gst_video_direction_get_type(), initialize: nil),
-      ElementInterface(type: gst_video_overlay_get_type()) { interface, _ in
-        ElementInterface.initialize(overlay: interface)
-      },
-      ElementInterface(type: gst_navigation_get_type()) { interface, _ in
-        ElementInterface.initialize(navigation: interface)
-      },
-    ]
+  private static func add(_ interface: GType, to type: GType, _ initialize: GInterfaceInitFunc? = nil) {
+    var info = GInterfaceInfo(interface_init: initialize, interface_finalize: nil, interface_data: nil)
+    g_type_add_interface_static(type, interface, &info)
   }
 
   private static func state(_ element: OpaquePointer?) -> ElementState? {
     element.map { PipSinkElement.state(of: UnsafeMutableRawPointer($0)) }
-  }
-
-  // MARK: - GstVideoOverlay
-
-  private static func initialize(overlay interface: UnsafeMutableRawPointer?) {
-    guard let overlay = interface?.assumingMemoryBound(to: GstVideoOverlayInterface.self) else { return }
-    overlay.pointee.set_window_handle = { element, handle in
-      ElementInterface.state(element)?.set { $0.windowHandle = UInt(handle) }
-    }
-    overlay.pointee.set_render_rectangle = { element, x, y, width, height in
-      // -1 stands for the whole window.
-      let rectangle = PictureRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
-      ElementInterface.state(element)?.set { $0.renderRectangle = width > 0 && height > 0 ? rectangle : nil }
-    }
-    overlay.pointee.expose = { element in ElementInterface.state(element)?.member?.layer.redraw() }
-    overlay.pointee.handle_events = { element, handles in
-      ElementInterface.state(element)?.set { $0.handlesEvents = handles != 0 }
-    }
-  }
-
-  // MARK: - GstNavigation
-
-  private static func initialize(navigation interface: UnsafeMutableRawPointer?) {
-    guard let navigation = interface?.assumingMemoryBound(to: GstNavigationInterface.self) else { return }
-    navigation.pointee.send_event = { element, structure in
-      guard let event = gst_event_new_navigation(structure) else { return }
-      ElementInterface.send(event, from: element)
-    }
-    navigation.pointee.send_event_simple = { element, event in
-      if let event { ElementInterface.send(event, from: element) }
-    }
   }
 
   /// Upstream, and to the bus where nobody there wanted it. Owns the event.

@@ -11,26 +11,24 @@ enum ElementNavigation {
   /// - Parameter surface: what the pointer is on, in pixels.
   static func send(_ event: PointerEvent, on surface: PictureSize, to member: SessionMember) {
     guard let latest = member.session.router.latestSampleBuffer(of: member.streamID) else { return }
-    let pixel = { (x: Double, y: Double) in
-      member.layer.videoGravity.pixel(
-        at: (x, y), of: surface, in: latest.formatDescription, orientation: latest.orientation)
-    }
-    switch event {
-    case .moved(let x, let y):
-      let place = pixel(x, y)
-      send(gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers), to: member)
-    case .pressed(let button, let x, let y):
-      let place = pixel(x, y)
-      send(
-        gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers), to: member)
-    case .released(let button, let x, let y):
-      let place = pixel(x, y)
-      send(
-        gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers), to: member)
-    case .scrolled(let x, let y, let deltaX, let deltaY):
-      let place = pixel(x, y)
-      send(gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers), to: member)
-    }
+    let (x, y) =
+      switch event {
+      case .moved(let x, let y), .pressed(_, let x, let y), .released(_, let x, let y), .scrolled(let x, let y, _, _):
+        (x, y)
+      }
+    let place = member.layer.videoGravity.pixel(
+      at: (x, y), of: surface, in: latest.formatDescription, orientation: latest.orientation)
+    let navigation =
+      switch event {
+      case .moved: gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers)
+      case .pressed(let button, _, _):
+        gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers)
+      case .released(let button, _, _):
+        gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers)
+      case .scrolled(_, _, let deltaX, let deltaY):
+        gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers)
+      }
+    send(navigation, to: member)
   }
 
   /// - Parameter key: GDK's number; its name is X11's, as GStreamer wants it.

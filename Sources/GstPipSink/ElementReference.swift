@@ -33,8 +33,8 @@ final class ElementReference: @unchecked Sendable {
     } ?? ""
   }
 
-  func notify(_ property: ElementProperty) {
-    use { g_object_notify(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property.name) }
+  func notify(_ property: String) {
+    use { g_object_notify(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property) }
   }
 
   /// Asks the application to pause its pipeline, or to play it.

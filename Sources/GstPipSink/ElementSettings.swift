@@ -10,7 +10,7 @@ struct ElementSettings: Sendable {
   var mode = ElementMode.normal
   /// nil for the element's own stream.
   var pictureInPictureStreamID: String?
-  var gravity = ElementGravity.resizeAspect
+  var gravity = VideoGravity.resizeAspect
   /// Frames a second; 0 for all.
   var rateLimit = 0.0
   /// Processors by name: "grayscale,rotate:90".

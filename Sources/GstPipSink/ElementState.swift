@@ -9,7 +9,6 @@ final class ElementState: @unchecked Sendable {
   let reference: ElementReference
   private let box = Locked(ElementSettings())
   private let membership = Locked<SessionMember?>(nil)
-  private let orientation = Locked<VideoOrientation?>(nil)
   /// Where an engine that runs the element takes its frames, which the session has nothing to do with then.
   private let engineChain = Locked<ProcessorChain?>(nil)
 
@@ -37,7 +36,6 @@ final class ElementState: @unchecked Sendable {
       change(&settings)
       return (old, settings)
     }
-    orientation.withLock { $0 = new.orientation }
     guard let chain = member?.chain ?? engineChain.withLock({ $0 }) else { return }
     if old.process != new.process || old.rateLimit != new.rateLimit {
       do throws(PipSinkError) {
@@ -60,8 +58,7 @@ final class ElementState: @unchecked Sendable {
 
   func perform(_ request: SessionRequest) {
     if let member { return member.perform(request) }
-    let reason = "the element is stopped"
-    ElementSignal.failed(.pictureInPictureNotPossible(reason: reason))
+    ElementSignal(.failedToStart(.pictureInPictureNotPossible(reason: "the element is stopped")))?
       .emit(on: reference, session: settings.session, streamID: streamID)
   }
 
@@ -96,12 +93,11 @@ final class ElementState: @unchecked Sendable {
       if let chain = engineChain.withLock({ $0 }) {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
-        wrapper = SampleWrapper()
-        return 1
+      } else {
+        let member = try Session.join(streamID: id, element: reference, settings: box)
+        chain = member.chain
+        membership.withLock { $0 = member }
       }
-      let member = try Session.join(streamID: id, element: reference, settings: box)
-      chain = member.chain
-      membership.withLock { $0 = member }
       wrapper = SampleWrapper()
       return 1
     } catch {
@@ -177,7 +173,7 @@ final class ElementState: @unchecked Sendable {
     guard !isRepeated else { return GST_FLOW_OK }
     guard let chain, let format = wrapper.format else { return GST_FLOW_NOT_NEGOTIATED }
     chain.consume(
-      wrapper.wrap(owning: gst_buffer_ref(buffer), format, fixedOrientation: orientation.withLock { $0 }))
+      wrapper.wrap(owning: gst_buffer_ref(buffer), format, fixedOrientation: box.withLock { $0.orientation }))
     return GST_FLOW_OK
   }
 

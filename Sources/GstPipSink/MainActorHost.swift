@@ -20,29 +20,18 @@ enum MainActorHost {
     }
   }
 
-  private static let jobs = Locked<[@MainActor () -> Void]>([])
+  private static let jobs: AsyncStream<@MainActor () -> Void>.Continuation = {
+    let (stream, continuation) = AsyncStream.makeStream(of: (@MainActor () -> Void).self)
+    Task { @MainActor in
+      for await job in stream { job() }
+    }
+    return continuation
+  }()
 
   /// Has the main actor do something, after everything that was posted before. From any thread; waits for nothing.
-  static func post(_ job: @escaping @MainActor () -> Void) {
-    let isFirst = jobs.withLock { jobs in
-      jobs.append(job)
-      return jobs.count == 1
-    }
-    guard isFirst else { return }
-    Task { @MainActor in
-      while let job = jobs.withLock({ $0.first }) {
-        job()
-        jobs.withLock { _ = $0.removeFirst() }
-      }
-    }
-  }
+  static func post(_ job: @escaping @MainActor () -> Void) { jobs.yield(job) }
 
   // MARK: - The display
-
-  private enum Answer {
-    case opened
-    case failed(PipSinkError)
-  }
 
   /// Connects to the display where nobody has yet: on this thread if nobody runs the main context, else on the one that
   /// does. It never waits for a thread that may wait for this one: without an answer within two seconds, and in a
@@ -56,48 +45,29 @@ enum MainActorHost {
     }
     if g_main_context_acquire(nil) != 0 {
       defer { g_main_context_release(nil) }
-      try result(of: open())
+      try MainActor.assumeIsolated { open() }.get()
     } else {
-      let answer = Locked<Answer?>(nil)
+      let answer = Locked<Result<Void, PipSinkError>?>(nil)
       post {
         let opened = open()
         answer.withLock { $0 = opened }
         answer.wakeAll()
       }
-      let opened = answer.wait(until: .now.advanced(bySeconds: 2)) { $0 }
-      if let opened { try result(of: opened) }
+      try answer.wait(until: .now.advanced(bySeconds: 2)) { $0 }?.get()
     }
   }
 
-  private static let isWatching = Locked(false)
-
-  /// The elements' pipelines end with an error when the display server goes.
-  private static func watchForLoss() {
-    guard
-      isWatching.withLock({ isWatching in
-        defer { isWatching = true }
-        return !isWatching
-      })
-    else { return }
-    GTKDisplay.onLossInHost { Session.failAll("The display server has gone.", "Its connection has broken.") }
+  /// The elements' pipelines end with an error when the display server goes. That is to be said once.
+  @MainActor private static let watchForLoss: Void = GTKDisplay.onLossInHost {
+    Session.failAll("The display server has gone.", "Its connection has broken.")
   }
 
-  private static func result(of answer: Answer) throws(PipSinkError) {
-    if case .failed(let error) = answer { throw error }
-  }
-
-  /// On a thread that owns the main context.
-  private static func open() -> Answer {
-    MainActor.assumeIsolated {
-      // The program's locale is its own business.
-      if gdk_display_get_default() == nil { gtk_disable_setlocale() }
-      do throws(PipSinkError) {
-        try GTKDisplay.open()
-        watchForLoss()
-        return .opened
-      } catch {
-        return .failed(error)
-      }
+  @MainActor private static func open() -> Result<Void, PipSinkError> {
+    // The program's locale is its own business.
+    if gdk_display_get_default() == nil { gtk_disable_setlocale() }
+    return Result { () throws(PipSinkError) -> Void in
+      try GTKDisplay.open()
+      _ = watchForLoss
     }
   }
 }

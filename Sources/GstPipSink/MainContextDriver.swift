@@ -63,20 +63,14 @@ final class MainContextDriver: Sendable {
     _ = state.wait(until: .now.advanced(bySeconds: 1)) { $0.hasEnded ? true : nil }
   }
 
-  private enum Turn {
-    case end
-    case rest
-    case drive
-  }
-
   private func run() {
     defer {
       state.withLock { $0.hasEnded = true }
       state.wakeAll()
     }
     while true {
-      let mustEnd = state.wait { $0.mustEnd ? true : $0.sessionCount > 0 ? false : nil }
-      guard !mustEnd else { return }
+      let isWanted = state.wait { $0.mustEnd ? false : $0.sessionCount > 0 ? true : nil }
+      guard isWanted else { return }
       // Wakes whoever runs the context, and tells who that is.
       let beat = g_timeout_add(
         Self.beatMilliseconds,
@@ -85,19 +79,16 @@ final class MainContextDriver: Sendable {
           return 1
         }, nil)
       defer { g_source_remove(beat) }
-      while case let turn = nextTurn(), turn != .rest {
-        guard turn == .drive else { return }
-        drive()
-      }
+      while waitForTurn() { drive() }
     }
   }
 
-  private func nextTurn() -> Turn {
+  /// - Returns: false when nobody wants the context to be run any more.
+  private func waitForTurn() -> Bool {
     state.waitStepwise { state in
-      if state.mustEnd { return .done(.end) }
       let now = MonotonicTime.now
-      if state.sessionCount == 0, state.lingersUntil <= now { return .done(.rest) }
-      return state.begins <= now ? .done(.drive) : .at(state.begins)
+      if state.mustEnd || state.sessionCount == 0 && state.lingersUntil <= now { return .done(false) }
+      return state.begins <= now ? .done(true) : .at(state.begins)
     }
   }
 

@@ -15,28 +15,24 @@ enum PipSinkElement {
   private static let registration: (type: GType, isOwn: Bool) = {
     let known = g_type_from_name(typeName)
     guard known == 0 else { return (known, false) }
-    var parent = GTypeQuery()
-    g_type_query(gst_video_sink_get_type(), &parent)
     let type = g_type_register_static_simple(
-      parent.type, typeName, parent.class_size, { `class`, _ in PipSinkElement.initialize(class: `class`) },
-      parent.instance_size + guint(MemoryLayout<UnsafeRawPointer>.size),
+      gst_video_sink_get_type(), typeName, parentSize.class,
+      { `class`, _ in PipSinkElement.initialize(class: `class`) },
+      parentSize.instance + guint(MemoryLayout<UnsafeRawPointer>.size),
       { instance, _ in PipSinkElement.initialize(instance: instance) }, GTypeFlags(rawValue: 0))
-    for interface in ElementInterface.all {
-      var info = GInterfaceInfo(interface_init: interface.initialize, interface_finalize: nil, interface_data: nil)
-      g_type_add_interface_static(type, interface.type, &info)
-    }
+    ElementInterface.install(on: type)
     return (type, true)
   }()
 
-  /// Of the instance, as of the type's registration.
-  private static let stateOffset: Int = {
+  /// GstVideoSink's, in bytes. The pointer to the state is behind its instance.
+  private static let parentSize: (class: guint, instance: guint) = {
     var parent = GTypeQuery()
     g_type_query(gst_video_sink_get_type(), &parent)
-    return Int(parent.instance_size)
+    return (parent.class_size, parent.instance_size)
   }()
 
   private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<ElementState>> {
-    (instance + stateOffset).assumingMemoryBound(to: Unmanaged<ElementState>.self)
+    (instance + Int(parentSize.instance)).assumingMemoryBound(to: Unmanaged<ElementState>.self)
   }
 
   static func state(of instance: UnsafeMutableRawPointer) -> ElementState {

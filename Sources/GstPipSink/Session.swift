@@ -49,7 +49,7 @@ final class Session: Sendable {
       session.members.withLock { $0.append(member) }
       return member
     }
-    member.session.post { $0.add(member) }
+    member.session.post(for: member) { $0.add(member) }
     return member
   }
 
@@ -71,12 +71,12 @@ final class Session: Sendable {
     if isLast { MainContextDriver.shared.release() }
   }
 
-  /// Has the main actor do something with the session's windows, in the order of the calls. From any thread; waits for
-  /// nothing.
-  func post(_ job: @escaping @MainActor (SessionInterface) -> Void) {
+  /// Has the main actor do something about a member with the session's windows, in the order of the calls, unless the
+  /// member has left by then. From any thread; waits for nothing.
+  func post(for member: SessionMember, _ job: @escaping @MainActor (SessionInterface) -> Void) {
     guard surface != .none else { return }
     MainActorHost.post {
-      guard !self.members.withLock({ $0.isEmpty }), !self.hasFailed else { return }
+      guard self.members.withLock({ $0.contains { $0 === member } }), !self.hasFailed else { return }
       do throws(PipSinkError) {
         let interface = if let known = self.interface { known } else { try SessionInterface(self) }
         self.interface = interface
@@ -87,9 +87,6 @@ final class Session: Sendable {
       }
     }
   }
-
-  /// Whether a stream plays as far as the main actor knows.
-  @MainActor func isKnown(_ streamID: StreamID) -> Bool { interface?.isKnown(streamID) ?? false }
 
   /// Ends the pipelines of all elements that are shown in windows.
   static func failAll(_ text: String, _ detail: String) {

@@ -49,7 +49,6 @@ final class SessionInterface {
   }
 
   func remove(_ member: SessionMember) {
-    guard members.contains(where: { $0 === member }) else { return }
     members.removeAll { $0 === member }
     if awaited == member.streamID { awaited = nil }
     // It is not there if it could not be shown.
@@ -57,24 +56,20 @@ final class SessionInterface {
   }
 
   func note(_ member: SessionMember, hasEnded: Bool) {
-    guard members.contains(where: { $0 === member }) else { return }
     hasEnded ? session.endInput(member.streamID) : session.resumeInput(member.streamID)
   }
 
   /// Does what a stream's settings say now.
   func apply(_ member: SessionMember) {
-    guard members.contains(where: { $0 === member }) else { return }
-    member.layer.videoGravity = member.settings.gravity.gravity
-    report(member) { () throws(PipSinkError) in try display.show(member) }
+    member.layer.videoGravity = member.settings.gravity
+    report(member) { () throws(PipSinkError) in
+      try display.show(member)
+      // It may have been in a window of its application's when the display was told.
+      display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
+    }
     fitPictureInPicture()
     let isAutomatic = members.contains { $0.settings.isAutomatic }
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
-  }
-
-  func isKnown(_ streamID: StreamID) -> Bool { session.info(of: streamID)?.state == .playing }
-
-  private func isInPictureInPicture(_ streamID: StreamID) -> Bool {
-    streamID == awaited || streamID == session.pictureInPictureStreamID
   }
 
   // MARK: - Picture-in-picture
@@ -107,60 +102,46 @@ final class SessionInterface {
     } catch {
       awaited = nil
       member.note(.normal)
-      member.emit(.failed(error))
+      member.emit(.failedToStart(error))
     }
   }
 
   private func handle(_ event: SessionEvent) {
     switch event {
     case .pictureInPicture(let event): handle(event)
-    case .display(.background(true)): chooseForBackground()
+    // What starts by itself shows the stream of an element that wants that.
+    case .display(.background(true)) where !controller.isActive:
+      if let member = members.first(where: \.settings.isAutomatic) {
+        controller.streamSelector.select(member.wantedStreamID)
+      }
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break
     }
   }
 
-  /// What starts by itself shows the stream of an element that wants that.
-  private func chooseForBackground() {
-    if !controller.isActive, let member = members.first(where: \.settings.isAutomatic) {
-      controller.streamSelector.select(member.wantedStreamID)
-    }
-  }
-
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
-    case .willStart:
-      fitPictureInPicture()
-      emit(.willStart)
-    case .didStart(let latency):
+    case .willStart: fitPictureInPicture()
+    case .didStart, .failedToStart, .didStop:
       awaited = nil
       noteModes()
-      emit(.didStart(latency: latency))
-    case .failedToStart(let error):
-      awaited = nil
-      noteModes()
-      emit(.failed(error))
-    case .willStop(let reason): emit(.willStop(reason: reason.name))
-    case .stateChanged, .suspendedChanged: break
-    case .restoreUserInterface: emit(.restoreUserInterface)
-    case .didStop(let reason):
-      awaited = nil
-      noteModes()
-      emit(.didStop(reason: reason.name))
-    case .renderSizeChanged(let size): emit(.renderSizeChanged(size))
-    case .sourceChanged(let old, let streamID):
+    case .sourceChanged(_, let streamID):
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
-      emit(.sourceChanged(from: old, to: streamID))
-    case .action(let action): perform(action)
+    case .action(.playPause):
+      guard let member = currentMember, !isAsked(member) else { break }
+      member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+    default: break
     }
+    // By the element whose stream it is about.
+    (currentMember ?? members.first)?.emit(event)
   }
 
   /// Has picture-in-picture do what its stream's element says.
   func fitPictureInPicture() {
     guard let member = currentMember else { return }
-    controller.configuration.videoGravity = member.settings.gravity.gravity
+    controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction
     controller.isPaused = member.isPaused
     controller.handledActions = isAsked(member) ? [.playPause, .mute] : [.playPause]
@@ -170,38 +151,11 @@ final class SessionInterface {
 
   /// Whether the application does what the window's controls want.
   private func isAsked(_ member: SessionMember) -> Bool {
-    ElementSignal.action(.playPause).isConnected(on: member.element)
-  }
-
-  private func perform(_ action: PictureInPictureAction) {
-    if action == .playPause, let member = currentMember, !isAsked(member) {
-      member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
-    }
-    emit(.action(action))
+    ElementSignal.isConnected("pip-action", on: member.element)
   }
 
   private func noteModes() {
-    for member in members { member.note(isInPictureInPicture(member.wantedStreamID) ? .pip : .normal) }
-  }
-
-  /// By the element whose stream it is about.
-  private func emit(_ signal: ElementSignal) {
-    let member = members.first { $0.streamID == currentStreamID } ?? members.first
-    member?.emit(signal)
-  }
-}
-
-extension PictureInPictureStopReason {
-  /// In signals and messages.
-  fileprivate var name: String {
-    switch self {
-    case .requested: "requested"
-    case .backToApp: "back-to-app"
-    case .closed: "closed"
-    case .foreground: "foreground"
-    case .sourceEnded: "source-ended"
-    case .failed(let error): "failed: \(error)"
-    case .invalidated: "invalidated"
-    }
+    let shown = [awaited, session.pictureInPictureStreamID]
+    for member in members { member.note(shown.contains(member.wantedStreamID) ? .pip : .normal) }
   }
 }

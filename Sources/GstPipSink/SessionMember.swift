@@ -1,11 +1,11 @@
 import PipSink
 import PipSinkGTK
 
-/// What an element asks its session for.
-enum SessionRequest {
-  case start
-  case stop
-  case toggle
+/// What an element asks its session for, with the signal by which its application does.
+enum SessionRequest: String, CaseIterable {
+  case start = "start-pip"
+  case stop = "stop-pip"
+  case toggle = "toggle-pip"
 }
 
 /// One element's part in a session, from its start to its stop.
@@ -47,7 +47,7 @@ final class SessionMember: Sendable {
 
   func note(isPaused: Bool) {
     pause.withLock { $0 = isPaused }
-    session.post { $0.fitPictureInPicture() }
+    session.post(for: self) { $0.fitPictureInPicture() }
   }
 
   var settings: ElementSettings { box.withLock { $0 } }
@@ -58,19 +58,19 @@ final class SessionMember: Sendable {
 
   /// Has the main actor do what the settings say now.
   func apply() {
-    session.post { $0.apply(self) }
+    session.post(for: self) { $0.apply(self) }
   }
 
   func perform(_ request: SessionRequest) {
     if session.surface == .none {
-      return emit(.failed(.pictureInPictureUnsupported(reason: "the session has no surface")))
+      return emit(.failedToStart(.pictureInPictureUnsupported(reason: "the session has no surface")))
     }
-    session.post { $0.perform(request, for: self) }
+    session.post(for: self) { $0.perform(request, for: self) }
   }
 
   /// The stream has ended, or goes on after that.
   func noteEnd(_ hasEnded: Bool) {
-    session.post { $0.note(self, hasEnded: hasEnded) }
+    session.post(for: self) { $0.note(self, hasEnded: hasEnded) }
   }
 
   func leave() {
@@ -108,8 +108,9 @@ final class SessionMember: Sendable {
     }
   }
 
-  func emit(_ signal: ElementSignal) {
-    signal.emit(on: element, session: session.name, streamID: streamID)
+  /// Tells the application, if it is something that applications are told.
+  func emit(_ event: PictureInPictureEvent) {
+    ElementSignal(event)?.emit(on: element, session: session.name, streamID: streamID)
   }
 
   /// What came of a request, or of what the user did.
@@ -118,6 +119,6 @@ final class SessionMember: Sendable {
       defer { settings.mode = mode }
       return settings.mode != mode
     }
-    if isNew { element.notify(.mode) }
+    if isNew { element.notify("mode") }
   }
 }

@@ -96,7 +96,7 @@ struct ThreeWaysTests {
       harness.push()
       elements[id] = harness
       // The session has it when its part on the main actor is done.
-      #expect(try await eventually { harness.session?.isKnown(id) == true })
+      #expect(try await eventually { harness.session?.engine.info(of: id)?.state == .playing })
       _ = harness.takeMessages()
     }
     for id in ["a", "b"] { try await add(id) }
