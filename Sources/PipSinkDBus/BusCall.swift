@@ -8,10 +8,7 @@ import PipSink
 final class BusCall: @unchecked Sendable {
   let interface: String
   let method: String
-  /// Those that are strings.
-  let arguments: [String]
-  /// A property's new value, where it is a number.
-  let number: Double?
+  let arguments: BusArguments
   /// nil when it has been answered.
   private var invocation: OpaquePointer?
 
@@ -20,9 +17,7 @@ final class BusCall: @unchecked Sendable {
     self.invocation = invocation
     interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
     method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
-    let arguments = BusArguments(parameters)
-    self.arguments = arguments.strings
-    number = arguments.number
+    arguments = BusArguments(parameters)
   }
 
   deinit {
@@ -44,8 +39,9 @@ final class BusCall: @unchecked Sendable {
 }
 
 /// What the interfaces take of a call's arguments.
-struct BusArguments {
+struct BusArguments: Sendable {
   private(set) var strings: [String] = []
+  /// A property's new value, where it is a number.
   private(set) var number: Double?
 
   /// - Parameter tuple: borrowed.

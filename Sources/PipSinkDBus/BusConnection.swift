@@ -4,21 +4,26 @@ import PipSink
 
 /// A connection to the session bus of its own, with a thread on which method calls arrive.
 ///
-/// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread.
+/// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread, and
+/// the names and the thread are set before anybody else has the connection.
 final class BusConnection: @unchecked Sendable {
+  /// Those that it has on the bus, each with a suffix where it was taken.
+  private(set) var names: [String] = []
   private let connection: OpaquePointer
   /// The thread's, so that calls arrive whether the app runs a GLib main loop or none.
   private let context: OpaquePointer
   private let handler: @Sendable (BusCall) -> Void
   private let isStopping = Locked(false)
-  private let thread = Locked<WorkerThread?>(nil)
+  private var thread: WorkerThread?
   private static let logger = Logger(visible: "pipsink.dbus")
 
-  /// Connects; nothing arrives before ``export(_:as:)``.
+  /// Connects, exports the interfaces, takes the names, and lets calls come.
   ///
   /// - Parameter handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
-  init(handler: @escaping @Sendable (BusCall) -> Void) throws(PipSinkError) {
+  init(
+    exporting interfaces: [any BusInterface], as names: [String], handler: @escaping @Sendable (BusCall) -> Void
+  ) throws(PipSinkError) {
     self.handler = handler
     let context = g_main_context_new()
     // What is made while it is the default calls back on it.
@@ -34,6 +39,10 @@ final class BusConnection: @unchecked Sendable {
     g_signal_connect_data(
       UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
       GConnectFlags(rawValue: 0))
+    for interface in interfaces { try register(interface) }
+    for name in names { self.names.append(try own(name)) }
+    thread = WorkerThread(name: "pip-dbus") { [self] in serve() }
+    if thread == nil { throw .sessionBusUnavailable(reason: "the system refuses another thread") }
   }
 
   deinit {
@@ -65,23 +74,6 @@ final class BusConnection: @unchecked Sendable {
   }
 
   // MARK: - What is exported
-
-  /// Exports the interfaces, takes the names, and lets calls come.
-  ///
-  /// - Returns: the names, each with a suffix where it is taken.
-  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
-  func export(_ interfaces: [any BusInterface], as names: [String]) throws(PipSinkError) -> [String] {
-    g_main_context_push_thread_default(context)
-    defer { g_main_context_pop_thread_default(context) }
-    for interface in interfaces { try register(interface) }
-    var owned: [String] = []
-    for name in names { owned.append(try own(name)) }
-    guard let worker = WorkerThread(name: "pip-dbus", body: { [self] in serve() }) else {
-      throw .sessionBusUnavailable(reason: "the system refuses another thread")
-    }
-    thread.withLock { $0 = worker }
-    return owned
-  }
 
   private func register(_ interface: any BusInterface) throws(PipSinkError) {
     var vtable = GDBusInterfaceVTable()
@@ -141,10 +133,7 @@ final class BusConnection: @unchecked Sendable {
   func stop() {
     isStopping.withLock { $0 = true }
     g_main_context_wakeup(context)
-    thread.withLock { thread in
-      thread?.join()
-      thread = nil
-    }
+    thread?.join()
     g_dbus_connection_flush_sync(connection, nil, nil)
     g_dbus_connection_close_sync(connection, nil, nil)
     // Calls that came too late would keep the connection.

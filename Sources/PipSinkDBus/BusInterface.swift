@@ -5,8 +5,8 @@ import PipSink
 protocol BusInterface: AnyObject {
   nonisolated var name: String { get }
   nonisolated var path: String { get }
-  /// In D-Bus's introspection format.
-  nonisolated var description: String { get }
+  /// Its methods, properties and signals, in D-Bus's introspection format.
+  nonisolated var members: String { get }
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue]
 
@@ -22,5 +22,9 @@ protocol BusInterface: AnyObject {
 }
 
 extension BusInterface {
+  nonisolated var description: String {
+    "<node><interface name=\"\(name)\">\(members)</interface></node>"
+  }
+
   func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession) {}
 }

@@ -4,19 +4,15 @@ import PipSink
 final class MediaPlayerInterface: BusInterface {
   nonisolated let name = "org.mpris.MediaPlayer2"
   nonisolated let path = "/org/mpris/MediaPlayer2"
-  nonisolated let description = """
-    <node>
-      <interface name="org.mpris.MediaPlayer2">
-        <method name="Raise"/>
-        <method name="Quit"/>
-        <property name="CanQuit" type="b" access="read"/>
-        <property name="CanRaise" type="b" access="read"/>
-        <property name="HasTrackList" type="b" access="read"/>
-        <property name="Identity" type="s" access="read"/>
-        <property name="SupportedUriSchemes" type="as" access="read"/>
-        <property name="SupportedMimeTypes" type="as" access="read"/>
-      </interface>
-    </node>
+  nonisolated let members = """
+    <method name="Raise"/>
+    <method name="Quit"/>
+    <property name="CanQuit" type="b" access="read"/>
+    <property name="CanRaise" type="b" access="read"/>
+    <property name="HasTrackList" type="b" access="read"/>
+    <property name="Identity" type="s" access="read"/>
+    <property name="SupportedUriSchemes" type="as" access="read"/>
+    <property name="SupportedMimeTypes" type="as" access="read"/>
     """
   private let identity: String
   private let quit: (@MainActor () -> Void)?

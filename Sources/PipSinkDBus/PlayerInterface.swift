@@ -6,42 +6,38 @@ import PipSink
 final class PlayerInterface: BusInterface {
   nonisolated let name = "org.mpris.MediaPlayer2.Player"
   nonisolated let path = "/org/mpris/MediaPlayer2"
-  nonisolated let description = """
-    <node>
-      <interface name="org.mpris.MediaPlayer2.Player">
-        <method name="Next"/>
-        <method name="Previous"/>
-        <method name="Pause"/>
-        <method name="PlayPause"/>
-        <method name="Stop"/>
-        <method name="Play"/>
-        <method name="Seek"><arg name="Offset" type="x" direction="in"/></method>
-        <method name="SetPosition">
-          <arg name="TrackId" type="o" direction="in"/>
-          <arg name="Position" type="x" direction="in"/>
-        </method>
-        <method name="OpenUri"><arg name="Uri" type="s" direction="in"/></method>
-        <property name="PlaybackStatus" type="s" access="read"/>
-        <property name="Rate" type="d" access="read"/>
-        <property name="MinimumRate" type="d" access="read"/>
-        <property name="MaximumRate" type="d" access="read"/>
-        <property name="Volume" type="d" access="readwrite"/>
-        <property name="Metadata" type="a{sv}" access="read"/>
-        <property name="CanGoNext" type="b" access="read"/>
-        <property name="CanGoPrevious" type="b" access="read"/>
-        <property name="CanPlay" type="b" access="read"/>
-        <property name="CanPause" type="b" access="read"/>
-        <property name="CanSeek" type="b" access="read"/>
-        <property name="CanControl" type="b" access="read"/>
-      </interface>
-    </node>
+  nonisolated let members = """
+    <method name="Next"/>
+    <method name="Previous"/>
+    <method name="Pause"/>
+    <method name="PlayPause"/>
+    <method name="Stop"/>
+    <method name="Play"/>
+    <method name="Seek"><arg name="Offset" type="x" direction="in"/></method>
+    <method name="SetPosition">
+      <arg name="TrackId" type="o" direction="in"/>
+      <arg name="Position" type="x" direction="in"/>
+    </method>
+    <method name="OpenUri"><arg name="Uri" type="s" direction="in"/></method>
+    <property name="PlaybackStatus" type="s" access="read"/>
+    <property name="Rate" type="d" access="read"/>
+    <property name="MinimumRate" type="d" access="read"/>
+    <property name="MaximumRate" type="d" access="read"/>
+    <property name="Volume" type="d" access="readwrite"/>
+    <property name="Metadata" type="a{sv}" access="read"/>
+    <property name="CanGoNext" type="b" access="read"/>
+    <property name="CanGoPrevious" type="b" access="read"/>
+    <property name="CanPlay" type="b" access="read"/>
+    <property name="CanPause" type="b" access="read"/>
+    <property name="CanSeek" type="b" access="read"/>
+    <property name="CanControl" type="b" access="read"/>
     """
 
   /// Whether it was stopped and not only paused.
   private var isStopped = false
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue] {
-    let hasStreams = !session.streamStates.isEmpty
+    let hasStreams = !session.streams.isEmpty
     if !session.isPaused { isStopped = false }
     let status = !hasStreams || isStopped ? "Stopped" : session.isPaused ? "Paused" : "Playing"
     return [
@@ -58,7 +54,7 @@ final class PlayerInterface: BusInterface {
     _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
     // As CanPlay and CanPause say.
-    let hasStreams = !session.streamStates.isEmpty
+    let hasStreams = !session.streams.isEmpty
     switch method {
     case "Next": try show(neighbour(in: session, forward: true), in: session)
     case "Previous": try show(neighbour(in: session, forward: false), in: session)
@@ -92,7 +88,7 @@ final class PlayerInterface: BusInterface {
 
   private func metadata(of session: PictureInPictureSession) -> [String: BusValue] {
     let id = session.controller.currentStreamID
-    guard session.streamStates[id] != nil else {
+    guard session.info(of: id) != nil else {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]
     }
     // A path has letters, digits and underscores only.

@@ -4,37 +4,33 @@ import PipSink
 final class SessionInterface: BusInterface {
   nonisolated let name = "org.pipsink.Session1"
   nonisolated let path = "/org/pipsink/Session1"
-  nonisolated let description = """
-    <node>
-      <interface name="org.pipsink.Session1">
-        <method name="Init"/>
-        <method name="Enable"><arg name="stream" type="s" direction="in"/></method>
-        <method name="Stop"/>
-        <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
-        <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
-        <method name="EnableWhenBackground"/>
-        <method name="CancelBackground"/>
-        <method name="StartPlayingStream">
-          <arg name="stream" type="s" direction="in"/>
-          <arg name="source" type="s" direction="in"/>
-        </method>
-        <method name="StopPlayingStream"><arg name="stream" type="s" direction="in"/></method>
-        <method name="Statistics"><arg name="streams" type="a{sa{sv}}" direction="out"/></method>
-        <property name="State" type="s" access="read"/>
-        <property name="PictureInPictureState" type="s" access="read"/>
-        <property name="PictureInPictureStream" type="s" access="read"/>
-        <property name="Streams" type="a{ss}" access="read"/>
-        <property name="StreamErrors" type="a{ss}" access="read"/>
-        <signal name="StreamAdded"><arg name="stream" type="s"/></signal>
-        <signal name="StreamStateChanged">
-          <arg name="stream" type="s"/>
-          <arg name="state" type="s"/>
-          <arg name="error" type="s"/>
-        </signal>
-        <signal name="StreamRemoved"><arg name="stream" type="s"/></signal>
-        <signal name="StatisticsChanged"><arg name="streams" type="a{sa{sv}}"/></signal>
-      </interface>
-    </node>
+  nonisolated let members = """
+    <method name="Init"/>
+    <method name="Enable"><arg name="stream" type="s" direction="in"/></method>
+    <method name="Stop"/>
+    <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
+    <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
+    <method name="EnableWhenBackground"/>
+    <method name="CancelBackground"/>
+    <method name="StartPlayingStream">
+      <arg name="stream" type="s" direction="in"/>
+      <arg name="source" type="s" direction="in"/>
+    </method>
+    <method name="StopPlayingStream"><arg name="stream" type="s" direction="in"/></method>
+    <method name="Statistics"><arg name="streams" type="a{sa{sv}}" direction="out"/></method>
+    <property name="State" type="s" access="read"/>
+    <property name="PictureInPictureState" type="s" access="read"/>
+    <property name="PictureInPictureStream" type="s" access="read"/>
+    <property name="Streams" type="a{ss}" access="read"/>
+    <property name="StreamErrors" type="a{ss}" access="read"/>
+    <signal name="StreamAdded"><arg name="stream" type="s"/></signal>
+    <signal name="StreamStateChanged">
+      <arg name="stream" type="s"/>
+      <arg name="state" type="s"/>
+      <arg name="error" type="s"/>
+    </signal>
+    <signal name="StreamRemoved"><arg name="stream" type="s"/></signal>
+    <signal name="StatisticsChanged"><arg name="streams" type="a{sa{sv}}"/></signal>
     """
 
   /// In bytes.
@@ -43,12 +39,14 @@ final class SessionInterface: BusInterface {
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue] {
     let streams = session.streams
+    let states = streams.map { ($0.id, BusValue.string($0.state.name)) }
+    let errors = streams.compactMap { info in info.failure.map { (info.id, BusValue.string($0.description)) } }
     return [
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
       "PictureInPictureStream": .string(session.pictureInPictureStreamID ?? ""),
-      "Streams": .dictionary(of: "s", session.streamStates.mapValues { .string($0.name) }),
-      "StreamErrors": .dictionary(of: "s", session.streamErrors.mapValues { .string($0.description) }),
+      "Streams": .dictionary(of: "s", Dictionary(uniqueKeysWithValues: states)),
+      "StreamErrors": .dictionary(of: "s", Dictionary(uniqueKeysWithValues: errors)),
     ]
   }
 
@@ -82,8 +80,8 @@ final class SessionInterface: BusInterface {
   }
 
   static func statistics(of session: PictureInPictureSession) -> BusValue {
-    let streams = session.streamStates.keys.compactMap { id in
-      session.router.statistics(of: id).map { (id, BusValue.variants($0.busValues)) }
+    let streams = session.streams.compactMap { info in
+      session.router.statistics(of: info.id).map { (info.id, BusValue.variants($0.busValues)) }
     }
     return .dictionary(of: "a{sv}", Dictionary(uniqueKeysWithValues: streams))
   }
@@ -121,14 +119,23 @@ final class SessionInterface: BusInterface {
 
   /// Whether a text begins with a scheme and "://"; a description that has a URI in it begins with an element's name.
   static func isURI(_ text: String) -> Bool {
-    let scheme = text.utf8.prefix { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"):
-        true
-      default: "+-.".utf8.contains(byte)
+    text.prefixMatch(of: /[A-Za-z0-9+.\-]+:\/\//.matchingSemantics(.unicodeScalar)) != nil
+  }
+}
+
+extension StreamStatistics {
+  /// Frames, and milliseconds.
+  var busValues: [String: BusValue] {
+    var values: [String: BusValue] = [
+      "Received": .unsigned(received), "InApp": .unsigned(inApp), "PictureInPicture": .unsigned(pictureInPicture),
+      "Replaced": .unsigned(replaced),
+    ]
+    if let format { values["Format"] = .string("\(format)") }
+    for (key, percentile) in [("IntervalMedian", 50.0), ("IntervalP99", 99.0)] {
+      if let interval = intervals.nanoseconds(atPercentile: percentile) {
+        values[key] = .double(Double(interval) / 1e6)
       }
     }
-    return !scheme.isEmpty && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
+    return values
   }
 }

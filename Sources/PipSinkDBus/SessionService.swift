@@ -8,7 +8,7 @@ import PipSink
 @MainActor
 public final class SessionService {
   /// Its names on the bus. Each has a suffix (`.instance` and the process's ID) where another process had it before.
-  public let busNames: [String]
+  public var busNames: [String] { connection.names }
 
   private weak var session: PictureInPictureSession?
   private let connection: BusConnection
@@ -34,7 +34,8 @@ public final class SessionService {
     interfaces = [sessionInterface, MediaPlayerInterface(identity: identity, quit: quit), PlayerInterface()]
     let queue = CallQueue<BusCall>()
     let inbox = Inbox()
-    connection = try BusConnection { call in
+    let names = [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"]
+    connection = try BusConnection(exporting: interfaces, as: names) { call in
       let isTaken = queue.add(call) { inbox.service?.perform($0) }
       if !isTaken {
         call.refuse(
@@ -43,7 +44,6 @@ public final class SessionService {
       }
     }
     self.queue = queue
-    busNames = try connection.export(interfaces, as: [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"])
     inbox.service = self
     session.observeEvents { [weak self] event in
       switch event {
@@ -81,16 +81,18 @@ public final class SessionService {
         "PropertiesChanged", [.string(interface.name), .variants(changed), .strings([])],
         of: "org.freedesktop.DBus.Properties", at: interface.path)
     }
-    sayStreams(session.streamStates, session.streamErrors)
+    sayStreams(session.streams)
   }
 
-  private func sayStreams(_ new: [StreamID: StreamPlayState], _ errors: [StreamID: PipSinkError]) {
+  /// - Parameter streams: sorted by their IDs.
+  private func sayStreams(_ streams: [StreamInfo]) {
     let old = streamStates
-    streamStates = new
-    for id in old.keys.sorted() where new[id] == nil { emit("StreamRemoved", .string(id)) }
-    for (id, state) in new.sorted(by: { $0.key < $1.key }) where old[id] != state {
-      if old[id] == nil { emit("StreamAdded", .string(id)) }
-      emit("StreamStateChanged", .string(id), .string(state.name), .string(errors[id]?.description ?? ""))
+    streamStates = Dictionary(uniqueKeysWithValues: streams.map { ($0.id, $0.state) })
+    for id in old.keys.sorted() where streamStates[id] == nil { emit("StreamRemoved", .string(id)) }
+    for info in streams where old[info.id] != info.state {
+      if old[info.id] == nil { emit("StreamAdded", .string(info.id)) }
+      emit(
+        "StreamStateChanged", .string(info.id), .string(info.state.name), .string(info.failure?.description ?? ""))
     }
   }
 
@@ -110,20 +112,13 @@ public final class SessionService {
   private func perform(_ call: BusCall) {
     // A property's call names the interface first.
     let isProperty = call.interface == "org.freedesktop.DBus.Properties"
-    let name = isProperty ? call.arguments.first : call.interface
+    let name = isProperty ? call.arguments.strings.first : call.interface
     guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
       return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
     }
-    guard call.method != "Set" || !isProperty else {
-      if let property = call.arguments.last, let number = call.number {
-        interface.setProperty(property, to: number, of: session)
-        sessionDidChange()
-      }
-      return call.answer([])
-    }
-    guard !isProperty else { return answer(call, interface.properties(of: session)) }
+    guard !isProperty else { return call.answer(access(interface, call, of: session)) }
     do throws(PipSinkError) {
-      let results = try interface.perform(call.method, call.arguments, on: session)
+      let results = try interface.perform(call.method, call.arguments.strings, on: session)
       sessionDidChange()
       call.answer(results)
     } catch {
@@ -133,11 +128,17 @@ public final class SessionService {
   }
 
   /// GDBus lets no call for a property come that the interface does not have.
-  private func answer(_ call: BusCall, _ properties: [String: BusValue]) {
-    if call.method == "Get", let name = call.arguments.last, let value = properties[name] {
-      call.answer([.variant(value)])
-    } else {
-      call.answer([.variants(properties)])
+  private func access(
+    _ interface: any BusInterface, _ call: BusCall, of session: PictureInPictureSession
+  ) -> [BusValue] {
+    let name = call.arguments.strings.last ?? ""
+    switch call.method {
+    case "Set":
+      if let number = call.arguments.number { interface.setProperty(name, to: number, of: session) }
+      sessionDidChange()
+      return []
+    case "Get": return interface.properties(of: session)[name].map { [BusValue.variant($0)] } ?? []
+    default: return [.variants(interface.properties(of: session))]
     }
   }
 
