@@ -29,13 +29,8 @@ enum ExitStatus: Int32 {
         .pipeline
       case .resourceExhausted: .exhausted
       case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
-      case .invalidCaps, .elementFailed, .stateChangeFailed, .alreadyRunning, .unreadableFrame, .unsupportedPixelFormat,
-        .noSuchPlane, .streamStalled, .streamEndedUnexpectedly, .notSeekable, .noAudioVolume,
-        .poolExhausted,
-        .illegalTransition,
-        .pictureInPictureNotPossible, .sourceNotReady,
-        .pictureInPictureCancelled, .outOfMemory, .pictureNotWritten:
-        .failed
+      // What happens to a pipeline that runs.
+      default: .failed
       }
   }
 }
@@ -53,17 +48,6 @@ struct DemoError: Error {
   init(_ error: PipSinkError) {
     status = ExitStatus(error)
     message = error.description + (DebianPackages.advice(for: error).map { "\n\($0)" } ?? "")
-  }
-
-  /// Runs a command, says its error on standard error, and ends it with the error's exit code.
-  static func reporting(_ command: () async throws -> Void) async throws {
-    do {
-      try await command()
-    } catch let error as PipSinkError {
-      throw DemoError(error).reported
-    } catch let error as DemoError {
-      throw error.reported
-    }
   }
 
   /// Says it on standard error.

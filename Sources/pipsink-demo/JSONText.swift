@@ -11,17 +11,13 @@ enum JSONText {
   /// JSON's own rules leave DEL, C1 and what overrides the direction of text as they are, which a terminal obeys. In JSON
   /// they can be in strings only, and mean the same there when they are escaped.
   private static func escaped(_ json: String) -> String {
-    guard json.unicodeScalars.contains(where: isToBeEscaped) else { return json }
-    var result = ""
-    for scalar in json.unicodeScalars {
+    json.unicodeScalars.reduce(into: "") { result, scalar in
       if isToBeEscaped(scalar) {
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        result += String(format: "\\u%04x", scalar.value)
       } else {
         result.unicodeScalars.append(scalar)
       }
     }
-    return result
   }
 
   /// Line breaks are between values.

@@ -11,17 +11,16 @@ struct LaunchFile {
 
   /// - Throws: ``DemoError``: the file cannot be read, a variable without a default is not set, or a value cannot stand
   ///   where it is written.
-  init(path: String, variable: (String) -> [UInt8]? = Self.processVariable) throws {
+  init(path: String) throws {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw DemoError(.usage, "the pipeline file \"\(path)\" cannot be read")
     }
-    try self.init(bytes: [UInt8](data), name: path, variable: variable)
+    try self.init(bytes: [UInt8](data), name: path) { name in
+      getenv(name).map { value in UnsafeRawBufferPointer(start: value, count: strlen(value)).map(\.self) }
+    }
   }
 
-  init(source: String, name: String, environment: [String: String]) throws {
-    try self.init(bytes: Array(source.utf8), name: name) { environment[$0].map { Array($0.utf8) } }
-  }
-
+  /// - Parameter variable: the value of a variable of the environment.
   init(bytes: [UInt8], name: String, variable: (String) -> [UInt8]?) throws {
     let holes = try Self.holes(in: Self.withoutComments(bytes), name: name)
     let values = try holes.variables.map { hole in
@@ -38,11 +37,6 @@ struct LaunchFile {
     } catch {
       throw Self.error(error, name: name, holes.variables.map(\.name), values)
     }
-  }
-
-  /// As the process's environment has it.
-  static func processVariable(_ name: String) -> [UInt8]? {
-    getenv(name).map { value in UnsafeRawBufferPointer(start: value, count: strlen(value)).map(\.self) }
   }
 
   private static func error(
@@ -83,19 +77,10 @@ struct LaunchFile {
     let initial: [UInt8]?
 
     /// NAME or NAME:-DEFAULT.
-    init?(_ text: ArraySlice<UInt8>) {
-      let end = text.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
-      let rest = text[end...]
-      name = String(decoding: text[..<end], as: UTF8.self)
-      initial = rest.isEmpty ? nil : Array(rest.dropFirst(2))
-      let isName = name.utf8.enumerated().allSatisfy { place, byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): place > 0
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
-        default: false
-        }
-      }
-      guard isName, !name.isEmpty, rest.isEmpty || rest.starts(with: Array(":-".utf8)) else { return nil }
+    init?(_ text: String) {
+      let form = /(?s)([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?/.matchingSemantics(.unicodeScalar)
+      guard let match = text.wholeMatch(of: form) else { return nil }
+      (name, initial) = (String(match.1), match.2.map { Array($0.utf8) })
     }
   }
 
@@ -117,10 +102,9 @@ struct LaunchFile {
       guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
         throw DemoError(.pipeline, "\(name): \"${\" without \"}\"")
       }
-      let inside = rest[rest.startIndex + 2..<end]
+      let inside = String(decoding: rest[rest.startIndex + 2..<end], as: UTF8.self)
       guard let variable = Variable(inside), variables.count < LaunchText.holeLimit else {
-        let text = String(decoding: inside, as: UTF8.self)
-        throw DemoError(.pipeline, "\(name): \"${\(text)}\" is neither \"${NAME}\" nor \"${NAME:-default}\"")
+        throw DemoError(.pipeline, "\(name): \"${\(inside)}\" is neither \"${NAME}\" nor \"${NAME:-default}\"")
       }
       units.append(LaunchText.firstHole + LaunchText.Unit(variables.count))
       variables.append(variable)

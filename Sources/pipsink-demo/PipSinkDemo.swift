@@ -51,6 +51,8 @@ enum Program {
       return EXIT_SUCCESS
     } catch let error as DemoError {
       return error.reported.rawValue
+    } catch let error as PipSinkError {
+      return DemoError(error).reported.rawValue
     } catch {
       let status = PipSinkDemo.exitCode(for: error)
       let text = PipSinkDemo.fullMessage(for: error)

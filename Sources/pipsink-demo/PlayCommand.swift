@@ -209,13 +209,11 @@ struct PlayCommand: AsyncParsableCommand {
 
   func run() async throws {
     HardwareDecoders.preference = hardwareDecoders
-    try await DemoError.reporting {
-      try SystemLimits.checkForPipelines()
-      try LineLogHandler.install(logLevel)
-      try PipSinkPlugin.register()
-      let session = try await PlaySession(self, description: pipelineDescription())
-      try await session.run()
-    }
+    try SystemLimits.checkForPipelines()
+    try LineLogHandler.install(logLevel)
+    try PipSinkPlugin.register()
+    let session = try await PlaySession(self, description: pipelineDescription())
+    try await session.run()
   }
 
   private func pipelineDescription() throws -> PipelineDescription? {

@@ -1,16 +1,32 @@
 import Glibc
 import PipSink
 
-/// The end of a run: what it reports.
+/// What a run reports: of itself while it goes on, and at its end.
 extension PlaySession {
   /// - Parameter seconds: what pipelines have for their stop.
   func finish(within seconds: Double) async {
-    isFinishing = true
-    let duration = self.seconds
-    let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
-    reportFailures(infos)
+    let (duration, infos) = beginEnd()
     await stopAll(within: seconds)
     conclude(duration, infos)
+  }
+
+  /// The same at once, for a program whose main loop goes on no more.
+  func finishAtOnce() {
+    let (duration, infos) = beginEnd()
+    dbus?.stop()
+    dbus = nil
+    engine.stateChangeTimeout = Self.patienceAfterSignal
+    engine.stop()
+    conclude(duration, infos)
+  }
+
+  /// What is known before the streams stop.
+  private func beginEnd() -> (duration: Double, infos: [StreamID: StreamInfo]) {
+    isFinishing = true
+    let duration = seconds
+    let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
+    reportFailures(infos)
+    return (duration, infos)
   }
 
   private static let eventLimit = 10_000
@@ -23,27 +39,12 @@ extension PlaySession {
       pictureInPictureEvents.append(record)
       if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
     case .streamRemoved(let id, let summary?):
-      ended.insert(id)
-      stopped.add(reported(summary), of: id)
+      stopped.add(reported(summary, state: "ended"), of: id)
       stopped.add(summary.changes)
       stopped.forgetOldest()
-      ended.remove(id)
       failed[id] = nil
     default: break
     }
-  }
-
-  /// The same at once, for a program whose main loop goes on no more.
-  func finishAtOnce() {
-    isFinishing = true
-    let duration = self.seconds
-    let infos = Dictionary(uniqueKeysWithValues: engine.streams.map { ($0.id, $0) })
-    reportFailures(infos)
-    dbus?.stop()
-    dbus = nil
-    engine.stateChangeTimeout = Self.patienceAfterSignal
-    engine.stop()
-    conclude(duration, infos)
   }
 
   private func conclude(_ duration: Double, _ infos: [StreamID: StreamInfo]) {
@@ -58,9 +59,8 @@ extension PlaySession {
     } catch {
       report(error)
     }
-    warnAboutSilentStreams()
-    let report = makeReport(duration: duration, infos)
-    write(report)
+    warnAboutSilentStreams(infos)
+    write(makeReport(duration: duration, infos))
     if PipSink.blockedPipelineCount > 0 { endWithoutCleanup() }
   }
 
@@ -83,20 +83,17 @@ extension PlaySession {
   /// Streams that fail still: those that are being started again, and those whose failure had no time to be told of.
   /// One that has never delivered anything and is only started again is a failure of the run.
   private func reportFailures(_ infos: [StreamID: StreamInfo]) {
-    for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil && !ended.contains(id) {
+    for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil {
       guard let failure = info.failure else { continue }
       switch info.state {
-      case .failed:
-        failed[id] = failure
-        hasFailed = true
-        report(DemoError(failure), about: "stream \"\(id)\" failed: ")
+      case .failed: noteFailure(of: id, failure)
       case .reconnecting, .requesting:
         // One that had played may come back yet, as it did before; the report has its state and its error.
         guard router.statistics(of: id)?.received ?? 0 == 0 else {
           statusLine.say("warning: stream \"\(id)\" was being started again at the end: \(failure)")
           continue
         }
-        lost.insert(id)
+        hasFailed = true
         report(DemoError(failure), about: "stream \"\(id)\" never delivered a frame: ")
       default: break
       }
@@ -104,9 +101,12 @@ extension PlaySession {
   }
 
   /// A branch that never delivers is a mistake that no element reports.
-  private func warnAboutSilentStreams() {
-    for (id, statistics) in statistics where statistics.received == 0 && failed[id] == nil && !lost.contains(id) {
-      if let error = session.summary(of: id)?.processingError {
+  private func warnAboutSilentStreams(_ infos: [StreamID: StreamInfo]) {
+    for summary in session.summaries where summary.statistics.received == 0 {
+      let id = summary.streamID
+      // Others have been told of.
+      guard failed[id] == nil, infos[id]?.failure == nil else { continue }
+      if let error = summary.processingError {
         report(DemoError(error), about: "stream \"\(id)\": ")
       } else {
         statusLine.say("warning: stream \"\(id)\" delivered no frame")
@@ -115,28 +115,28 @@ extension PlaySession {
   }
 
   private func makeReport(duration: Double, _ infos: [StreamID: StreamInfo]) -> Report {
-    let usage = ResourceUsage.current
     for id in router.streamIDs {
-      if let summary = session.summary(of: id, infos[id]) { stopped.add(reported(summary), of: id) }
+      guard let summary = session.summary(of: id, infos[id]) else { continue }
+      stopped.add(reported(summary, state: summary.info?.state.name ?? "stopped"), of: id)
     }
     return Report(
-      outcome: hasFailed || !lost.isEmpty ? .failed : outcome ?? .finished, durationSeconds: duration,
+      outcome: hasFailed ? .failed : outcome ?? .finished, durationSeconds: duration,
       surface: session.display.kind,
       streams: stopped.streams, forgottenStreams: stopped.forgotten, abandonedPipelines: engine.abandonedPipelineCount,
       modeChanges: (stopped.changes + router.changes).sorted { $0.requestedAt < $1.requestedAt }.map {
         Report.ModeChange($0, start: start)
       },
       pictureInPictureEvents: pictureInPictureEvents,
-      process: .init(usage),
+      process: .init(.current),
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
-  private func reported(_ summary: StreamSummary) -> Report.Stream {
-    let id = summary.streamID
-    let state = failed[id] != nil ? "failed" : ended.contains(id) ? "ended" : summary.info?.state.name ?? "stopped"
+  /// - Parameter state: of a stream that has not failed.
+  private func reported(_ summary: StreamSummary, state: String) -> Report.Stream {
+    let failure = failed[summary.streamID]
     var stream = Report.Stream(
-      summary.statistics, state: state,
-      error: (failed[id] ?? summary.info?.failure ?? summary.processingError)?.description)
+      summary.statistics, state: failure == nil ? state : "failed",
+      error: (failure ?? summary.info?.failure ?? summary.processingError)?.description)
     if !summary.isProcessed { stream.dropped = nil }
     return stream
   }
@@ -163,6 +163,32 @@ extension PlaySession {
     } catch {
       // The table is the report where there is no other.
       if isInFile { statusLine.say("warning: \(error.message)") } else { self.report(error) }
+    }
+  }
+
+  // MARK: - Metrics
+
+  /// Writes the file anew, whole.
+  func writeMetrics() throws(DemoError) {
+    guard let path = command.metrics else { return }
+    let text = PrometheusText(session.summaries.map(\.statistics), process: .current).text
+    do throws(OutputFileError) {
+      try OutputFile.write(text.utf8, to: path)
+    } catch {
+      throw DemoError(.failed, "the metrics file \"\(path)\" cannot be written: \(error)")
+    }
+  }
+
+  /// The file every second. What hinders it is reported once.
+  func metricsTimer() -> Task<Void, Never> {
+    Task {
+      while (try? await Task.sleep(for: .seconds(1))) != nil {
+        do throws(DemoError) {
+          try writeMetrics()
+        } catch {
+          return report(error)
+        }
+      }
     }
   }
 }

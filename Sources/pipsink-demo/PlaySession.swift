@@ -8,16 +8,8 @@ import PipSinkGTK
 /// Everything that happens comes to one loop, in order.
 @MainActor
 final class PlaySession {
-  private enum Input: Sendable {
-    case session(SessionEvent)
-    case action(TimedAction.Action)
-    case key(Character)
-    /// The pipeline has not come up.
-    case startFailed(PipSinkError)
-    case durationOver
-    case interrupt
-    case tick
-  }
+  /// Something that happens, as what is done about it.
+  private typealias Input = @MainActor (PlaySession) -> Void
 
   let command: PlayCommand
   let session: PictureInPictureSession
@@ -31,13 +23,11 @@ final class PlaySession {
   var dbus: SessionService?
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
-  var ended: Set<StreamID> = []
+  private var isInterrupted = false
   var failed: [StreamID: PipSinkError] = [:]
-  /// Streams that only failed and were started again, without a frame.
-  var lost: Set<StreamID> = []
   /// How many `start` actions are still to come.
   private var startsToCome = 0
-  /// Whether a stream has failed that may have been stopped since.
+  /// Whether a stream has failed, which may have been stopped since, or never delivered a frame.
   var hasFailed = false
   var errors: [DemoError] = []
   /// Whether the report is on its way.
@@ -61,7 +51,7 @@ final class PlaySession {
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
     (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
     session = try PictureInPictureSession(
-      engine, Self.makeDisplay(command, statusLine), try command.sessionConfiguration)
+      engine, Self.makeDisplay(command.surface, command, statusLine), try command.sessionConfiguration)
     let audio = engine.audioSession
     audio.applicationName = "PipSink"
     audio.category = command.audio.audioCategory
@@ -71,29 +61,25 @@ final class PlaySession {
   }
 
   private static func makeDisplay(
-    _ command: PlayCommand, _ statusLine: StatusLine
+    _ surface: PlayCommand.Surface, _ command: PlayCommand, _ statusLine: StatusLine
   ) throws(PipSinkError) -> any SessionDisplay {
-    func windows() throws(PipSinkError) -> any SessionDisplay {
-      try WindowDisplay(
-        size: command.windowSize ?? PictureSize(width: 960, height: 540),
-        layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement)
-    }
-    func offscreen() throws(PipSinkError) -> any SessionDisplay {
-      try OffscreenDisplay(
+    switch surface {
+    case .none: return NoDisplay()
+    case .offscreen:
+      return try OffscreenDisplay(
         inAppSize: command.windowSize ?? PictureSize(width: 640, height: 360),
         pictureInPictureSize: command.pipSize ?? PictureSize(width: 320, height: 180),
         isSplit: command.layout == .split)
-    }
-    switch command.surface {
-    case .none: return NoDisplay()
-    case .offscreen: return try offscreen()
-    case .window: return try windows()
+    case .window:
+      return try WindowDisplay(
+        size: command.windowSize ?? PictureSize(width: 960, height: 540),
+        layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement)
     case .auto:
       do throws(PipSinkError) {
-        return try windows()
+        return try makeDisplay(.window, command, statusLine)
       } catch {
         statusLine.say("Showing the streams offscreen: no display can be reached.")
-        return try offscreen()
+        return try makeDisplay(.offscreen, command, statusLine)
       }
     }
   }
@@ -103,31 +89,24 @@ final class PlaySession {
     try writeMetrics()
     try startDBus()
     let continuation = continuation
-    let signals = SignalSources { continuation.yield(.interrupt) }
-    let keys = TerminalKeys { continuation.yield(.key($0)) }
+    let signals = SignalSources { Task { @MainActor in self.interrupt() } }
+    let keys = TerminalKeys { key in continuation.yield { TimedAction.Action(key: key).map($0.perform) } }
     // The report has also what happens just before the end.
     session.observeEvents { [weak self] event in
       self?.record(event)
-      continuation.yield(.session(event))
+      continuation.yield { $0.handle(event) }
     }
     start = .now
     if session.display is WindowDisplay { GTKDisplay.onLoss { [weak self] in self?.displayDied(keys) } }
     if command.autoPip { startAutomatically() }
     let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     for await input in inputs {
-      handle(input)
+      input(self)
       if outcome != nil { break }
     }
     for task in tasks { task.cancel() }
     keys?.cancel()
-    // A signal may come now: whoever waits for a pipeline then waits no longer.
-    let rest = Task {
-      for await input in inputs {
-        if case .interrupt = input { await stopAll(within: Self.patienceAfterSignal) }
-      }
-    }
-    await finish(within: outcome == .interrupted ? Self.patienceAfterSignal : command.stopTimeout)
-    rest.cancel()
+    await finish(within: isInterrupted ? Self.patienceAfterSignal : command.stopTimeout)
     signals.cancel()
     if let error = errors.first { throw error.status.exitCode }
   }
@@ -136,7 +115,7 @@ final class PlaySession {
     guard command.dbus else { return }
     let continuation = continuation
     // As by its key.
-    let service = try SessionService(exporting: session) { continuation.yield(.action(.quit)) }
+    let service = try SessionService(exporting: session) { continuation.yield { $0.perform(.quit) } }
     statusLine.say("On the session bus as \(service.busNames.joined(separator: " and ")).")
     dbus = service
   }
@@ -156,7 +135,7 @@ final class PlaySession {
       do throws(PipSinkError) {
         try await session.start()
       } catch {
-        continuation.yield(.startFailed(error))
+        continuation.yield { $0.startFailed(error) }
       }
     }
   }
@@ -185,18 +164,18 @@ final class PlaySession {
       Task {
         for timed in actions {
           guard (try? await clock.sleep(until: begin + .seconds(timed.seconds))) != nil else { return }
-          continuation.yield(.action(timed.action))
+          continuation.yield { $0.perform(timed.action) }
         }
       },
       Task {
-        while (try? await clock.sleep(for: .seconds(interval))) != nil { continuation.yield(.tick) }
+        while (try? await clock.sleep(for: .seconds(interval))) != nil { continuation.yield { $0.updateStatusLine() } }
       },
     ]
     if let duration = command.duration {
       tasks.append(
         Task {
           guard (try? await clock.sleep(until: begin + .seconds(duration))) != nil else { return }
-          continuation.yield(.durationOver)
+          continuation.yield { $0.outcome = .duration }
         })
     }
     return tasks
@@ -204,22 +183,26 @@ final class PlaySession {
 
   // MARK: - What happens
 
-  private func handle(_ input: Input) {
-    switch input {
-    case .session(let event): handle(event)
-    case .action(let action): perform(action)
-    case .startFailed(let error):
-      for id in engine.streamIDs { failed[id] = error }
-      hasFailed = true
-      report(DemoError(error))
-      outcome = .failed
-    case .durationOver: outcome = .duration
-    case .interrupt: outcome = .interrupted
-    case .key(let key): TimedAction.Action(key: key).map(perform)
-    case .tick:
-      statusLine.update(
-        statistics, table: router.table, seconds: seconds, converted: session.display.convertedFrameCount)
-    }
+  /// By Ctrl-C, or because the terminal has gone.
+  private func interrupt() {
+    isInterrupted = true
+    continuation.yield { $0.outcome = .interrupted }
+    // Whoever waits for a pipeline at the run's end waits no longer.
+    if isFinishing { Task { await stopAll(within: Self.patienceAfterSignal) } }
+  }
+
+  /// The pipeline has not come up.
+  private func startFailed(_ error: PipSinkError) {
+    for id in engine.streamIDs { failed[id] = error }
+    hasFailed = true
+    report(DemoError(error))
+    outcome = .failed
+  }
+
+  private func updateStatusLine() {
+    statusLine.update(
+      session.summaries.map(\.statistics), table: router.table, seconds: seconds,
+      converted: session.display.convertedFrameCount)
   }
 
   private func handle(_ event: SessionEvent) {
@@ -232,9 +215,7 @@ final class PlaySession {
     // The session does what its own keys stand for.
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
     case .refused(let error): report(DemoError(error))
-    case .streamAdded(let id):
-      ended.remove(id)
-      failed[id] = nil
+    case .streamAdded(let id): failed[id] = nil
     case .streamRemoved, .pictureInPicture, .playbackChanged, .display: break
     }
   }
@@ -269,13 +250,15 @@ final class PlaySession {
     switch state {
     case .reconnecting(let attempt, let pause, let error):
       statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause * 10).rounded() / 10) s")
-    case .ended: ended.insert(id)
-    case .failed(let error):
-      failed[id] = error
-      hasFailed = true
-      report(DemoError(error), about: "stream \"\(id)\" failed: ")
-    case .stopped, .requesting, .playing, .stalled: break
+    case .failed(let error): noteFailure(of: id, error)
+    case .stopped, .requesting, .playing, .stalled, .ended: break
     }
+  }
+
+  func noteFailure(of id: StreamID, _ error: PipSinkError) {
+    failed[id] = error
+    hasFailed = true
+    report(DemoError(error), about: "stream \"\(id)\" failed: ")
   }
 
   /// Every stream has ended. A run that waits for streams goes on: for those of `start` actions, and, where all are
@@ -340,8 +323,4 @@ final class PlaySession {
   private static let errorLimit = 1000
 
   var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
-
-  var statistics: [(id: StreamID, statistics: StreamStatistics)] {
-    router.streamIDs.compactMap { id in router.statistics(of: id).map { (id, $0) } }
-  }
 }

@@ -164,32 +164,16 @@ extension Report.PictureInPictureEventRecord {
     self.time = time
     switch event {
     case .stateChanged: return nil
-    case .willStart: self.event = "willStart"
-    case .didStart(let latency):
-      self.event = "didStart"
-      detail = latency.map { "\($0 / .milliseconds(1)) ms" }
-    case .failedToStart(let error):
-      self.event = "failedToStart"
-      detail = error.description
-    case .willStop(let reason):
-      self.event = "willStop"
-      detail = "\(reason)"
-    case .didStop(let reason):
-      self.event = "didStop"
-      detail = "\(reason)"
-    case .restoreUserInterface: self.event = "restoreUserInterface"
-    case .renderSizeChanged(let size):
-      self.event = "renderSizeChanged"
-      detail = "\(size)"
-    case .sourceChanged(let old, let new):
-      self.event = "sourceChanged"
-      detail = "\(old) to \(new)"
-    case .suspendedChanged(let isSuspended):
-      self.event = "suspendedChanged"
-      detail = "\(isSuspended)"
-    case .action(let action):
-      self.event = "action"
-      detail = action.rawValue
+    case .willStart: (self.event, detail) = ("willStart", nil)
+    case .didStart(let latency): (self.event, detail) = ("didStart", latency.map { "\($0 / .milliseconds(1)) ms" })
+    case .failedToStart(let error): (self.event, detail) = ("failedToStart", error.description)
+    case .willStop(let reason): (self.event, detail) = ("willStop", "\(reason)")
+    case .didStop(let reason): (self.event, detail) = ("didStop", "\(reason)")
+    case .restoreUserInterface: (self.event, detail) = ("restoreUserInterface", nil)
+    case .renderSizeChanged(let size): (self.event, detail) = ("renderSizeChanged", "\(size)")
+    case .sourceChanged(let old, let new): (self.event, detail) = ("sourceChanged", "\(old) to \(new)")
+    case .suspendedChanged(let isSuspended): (self.event, detail) = ("suspendedChanged", "\(isSuspended)")
+    case .action(let action): (self.event, detail) = ("action", action.rawValue)
     }
   }
 }

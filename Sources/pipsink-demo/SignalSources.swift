@@ -7,8 +7,10 @@ final class SignalSources {
   private var sources: [any DispatchSourceSignal] = []
 
   init(handler: @escaping @Sendable () -> Void) {
-    for number in [SIGINT, SIGTERM, SIGHUP] where !Self.isToBeIgnored(number) {
-      signal(number, SIG_IGN)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let before = signal(number, SIG_IGN).map { unsafeBitCast($0, to: Int.self) }
+      // nohup(1) has the program ignore the terminal's going.
+      if number == SIGHUP, before == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         // A shell says SIGHUP once more than the terminal does.
@@ -18,15 +20,6 @@ final class SignalSources {
       source.resume()
       sources.append(source)
     }
-  }
-
-  /// By nohup(1).
-  private static func isToBeIgnored(_ number: Int32) -> Bool {
-    guard number == SIGHUP else { return false }
-    var action = sigaction()
-    sigaction(number, nil, &action)
-    return action.__sigaction_handler.sa_handler.map { unsafeBitCast($0, to: Int.self) }
-      == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   func cancel() {

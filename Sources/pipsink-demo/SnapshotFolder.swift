@@ -1,4 +1,5 @@
-import Glibc
+import CGStreamer
+import Foundation
 import PipSink
 
 /// Where pictures of the surfaces are written.
@@ -12,7 +13,7 @@ final class SnapshotFolder {
   init(_ path: String) throws(DemoError) {
     self.path = path
     do throws(OutputFileError) {
-      try Self.make(path)
+      guard g_mkdir_with_parents(path, 0o777) == 0 else { throw OutputFileError(code: errno) }
       try OutputFile.check(folder: path)
     } catch {
       throw DemoError(
@@ -30,18 +31,6 @@ final class SnapshotFolder {
       try image.writePNG(to: path)
       files.append(path)
     }
-  }
-
-  /// With the folders above it.
-  private static func make(_ path: String) throws(OutputFileError) {
-    guard mkdir(path, 0o777) != 0, errno != EEXIST else { return }
-    let code = errno
-    guard code == ENOENT, let slash = path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex
-    else {
-      throw OutputFileError(code: code)
-    }
-    try make(String(path[..<slash]))
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else { throw OutputFileError(code: errno) }
   }
 }
 
@@ -69,17 +58,12 @@ enum SnapshotName {
 
   /// Letters, digits and what is harmless stay; everything else becomes its bytes, as in a URI.
   private static func encoded(_ name: String) -> String {
-    name.unicodeScalars.reduce(into: "") { result, scalar in
+    name.unicodeScalars.map { scalar in
       let isHarmless =
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "-_.".unicodeScalars.contains(scalar)
-      if isHarmless {
-        result.unicodeScalars.append(scalar)
-      } else {
-        for byte in String(scalar).utf8 {
-          result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-      }
+      return isHarmless ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
     }
+    .joined()
   }
 
   /// A long name's beginning, and a number made of all of it (FNV-1a).

@@ -34,8 +34,9 @@ enum StandardStream: Int32, CaseIterable, Sendable {
   /// - Throws: ``DemoError`` when the lines get lost otherwise, on a full disk for instance.
   func print(_ text: String) throws(DemoError) {
     guard let code = OutputFile.errorOfWriting(Array((text.visibleLines + "\n").utf8), to: rawValue) else { return }
-    let isGone = [EPIPE, EBADF].contains(code) || isTerminal
-    if !isGone { throw lost(OutputFileError(code: code)) }
+    if [EPIPE, EBADF].contains(code) || isTerminal { return }
+    let name = self == .output ? "output" : "error"
+    throw DemoError(.failed, "standard \(name) cannot be written: \(OutputFileError(code: code))")
   }
 
   /// Writes a result for another program, which must not get lost.
@@ -55,8 +56,4 @@ enum StandardStream: Int32, CaseIterable, Sendable {
 
   /// The same with what a terminal obeys in it, and without a line break.
   func sayRaw(_ text: String) { _ = OutputFile.errorOfWriting(Array(text.utf8), to: rawValue) }
-
-  private func lost(_ error: OutputFileError) -> DemoError {
-    DemoError(.failed, "standard \(self == .output ? "output" : "error") cannot be written: \(error)")
-  }
 }

@@ -2,37 +2,32 @@ import Foundation
 import PipSink
 
 /// Says how a run goes, on standard error: one line that is rewritten on a terminal, a plain line a second elsewhere.
-final class StatusLine {
-  private let terminal = TerminalLine()
+final class StatusLine: TerminalLine {
   private var previous: [StreamID: UInt64] = [:]
   private var previousTime = MonotonicTime.now
 
   /// Seconds between updates.
-  var interval: Double { terminal.isTerminal ? 0.25 : 1 }
+  var interval: Double { isTerminal ? 0.25 : 1 }
 
   /// - Parameter converted: frames that were converted for windows.
   func update(
-    _ streams: [(id: StreamID, statistics: StreamStatistics)], table: RoutingTable, seconds: Double, converted: UInt64?
+    _ streams: [RenderStatistics], table: RoutingTable, seconds: Double, converted: UInt64?
   ) {
     let now = MonotonicTime.now
     let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
-    let parts = streams.map { id, statistics in
+    let parts = streams.map { statistics in
+      let id = statistics.streamID
       // A stream that was stopped and started again counts anew.
       let new = statistics.received - min(statistics.received, previous[id] ?? 0)
       let rate = elapsed > 0 ? Double(new) / elapsed : 0
       return "\(id) \(String(format: "%.1f", rate)) fps, \(statistics.inApp) in-app, "
         + "\(statistics.pictureInPicture) pip, \(statistics.replaced) replaced"
     }
-    previous = Dictionary(streams.map { ($0.id, $0.statistics.received) }) { $1 }
+    previous = Dictionary(streams.map { ($0.streamID, $0.received) }) { $1 }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
     let windows = converted.map { "  (\($0) converted)" } ?? ""
     let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))\(windows)"
-    terminal.isTerminal ? terminal.show(line) : terminal.say(line)
+    isTerminal ? show(line) : say(line)
   }
-
-  /// A message of its own, which stays.
-  func say(_ message: String) { terminal.say(message) }
-
-  func end() { terminal.end() }
 }

@@ -54,20 +54,14 @@ struct TimedAction: ExpressibleByArgument {
       OptionRange.time.range.contains(seconds)
     else { return nil }
     self.seconds = seconds
-    switch parts.behind {
-    case "normal": action = .normal
-    case "snapshot": action = .snapshot
-    case "close": action = .close
-    case "background": action = .background
-    case "foreground": action = .foreground
-    case "pause": action = .session(.togglePause)
-    case "mute": action = .session(.toggleMute)
-    case "quit": action = .quit
-    default:
-      guard let action = Self.action(withArgument: parts.behind) else { return nil }
-      self.action = action
-    }
+    guard let action = Self.words[parts.behind] ?? Self.action(withArgument: parts.behind) else { return nil }
+    self.action = action
   }
+
+  private static let words: [String: Action] = [
+    "normal": .normal, "snapshot": .snapshot, "close": .close, "background": .background, "foreground": .foreground,
+    "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
+  ]
 
   /// By their times; of those that have the same, as they are given.
   static func inOrder(_ actions: [TimedAction]) -> [TimedAction] {

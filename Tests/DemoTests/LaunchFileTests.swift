@@ -235,3 +235,10 @@ import Testing
     #expect(PipelineDescription.arguments(["a", "name=b c", "x=name=d", "name=\"e\""]).elementNames == ["b c", "e"])
   }
 }
+
+extension LaunchFile {
+  /// With these variables instead of the process's.
+  init(source: String, name: String, environment: [String: String]) throws {
+    try self.init(bytes: Array(source.utf8), name: name) { environment[$0].map { Array($0.utf8) } }
+  }
+}

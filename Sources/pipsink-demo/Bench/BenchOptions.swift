@@ -47,22 +47,20 @@ struct BenchOptions: ParsableArguments {
       _exit(128 + SIGINT)
     }
     defer { signals.cancel() }
-    try await DemoError.reporting {
-      try SystemLimits.checkForPipelines()
-      // Before hours are spent on measuring.
-      let old = try compare.map { try BenchResult(contentsOf: $0) }
-      let result = try await measure()
-      var lines: [String] = []
-      if json != "-", csv != "-" {
-        lines.append(BenchTable(result: result).text)
-        if let old { lines.append(BenchComparison(old: old, new: result).text) }
-      }
-      // The files first: what becomes of the terminal is all the same to them.
-      if let json { try Self.write(try result.json, to: json) }
-      if let csv { try Self.write(result.csv.utf8, to: csv) }
-      if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }
-      if !lines.isEmpty { try StandardStream.output.print(lines.joined(separator: "\n")) }
+    try SystemLimits.checkForPipelines()
+    // Before hours are spent on measuring.
+    let old = try compare.map { try BenchResult(contentsOf: $0) }
+    let result = try await measure()
+    var lines: [String] = []
+    if json != "-", csv != "-" {
+      lines.append(BenchTable(result: result).text)
+      if let old { lines.append(BenchComparison(old: old, new: result).text) }
     }
+    // The files first: what becomes of the terminal is all the same to them.
+    if let json { try Self.write(try result.json, to: json) }
+    if let csv { try Self.write(result.csv.utf8, to: csv) }
+    if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }
+    if !lines.isEmpty { try StandardStream.output.print(lines.joined(separator: "\n")) }
   }
 
   private static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(DemoError) {

@@ -17,21 +17,19 @@ struct TableCommand: AsyncParsableCommand {
   var into: String?
 
   func run() async throws {
-    try await DemoError.reporting {
-      let results = try files.map { try BenchResult(contentsOf: $0) }
-      guard let into else {
-        for result in results { try StandardStream.output.print(BenchTable(result: result).markdown) }
-        return
-      }
-      do {
-        var text = try String(contentsOfFile: into, encoding: .utf8)
-        for result in results { try Self.replace(result, in: &text) }
-        try OutputFile.write(text.utf8, to: into)
-      } catch let error as CocoaError {
-        throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error.localizedDescription)")
-      } catch let error as OutputFileError {
-        throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error)")
-      }
+    let results = try files.map { try BenchResult(contentsOf: $0) }
+    guard let into else {
+      for result in results { try StandardStream.output.print(BenchTable(result: result).markdown) }
+      return
+    }
+    do {
+      var text = try String(contentsOfFile: into, encoding: .utf8)
+      for result in results { try Self.replace(result, in: &text) }
+      try OutputFile.write(text.utf8, to: into)
+    } catch let error as CocoaError {
+      throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error.localizedDescription)")
+    } catch let error as OutputFileError {
+      throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error)")
     }
   }
 

@@ -29,17 +29,15 @@ struct VariantCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try await DemoError.reporting {
-      try PipSinkPlugin.register()
-      let description = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
-      let report =
-        switch variant {
-        case .fakesink, .c, .loop, .swift, .videoSink, .element:
-          try AppsinkRun.run(description, hasAppsinks: variant == .swift)
-        case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
-          try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
-        }
-      try StandardStream.output.deliver(try JSONEncoder().encode(report), as: "the result")
-    }
+    try PipSinkPlugin.register()
+    let description = path.pipeline(streams: streams, frames: frames, sink: variant.sink)
+    let report =
+      switch variant {
+      case .fakesink, .c, .loop, .swift, .videoSink, .element:
+        try AppsinkRun.run(description, hasAppsinks: variant == .swift)
+      case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
+        try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
+      }
+    try StandardStream.output.deliver(try JSONEncoder().encode(report), as: "the result")
   }
 }
