@@ -168,7 +168,9 @@ final class PlaySession {
         }
       },
       Task {
-        while (try? await clock.sleep(for: .seconds(interval))) != nil { continuation.yield { $0.updateStatusLine() } }
+        while (try? await clock.sleep(for: .seconds(interval))) != nil {
+          continuation.yield { $0.statusLine.update($0.session, seconds: $0.seconds) }
+        }
       },
     ]
     if let duration = command.duration {
@@ -197,12 +199,6 @@ final class PlaySession {
     hasFailed = true
     report(DemoError(error))
     outcome = .failed
-  }
-
-  private func updateStatusLine() {
-    statusLine.update(
-      session.summaries.map(\.statistics), table: router.table, seconds: seconds,
-      converted: session.display.convertedFrameCount)
   }
 
   private func handle(_ event: SessionEvent) {

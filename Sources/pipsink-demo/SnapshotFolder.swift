@@ -13,7 +13,10 @@ final class SnapshotFolder {
   init(_ path: String) throws(DemoError) {
     self.path = path
     do throws(OutputFileError) {
-      guard g_mkdir_with_parents(path, 0o777) == 0 else { throw OutputFileError(code: errno) }
+      // GLib has another error for a path that is empty.
+      guard g_mkdir_with_parents(path, 0o777) == 0 else {
+        throw OutputFileError(code: path.isEmpty ? ENOENT : errno)
+      }
       try OutputFile.check(folder: path)
     } catch {
       throw DemoError(

@@ -9,10 +9,11 @@ final class StatusLine: TerminalLine {
   /// Seconds between updates.
   var interval: Double { isTerminal ? 0.25 : 1 }
 
-  /// - Parameter converted: frames that were converted for windows.
-  func update(
-    _ streams: [RenderStatistics], table: RoutingTable, seconds: Double, converted: UInt64?
-  ) {
+  /// - Parameter seconds: since the run's start.
+  @MainActor
+  func update(_ session: PictureInPictureSession, seconds: Double) {
+    let streams = session.summaries.map(\.statistics)
+    let table = session.router.table
     let now = MonotonicTime.now
     let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
     let parts = streams.map { statistics in
@@ -26,7 +27,7 @@ final class StatusLine: TerminalLine {
     previous = Dictionary(streams.map { ($0.streamID, $0.received) }) { $1 }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
-    let windows = converted.map { "  (\($0) converted)" } ?? ""
+    let windows = session.display.convertedFrameCount.map { "  (\($0) converted)" } ?? ""
     let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))\(windows)"
     isTerminal ? show(line) : say(line)
   }
