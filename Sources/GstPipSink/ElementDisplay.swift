@@ -9,7 +9,7 @@ final class ElementDisplay: SessionDisplay {
   /// Of streams in windows of their applications'.
   private var foreign: [StreamID: X11WindowRenderer] = [:]
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ surface: ElementSurface) throws(PipSinkError) {
     guard surface == .window else {
       base = try OffscreenDisplay()

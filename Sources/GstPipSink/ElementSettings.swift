@@ -33,8 +33,8 @@ struct ElementSettings: Sendable {
 
   /// The processors that `process` names, and the limiter.
   ///
-  /// - Throws: ``PipSinkError/unknownProcessor(_:known:)``,
-  ///   ``PipSinkError/invalidProcessorArgument(processor:argument:expected:)``.
+  /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
+  ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
   func makeProcessors() throws(PipSinkError) -> [any FrameProcessor] {
     var processors: [any FrameProcessor] = FrameRateLimiter(maximumRate: rateLimit).map { [$0] } ?? []
     for call in (process ?? "").split(separator: ",") {

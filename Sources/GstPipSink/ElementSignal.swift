@@ -34,7 +34,7 @@ struct ElementSignal {
 
   /// One of each, for its name and types.
   private static let examples: [PictureInPictureEvent] = [
-    .willStart, .didStart(latency: nil), .failedToStart(.pictureInPictureCancelled), .willStop(.requested),
+    .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
     .didStop(.requested), .sourceChanged(from: "", to: ""), .restoreUserInterface,
     .renderSizeChanged(PictureSize(width: 1, height: 1)), .action(.close),
   ]

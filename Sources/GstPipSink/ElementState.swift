@@ -58,7 +58,7 @@ final class ElementState: @unchecked Sendable {
 
   func perform(_ request: SessionRequest) {
     if let member { return member.perform(request) }
-    ElementSignal(.failedToStart(.pictureInPictureNotPossible(reason: "the element is stopped")))?
+    ElementSignal(.failedToStart(.pictureInPicture(.notPossible(reason: "the element is stopped"))))?
       .emit(on: reference, session: settings.session, streamID: streamID)
   }
 

@@ -37,11 +37,11 @@ enum MainActorHost {
   /// does. It never waits for a thread that may wait for this one: without an answer within two seconds, and in a
   /// Swift program, it returns, and a failure is reported later.
   ///
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   static func openDisplay() throws(PipSinkError) {
     guard isInstalled else { return }
     if HostProgram.current.hasGTK4 {
-      throw .displayUnavailable(reason: "the program uses GTK 4, and these windows are of GTK 3")
+      throw .system(.displayUnavailable(reason: "the program uses GTK 4, and these windows are of GTK 3"))
     }
     if g_main_context_acquire(nil) != 0 {
       defer { g_main_context_release(nil) }

@@ -11,11 +11,11 @@ public enum PipSinkPlugin {
   /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program
   /// runs the main actor (``PipSinkGTK/MainLoop``). Further calls do nothing.
   ///
-  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func register() throws(PipSinkError) {
     try PipSink.initialize()
     guard gst_element_register(nil, name, GST_RANK_NONE.rawValue, PipSinkElement.type) != 0 else {
-      throw .gstreamerUnavailable(reason: "the element \(name) cannot be registered")
+      throw .system(.gstreamerUnavailable(reason: "the element \(name) cannot be registered"))
     }
     guard PipSinkElement.isOwn else { return }
     StreamElement.register(

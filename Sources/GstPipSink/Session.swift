@@ -28,7 +28,7 @@ final class Session: Sendable {
 
   /// Adds a stream to the session of a name.
   ///
-  /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, and what the settings' processors throw.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and what the settings' processors throw.
   static func join(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>
   ) throws(PipSinkError) -> SessionMember {
@@ -38,7 +38,7 @@ final class Session: Sendable {
     let member = try sessions.withLock { sessions throws(PipSinkError) in
       let session = if let known = sessions[key] { known } else { try Session(key) }
       guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
-        throw .duplicateStreamID(streamID)
+        throw .stream(.duplicate(streamID))
       }
       if sessions[key] == nil {
         sessions[key] = session

@@ -13,7 +13,7 @@ final class SessionInterface {
 
   private var controller: PictureInPictureController { session.controller }
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ owner: Session) throws(PipSinkError) {
     self.owner = owner
     display = try ElementDisplay(owner.surface)

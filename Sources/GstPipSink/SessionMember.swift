@@ -63,7 +63,7 @@ final class SessionMember: Sendable {
 
   func perform(_ request: SessionRequest) {
     if session.surface == .none {
-      return emit(.failedToStart(.pictureInPictureUnsupported(reason: "the session has no surface")))
+      return emit(.failedToStart(.pictureInPicture(.unsupported(reason: "the session has no surface"))))
     }
     session.post(for: self) { $0.perform(request, for: self) }
   }

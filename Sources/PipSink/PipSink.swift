@@ -11,7 +11,7 @@ public enum PipSink {
   /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it
   /// only to learn early that GStreamer does not work here. Safe from any thread.
   ///
-  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)`` where the
+  /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``, ``PipSinkError/System/resourceExhausted(_:inUse:limit:)`` where the
   ///   process may open hardly any files.
   public static func initialize() throws(PipSinkError) {
     if let failure = initialization { throw failure }
@@ -19,7 +19,7 @@ public enum PipSink {
 
   /// For programs, before anything else: Swift's and GLib's own threads end a process that gets no file for their pipes.
   ///
-  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   package static func checkLimits() throws(PipSinkError) { try ResourceLimits.check() }
 
   private static let initialization: PipSinkError? = {
@@ -31,7 +31,8 @@ public enum PipSink {
     var error: UnsafeMutablePointer<GError>?
     if gst_init_check(nil, nil, &error) != 0 { return nil }
     defer { g_clear_error(&error) }
-    return .gstreamerUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+    return .system(
+      .gstreamerUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given"))
   }()
 }
 

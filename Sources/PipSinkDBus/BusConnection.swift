@@ -20,7 +20,7 @@ final class BusConnection: @unchecked Sendable {
   /// Connects, exports the interfaces, takes the names, and lets calls come.
   ///
   /// - Parameter handler: called on the connection's thread for every method call.
-  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   init(
     exporting interfaces: [any BusInterface], as names: [String], handler: @escaping @Sendable (BusCall) -> Void
   ) throws(PipSinkError) {
@@ -42,7 +42,7 @@ final class BusConnection: @unchecked Sendable {
     for interface in interfaces { try register(interface) }
     for name in names { self.names.append(try own(name)) }
     thread = WorkerThread(name: "pip-dbus") { [self] in serve() }
-    if thread == nil { throw .sessionBusUnavailable(reason: "the system refuses another thread") }
+    if thread == nil { throw .system(.sessionBusUnavailable(reason: "the system refuses another thread")) }
   }
 
   deinit {
@@ -63,14 +63,15 @@ final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)`` when `body` gives nothing, with the reason that it gives.
+  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)`` when `body` gives nothing, with the reason that it gives.
   private static func result<Result>(
     _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result?
   ) throws(PipSinkError) -> Result {
     var error: UnsafeMutablePointer<GError>?
     if let result = body(&error) { return result }
     defer { g_clear_error(&error) }
-    throw .sessionBusUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given")
+    throw .system(
+      .sessionBusUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given"))
   }
 
   // MARK: - What is exported

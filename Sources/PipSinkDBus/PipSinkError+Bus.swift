@@ -5,17 +5,16 @@ extension PipSinkError {
   var busName: String {
     let kind =
       switch self {
-      case .invalidArgument: "InvalidArgument"
-      case .unknownStream: "UnknownStream"
-      case .duplicateStreamID: "DuplicateStream"
-      case .missingElements: "MissingElements"
-      case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .unlinkedStream,
-        .unsupportedCaps, .notOneStream:
-        "InvalidPipeline"
-      case .resourceExhausted: "ResourceExhausted"
-      case .illegalTransition: "IllegalTransition"
-      case .sourceNotReady: "SourceNotReady"
-      case .pictureInPictureUnsupported, .pictureInPictureNotPossible: "NotPossible"
+      case .system(.invalidArgument): "InvalidArgument"
+      case .stream(.unknown): "UnknownStream"
+      case .stream(.duplicate): "DuplicateStream"
+      case .pipeline(.missingElements): "MissingElements"
+      case .pipeline(let error) where error.isMistake: "InvalidPipeline"
+      case .stream(.unsupportedCaps): "InvalidPipeline"
+      case .system(.resourceExhausted): "ResourceExhausted"
+      case .pictureInPicture(.illegalTransition): "IllegalTransition"
+      case .pictureInPicture(.sourceNotReady): "SourceNotReady"
+      case .pictureInPicture(.unsupported), .pictureInPicture(.notPossible): "NotPossible"
       default: "Failed"
       }
     return "org.pipsink.Error.\(kind)"

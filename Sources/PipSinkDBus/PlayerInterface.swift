@@ -66,7 +66,8 @@ final class PlayerInterface: BusInterface {
       session.isPaused = true
       session.controller.stop()
     case "OpenUri":
-      throw .invalidArgument("Uri", reason: "streams have IDs; call StartPlayingStream of org.pipsink.Session1")
+      throw .system(
+        .invalidArgument("Uri", reason: "streams have IDs; call StartPlayingStream of org.pipsink.Session1"))
     // Seek and SetPosition have no effect where CanSeek is false.
     default: break
     }

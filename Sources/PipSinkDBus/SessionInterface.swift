@@ -57,13 +57,15 @@ final class SessionInterface: BusInterface {
     switch method {
     case "Init":
       if controller.state == .error { try controller.retrySetUp() }
-      if let reason = controller.unsupportedReason { throw .pictureInPictureUnsupported(reason: reason) }
+      if let reason = controller.unsupportedReason { throw .pictureInPicture(.unsupported(reason: reason)) }
     case "Enable": try session.startPictureInPicture(Self.streamID(arguments))
     case "Stop": session.stopPictureInPicture()
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "EnableWhenBackground":
-      if controller.state == .error { throw .illegalTransition(state: .error, trigger: .enableWhenBackground) }
+      if controller.state == .error {
+        throw .pictureInPicture(.illegalTransition(state: .error, trigger: .enableWhenBackground))
+      }
       session.startsAutomatically = true
     case "CancelBackground": session.startsAutomatically = false
     case "StartPlayingStream":
@@ -104,15 +106,15 @@ final class SessionInterface: BusInterface {
     let id = try checked(arguments.first, name: "stream", limit: longestStreamID)
     // IDs are written to terminals.
     if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw .invalidArgument("stream", reason: "it has control characters in it")
+      throw .system(.invalidArgument("stream", reason: "it has control characters in it"))
     }
     return id
   }
 
   private static func checked(_ text: String?, name: String, limit: Int) throws(PipSinkError) -> String {
-    guard let text, !text.isEmpty else { throw .invalidArgument(name, reason: "it is empty") }
+    guard let text, !text.isEmpty else { throw .system(.invalidArgument(name, reason: "it is empty")) }
     guard text.utf8.count <= limit else {
-      throw .invalidArgument(name, reason: "it has \(text.utf8.count) bytes, and \(limit) are allowed")
+      throw .system(.invalidArgument(name, reason: "it has \(text.utf8.count) bytes, and \(limit) are allowed"))
     }
     return text
   }

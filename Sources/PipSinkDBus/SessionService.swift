@@ -26,7 +26,7 @@ public final class SessionService {
   ///   - identity: the app's name for its user.
   ///   - quit: ends the app, where other processes may ask for that. The answer to whoever asked is sent before
   ///     ``stop()`` returns.
-  /// - Throws: ``PipSinkError/sessionBusUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   public init(
     exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
   ) throws(PipSinkError) {

@@ -34,17 +34,17 @@ public enum GTKDisplay {
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
   /// called on the main thread before any view or window is made.
   ///
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   @discardableResult
   public static func open() throws(PipSinkError) -> Kind {
-    guard !isLost else { throw .displayUnavailable(reason: "the display server has gone") }
+    guard !isLost else { throw .system(.displayUnavailable(reason: "the display server has gone")) }
     if let kind = Self.kind { return kind }
     let isHosts = gdk_display_get_default() != nil
     if !isHosts { DisplayWatch.prepare() }
     // GTK reads no option of the program's.
     guard gtk_init_check(nil, nil) != 0, let display = gdk_display_get_default() else {
       DisplayWatch.begin(nil, isHosts: isHosts)
-      throw .displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached")
+      throw .system(.displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached"))
     }
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
     if kind == .x11 { PictureInPictureDisplay.open() }

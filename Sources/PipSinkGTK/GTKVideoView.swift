@@ -33,7 +33,7 @@ public final class GTKVideoView: GTKWidgetOwner {
   private var isObscured = false
   private var lastSize: PictureSize?
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init() throws(PipSinkError) {
     try GTKDisplay.open()
     widget = gtk_drawing_area_new()

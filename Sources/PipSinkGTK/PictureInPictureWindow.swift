@@ -41,7 +41,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// - Parameters:
   ///   - placement: where it is when nothing was remembered.
   ///   - placementPath: the file to remember its place in; nil to forget it.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(
     placement: WindowPlacement = WindowPlacement(), placementPath: String? = WindowPlacement.defaultPath
   ) throws(PipSinkError) {
@@ -79,7 +79,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var unsupportedReason: String? { GTKDisplay.isLost ? "the display server has gone" : nil }
 
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
-    guard !GTKDisplay.isLost else { throw .displayUnavailable(reason: "the display server has gone") }
+    guard !GTKDisplay.isLost else { throw .system(.displayUnavailable(reason: "the display server has gone")) }
     isOpen = true
     GTKDisplay.prepareActivation()
     update(presentation)
@@ -206,7 +206,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// It has gone without having been closed.
   func lose(_ reason: String) {
     close()
-    eventHandler?(.lost(.pictureInPictureWindowLost(reason: reason)))
+    eventHandler?(.lost(.pictureInPicture(.windowLost(reason: reason))))
   }
 
   func remember() {

@@ -15,13 +15,13 @@ public final class RemoteVideoView: GTKWidgetOwner {
   private let nameLabel: GtkWidgetPointer
   private let placeholderLabel: GtkWidgetPointer
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
     try self.init(streamID: streamID, layer: SampleBufferDisplayLayer(name: streamID, videoGravity: videoGravity))
   }
 
   /// - Parameter layer: shown here from now on.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(streamID: StreamID, layer: SampleBufferDisplayLayer) throws(PipSinkError) {
     self.streamID = streamID
     view = try GTKVideoView()

@@ -19,7 +19,7 @@ public final class GridVideoView: GTKWidgetOwner, StreamViewContainer {
     return zip(views, GridLayout.frames(count: views.count, in: size)).map { ($0.overlay, $1) }
   }
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init() throws(PipSinkError) {
     // No widget can be made before.
     try GTKDisplay.open()
@@ -66,7 +66,7 @@ public final class SplitVideoView: GTKWidgetOwner, StreamViewContainer {
     return places.compactMap { view, frame in view.map { ($0.overlay, frame) } }
   }
 
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init() throws(PipSinkError) {
     // No widget can be made before.
     try GTKDisplay.open()

@@ -25,7 +25,7 @@ public final class VideoWindow {
   /// - Parameters:
   ///   - content: fills it.
   ///   - size: in GTK's pixels.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(content: any GTKWidgetOwner, size: PictureSize) throws(PipSinkError) {
     try GTKDisplay.open()
     Style.install()

@@ -46,7 +46,7 @@ public class WidgetDisplay: SessionDisplay {
   /// - Parameters:
   ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
   ///   - placementPath: where it is remembered; nil remembers nothing.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public convenience init(
     layout: Layout = .grid, placement: WindowPlacement? = nil,
     placementPath: String? = WindowPlacement.defaultPath

@@ -13,7 +13,7 @@ public final class WindowDisplay: WidgetDisplay {
   ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
   ///   - opensWithFirstStream: whether the app's window is opened when a stream is shown in it, instead of at the
   ///     session's start.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(
     size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
     placement: WindowPlacement? = nil, opensWithFirstStream: Bool = false

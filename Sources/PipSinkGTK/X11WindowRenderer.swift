@@ -49,7 +49,7 @@ public final class X11WindowRenderer: VideoRenderer {
   /// - Parameters:
   ///   - windowID: of a window that lives.
   ///   - display: the server, as in DISPLAY; that of the environment by default.
-  /// - Throws: ``PipSinkError/displayUnavailable(reason:)`` when the server cannot be reached or has no such window, or
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached or has no such window, or
   ///   the window is none of 24 or 32 bits.
   public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
@@ -58,12 +58,12 @@ public final class X11WindowRenderer: VideoRenderer {
   /// - Parameter access: without which nothing is asked of the server about the window.
   package init(windowID: UInt, display: String? = nil, access: WindowAccess) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
-      throw .displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached")
+      throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
     }
     guard let window = UInt32(exactly: windowID), let found = access.use({ Self.look(at: window, connection) }) ?? nil
-    else { throw .displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))") }
+    else { throw .system(.displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")) }
     guard found.depth == 24 || found.depth == 32 else {
-      throw .displayUnavailable(reason: "the window has \(found.depth) bits a pixel, not 24 or 32")
+      throw .system(.displayUnavailable(reason: "the window has \(found.depth) bits a pixel, not 24 or 32"))
     }
     self.windowID = windowID
     self.window = window
@@ -216,7 +216,7 @@ public final class X11WindowRenderer: VideoRenderer {
     drawing.target = nil
     guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
       if connection.isBroken { throw lost }
-      throw RenderingError(.outOfMemory(byteCount: size.width * size.height * 4))
+      throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
     }
     drawing.image = image
     return image

@@ -5,7 +5,7 @@ import PipSink
 enum DebianPackages {
   /// What to install; nil when the error is not about something missing.
   static func advice(for error: PipSinkError) -> String? {
-    guard case .missingElements(let names) = error else { return nil }
+    guard case .pipeline(.missingElements(let names)) = error else { return nil }
     let aptLists = aptLists()
     return names.map { name in
       if let package = package(forElement: name, in: aptLists) ?? wellKnownPackage(forElement: name) {

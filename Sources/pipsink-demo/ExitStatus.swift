@@ -21,14 +21,16 @@ enum ExitStatus: Int32 {
   init(_ error: PipSinkError) {
     self =
       switch error {
-      case .missingElements, .gstreamerUnavailable, .displayUnavailable, .pictureInPictureUnsupported,
-        .pictureInPictureWindowLost, .sessionBusUnavailable:
+      case .pipeline(.missingElements), .system(.gstreamerUnavailable), .system(.displayUnavailable),
+        .system(.sessionBusUnavailable), .pictureInPicture(.unsupported), .pictureInPicture(.windowLost):
         .unavailable
-      case .emptyPipeline, .invalidPipeline, .linkFailed, .noStreams, .unnamedStream, .duplicateStreamID,
-        .unlinkedStream, .unsupportedCaps, .notOneStream:
-        .pipeline
-      case .resourceExhausted: .exhausted
-      case .unknownStream, .invalidSize, .unknownProcessor, .invalidProcessorArgument, .invalidArgument: .usage
+      case .system(.resourceExhausted): .exhausted
+      case .stream(.unknown), .frame(.invalidSize), .frame(.unknownProcessor), .frame(.invalidProcessorArgument),
+        .system(.invalidArgument):
+        .usage
+      case .stream(.duplicate), .stream(.unsupportedCaps): .pipeline
+      case .pipeline(let error) where error.isMistake: .pipeline
+      // What happens to a pipeline that runs.
       // What happens to a pipeline that runs.
       default: .failed
       }

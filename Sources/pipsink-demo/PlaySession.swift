@@ -46,7 +46,7 @@ final class PlaySession {
     engine.stateChangeTimeout = command.stopTimeout
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
-      throw PipSinkError.unknownStream(id, known: known)
+      throw PipSinkError.stream(.unknown(id, known: known))
     }
     snapshots = try command.snapshots.map { try SnapshotFolder($0) }
     (inputs, continuation) = AsyncStream.makeStream(of: Input.self)
@@ -122,7 +122,7 @@ final class PlaySession {
 
   private func startAutomatically() {
     if let reason = controller.unsupportedReason {
-      report(DemoError(PipSinkError.pictureInPictureUnsupported(reason: reason)))
+      report(DemoError(PipSinkError.pictureInPicture(.unsupported(reason: reason))))
     } else {
       session.startsAutomatically = true
     }
@@ -204,7 +204,7 @@ final class PlaySession {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .engine(let event): handle(event)
-    case .pictureInPicture(.failedToStart(let error)) where error != .pictureInPictureCancelled:
+    case .pictureInPicture(.failedToStart(let error)) where error != .pictureInPicture(.cancelled):
       statusLine.say("picture-in-picture did not start: \(error)")
     case .pictureInPicture(.didStop(.failed(let error))): statusLine.say("\(error)")
     case .display(.closeRequested): outcome = .quit
@@ -291,7 +291,7 @@ final class PlaySession {
 
   private func startStream(_ id: StreamID) throws(PipSinkError) {
     guard let option = command.streams.first(where: { $0.streamID == id }) else {
-      throw .unknownStream(id, known: command.streams.map(\.streamID))
+      throw .stream(.unknown(id, known: command.streams.map(\.streamID)))
     }
     try session.startStream(id, from: option.description)
   }

@@ -46,7 +46,9 @@ import Testing
 
   @Test func theErrorsAreThoseOfStreamsThatFail() throws {
     let call = try Call([])
-    let (lost, away) = (PipSinkError.sourceNotReady("x"), PipSinkError.sourceNotReady("y"))
+    let (lost, away) = (
+      PipSinkError.pictureInPicture(.sourceNotReady("x")), PipSinkError.pictureInPicture(.sourceNotReady("y"))
+    )
     let states: [StreamID: StreamPlayState] = [
       "good": .playing, "over": .ended, "slow": .stalled, "lost": .failed(lost),
       "away": .reconnecting(attempt: 2, pause: 1, after: away),
@@ -108,7 +110,7 @@ import Testing
     let interface = SessionInterface()
     #expect(try interface.perform("Init", [], on: call.session) == [])
     call.window.unsupportedReason = "told to"
-    #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "told to")) {
+    #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "told to"))) {
       try interface.perform("Init", [], on: call.session)
     }
   }
@@ -116,7 +118,7 @@ import Testing
   @Test func afterAnErrorOfSetUpNothingIsEnabledUntilInitSucceeds() throws {
     let call = try Call(unsupportedReason: "told to")
     let interface = SessionInterface()
-    #expect(throws: PipSinkError.illegalTransition(state: .error, trigger: .enableWhenBackground)) {
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .error, trigger: .enableWhenBackground))) {
       try interface.perform("EnableWhenBackground", [], on: call.session)
     }
     _ = try interface.perform("CancelBackground", [], on: call.session)
@@ -139,7 +141,7 @@ import Testing
     #expect(call.session.streams.map(\.id) == ["a", "b", "c", "d"])
     for id in ["c", "d", "a"] { _ = try interface.perform("StopPlayingStream", [id], on: call.session) }
     #expect(call.session.streams.map(\.id) == ["b"])
-    #expect(throws: PipSinkError.unknownStream("c", known: ["b"])) {
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["b"]))) {
       try interface.perform("StopPlayingStream", ["c"], on: call.session)
     }
   }

@@ -54,7 +54,7 @@ import Testing
           FrameRouter().input(for: $0)
         }
       } throws: { error in
-        if case PipSinkError.invalidArgument("stream", _)? = error as? PipSinkError { true } else { false }
+        if case PipSinkError.system(.invalidArgument("stream", _))? = error as? PipSinkError { true } else { false }
       }
     }
     #expect(throws: PipSinkError.self) { try VideoEngine("videotestsrc ! appsink name=\"\"") }
@@ -65,7 +65,7 @@ import Testing
     #expect {
       try VideoEngine("videotestsrc ! appsink name=\u{E9} videotestsrc ! appsink name=e\u{301}")
     } throws: { error in
-      if case PipSinkError.duplicateStreamID? = error as? PipSinkError { true } else { false }
+      if case PipSinkError.stream(.duplicate)? = error as? PipSinkError { true } else { false }
     }
   }
 

@@ -222,7 +222,7 @@ import Testing
       .arguments(["videotestsrc", "!", "appsink", "name=a\0b"]),
     ] {
       #expect { try PipelineParser.parse(description) } throws: { error in
-        guard case .invalidPipeline(let reason)? = error as? PipSinkError else { return false }
+        guard case .pipeline(.invalid(let reason))? = error as? PipSinkError else { return false }
         return reason.contains("NUL")
       }
     }

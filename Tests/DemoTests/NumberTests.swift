@@ -89,7 +89,9 @@ import Testing
       #expect("\(argument)") {
         try FrameProcessorRegistry.shared.makeProcessor(named: name, argument: argument)
       } throws: {
-        guard case PipSinkError.invalidProcessorArgument(name, argument, _)? = $0 as? PipSinkError else { return false }
+        guard case PipSinkError.frame(.invalidProcessorArgument(name, argument, _))? = $0 as? PipSinkError else {
+          return false
+        }
         return true
       }
     }

@@ -113,7 +113,10 @@ import Testing
     let events: [(PictureInPictureEvent, String?, String?)] = [
       (.stateChanged(.active), nil, nil), (.willStart, "willStart", nil),
       (.didStart(latency: .microseconds(2500)), "didStart", "2.5 ms"), (.didStart(latency: nil), "didStart", nil),
-      (.failedToStart(.pictureInPictureCancelled), "failedToStart", PipSinkError.pictureInPictureCancelled.description),
+      (
+        .failedToStart(.pictureInPicture(.cancelled)), "failedToStart",
+        PipSinkError.pictureInPicture(.cancelled).description
+      ),
       (.willStop(.closed), "willStop", "closed"), (.didStop(.backToApp), "didStop", "backToApp"),
       (.restoreUserInterface, "restoreUserInterface", nil),
       (.renderSizeChanged(.init(width: 3, height: 2)), "renderSizeChanged", "3x2"),

@@ -46,7 +46,7 @@ import Testing
   @Test func aUserThatFailsIsNoUserAnyMore() {
     let access = WindowAccess()
     #expect(throws: PipSinkError.self) {
-      try access.use { () throws(PipSinkError) in throw .outOfMemory(byteCount: 1) }
+      try access.use { () throws(PipSinkError) in throw .frame(.outOfMemory(byteCount: 1)) }
     }
     #expect(access.revoke(waiting: 0.02))
   }

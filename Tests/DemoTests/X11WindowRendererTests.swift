@@ -119,10 +119,10 @@ struct X11WindowRendererTests {
 
   @Test func aWindowOrServerThatDoesNotExistIsATypedError() async throws {
     let server = try await XServer(managesWindows: false)
-    #expect(throws: PipSinkError.displayUnavailable(reason: "there is no window 0x123456")) {
+    #expect(throws: PipSinkError.system(.displayUnavailable(reason: "there is no window 0x123456"))) {
       try X11WindowRenderer(windowID: 0x123456, display: server.display)
     }
-    #expect(throws: PipSinkError.displayUnavailable(reason: "the X server :9999 cannot be reached")) {
+    #expect(throws: PipSinkError.system(.displayUnavailable(reason: "the X server :9999 cannot be reached"))) {
       try X11WindowRenderer(windowID: 1, display: ":9999")
     }
   }

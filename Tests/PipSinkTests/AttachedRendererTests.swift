@@ -109,7 +109,7 @@ import Testing
     #expect(await eventually { second.shown == [1] })
     #expect(second.state.withLock { $0.gravities } == [.resizeAspectFill])
     #expect(await eventually { first.state.withLock { $0.log.last } == "remove" })
-    #expect(throws: PipSinkError.unknownStream("b", known: ["a"])) {
+    #expect(throws: PipSinkError.stream(.unknown("b", known: ["a"]))) {
       try session.updateView(first, for: "b", gravity: .resize)
     }
   }

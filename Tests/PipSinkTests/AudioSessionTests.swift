@@ -137,8 +137,8 @@ import Testing
       Self.video("a") + Self.video("b") + Self.tone + "volume name=a-volume ! " + Self.silentSink)
     defer { engine.stop() }
     try engine.audioSession.setVolume(0.5, for: "a")
-    #expect(throws: PipSinkError.noAudioVolume("b")) { try engine.audioSession.setVolume(0.5, for: "b") }
-    #expect(throws: PipSinkError.noAudioVolume("b")) { try engine.audioSession.setMuted(true, for: "b") }
+    #expect(throws: PipSinkError.stream(.noAudioVolume("b"))) { try engine.audioSession.setVolume(0.5, for: "b") }
+    #expect(throws: PipSinkError.stream(.noAudioVolume("b"))) { try engine.audioSession.setMuted(true, for: "b") }
     try engine.audioSession.setVolume(0.5, for: "one that is yet to come")
   }
 
@@ -277,13 +277,13 @@ import Testing
     #expect(await eventually { counter.sampleBuffers.count > 10 })
     for await event in events {
       guard case .audioFailed(let error) = event else { continue }
-      guard case .elementFailed("speaker", _, _, _) = error else {
+      guard case .pipeline(.elementFailed("speaker", _, _, _)) = error else {
         Issue.record("\(error)")
         break
       }
       break
     }
-    #expect(throws: PipSinkError.noAudioVolume("a")) { try engine.audioSession.setVolume(0.5, for: "a") }
+    #expect(throws: PipSinkError.stream(.noAudioVolume("a"))) { try engine.audioSession.setVolume(0.5, for: "a") }
   }
 
   @Test func aFailedStreamsSoundDoesNotKeepTheOthersWaiting() async throws {

@@ -45,7 +45,7 @@ import Testing
       engine.audioSession.endInterruption()
       engine.audioSession.volume = 0.5
       #expect(engine.state != .stopped)
-      #expect(throws: PipSinkError.alreadyRunning) { try engine.start { _ in CountingConsumer() } }
+      #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try engine.start { _ in CountingConsumer() } }
       engine.stop()
     }
     #expect(taken < patience)

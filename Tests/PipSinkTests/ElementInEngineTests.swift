@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func theSameStreamTwiceAndAWrongProcessorAreTypedErrors() async throws {
-    #expect(throws: PipSinkError.duplicateStreamID("a")) {
+    #expect(throws: PipSinkError.stream(.duplicate("a"))) {
       try VideoEngine(.text("\(source) pipsink stream-id=a \(source) appsink name=a"))
     }
     let engine = try VideoEngine(.text("\(source) pipsink name=sink stream-id=a process=nosuch"))

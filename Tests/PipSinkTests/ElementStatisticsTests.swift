@@ -21,7 +21,7 @@ import Testing
 
   private final class FailingProcessor: FrameProcessor {
     func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
-      throw .unreadableFrame(reason: "told to")
+      throw .frame(.unreadable(reason: "told to"))
     }
   }
 

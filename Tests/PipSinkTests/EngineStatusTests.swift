@@ -6,7 +6,7 @@ import Testing
 @Suite struct EngineStatusTests {
   private let status = EngineStatus()
   private let told = Locked<[String]>([])
-  private let error = PipSinkError.streamStalled("a", seconds: 1)
+  private let error = PipSinkError.stream(.stalled("a", seconds: 1))
 
   init() {
     status.broadcast.observe { [told] event in

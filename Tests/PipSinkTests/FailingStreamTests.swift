@@ -53,7 +53,7 @@ import Testing
         #expect(await eventually { engine.state == .paused })
         engine.isPaused = false
         await expectMore(of: good, "after a pause")
-        guard case .failed(.invalidCaps(let caps)) = engine.playState(of: "bad") else {
+        guard case .failed(.frame(.invalidCaps(let caps))) = engine.playState(of: "bad") else {
           Issue.record("\(engine.playState(of: "bad"))")
           return
         }
@@ -67,7 +67,7 @@ import Testing
       try await run("fakesrc num-buffers=3 ! \(Self.impossible) ! appsink name=bad \(Self.good())") { engine, good in
         #expect(await hasFailed(engine))
         #expect(await eventually { !has(engine, "bad") })
-        guard case .failed(.invalidCaps) = engine.playState(of: "bad") else {
+        guard case .failed(.frame(.invalidCaps)) = engine.playState(of: "bad") else {
           Issue.record("\(engine.playState(of: "bad"))")
           return
         }
@@ -97,7 +97,7 @@ import Testing
       let source = try #require(run.pipeline.elements.first { $0.elementName == "source" })
       for step in order {
         switch step {
-        case "refusal": #expect(run.noteRefusal(of: "bad", .invalidCaps("none")), "there are others")
+        case "refusal": #expect(run.noteRefusal(of: "bad", .frame(.invalidCaps("none"))), "there are others")
         case "end": BusNote.streamEnded.post(from: stream.sink)
         default:
           let error = g_error_new_literal(gst_stream_error_quark(), gint(GST_STREAM_ERROR_FAILED.rawValue), "broken")
@@ -115,7 +115,7 @@ import Testing
       let said = events.withLock { $0 }
       #expect(said.count == 1, "\(said)")
       switch (order[0], said.first) {
-      case ("refusal", .failed(.invalidCaps)), ("error", .failed), ("end", .ended): break
+      case ("refusal", .failed(.frame(.invalidCaps))), ("error", .failed), ("end", .ended): break
       default: Issue.record("\(order): \(said)")
       }
     }

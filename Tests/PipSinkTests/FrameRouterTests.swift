@@ -192,7 +192,7 @@ import Testing
   @Test func aStreamThatDoesNotExistIsRefusedAndNothingChanges() {
     let router = FrameRouter()
     router.input(for: "a")
-    #expect(throws: PipSinkError.unknownStream("c", known: ["a"])) { try router.enterPictureInPicture("c") }
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a"]))) { try router.enterPictureInPicture("c") }
     #expect(router.table == RoutingTable())
     #expect(router.changes.isEmpty)
   }

@@ -27,7 +27,7 @@ import Testing
     #expect {
       try LogLevels(specification)
     } throws: { error in
-      guard case PipSinkError.invalidArgument(entry, let reason) = error else { return false }
+      guard case PipSinkError.system(.invalidArgument(entry, let reason)) = error else { return false }
       return reason.contains("trace, debug, info, notice, warning, error, critical")
     }
   }

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func aSplitNeedsTwoColumns() {
-    #expect(throws: PipSinkError.invalidSize(width: 1, height: 5)) {
+    #expect(throws: PipSinkError.frame(.invalidSize(width: 1, height: 5))) {
       try OffscreenSplitView(size: .init(width: 1, height: 5))
     }
   }
@@ -49,7 +49,7 @@ import Testing
     try renderer.resize(to: .init(width: 20, height: 10))
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.image()?.size == PictureSize(width: 20, height: 10))
-    #expect(throws: PipSinkError.invalidSize(width: 0, height: 10)) {
+    #expect(throws: PipSinkError.frame(.invalidSize(width: 0, height: 10))) {
       try renderer.resize(to: .init(width: 0, height: 10))
     }
     #expect(layer.bounds == PictureSize(width: 20, height: 10))

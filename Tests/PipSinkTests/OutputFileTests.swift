@@ -148,7 +148,7 @@ import Testing
       try image.writePNG(to: folder("none/picture.png"))
     } throws: {
       $0 as? PipSinkError
-        == .pictureNotWritten(path: folder("none/picture.png"), reason: OutputFileError(code: ENOENT).description)
+        == .frame(.notWritten(path: folder("none/picture.png"), reason: OutputFileError(code: ENOENT).description))
     }
   }
 }

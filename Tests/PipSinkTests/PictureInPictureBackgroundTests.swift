@@ -94,7 +94,7 @@ import Testing
     let controller = try #require(call.controller)
     controller.startsAutomatically = true
     for isBackInTime in [false, true] {
-      call.window.openFailures = [.displayUnavailable(reason: "told to")]
+      call.window.openFailures = [.system(.displayUnavailable(reason: "told to"))]
       controller.applicationDidEnterBackground()
       #expect(await settled(controller))
       #expect(await clock.isAwaited(in: 5))

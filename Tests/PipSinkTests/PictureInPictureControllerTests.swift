@@ -39,7 +39,7 @@ import Testing
   @Test func aSourceWithoutAPictureIsRefused() async throws {
     let call = try Call(ready: [])
     let controller = try #require(call.controller)
-    #expect(throws: PipSinkError.sourceNotReady("a")) { try controller.start() }
+    #expect(throws: PipSinkError.pictureInPicture(.sourceNotReady("a"))) { try controller.start() }
     #expect(!controller.isPossible)
     call.send("a")
     _ = try await started(call)
@@ -52,15 +52,17 @@ import Testing
       contentSource: ContentSource(router: FrameRouter(), streamID: "a"), window: window)
     #expect(!controller.isSupported)
     #expect(controller.state == .error)
-    #expect(throws: PipSinkError.pictureInPictureUnsupported(reason: "there is no display")) {
+    #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "there is no display"))) {
       try controller.start()
     }
     window.unsupportedReason = nil
-    #expect(throws: PipSinkError.illegalTransition(state: .error, trigger: .userTriggers)) { try controller.start() }
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .error, trigger: .userTriggers))) {
+      try controller.start()
+    }
     #expect(!controller.isPossible)
     try controller.retrySetUp()
     #expect(controller.state == .initialized)
-    #expect(throws: PipSinkError.illegalTransition(state: .initialized, trigger: .retry)) {
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .initialized, trigger: .retry))) {
       try controller.retrySetUp()
     }
   }
@@ -69,8 +71,8 @@ import Testing
     let call = try Call(ready: ["a"])
     let controller = try await started(call)
     let log = Log(controller)
-    #expect(throws: PipSinkError.sourceNotReady("b")) { try controller.setSource(streamID: "b") }
-    #expect(throws: PipSinkError.unknownStream("c", known: ["a", "b"])) { try controller.setSource(streamID: "c") }
+    #expect(throws: PipSinkError.pictureInPicture(.sourceNotReady("b"))) { try controller.setSource(streamID: "b") }
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) { try controller.setSource(streamID: "c") }
     #expect(controller.currentStreamID == "a")
     call.send("b")
     try controller.setSource(streamID: "b")
@@ -99,12 +101,12 @@ import Testing
     let call = try Call()
     let controller = try #require(call.controller)
     let log = Log(controller)
-    call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    call.window.openFailures = [.system(.displayUnavailable(reason: "told to"))]
     try controller.start()
     #expect(!controller.isActive && controller.state == .initialized)
     #expect(call.router.table.entries.isEmpty)
     #expect(
-      await eventually { log.events == [.willStart, .failedToStart(.displayUnavailable(reason: "told to"))] })
+      await eventually { log.events == [.willStart, .failedToStart(.system(.displayUnavailable(reason: "told to")))] })
     _ = try await started(call)
   }
 
@@ -115,7 +117,7 @@ import Testing
     let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
     let log = Log(controller)
-    call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 2)
+    call.window.openFailures = Array(repeating: .system(.displayUnavailable(reason: "told to")), count: 2)
     try controller.start()
     for pause in [0.01, 0.02] {
       #expect(!controller.isActive)
@@ -123,7 +125,7 @@ import Testing
     }
     #expect(await eventually { controller.isActive })
     #expect(await eventually { log.events.filter { $0 == .willStart }.count == 3 })
-    call.window.openFailures = Array(repeating: .displayUnavailable(reason: "told to"), count: 9)
+    call.window.openFailures = Array(repeating: .system(.displayUnavailable(reason: "told to")), count: 9)
     call.window.die()
     // Three tries after the death, and no more.
     for (pause, left) in [(0.01, 8), (0.02, 7), (0.04, 6)] {
@@ -142,7 +144,7 @@ import Testing
     let controller = try await started(call)
     let log = Log(controller)
     call.window.die()
-    let error = PipSinkError.pictureInPictureWindowLost(reason: "it was ended from outside")
+    let error = PipSinkError.pictureInPicture(.windowLost(reason: "it was ended from outside"))
     #expect(await eventually { log.events == [.willStop(.failed(error)), .didStop(.failed(error))] })
     call.send("a")
     #expect(call.router.statistics(of: "a")?.inApp == 2)
@@ -155,7 +157,7 @@ import Testing
     let log = Log(controller)
     try controller.start()
     controller.stop()
-    #expect(await eventually { log.events == [.willStart, .failedToStart(.pictureInPictureCancelled)] })
+    #expect(await eventually { log.events == [.willStart, .failedToStart(.pictureInPicture(.cancelled))] })
     #expect(controller.state == .enabled)
     _ = try await started(call)
   }
@@ -190,7 +192,7 @@ import Testing
     call.window.perform(.backToApp)
     #expect(await eventually { delegate.log.contains("restore") })
     #expect(call.window.isOpen, "until the app is there")
-    #expect(throws: PipSinkError.pictureInPictureNotPossible(reason: "it is being stopped")) {
+    #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is being stopped"))) {
       try controller.start()
     }
     delegate.mayAnswer = true

@@ -92,7 +92,7 @@ import Testing
     case .close: call.window.perform(.close)
     case .backToApp: call.window.perform(.backToApp)
     case .die: call.window.die()
-    case .failNextOpening: call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    case .failNextOpening: call.window.openFailures = [.system(.displayUnavailable(reason: "told to"))]
     }
   }
 

@@ -174,7 +174,7 @@ import Testing
     call.display.pictureInPictureWindow.unsupportedReason = "told to"
     press("p")
     let refused = call.events.withLock { $0.compactMap { if case .refused(let error) = $0 { error } else { nil } } }
-    #expect(refused == [.pictureInPictureUnsupported(reason: "told to")])
+    #expect(refused == [.pictureInPicture(.unsupported(reason: "told to"))])
     for (key, action) in zip("pn mfx", [SessionAction.togglePictureInPicture, .nextStream, .togglePause, .toggleMute]) {
       #expect(SessionAction(key: key) == action)
     }
@@ -198,12 +198,12 @@ import Testing
     #expect(layer == nil)
     #expect(call.session.router.streamIDs == ["b"] && call.session.streams.map(\.id) == ["b"])
     #expect(call.session.summary(of: "a") == nil)
-    #expect(throws: PipSinkError.unknownStream("a", known: ["b"])) { try call.session.removeStream("a") }
+    #expect(throws: PipSinkError.stream(.unknown("a", known: ["b"]))) { try call.session.removeStream("a") }
     // A late frame of it reaches nobody, and one that comes back under its ID is a new one.
     call.push("a")
     call.inputs["a"] = try call.session.addInput("a")
     #expect(call.session.summary(of: "a")?.statistics.received == 0)
-    #expect(throws: PipSinkError.duplicateStreamID("a")) { _ = try call.session.addInput("a") }
+    #expect(throws: PipSinkError.stream(.duplicate("a"))) { _ = try call.session.addInput("a") }
   }
 
   @Test func allKindsOfStreamsBehaveAlike() async throws {
@@ -228,7 +228,9 @@ import Testing
     #expect(throws: PipSinkError.self) { try session.startStream("bad", from: "videotestsrc ! nonsense") }
     #expect(session.streams.map(\.id) == ids && display.placeholders.count == 1)
     try session.removeStream("own")
-    #expect(throws: PipSinkError.unknownStream("pipeline", known: ["pushed"])) { try session.removeStream("pipeline") }
+    #expect(throws: PipSinkError.stream(.unknown("pipeline", known: ["pushed"]))) {
+      try session.removeStream("pipeline")
+    }
     await session.stop()
   }
 
@@ -264,7 +266,7 @@ import Testing
     try call.session.removeStream("b")
     #expect(own.pictureInPictureStreamID == nil && call.session.dedicatedControllers.isEmpty)
     #expect(controller != nil)
-    #expect(throws: PipSinkError.unknownStream("b", known: ["a", "c"])) {
+    #expect(throws: PipSinkError.stream(.unknown("b", known: ["a", "c"]))) {
       try call.session.addPictureInPictureWindow(for: "b")
     }
   }
@@ -321,7 +323,7 @@ import Testing
     let refused = Locked<[PipSinkError]>([])
     session.observeEvents { event in if case .refused(let error) = event { refused.withLock { $0.append(error) } } }
     try await session.start()
-    #expect(refused.withLock { $0 } == [.pictureInPictureUnsupported(reason: "told to")])
+    #expect(refused.withLock { $0 } == [.pictureInPicture(.unsupported(reason: "told to"))])
     #expect(await eventually { session.engine.playState(of: "a") == .playing })
     await session.stop()
   }

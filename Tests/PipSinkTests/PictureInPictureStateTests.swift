@@ -40,7 +40,9 @@ import Testing
         #expect(machine.state.rawValue == next)
       } else {
         #expect(!machine.allows(trigger))
-        #expect(throws: PipSinkError.illegalTransition(state: state, trigger: trigger)) { try machine.apply(trigger) }
+        #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: state, trigger: trigger))) {
+          try machine.apply(trigger)
+        }
         #expect(machine.state == state)
       }
     }

@@ -68,7 +68,7 @@ import Testing
     #expect(!controller.isWaitingForPicture)
     try controller.setSource(streamID: "b")
     controller.stop()
-    call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    call.window.openFailures = [.system(.displayUnavailable(reason: "told to"))]
     try controller.start()
     #expect(
       answers.withLock { $0 } == [
@@ -175,7 +175,7 @@ import Testing
     controller.streamSelector.remove("a")
     #expect(!call.window.isOpen && controller.currentStreamID == "b")
     let events = log.withLock { $0 }
-    #expect(events.contains(.willStart) && events.contains(.failedToStart(.pictureInPictureCancelled)))
+    #expect(events.contains(.willStart) && events.contains(.failedToStart(.pictureInPicture(.cancelled))))
     #expect(!events.contains(.willStop(.sourceEnded)))
   }
 

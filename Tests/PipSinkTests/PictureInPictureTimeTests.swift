@@ -104,7 +104,7 @@ import Testing
   @Test func aStartOfTheUsersHasAllTriesAgainAndSoHasAPictureThatWasShown() async throws {
     let call = try Call(retrying(limit: 2), clock: clock)
     let controller = try #require(call.controller)
-    let failure = PipSinkError.displayUnavailable(reason: "told to")
+    let failure = PipSinkError.system(.displayUnavailable(reason: "told to"))
     for _ in 0..<2 {
       call.window.openFailures = [failure, failure, failure, failure]
       try controller.start()

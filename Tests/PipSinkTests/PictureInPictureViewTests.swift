@@ -94,7 +94,7 @@ import Testing
     try controller.start()
     #expect(!call.window.isOpen && controller.pictureInPictureStreamID == nil)
     #expect(call.router.table.entries.isEmpty && controller.state == .initialized)
-    #expect(watch.events.last == .failedToStart(.pictureInPictureCancelled))
+    #expect(watch.events.last == .failedToStart(.pictureInPicture(.cancelled)))
   }
 
   // MARK: - Starting automatically
@@ -204,7 +204,7 @@ import Testing
     case .sourceB: try? controller.setSource(streamID: "b")
     case .cover: call.window.eventHandler?(.visibilityChanged(false))
     case .uncover: call.window.eventHandler?(.visibilityChanged(true))
-    case .failNextOpening: call.window.openFailures = [.displayUnavailable(reason: "told to")]
+    case .failNextOpening: call.window.openFailures = [.system(.displayUnavailable(reason: "told to"))]
     case .loseDisplay: call.window.unsupportedReason = "told to"
     case .findDisplay:
       call.window.unsupportedReason = nil

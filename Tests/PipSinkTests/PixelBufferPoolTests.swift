@@ -38,7 +38,7 @@ import Testing
     let pool = PixelBufferPool(configuration: configuration)
     let format = try format()
     var kept = try (0..<3).map { _ in try pool.makePixelBuffer(format).finish() }
-    #expect(throws: PipSinkError.poolExhausted(limit: 3)) { try pool.makePixelBuffer(format).finish() }
+    #expect(throws: PipSinkError.frame(.poolExhausted(limit: 3))) { try pool.makePixelBuffer(format).finish() }
     #expect(pool.statistics.refused == 1)
     kept.removeLast()
     #expect(throws: Never.self) { try pool.makePixelBuffer(format).finish() }
@@ -115,7 +115,7 @@ import Testing
       try frame.withMutablePlane(3) { _, _ in }
       Issue.record("no error")
     } catch {
-      #expect(error == .noSuchPlane(index: 3, count: 3))
+      #expect(error == .frame(.noSuchPlane(index: 3, count: 3)))
     }
   }
 

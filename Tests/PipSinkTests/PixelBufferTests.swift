@@ -87,8 +87,8 @@ import Testing
 
   @Test func aPlaneThatTheFormatDoesNotHaveIsATypedError() throws {
     let pixelBuffer = try TestFrame.pixelBuffer(TestFrame.testSource(.nv12, 64, 48))
-    #expect(throws: PipSinkError.noSuchPlane(index: 2, count: 2)) { try pixelBuffer.withPlane(2) { _, _ in } }
-    #expect(throws: PipSinkError.noSuchPlane(index: -1, count: 2)) { try pixelBuffer.withPlane(-1) { _, _ in } }
+    #expect(throws: PipSinkError.frame(.noSuchPlane(index: 2, count: 2))) { try pixelBuffer.withPlane(2) { _, _ in } }
+    #expect(throws: PipSinkError.frame(.noSuchPlane(index: -1, count: 2))) { try pixelBuffer.withPlane(-1) { _, _ in } }
   }
 
   @Test func aBufferThatIsTooSmallForItsCapsIsATypedError() throws {
@@ -102,7 +102,7 @@ import Testing
     #expect {
       try pixelBuffer.withPlane(0) { _, _ in }
     } throws: { error in
-      guard case PipSinkError.unreadableFrame = error else { return false }
+      guard case PipSinkError.frame(.unreadable) = error else { return false }
       return true
     }
   }
@@ -135,7 +135,7 @@ import Testing
     #expect {
       try VideoFormatDescription.shared(for: caps)
     } throws: { error in
-      guard case PipSinkError.invalidCaps = error else { return false }
+      guard case PipSinkError.frame(.invalidCaps) = error else { return false }
       return true
     }
   }

@@ -133,7 +133,7 @@ extension PixelFormat {
   @Test(arguments: [PixelFormat.p010, .i420Ten])
   func tenBitsOfAnotherFormatAreATypedError(target: PixelFormat) throws {
     let source = try source(.i420, .init(width: 17, height: 9))
-    #expect(throws: PipSinkError.unsupportedPixelFormat(target, operation: "conversion of I420 frames")) {
+    #expect(throws: PipSinkError.frame(.unsupportedPixelFormat(target, operation: "conversion of I420 frames"))) {
       try converter.convert(source, to: .init(pixelFormat: target))
     }
   }
@@ -141,7 +141,7 @@ extension PixelFormat {
   @Test(arguments: [(0, 10), (10, 0), (-1, 5), (40000, 10)])
   func anAbsurdSizeIsATypedError(size: (Int, Int)) throws {
     let source = try source(.i420, .init(width: 17, height: 9))
-    #expect(throws: PipSinkError.invalidSize(width: size.0, height: size.1)) {
+    #expect(throws: PipSinkError.frame(.invalidSize(width: size.0, height: size.1))) {
       try converter.convert(source, to: .init(size: PictureSize(width: size.0, height: size.1)))
     }
   }

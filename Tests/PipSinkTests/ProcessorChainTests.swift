@@ -80,7 +80,7 @@ import Testing
 
   @Test func theNewestErrorIsKept() {
     let processor = TestProcessor { sampleBuffer throws(PipSinkError) in
-      if sampleBuffer.sequenceNumber < 4 { throw .unreadableFrame(reason: "\(sampleBuffer.sequenceNumber)") }
+      if sampleBuffer.sequenceNumber < 4 { throw .frame(.unreadable(reason: "\(sampleBuffer.sequenceNumber)")) }
       return sampleBuffer
     }
     let consumer = CountingConsumer()
@@ -88,16 +88,16 @@ import Testing
     #expect(chain.error == nil)
     for number in 1...3 as ClosedRange<UInt64> {
       chain.consume(numbered(number))
-      #expect(chain.error == .unreadableFrame(reason: "\(number)"))
+      #expect(chain.error == .frame(.unreadable(reason: "\(number)")))
     }
     chain.consume(numbered(4))
-    #expect(chain.error == .unreadableFrame(reason: "3"), "it is that of the newest frame that any threw at")
+    #expect(chain.error == .frame(.unreadable(reason: "3")), "it is that of the newest frame that any threw at")
     #expect(chain.statistics == .init(passed: 1, failed: 3))
     #expect(consumer.sampleBuffers.count == 1)
   }
 
   @Test func aProcessorThatFailsEndsTheFramesWayThere() {
-    let failing = TestProcessor { _ throws(PipSinkError) in throw .unreadableFrame(reason: "told to") }
+    let failing = TestProcessor { _ throws(PipSinkError) in throw .frame(.unreadable(reason: "told to")) }
     let after = TestProcessor()
     let chain = ProcessorChain([failing, after], next: CountingConsumer())
     chain.consume(numbered(1))

@@ -222,7 +222,7 @@ import Testing
   @Test func aChainCountsWhatItPassesDropsAndFailsAndNumbersWhatIsLeft() {
     let consumer = CountingConsumer()
     let failing = TestProcessor { sampleBuffer throws(PipSinkError) in
-      if sampleBuffer.sequenceNumber == 3 { throw .unreadableFrame(reason: "told to") }
+      if sampleBuffer.sequenceNumber == 3 { throw .frame(.unreadable(reason: "told to")) }
       return sampleBuffer
     }
     let chain = ProcessorChain([FrameDecimator(every: 2), failing], next: consumer)
@@ -231,7 +231,7 @@ import Testing
     }
     #expect(chain.statistics == .init(passed: 4, dropped: 5, failed: 1))
     #expect(chain.statistics.received == 10)
-    #expect(chain.error == .unreadableFrame(reason: "told to"))
+    #expect(chain.error == .frame(.unreadable(reason: "told to")))
     #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2, 3, 4])
   }
 
@@ -295,14 +295,14 @@ import Testing
     #expect {
       try FrameProcessorRegistry().makeProcessor(named: call.0, argument: call.1)
     } throws: { error in
-      guard case PipSinkError.invalidProcessorArgument(call.0, call.1, _) = error else { return false }
+      guard case PipSinkError.frame(.invalidProcessorArgument(call.0, call.1, _)) = error else { return false }
       return true
     }
   }
 
   @Test func anUnknownProcessorIsNamed() {
     let registry = FrameProcessorRegistry()
-    #expect(throws: PipSinkError.unknownProcessor("blur", known: registry.entries.map(\.name))) {
+    #expect(throws: PipSinkError.frame(.unknownProcessor("blur", known: registry.entries.map(\.name)))) {
       try registry.makeProcessor(named: "blur")
     }
   }

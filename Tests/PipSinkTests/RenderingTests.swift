@@ -205,7 +205,7 @@ import Testing
 
   @Test func aSizeThatIsNoPictureIsATypedError() {
     for size in [PictureSize(width: 0, height: 10), .init(width: 10, height: -1), .init(width: 100_000, height: 10)] {
-      #expect(throws: PipSinkError.invalidSize(width: size.width, height: size.height)) {
+      #expect(throws: PipSinkError.frame(.invalidSize(width: size.width, height: size.height))) {
         try OffscreenRenderer(size: size)
       }
     }
@@ -227,7 +227,7 @@ import Testing
   @Test func aFileThatCannotBeWrittenIsATypedErrorWithItsPath() throws {
     let image = try rendered(
       TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16)), size: .init(width: 16, height: 16))
-    #expect(throws: PipSinkError.pictureNotWritten(path: "/nowhere/a.png", reason: "No such file or directory")) {
+    #expect(throws: PipSinkError.frame(.notWritten(path: "/nowhere/a.png", reason: "No such file or directory"))) {
       try image.writePNG(to: "/nowhere/a.png")
     }
   }

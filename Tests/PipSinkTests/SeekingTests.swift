@@ -23,7 +23,7 @@ import Testing
   @Test func aFilmGoesOnFromAnotherPlaceAndAgainAfterItsEnd() async throws {
     try await withFilm { path in
       let engine = try VideoEngine(.text("filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"))
-      #expect(throws: PipSinkError.notSeekable(reason: "nothing is playing")) { try engine.seek(to: .zero) }
+      #expect(throws: PipSinkError.pipeline(.notSeekable(reason: "nothing is playing"))) { try engine.seek(to: .zero) }
       #expect(engine.position == nil)
       let router = FrameRouter()
       try engine.start { router.input(for: $0) }
@@ -51,7 +51,7 @@ import Testing
       #expect(await eventually { engine.playState(of: "film") == .playing })
       try engine.seekStream("film", to: MediaTime(seconds: 7), isAccurate: true)
       #expect(await eventually { seconds(router) >= 7 })
-      #expect(throws: PipSinkError.unknownStream("other", known: ["film"])) {
+      #expect(throws: PipSinkError.stream(.unknown("other", known: ["film"]))) {
         try engine.seekStream("other", to: .zero)
       }
       engine.stop()

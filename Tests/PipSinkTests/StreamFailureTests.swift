@@ -72,7 +72,7 @@ import Testing
     }
     #expect(error.isPermanent)
     if let kind = hopeless.kind {
-      guard case .elementFailed(_, _, _, kind) = error else {
+      guard case .pipeline(.elementFailed(_, _, _, kind)) = error else {
         Issue.record("\(error)")
         return
       }
@@ -87,7 +87,8 @@ import Testing
     let server = try StatusServer(status)
     let seen = try await fate(of: .text(Self.decoded("http://127.0.0.1:\(server.port)/a.mkv")))
     switch seen.last {
-    case .failed(.elementFailed(_, _, _, let found)), .reconnecting(_, _, .elementFailed(_, _, _, let found)):
+    case .failed(.pipeline(.elementFailed(_, _, _, let found))),
+      .reconnecting(_, _, .pipeline(.elementFailed(_, _, _, let found))):
       #expect(found == kind, "\(seen)")
     default: Issue.record("\(seen)")
     }

@@ -79,18 +79,18 @@ import Testing
     let address = try #require(UnsafeRawPointer(block.baseAddress))
     let description = try VideoFormatDescription.make(.i420, size: size)
     let plane = UnsafeLentPlane(address: address, bytesPerRow: 36)
-    #expect(throws: PipSinkError.noSuchPlane(index: 1, count: 3)) {
+    #expect(throws: PipSinkError.frame(.noSuchPlane(index: 1, count: 3))) {
       try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
     }
     let short = UnsafeLentPlane(address: address, bytesPerRow: 34)
-    #expect(throws: PipSinkError.unreadableFrame(reason: "plane 0 has rows of 34 bytes, and needs 35")) {
+    #expect(throws: PipSinkError.frame(.unreadable(reason: "plane 0 has rows of 34 bytes, and needs 35"))) {
       try PixelBuffer(unsafeLending: [short, plane, plane], description) { releases.withLock { $0 += 1 } }
     }
     #expect(releases.withLock { $0 } == 2)
-    #expect(throws: PipSinkError.invalidSize(width: 0, height: 5)) {
+    #expect(throws: PipSinkError.frame(.invalidSize(width: 0, height: 5))) {
       try VideoFormatDescription.make(.i420, size: .init(width: 0, height: 5))
     }
-    #expect(throws: PipSinkError.invalidCaps("colorimetry purple")) {
+    #expect(throws: PipSinkError.frame(.invalidCaps("colorimetry purple"))) {
       try VideoFormatDescription.make(.i420, size: size, colorimetry: "purple")
     }
   }

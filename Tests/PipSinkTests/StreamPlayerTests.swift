@@ -60,7 +60,7 @@ import Testing
       return
     }
     let attempts = seen.compactMap { state -> Int? in
-      if case .reconnecting(let attempt, let pause, .elementFailed(let element, _, _, _)) = state {
+      if case .reconnecting(let attempt, let pause, .pipeline(.elementFailed(let element, _, _, _))) = state {
         #expect(element.hasPrefix("identity"))
         #expect((0.015...0.05).contains(pause))
         return attempt
@@ -132,7 +132,7 @@ import Testing
       try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
     }
     #expect(engine.playingStreamIDs == ["a", "b"])
-    #expect(throws: PipSinkError.duplicateStreamID("a")) {
+    #expect(throws: PipSinkError.stream(.duplicate("a"))) {
       try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x") { _ in Counter() }
     }
     #expect(await eventually { engine.playState(of: "a") == .playing && engine.playState(of: "b") == .playing })
@@ -146,7 +146,7 @@ import Testing
     #expect(await eventually { (counters["a"]?.value ?? 0) > before + 10 })
     #expect(counters["b"]?.value == count)
     #expect(engine.playState(of: "a") == .playing)
-    #expect(throws: PipSinkError.unknownStream("b", known: ["a", "c"])) { try engine.stopPlayingStream("b") }
+    #expect(throws: PipSinkError.stream(.unknown("b", known: ["a", "c"]))) { try engine.stopPlayingStream("b") }
     engine.stop()
     #expect(engine.playingStreamIDs.isEmpty)
     for await event in events {
@@ -184,16 +184,16 @@ import Testing
     let engine = try VideoEngine()
     let events = Locked(0)
     engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
-    #expect(throws: PipSinkError.notOneStream(["x", "y"])) {
+    #expect(throws: PipSinkError.pipeline(.notOneStream(["x", "y"]))) {
       try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x videotestsrc ! appsink name=y") { _ in
         Counter()
       }
     }
-    #expect(throws: PipSinkError.noStreams) {
+    #expect(throws: PipSinkError.pipeline(.noStreams)) {
       try engine.startPlayingStream("a", from: "videotestsrc ! fakesink") { _ in Counter() }
     }
     #expect(engine.streams.isEmpty && engine.playingStreamIDs.isEmpty && events.withLock { $0 } == 0)
-    #expect(throws: PipSinkError.emptyPipeline) { try VideoEngine().start { _ in Counter() } }
+    #expect(throws: PipSinkError.pipeline(.empty)) { try VideoEngine().start { _ in Counter() } }
   }
 
   @Test func thePipelineThatFoundNoMistakeIsTheOneThatPlaysFirst() throws {

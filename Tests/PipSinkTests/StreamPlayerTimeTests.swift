@@ -59,7 +59,7 @@ import Testing
     #expect(await clock.reach(0.001))
     #expect(await eventually { stream.isReconnecting })
     #expect(
-      stream.state == .reconnecting(attempt: 1, pause: 1, after: .streamStalled("a", seconds: 8)))
+      stream.state == .reconnecting(attempt: 1, pause: 1, after: .stream(.stalled("a", seconds: 8))))
   }
 
   @Test func aFrameInTheLastMomentIsInTime() async throws {
@@ -380,7 +380,7 @@ import Testing
       if restarts == true {
         #expect(await eventually { stream.isReconnecting })
         #expect(
-          stream.state == .reconnecting(attempt: 1, pause: 1, after: .streamEndedUnexpectedly("a")))
+          stream.state == .reconnecting(attempt: 1, pause: 1, after: .stream(.endedUnexpectedly("a"))))
       } else {
         #expect(await eventually { stream.state == .ended })
         #expect(stream.attempts.isEmpty)

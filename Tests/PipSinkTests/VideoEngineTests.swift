@@ -110,7 +110,7 @@ import Testing
   @Test func startingTwiceIsRefused() throws {
     let engine = try VideoEngine(.text(stream("a", frames: -1)))
     try engine.start { _ in CountingConsumer() }
-    #expect(throws: PipSinkError.alreadyRunning) { try engine.start { _ in CountingConsumer() } }
+    #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try engine.start { _ in CountingConsumer() } }
     engine.stop()
     engine.stop()
   }
@@ -150,39 +150,39 @@ import Testing
 
   @Test(arguments: ["", "   ", "\n"])
   func anEmptyPipelineIsATypedError(text: String) {
-    #expect(throws: PipSinkError.emptyPipeline) { try VideoEngine(.text(text)) }
+    #expect(throws: PipSinkError.pipeline(.empty)) { try VideoEngine(.text(text)) }
   }
 
   @Test func aMissingElementIsNamed() {
-    #expect(throws: PipSinkError.missingElements(["nosuchelement"])) {
+    #expect(throws: PipSinkError.pipeline(.missingElements(["nosuchelement"]))) {
       try VideoEngine("videotestsrc ! nosuchelement ! appsink name=a")
     }
   }
 
   @Test func aPropertyThatDoesNotExistIsNamed() {
     expectError("videotestsrc nosuchproperty=1 ! appsink name=a") {
-      if case .invalidPipeline(let reason) = $0 { reason.contains("nosuchproperty") } else { false }
+      if case .pipeline(.invalid(let reason)) = $0 { reason.contains("nosuchproperty") } else { false }
     }
   }
 
   @Test(arguments: ["videotestsrc ! (", "! appsink name=a", "videotestsrc ! ! appsink name=a"])
   func brokenSyntaxIsATypedError(text: String) {
-    expectError(text) { if case .invalidPipeline = $0 { true } else { false } }
+    expectError(text) { if case .pipeline(.invalid) = $0 { true } else { false } }
   }
 
   @Test func capsThatCannotBeLinkedAreNamed() {
     expectError("videotestsrc ! audio/x-raw ! appsink name=a") {
-      if case .linkFailed(let reason) = $0 { reason.contains("audio/x-raw") } else { false }
+      if case .pipeline(.linkFailed(let reason)) = $0 { reason.contains("audio/x-raw") } else { false }
     }
   }
 
   @Test func aPipelineWithoutAppsinkIsATypedError() {
-    #expect(throws: PipSinkError.noStreams) { try VideoEngine("videotestsrc ! fakesink") }
+    #expect(throws: PipSinkError.pipeline(.noStreams)) { try VideoEngine("videotestsrc ! fakesink") }
   }
 
   @Test func anUnnamedAppsinkIsATypedError() {
     expectError("videotestsrc ! appsink") {
-      if case .unnamedStream(let element) = $0 { element.hasPrefix("appsink") } else { false }
+      if case .pipeline(.unnamedStream(let element)) = $0 { element.hasPrefix("appsink") } else { false }
     }
   }
 
@@ -191,14 +191,14 @@ import Testing
     "( videotestsrc ! appsink name=a ) ( videotestsrc ! appsink name=a )",
   ])
   func aNameThatIsUsedTwiceIsATypedError(text: String) {
-    #expect(throws: PipSinkError.duplicateStreamID("a")) { try VideoEngine(.text(text)) }
+    #expect(throws: PipSinkError.stream(.duplicate("a"))) { try VideoEngine(.text(text)) }
   }
 
   @Test(arguments: [
     "appsink name=a", "videoconvert ! appsink name=a", "videotestsrc ! fakesink queue ! appsink name=a",
   ])
   func anAppsinkThatNothingFeedsIsATypedError(text: String) {
-    #expect(throws: PipSinkError.unlinkedStream("a")) { try VideoEngine(.text(text)) }
+    #expect(throws: PipSinkError.pipeline(.unlinkedStream("a"))) { try VideoEngine(.text(text)) }
   }
 
   @Test(arguments: [
@@ -206,7 +206,7 @@ import Testing
     "videotestsrc ! appsink name=a caps=video/x-raw,format=NV12_64Z32",
   ])
   func capsThatAreNoVideoOfOursAreATypedError(text: String) {
-    expectError(text) { if case .unsupportedCaps("a", _) = $0 { true } else { false } }
+    expectError(text) { if case .stream(.unsupportedCaps("a", _)) = $0 { true } else { false } }
   }
 
   private func expectError(
@@ -228,7 +228,7 @@ import Testing
       try engine.start { _ in CountingConsumer() }
       Issue.record("no error")
     } catch {
-      guard case .elementFailed("file", _, let detail?, .notFound) = error else { throw error }
+      guard case .pipeline(.elementFailed("file", _, let detail?, .notFound)) = error else { throw error }
       #expect(detail.contains("/nowhere/a.mkv"))
     }
     #expect(engine.state == .stopped)

@@ -125,7 +125,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
   @Test func rawDataAreTheBytesOfEveryPlane() async throws {
     let records = try await observe(source, isRaw: true).records
     #expect(records.map(\.planes) == Array(repeating: [68 * 33 + 66, 36 * 16 + 33, 36 * 16 + 33], count: 3))
-    #expect(records.allSatisfy { $0.pixelBuffer == nil && $0.error == .noSuchPlane(index: 3, count: 3) })
+    #expect(records.allSatisfy { $0.pixelBuffer == nil && $0.error == .frame(.noSuchPlane(index: 3, count: 3)) })
   }
 
   @Test(arguments: [FrameFormatSeries.rgb, .yuv])

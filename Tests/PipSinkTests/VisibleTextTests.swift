@@ -29,9 +29,11 @@ import Testing
   @Test func noErrorHasAnythingThatATerminalObeys() {
     let evil = "\u{1B}[31m\u{9B}\n\u{202E}"
     let errors: [PipSinkError] = [
-      .elementFailed(element: evil, message: evil, detail: evil), .unknownStream(evil, known: [evil]),
-      .invalidPipeline(reason: evil), .missingElements([evil]), .sessionBusUnavailable(reason: evil),
-      .unknownProcessor(evil, known: [evil]), .pictureNotWritten(path: evil, reason: evil), .invalidCaps(evil),
+      .pipeline(.elementFailed(element: evil, message: evil, detail: evil)), .stream(.unknown(evil, known: [evil])),
+      .pipeline(.invalid(reason: evil)), .pipeline(.missingElements([evil])),
+      .system(.sessionBusUnavailable(reason: evil)),
+      .frame(.unknownProcessor(evil, known: [evil])), .frame(.notWritten(path: evil, reason: evil)),
+      .frame(.invalidCaps(evil)),
     ]
     for error in errors {
       #expect("\(error)".unicodeScalars.allSatisfy { !$0.isUnseen }, "\(error)")
@@ -116,7 +118,7 @@ import Testing
         _ = try OffscreenRenderer(size: size)
         fatalError("there is no such memory")
       } catch {
-        guard error == .outOfMemory(byteCount: 32767 * 32767 * 4) else { fatalError("\(error)") }
+        guard error == .frame(.outOfMemory(byteCount: 32767 * 32767 * 4)) else { fatalError("\(error)") }
       }
     }
   }

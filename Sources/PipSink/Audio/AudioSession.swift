@@ -73,7 +73,7 @@ public final class AudioSession: Sendable {
 
   /// Sets a stream's own volume, also of one that is yet to come.
   ///
-  /// - Throws: ``PipSinkError/noAudioVolume(_:)`` when the stream runs and has nothing that a volume can be set on. It is
+  /// - Throws: ``PipSinkError/Stream/noAudioVolume(_:)`` when the stream runs and has nothing that a volume can be set on. It is
   ///   remembered all the same.
   public func setVolume(_ volume: Double, for id: StreamID) throws(PipSinkError) {
     change { $0.streams[id, default: .init()].volume = AudioLevel.clamped(volume) }
@@ -93,7 +93,7 @@ public final class AudioSession: Sendable {
 
   private func checkVolume(of id: StreamID) throws(PipSinkError) {
     let answers = state.withLock { Array($0.outputs.values) }.compactMap { $0.hasVolume(id) }
-    guard answers.isEmpty || answers.contains(true) else { throw .noAudioVolume(id) }
+    guard answers.isEmpty || answers.contains(true) else { throw .stream(.noAudioVolume(id)) }
   }
 
   private func change(_ body: (inout State) -> Void) {

@@ -26,7 +26,7 @@ public enum GStreamerLog {
   ///   - levels: what GStreamer is to log: its rules that begin with `gstreamer.`.
   ///     Without it that stays as `GST_DEBUG` has it. The loggers' own levels count besides.
   ///   - makeLogger: asked once for a label.
-  /// - Throws: ``PipSinkError/gstreamerUnavailable(reason:)``.
+  /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func install(
     levels: LogLevels? = nil, makeLogger: @escaping @Sendable (_ label: String) -> Logger = { Logger(label: $0) }
   ) throws(PipSinkError) {

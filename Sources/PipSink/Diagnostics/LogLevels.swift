@@ -27,7 +27,7 @@ public struct LogLevels: Equatable, Sendable {
 
   let rules: [Rule]
 
-  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)`` for an entry that is no pattern with a level.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an entry that is no pattern with a level.
   public init(_ specification: String) throws(PipSinkError) {
     var rules: [Rule] = []
     for entry in specification.parts(between: ",") {
@@ -37,7 +37,7 @@ public struct LogLevels: Equatable, Sendable {
       let parts = halves.map { [$0.before.trimmed, $0.behind.trimmed] } ?? [text]
       guard let level = Logger.Level(rawValue: parts[parts.count - 1].lowercased()), !parts[0].isEmpty else {
         let known = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-        throw .invalidArgument(text, reason: "give it as LABEL:LEVEL or LEVEL, where the levels are \(known)")
+        throw .system(.invalidArgument(text, reason: "give it as LABEL:LEVEL or LEVEL, where the levels are \(known)"))
       }
       rules.append(Rule(pattern: parts.count == 1 ? "*" : parts[0], level: level))
     }

@@ -20,7 +20,7 @@ public struct BGRAImage: Sendable {
 
   /// The picture as a PNG file's bytes, encoded by GStreamer's `pngenc`.
   ///
-  /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``, with an empty path.
+  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)``, with an empty path.
   public func pngBytes() throws(PipSinkError) -> [UInt8] {
     try PipSink.initialize()
     let caps = gst_caps_from_string(
@@ -38,12 +38,12 @@ public struct BGRAImage: Sendable {
     guard let encoded = gst_video_convert_sample(source, target, 30 * 1_000_000_000, &error) else {
       defer { g_clear_error(&error) }
       let reason = error.map { String(cString: $0.pointee.message) } ?? "the encoder gave no picture"
-      throw .pictureNotWritten(path: "", reason: reason)
+      throw .frame(.notWritten(path: "", reason: reason))
     }
     defer { gst_sample_unref(encoded) }
     var map = GstMapInfo()
     guard let png = gst_sample_get_buffer(encoded), gst_buffer_map(png, &map, GST_MAP_READ) != 0 else {
-      throw .pictureNotWritten(path: "", reason: "the encoder gave no data")
+      throw .frame(.notWritten(path: "", reason: "the encoder gave no data"))
     }
     defer { gst_buffer_unmap(png, &map) }
     return Array(UnsafeBufferPointer(start: map.data, count: Int(map.size)))
@@ -51,20 +51,20 @@ public struct BGRAImage: Sendable {
 
   /// Writes the picture as a PNG file, whole or not at all; a file that is there is replaced, a link is followed.
   ///
-  /// - Throws: ``PipSinkError/pictureNotWritten(path:reason:)``.
+  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)``.
   public func writePNG(to path: String) throws(PipSinkError) {
     let png: [UInt8]
     do throws(PipSinkError) {
       png = try pngBytes()
-    } catch .pictureNotWritten(_, let reason) {
-      throw .pictureNotWritten(path: path, reason: reason)
+    } catch .frame(.notWritten(_, let reason)) {
+      throw .frame(.notWritten(path: path, reason: reason))
     } catch {
       throw error
     }
     do throws(OutputFileError) {
       try OutputFile.write(png, to: path)
     } catch {
-      throw .pictureNotWritten(path: path, reason: error.description)
+      throw .frame(.notWritten(path: path, reason: error.description))
     }
   }
 }

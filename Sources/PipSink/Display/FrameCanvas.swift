@@ -23,7 +23,7 @@ package struct FrameCanvas: ~Copyable {
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, on pixels: UnsafeMutablePointer<UInt8>, stride: Int,
     size: PictureSize, keeping kept: PictureRect? = nil
   ) throws(PipSinkError) -> PictureRect {
-    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     let filter = scalingFilter
     return try sampleBuffer.pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
       let placement = gravity.placement(of: frame, orientation: sampleBuffer.orientation, in: size)

@@ -13,9 +13,9 @@ public final class OffscreenRenderer: VideoRenderer {
     var needsDisplay: (@Sendable () -> Void)?
   }
 
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
-    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     self.scalingFilter = scalingFilter
     state = Locked(try Canvas(size: size, scalingFilter: scalingFilter))
   }
@@ -26,9 +26,9 @@ public final class OffscreenRenderer: VideoRenderer {
 
   /// Gives the surface another size; it is empty then, and asks its layer for the newest frame.
   ///
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/outOfMemory(byteCount:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``, and then nothing has changed.
   public func resize(to size: PictureSize) throws(PipSinkError) {
-    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     let filter = scalingFilter
     let isNew = try state.withLock { canvas throws(PipSinkError) in
       guard canvas.size != size else { return false }
@@ -88,7 +88,7 @@ private struct Canvas: ~Copyable {
   init(size: PictureSize, scalingFilter: ScalingFilter) throws(PipSinkError) {
     let byteCount = size.width * size.height * 4
     // Swift's own allocation ends the program where there is no memory.
-    guard let memory = malloc(byteCount) else { throw .outOfMemory(byteCount: byteCount) }
+    guard let memory = malloc(byteCount) else { throw .frame(.outOfMemory(byteCount: byteCount)) }
     self.size = size
     canvas = FrameCanvas(scalingFilter: scalingFilter)
     pixels = UnsafeMutableBufferPointer(

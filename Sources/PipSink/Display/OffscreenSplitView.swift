@@ -8,9 +8,9 @@ public final class OffscreenSplitView: Sendable {
   public let remote: OffscreenRenderer
   private let isRemoteShown = Locked(false)
 
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
-    guard size.isValid, size.width >= 2 else { throw .invalidSize(width: size.width, height: size.height) }
+    guard size.isValid, size.width >= 2 else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     self.size = size
     local = try OffscreenRenderer(size: size, scalingFilter: scalingFilter)
     let half = SplitLayout.frames(in: size, showsRemote: true).remote?.size ?? size

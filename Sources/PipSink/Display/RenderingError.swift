@@ -33,8 +33,8 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     reason = error.description
     code =
       switch error {
-      case .invalidCaps, .unsupportedCaps, .unsupportedPixelFormat: .invalidPixelFormat
-      case .invalidSize: .invalidSize
+      case .frame(.invalidCaps), .stream(.unsupportedCaps), .frame(.unsupportedPixelFormat): .invalidPixelFormat
+      case .frame(.invalidSize): .invalidSize
       default: .other(-1)
       }
   }

@@ -7,9 +7,10 @@ enum BusMessage {
   /// - Parameter readsFiles: whether what the message's pipeline plays is a file's, and will be the same the next time.
   static func error(in message: UnsafeMutablePointer<GstMessage>, readsFiles: Bool) -> PipSinkError {
     let parts = parts(of: message, gst_message_parse_error)
-    return .elementFailed(
-      element: parts.element, message: parts.text, detail: parts.detail,
-      kind: failureKind(parts, ofFilePipeline: readsFiles, source: message.pointee.src))
+    return .pipeline(
+      .elementFailed(
+        element: parts.element, message: parts.text, detail: parts.detail,
+        kind: failureKind(parts, ofFilePipeline: readsFiles, source: message.pointee.src)))
   }
 
   private static func failureKind(

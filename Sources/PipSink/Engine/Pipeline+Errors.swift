@@ -7,7 +7,7 @@ extension Pipeline {
     let bus = gst_element_get_bus(element)
     defer { gst_object_unref(bus) }
     guard let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR) else {
-      return (.stateChangeFailed(pipeline: element.elementName), nil)
+      return (.pipeline(.stateChangeFailed(pipeline: element.elementName)), nil)
     }
     defer { gst_message_unref(message) }
     let source = message.pointee.src
@@ -21,8 +21,10 @@ extension Pipeline {
     of posted: PipSinkError, affected: [Stream], missingPlugins: [StreamID: [String]]
   ) -> PipSinkError {
     let missing = affected.flatMap { missingPlugins[$0.id] ?? [] }
-    if !missing.isEmpty { return .missingElements(missing) }
-    guard case .elementFailed(_, _, let detail, _) = posted, BusMessage.isNotNegotiated(detail) else { return posted }
+    if !missing.isEmpty { return .pipeline(.missingElements(missing)) }
+    guard case .pipeline(.elementFailed(_, _, let detail, _)) = posted, BusMessage.isNotNegotiated(detail) else {
+      return posted
+    }
     return affected.lazy.compactMap(misfit).first ?? posted
   }
 
@@ -36,6 +38,6 @@ extension Pipeline {
     guard let allowed = gst_pad_query_caps(pad, nil) else { return nil }
     defer { gst_caps_unref(allowed) }
     guard gst_caps_can_intersect(offered, allowed) == 0 else { return nil }
-    return .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered))
+    return .stream(.unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered)))
   }
 }

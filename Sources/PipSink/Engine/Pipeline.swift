@@ -18,10 +18,10 @@ final class Pipeline: @unchecked Sendable {
   let elements: [GstElementPointer]
 
   /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
-  /// - Throws: the parser's errors; ``PipSinkError/noStreams``, ``PipSinkError/unnamedStream(element:)``,
-  ///   ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/unlinkedStream(_:)``,
-  ///   ``PipSinkError/unsupportedCaps(streamID:caps:)``, ``PipSinkError/resourceExhausted(_:inUse:limit:)``; with a
-  ///   `streamID` also ``PipSinkError/notOneStream(_:)``.
+  /// - Throws: the parser's errors; ``PipSinkError/Pipeline/noStreams``, ``PipSinkError/Pipeline/unnamedStream(element:)``,
+  ///   ``PipSinkError/Stream/duplicate(_:)``, ``PipSinkError/Pipeline/unlinkedStream(_:)``,
+  ///   ``PipSinkError/Stream/unsupportedCaps(streamID:caps:)``, ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; with a
+  ///   `streamID` also ``PipSinkError/Pipeline/notOneStream(_:)``.
   init(_ description: PipelineDescription, as streamID: StreamID? = nil) throws(PipSinkError) {
     try PipSink.initialize()
     try ResourceLimits.check()
@@ -36,7 +36,7 @@ final class Pipeline: @unchecked Sendable {
     streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? $0.elementName, sink: $0) }
     try validate(description)
     guard let streamID else { return }
-    guard streams.count == 1 else { throw .notOneStream(streams.map(\.id)) }
+    guard streams.count == 1 else { throw .pipeline(.notOneStream(streams.map(\.id))) }
     streams = [Stream(id: streamID, sink: streams[0].sink)]
   }
 
@@ -73,17 +73,19 @@ final class Pipeline: @unchecked Sendable {
 
   private func validate(_ description: PipelineDescription) throws(PipSinkError) {
     let names = description.elementNames
-    if let name = PipelineParser.firstDuplicate(names), stream(name) != nil { throw .duplicateStreamID(name) }
+    if let name = PipelineParser.firstDuplicate(names), stream(name) != nil { throw .stream(.duplicate(name)) }
     // In bins inside of the pipeline, a name may come twice without GStreamer's minding.
-    if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .duplicateStreamID(id) }
-    guard !streams.isEmpty else { throw .noStreams }
+    if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .stream(.duplicate(id)) }
+    guard !streams.isEmpty else { throw .pipeline(.noStreams) }
     for stream in streams {
       // GStreamer names an element after its factory and a number.
       let isMadeUp =
         stream.id.beginsWithBytes(of: "appsink")
         && stream.id.utf8.dropFirst("appsink".utf8.count).allSatisfy { (0x30...0x39).contains($0) }
-      if stream.id.isEmpty || (isMadeUp && !names.contains(stream.id)) { throw .unnamedStream(element: stream.id) }
-      guard canGetFrames(stream) else { throw .unlinkedStream(stream.id) }
+      if stream.id.isEmpty || (isMadeUp && !names.contains(stream.id)) {
+        throw .pipeline(.unnamedStream(element: stream.id))
+      }
+      guard canGetFrames(stream) else { throw .pipeline(.unlinkedStream(stream.id)) }
       try restrictCaps(of: stream)
     }
   }
@@ -101,7 +103,7 @@ final class Pipeline: @unchecked Sendable {
     let allowed: UnsafeMutablePointer<GstCaps> = gst_caps_intersect(wanted, supported)
     defer { gst_caps_unref(allowed) }
     guard gst_caps_is_empty(allowed) == 0 else {
-      throw .unsupportedCaps(streamID: stream.id, caps: shortDescription(of: wanted))
+      throw .stream(.unsupportedCaps(streamID: stream.id, caps: shortDescription(of: wanted)))
     }
     gst_app_sink_set_caps(appsink, allowed)
     if let error = misfit(of: stream) { throw error }

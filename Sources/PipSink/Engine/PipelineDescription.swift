@@ -19,13 +19,13 @@ public enum PipelineDescription: Sendable, ExpressibleByStringLiteral {
     return properties.filter { $0.name.elementsEqual("name".utf8) }.map { String(decoding: $0.value, as: UTF8.self) }
   }
 
-  /// - Throws: ``PipSinkError/invalidPipeline(reason:)`` where there is a NUL in it, at which GStreamer would stop reading.
+  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where there is a NUL in it, at which GStreamer would stop reading.
   func checkForNUL() throws(PipSinkError) {
     let hasNUL =
       switch self {
       case .text(let text): text.utf8.contains(0)
       case .arguments(let arguments): arguments.contains { $0.utf8.contains(0) }
       }
-    if hasNUL { throw .invalidPipeline(reason: "there is a NUL character in it") }
+    if hasNUL { throw .pipeline(.invalid(reason: "there is a NUL character in it")) }
   }
 }

@@ -15,7 +15,7 @@ enum PipelineParser {
       if let parsed { gst_object_unref(parsed) }
       throw parseError(error.pointee, context: context, description: description)
     }
-    guard let parsed else { throw .emptyPipeline }
+    guard let parsed else { throw .pipeline(.empty) }
     return try asPipeline(parsed)
   }
 
@@ -50,7 +50,7 @@ enum PipelineParser {
     }
     guard let pipeline = gst_pipeline_new(nil) else {
       gst_object_unref(parsed)
-      throw .invalidPipeline(reason: "no pipeline can be made")
+      throw .pipeline(.invalid(reason: "no pipeline can be made"))
     }
     gst_object_ref_sink(pipeline)
     gst_bin_add(pipeline.asBin, parsed)
@@ -61,19 +61,19 @@ enum PipelineParser {
     _ error: GError, context: OpaquePointer?, description: PipelineDescription
   ) -> PipSinkError {
     let message = String(cString: error.message)
-    guard error.domain == gst_parse_error_quark() else { return .invalidPipeline(reason: message) }
+    guard error.domain == gst_parse_error_quark() else { return .pipeline(.invalid(reason: message)) }
     switch GstParseError(UInt32(bitPattern: error.code)) {
     case GST_PARSE_ERROR_NO_SUCH_ELEMENT:
       let missing = missingElements(context)
-      return missing.isEmpty ? .invalidPipeline(reason: message) : .missingElements(missing)
+      return missing.isEmpty ? .pipeline(.invalid(reason: message)) : .pipeline(.missingElements(missing))
     case GST_PARSE_ERROR_EMPTY, GST_PARSE_ERROR_EMPTY_BIN:
-      return .emptyPipeline
+      return .pipeline(.empty)
     case GST_PARSE_ERROR_LINK:
       // The second element of a name is left out of the pipeline, which shows as a link that fails.
-      if let name = firstDuplicate(description.elementNames) { return .duplicateStreamID(name) }
-      return .linkFailed(reason: message)
+      if let name = firstDuplicate(description.elementNames) { return .stream(.duplicate(name)) }
+      return .pipeline(.linkFailed(reason: message))
     default:
-      return .invalidPipeline(reason: message)
+      return .pipeline(.invalid(reason: message))
     }
   }
 

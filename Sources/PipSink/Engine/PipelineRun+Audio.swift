@@ -57,7 +57,7 @@ extension PipelineRun {
     case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
       // An autoaudiosink that has found nothing to play on, and goes on in silence.
       guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
-      status.send(.audioFailed(.elementFailed(element: element, message: text, detail: detail)))
+      status.send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The last of the sound comes after the last picture.

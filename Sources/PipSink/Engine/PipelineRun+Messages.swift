@@ -88,7 +88,7 @@ extension PipelineRun {
     guard !dependent.isEmpty else {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
       // A recording, for instance: no stream has failed.
-      if case .elementFailed(let element, let text, let detail, _) = posted {
+      if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
         status.send(.warning(element: element, message: text, detail: detail))
       }
       return

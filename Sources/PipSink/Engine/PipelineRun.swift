@@ -97,7 +97,7 @@ final class PipelineRun: Sendable {
   /// - Parameters:
   ///   - isAwaited: whether ``startError(until:)`` follows, which has the error of a start that fails meanwhile. Else
   ///     the streams fail with it.
-  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   func start(
     isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {

@@ -47,7 +47,7 @@ final class PipelineThread: @unchecked Sendable {
 
   /// Starts the thread, which keeps what `body` keeps until it ends.
   ///
-  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   func start(_ body: @escaping @Sendable () -> Void) throws(PipSinkError) {
     guard let worker = WorkerThread(name: "pipsink-bus", body: body) else { throw ResourceLimits.threadRefused }
     thread.withLock { $0 = worker }

@@ -9,7 +9,7 @@ enum ResourceLimits {
   /// Takes as many threads and files as a pipeline may need, and gives them back at once: limits are the process's, the
   /// user's, the service's and the system's, and nobody tells them all.
   ///
-  /// - Throws: ``PipSinkError/resourceExhausted(_:inUse:limit:)``.
+  /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   static func check() throws(PipSinkError) {
     try checkFiles()
     try checkThreads()
@@ -31,7 +31,7 @@ enum ResourceLimits {
       // The folder that is counted has to be opened, too.
       let inUse = files.isEmpty ? limit : ResourceUsage.current.openFileCount
       files = []
-      throw .resourceExhausted(.files, inUse: inUse ?? 0, limit: limit)
+      throw .system(.resourceExhausted(.files, inUse: inUse ?? 0, limit: limit))
     }
   }
 
@@ -51,7 +51,7 @@ enum ResourceLimits {
   /// The error of a thread that cannot be had.
   static var threadRefused: PipSinkError {
     // The user's limit counts the threads of all the user's processes, so it says nothing about this one's.
-    .resourceExhausted(.threads, inUse: ResourceUsage.current.threadCount, limit: nil)
+    .system(.resourceExhausted(.threads, inUse: ResourceUsage.current.threadCount, limit: nil))
   }
 
   private static var fileLimit: Int? {

@@ -26,7 +26,7 @@ package final class SampleWrapper {
   /// The format of the next frame, as the events before it say; nil where none has.
   ///
   /// - Parameter whenNew: called with a format that is another than before.
-  /// - Throws: ``PipSinkError/invalidCaps(_:)``, for every frame until other caps come.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, for every frame until other caps come.
   @inline(__always)
   func nextFormat(
     whenNew: (VideoFormatDescription) -> Void
@@ -53,7 +53,7 @@ package final class SampleWrapper {
 
   /// For a sink that refuses caps at once.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)``, and then the format is the one from before.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, and then the format is the one from before.
   package func setFormat(of caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) {
     currentFormat = try VideoFormatDescription.shared(for: caps)
   }

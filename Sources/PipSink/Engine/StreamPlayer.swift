@@ -53,7 +53,7 @@ final class StreamPlayer: Sendable {
   ///   - description: with one stream, whatever its name.
   ///   - engine: what is told of the stream, as `streamID`.
   ///   - consumer: asked once for every time that a pipeline is started.
-  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)``, and as ``Pipeline/init(_:as:)``.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)``, and as ``Pipeline/init(_:as:)``.
   init(
     streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration,
     in engine: EngineStatus,
@@ -245,7 +245,7 @@ final class StreamPlayer: Sendable {
   /// Whether it makes no sense to try again. A source that has played with these caps, or with this password, does so
   /// perhaps again; a file that is broken in its middle stays so.
   private func isFinal(_ error: PipSinkError) -> Bool {
-    if case .elementFailed(_, _, _, .badData) = error { return true }
+    if case .pipeline(.elementFailed(_, _, _, .badData)) = error { return true }
     return error.isPermanent && !state.withLock { $0.told.hasPlayed }
   }
 
@@ -275,7 +275,7 @@ final class StreamPlayer: Sendable {
       }
       let outcome = state.waitStepwise(by: clock, nextStep)
       guard outcome == .ended, configuration.restartsAtEnd ?? run.endsUnexpectedly else { return outcome }
-      return .failed(.streamEndedUnexpectedly(streamID))
+      return .failed(.stream(.endedUnexpectedly(streamID)))
     } catch {
       return .failed(error)
     }
@@ -297,7 +297,7 @@ final class StreamPlayer: Sendable {
     case .stalled, .requesting:
       let patience = state.phase == .stalled ? configuration.restartTimeout : whole
       let end = state.since.advanced(bySeconds: patience)
-      return now < end ? .at(end) : .done(.failed(.streamStalled(streamID, seconds: whole)))
+      return now < end ? .at(end) : .done(.failed(.stream(.stalled(streamID, seconds: whole))))
     default:
       return .whenWoken
     }

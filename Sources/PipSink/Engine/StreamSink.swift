@@ -47,7 +47,7 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
   func take(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     do throws(PipSinkError) {
       let next = try wrapper.nextFormat { run?.noteFormat($0, of: id) }
-      guard let format = next else { throw .invalidCaps("none") }
+      guard let format = next else { throw .frame(.invalidCaps("none")) }
       guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
       guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
         run?.noteSkippedFrame(of: id, caps: format.capsDescription)
@@ -58,7 +58,7 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
-      if case .invalidCaps(let caps) = error, caps.contains("(memory:") {
+      if case .frame(.invalidCaps(let caps)) = error, caps.contains("(memory:") {
         run?.noteSkippedFrame(of: id, caps: caps)
         return GST_FLOW_OK
       }

@@ -3,7 +3,7 @@
 extension VideoEngine {
   /// Makes a stream known that waits for its first frame.
   ///
-  /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, ``PipSinkError/invalidArgument(_:reason:)``.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, ``PipSinkError/System/invalidArgument(_:reason:)``.
   func addInput(_ id: StreamID) throws(PipSinkError) {
     try Self.check(id)
     let isNew = status.state.withLock { state in
@@ -11,14 +11,14 @@ extension VideoEngine {
       state.inputIDs.insert(id)
       return true
     }
-    guard isNew else { throw .duplicateStreamID(id) }
+    guard isNew else { throw .stream(.duplicate(id)) }
     status.setStream(id, to: .requesting)
   }
 
-  /// - Throws: ``PipSinkError/invalidArgument(_:reason:)`` for what is no stream's ID.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for what is no stream's ID.
   static func check(_ id: StreamID) throws(PipSinkError) {
     guard id.isEmpty || id.utf8.contains(0) else { return }
-    throw .invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it")
+    throw .system(.invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it"))
   }
 
   /// What a stream that was added so does now.

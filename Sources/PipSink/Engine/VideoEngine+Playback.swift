@@ -13,7 +13,7 @@ extension VideoEngine {
   /// longer. Streams that had ended go on, too. Frames from there come as soon as they can. Waits for the elements'
   /// answer, but no longer than ``stateChangeTimeout``.
   ///
-  /// - Throws: ``PipSinkError/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
+  /// - Throws: ``PipSinkError/Pipeline/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
   ///   time, it may still do so.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: deadline(nil))
@@ -21,20 +21,20 @@ extension VideoEngine {
 
   /// The same for a stream with a pipeline of its own.
   ///
-  /// - Throws: as above, and ``PipSinkError/unknownStream(_:known:)``.
+  /// - Throws: as above, and ``PipSinkError/Stream/unknown(_:known:)``.
   public func seekStream(_ id: StreamID, to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
-    guard let player = players.withLock({ $0[id] }) else { throw .unknownStream(id, known: playingStreamIDs) }
+    guard let player = players.withLock({ $0[id] }) else { throw .stream(.unknown(id, known: playingStreamIDs)) }
     try seek(player.run, to: time, isAccurate: isAccurate, by: player.deadline())
   }
 
   private func seek(
     _ run: PipelineRun?, to time: MediaTime, isAccurate: Bool, by deadline: MonotonicTime
   ) throws(PipSinkError) {
-    guard let run else { throw .notSeekable(reason: "nothing is playing") }
+    guard let run else { throw .pipeline(.notSeekable(reason: "nothing is playing")) }
     guard let isDone = run.perform(until: deadline, { $0.seek(to: time, isAccurate: isAccurate) }) else {
-      throw .notSeekable(reason: "one of its elements does not answer")
+      throw .pipeline(.notSeekable(reason: "one of its elements does not answer"))
     }
-    guard isDone else { throw .notSeekable(reason: "its source refused, as live ones do") }
+    guard isDone else { throw .pipeline(.notSeekable(reason: "its source refused, as live ones do")) }
   }
 }
 

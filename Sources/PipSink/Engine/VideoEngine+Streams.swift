@@ -6,8 +6,8 @@ extension VideoEngine {
   /// - Parameters:
   ///   - description: with one appsink, whatever its name.
   ///   - consumer: asked once for every time that its pipeline is started.
-  /// - Throws: as ``init(_:)``; ``PipSinkError/notOneStream(_:)``; ``PipSinkError/invalidArgument(_:reason:)`` for an ID
-  ///   that is empty or has a NUL in it, and ``PipSinkError/duplicateStreamID(_:)`` for a stream that there is. Nothing has
+  /// - Throws: as ``init(_:)``; ``PipSinkError/Pipeline/notOneStream(_:)``; ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID
+  ///   that is empty or has a NUL in it, and ``PipSinkError/Stream/duplicate(_:)`` for a stream that there is. Nothing has
   ///   changed then.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
@@ -22,7 +22,7 @@ extension VideoEngine {
     }
     try players.withLock { players throws(PipSinkError) in
       let isTaken = players[streamID] != nil || streamIDs.contains(streamID) || inputIDs.contains(streamID)
-      guard !isTaken else { throw .duplicateStreamID(streamID) }
+      guard !isTaken else { throw .stream(.duplicate(streamID)) }
       players[streamID] = player
       status.add([streamID])
     }
@@ -52,7 +52,7 @@ extension VideoEngine {
   /// `stateChangeTimeout` of its configuration: a pipeline that does not stop by then is given up. The ID may be used
   /// anew at once.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
     let player = try retirePlayer(streamID)
     player.waitForStop(until: player.deadline())
@@ -65,7 +65,7 @@ extension VideoEngine {
   ///
   /// - Parameter seconds: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
   /// - Returns: whether it has stopped. If not, its pipeline was given up.
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   @discardableResult
   public nonisolated(nonsending) func stopPlayingStream(
     _ streamID: StreamID, within seconds: Double?
@@ -81,7 +81,7 @@ extension VideoEngine {
   /// Takes a player out and has it stop. What it does from here on is not told any more, but that its pipeline had to be
   /// given up.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   func retirePlayer(_ streamID: StreamID) throws(PipSinkError) -> StreamPlayer {
     let player = players.withLock { players -> StreamPlayer? in
       guard let player = players.removeValue(forKey: streamID) else { return nil }
@@ -89,7 +89,7 @@ extension VideoEngine {
       player.disconnect { $0.retire(streamID) }
       return player
     }
-    guard let player else { throw .unknownStream(streamID, known: playingStreamIDs) }
+    guard let player else { throw .stream(.unknown(streamID, known: playingStreamIDs)) }
     player.requestStop()
     return player
   }

@@ -102,7 +102,7 @@ public final class VideoEngine: Sendable {
   /// ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
   /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream, before the first frame.
-  /// - Throws: ``PipSinkError/alreadyRunning``; ``PipSinkError/resourceExhausted(_:inUse:limit:)``; the error of an element
+  /// - Throws: ``PipSinkError/Pipeline/alreadyRunning``; ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; the error of an element
   ///   that refuses to start, when no stream is left without it (a stream that is left goes on, and the others' failures
   ///   arrive as events, as does the error of an element that takes longer to refuse).
   public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
@@ -131,8 +131,8 @@ public final class VideoEngine: Sendable {
     deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) -> PipelineRun {
     try starting.withLock { _ throws(PipSinkError) in
-      guard withRun({ _ in }) == nil else { throw .alreadyRunning }
-      guard let pipelines else { throw .emptyPipeline }
+      guard withRun({ _ in }) == nil else { throw .pipeline(.alreadyRunning) }
+      guard let pipelines else { throw .pipeline(.empty) }
       let pipeline = try pipelines.makePipeline()
       let tap = beginCustomVideoRender()
       let run = PipelineRun(pipeline, status: RunStatus(status))

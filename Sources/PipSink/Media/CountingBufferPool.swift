@@ -56,14 +56,15 @@ final class CountingBufferPool: @unchecked Sendable {
 
   /// A buffer that nobody else has. Never waits.
   ///
-  /// - Throws: ``PipSinkError/poolExhausted(limit:)``, ``PipSinkError/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   func take() throws(PipSinkError) -> UnsafeMutablePointer<GstBuffer> {
     var parameters = GstBufferPoolAcquireParams()
     parameters.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
     var buffer: UnsafeMutablePointer<GstBuffer>?
     let result = gst_buffer_pool_acquire_buffer(pool, &buffer, &parameters)
     guard result == GST_FLOW_OK, let buffer else {
-      throw result == GST_FLOW_EOS ? .poolExhausted(limit: maximumBufferCount) : .outOfMemory(byteCount: bufferSize)
+      throw result == GST_FLOW_EOS
+        ? .frame(.poolExhausted(limit: maximumBufferCount)) : .frame(.outOfMemory(byteCount: bufferSize))
     }
     tally.counts.withLock { counts in
       counts.taken += 1

@@ -19,7 +19,7 @@ struct MappedFrame {
   /// Maps the buffer's frame, calls `body` with it, unmaps it.
   ///
   /// - Parameter isWritable: whether to map it for writing, too: of a buffer that nobody else has.
-  /// - Throws: ``PipSinkError/unreadableFrame(reason:)`` when the memory cannot be mapped or is too small; and what
+  /// - Throws: ``PipSinkError/Frame/unreadable(reason:)`` when the memory cannot be mapped or is too small; and what
   ///   `body` throws.
   static func withMapped<Result: ~Copyable>(
     _ buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription, isWritable: Bool = false,
@@ -32,18 +32,19 @@ struct MappedFrame {
     let flags = GstMapFlags(mode | UInt32(GST_VIDEO_FRAME_MAP_FLAG_NO_REF.rawValue))
     guard gst_video_frame_map(&frame, &info, buffer, flags) != 0 else {
       let size = gst_buffer_get_size(buffer)
-      throw .unreadableFrame(reason: "a \(formatDescription) buffer of \(size) bytes cannot be mapped")
+      throw .frame(.unreadable(reason: "a \(formatDescription) buffer of \(size) bytes cannot be mapped"))
     }
     defer { gst_video_frame_unmap(&frame) }
     guard frame.info.finfo == info.finfo else {
-      throw .unreadableFrame(reason: "the buffer's video meta has another format than its caps (\(formatDescription))")
+      throw .frame(
+        .unreadable(reason: "the buffer's video meta has another format than its caps (\(formatDescription))"))
     }
     return try withUnsafePointer(to: frame) { pointer throws(PipSinkError) in
       let mapped = MappedFrame(
         visible: visibleRect(of: pointer, buffer: buffer, caps: formatDescription),
         formatDescription: formatDescription, frame: pointer)
       guard mapped.planesFitTheirMemory else {
-        throw .unreadableFrame(reason: "a plane of the \(formatDescription) frame reaches beyond its memory")
+        throw .frame(.unreadable(reason: "a plane of the \(formatDescription) frame reaches beyond its memory"))
       }
       return try body(mapped)
     }

@@ -29,13 +29,13 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
   /// Calls `body` with the bytes of one plane, for reading and writing; what they hold at first is undefined. The span
   /// cannot leave the closure.
   ///
-  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)``, ``PipSinkError/unreadableFrame(reason:)``.
+  /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)``, ``PipSinkError/Frame/unreadable(reason:)``.
   public mutating func withMutablePlane<Result>(
     _ index: Int, _ body: (inout MutableRawSpan, PixelBuffer.PlaneLayout) -> Result
   ) throws(PipSinkError) -> Result {
     let planeCount = planeCount
     return try withMappedFrame { frame throws(PipSinkError) in
-      guard (0..<planeCount).contains(index) else { throw .noSuchPlane(index: index, count: planeCount) }
+      guard (0..<planeCount).contains(index) else { throw .frame(.noSuchPlane(index: index, count: planeCount)) }
       let plane = frame.plane(index)
       let bytes = UnsafeMutableRawBufferPointer(
         start: UnsafeMutableRawPointer(mutating: plane.data), count: plane.byteCount)

@@ -19,14 +19,16 @@ extension PixelBuffer {
   ///   - planes: as many as the format has, without padding before the first sample. The memory must stay as it is until
   ///     `release` is called.
   ///   - release: called once, on any thread, when nobody uses the frame any more; also when this throws.
-  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)`` for a wrong number of planes,
-  ///   ``PipSinkError/unreadableFrame(reason:)`` for rows that are too short, ``PipSinkError/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)`` for a wrong number of planes,
+  ///   ``PipSinkError/Frame/unreadable(reason:)`` for rows that are too short, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public convenience init(
     unsafeLending planes: [UnsafeLentPlane], _ format: VideoFormatDescription, release: @escaping @Sendable () -> Void
   ) throws(PipSinkError) {
     let loan = Loan(release)
-    guard planes.count == format.planeCount else { throw .noSuchPlane(index: planes.count, count: format.planeCount) }
-    guard let buffer = gst_buffer_new() else { throw .outOfMemory(byteCount: 0) }
+    guard planes.count == format.planeCount else {
+      throw .frame(.noSuchPlane(index: planes.count, count: format.planeCount))
+    }
+    guard let buffer = gst_buffer_new() else { throw .frame(.outOfMemory(byteCount: 0)) }
     self.init(owning: buffer, formatDescription: format)
     var (offsets, strides): ([gsize], [gint]) = ([], [])
     var end = 0
@@ -34,8 +36,9 @@ extension PixelBuffer {
       let (width, height) = format.pixelFormat.planeSize(index, of: format.size)
       let rowByteCount = format.pixelFormat.rowByteCount(index, width: Int(width))
       guard plane.bytesPerRow >= rowByteCount, let stride = gint(exactly: plane.bytesPerRow) else {
-        throw .unreadableFrame(
-          reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, and needs \(rowByteCount)")
+        throw .frame(
+          .unreadable(
+            reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, and needs \(rowByteCount)"))
       }
       // Whole rows, as GStreamer counts them; of the last one the padding is not touched.
       let byteCount = (Int(height) - 1) * plane.bytesPerRow + rowByteCount
@@ -56,11 +59,11 @@ extension PixelBuffer {
   /// A frame of an app's own GStreamer pipeline.
   ///
   /// - Parameter sample: a GstSample with raw video; it is borrowed, and a reference taken.
-  /// - Throws: ``PipSinkError/invalidCaps(_:)``, ``PipSinkError/unreadableFrame(reason:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, ``PipSinkError/Frame/unreadable(reason:)``.
   public convenience init(unsafeGstSample sample: OpaquePointer) throws(PipSinkError) {
-    guard let caps = gst_sample_get_caps(sample) else { throw .invalidCaps("none") }
+    guard let caps = gst_sample_get_caps(sample) else { throw .frame(.invalidCaps("none")) }
     guard let buffer = gst_sample_get_buffer(sample) else {
-      throw .unreadableFrame(reason: "the sample has no buffer")
+      throw .frame(.unreadable(reason: "the sample has no buffer"))
     }
     let format = try VideoFormatDescription.shared(for: caps)
     self.init(owning: gst_buffer_ref(buffer), formatDescription: format)

@@ -44,12 +44,12 @@ public final class PixelBuffer: @unchecked Sendable {
   /// Calls `body` with the bytes of one plane, from the first visible row's first sample to the end of the last row,
   /// strides and offsets as the buffer's GstVideoMeta has them. The span cannot leave the closure.
   ///
-  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)``, ``PipSinkError/unreadableFrame(reason:)``.
+  /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)``, ``PipSinkError/Frame/unreadable(reason:)``.
   public func withPlane<Result>(
     _ index: Int, _ body: (RawSpan, PlaneLayout) -> Result
   ) throws(PipSinkError) -> Result {
     try withMappedFrame { frame throws(PipSinkError) in
-      guard (0..<planeCount).contains(index) else { throw .noSuchPlane(index: index, count: planeCount) }
+      guard (0..<planeCount).contains(index) else { throw .frame(.noSuchPlane(index: index, count: planeCount)) }
       let plane = frame.plane(index)
       let bytes = UnsafeRawBufferPointer(start: plane.data, count: plane.byteCount)
       return body(bytes.bytes, plane.layout)

@@ -54,7 +54,7 @@ public final class PixelBufferPool: Sendable {
 
   /// Memory for a frame of a format.
   ///
-  /// - Throws: ``PipSinkError/poolExhausted(limit:)``, ``PipSinkError/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public func makePixelBuffer(_ format: VideoFormatDescription) throws(PipSinkError) -> MutablePixelBuffer {
     MutablePixelBuffer(owning: try shelves.take(format), formatDescription: format)
   }
@@ -110,7 +110,7 @@ final class PoolShelves: Sendable {
     do throws(PipSinkError) {
       return try pool.take()
     } catch {
-      if case .poolExhausted = error { state.withLock { $0.totals.refused += 1 } }
+      if case .frame(.poolExhausted) = error { state.withLock { $0.totals.refused += 1 } }
       throw error
     }
   }
@@ -130,7 +130,7 @@ final class PoolShelves: Sendable {
       guard
         let pool = CountingBufferPool(
           formatDescription: format, maximumBufferCount: configuration.maximumBufferCount)
-      else { throw .outOfMemory(byteCount: Int(format.info.size)) }
+      else { throw .frame(.outOfMemory(byteCount: Int(format.info.size))) }
       if state.pools.count >= configuration.maximumFormatCount {
         removed = state.pools.first
         state.remove { $0 === removed }

@@ -58,13 +58,13 @@ public struct SampleBuffer: Sendable {
 
   /// The same with the format description given, as CMSampleBuffer's constructor has it.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)`` when it is not the pixel buffer's own.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` when it is not the pixel buffer's own.
   public init(
     pixelBuffer: PixelBuffer, formatDescription: VideoFormatDescription, timing: SampleTiming,
     attachments: Attachments? = nil
   ) throws(PipSinkError) {
     guard formatDescription === pixelBuffer.formatDescription else {
-      throw .invalidCaps(formatDescription.capsDescription)
+      throw .frame(.invalidCaps(formatDescription.capsDescription))
     }
     self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments)
   }

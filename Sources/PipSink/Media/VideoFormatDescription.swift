@@ -27,7 +27,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not
   /// per frame.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields come in
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields come in
   ///   buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
   static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
@@ -65,10 +65,10 @@ public final class VideoFormatDescription: @unchecked Sendable {
       let pixelFormat = PixelFormat(finfo.pointee.format),
       info.interlace_mode != GST_VIDEO_INTERLACE_MODE_FIELDS,
       info.interlace_mode != GST_VIDEO_INTERLACE_MODE_ALTERNATE
-    else { throw .invalidCaps(text) }
+    else { throw .frame(.invalidCaps(text)) }
     isInSystemMemory = features == nil || gst_caps_features_contains(features, "memory:SystemMemory") != 0
     size = PictureSize(width: Int(info.width), height: Int(info.height))
-    guard size.isValid, info.par_n > 0, info.par_d > 0 else { throw .invalidCaps(text) }
+    guard size.isValid, info.par_n > 0, info.par_d > 0 else { throw .frame(.invalidCaps(text)) }
     self.pixelFormat = pixelFormat
     pixelAspectRatio = (Int(info.par_n), Int(info.par_d))
     frameRate = (Int(info.fps_n), Int(info.fps_d))
@@ -94,14 +94,14 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The description of frames that are made of these: another format, size, shape of the pixels. Rate and colours
   /// stay, but where YUV becomes RGB or the other way round.
   ///
-  /// - Throws: ``PipSinkError/invalidCaps(_:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``.
   func with(
     pixelFormat: PixelFormat? = nil, size: PictureSize, pixelAspectRatio: (Int, Int)? = nil, isInterlaced: Bool? = nil
   ) throws(PipSinkError) -> VideoFormatDescription {
     let format = pixelFormat ?? self.pixelFormat
     var new = GstVideoInfo()
     guard gst_video_info_set_format(&new, format.gstFormat, guint(size.width), guint(size.height)) != 0 else {
-      throw .invalidSize(width: size.width, height: size.height)
+      throw .frame(.invalidSize(width: size.width, height: size.height))
     }
     (new.fps_n, new.fps_d) = (info.fps_n, info.fps_d)
     let ratio = pixelAspectRatio ?? self.pixelAspectRatio
@@ -119,7 +119,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
       new.colorimetry.range = isFullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
     }
     guard let caps = gst_video_info_to_caps(&new) else {
-      throw .invalidSize(width: size.width, height: size.height)
+      throw .frame(.invalidSize(width: size.width, height: size.height))
     }
     defer { gst_caps_unref(caps) }
     return try Self.shared(for: caps)
@@ -147,7 +147,7 @@ extension VideoFormatDescription {
   ///   - pixelAspectRatio: width of a pixel to its height.
   ///   - colorimetry: in GStreamer's words: "bt601", "bt709", "bt2020", "1:4:0:0". nil is what GStreamer takes for that
   ///     size: BT.601 up to 576 rows, BT.709 above.
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/invalidCaps(_:)`` for a rate, a ratio or
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/invalidCaps(_:)`` for a rate, a ratio or
   ///   colours that make no sense.
   public static func make(
     _ pixelFormat: PixelFormat, size: PictureSize, frameRate: (numerator: Int, denominator: Int) = (0, 1),
@@ -157,16 +157,18 @@ extension VideoFormatDescription {
     var info = GstVideoInfo()
     guard size.isValid,
       gst_video_info_set_format(&info, pixelFormat.gstFormat, guint(size.width), guint(size.height)) != 0
-    else { throw .invalidSize(width: size.width, height: size.height) }
+    else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     guard let rate = fraction(frameRate), rate.numerator >= 0, let ratio = fraction(pixelAspectRatio),
       ratio.numerator > 0
-    else { throw .invalidCaps("a rate of \(frameRate) with pixels of \(pixelAspectRatio)") }
+    else { throw .frame(.invalidCaps("a rate of \(frameRate) with pixels of \(pixelAspectRatio)")) }
     (info.fps_n, info.fps_d) = rate
     (info.par_n, info.par_d) = ratio
     if let colorimetry, gst_video_colorimetry_from_string(&info.colorimetry, colorimetry) == 0 {
-      throw .invalidCaps("colorimetry \(colorimetry)")
+      throw .frame(.invalidCaps("colorimetry \(colorimetry)"))
     }
-    guard let caps = gst_video_info_to_caps(&info) else { throw .invalidSize(width: size.width, height: size.height) }
+    guard let caps = gst_video_info_to_caps(&info) else {
+      throw .frame(.invalidSize(width: size.width, height: size.height))
+    }
     defer { gst_caps_unref(caps) }
     return try shared(for: caps)
   }

@@ -10,7 +10,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   /// Thrown by the next ``open(_:)`` calls, as often as it has elements.
   var openFailures: [PipSinkError] = []
 
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``.
   public init(size: PictureSize = PictureSize(width: 320, height: 180)) throws(PipSinkError) {
     surface = try OffscreenRenderer(size: size)
     surface.isVisible = false
@@ -41,7 +41,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   }
 
   /// Ends the window as its death would.
-  func die(_ error: PipSinkError = .pictureInPictureWindowLost(reason: "it was ended from outside")) {
+  func die(_ error: PipSinkError = .pictureInPicture(.windowLost(reason: "it was ended from outside"))) {
     guard isOpen else { return }
     close()
     eventHandler?(.lost(error))

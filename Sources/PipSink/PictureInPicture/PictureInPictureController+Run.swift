@@ -10,7 +10,11 @@ extension PictureInPictureController {
   ///
   /// - Throws: ``impossibility``, if it is another than that there is no picture yet.
   public func startWhenReady() throws(PipSinkError) {
-    if case .idle = phase, case .sourceNotReady = impossibility { become(.idle(.picture)) } else { try start() }
+    if case .idle = phase, case .pictureInPicture(.sourceNotReady) = impossibility {
+      become(.idle(.picture))
+    } else {
+      try start()
+    }
   }
 
   /// Brings the frames back to the app and takes the window away.
@@ -35,9 +39,9 @@ extension PictureInPictureController {
 
   /// After an error of set-up, tries again.
   ///
-  /// - Throws: ``PipSinkError/illegalTransition(state:trigger:)`` where there was none.
+  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)`` where there was none.
   public func retrySetUp() throws(PipSinkError) {
-    guard phase == .unavailable else { throw .illegalTransition(state: state, trigger: .retry) }
+    guard phase == .unavailable else { throw .pictureInPicture(.illegalTransition(state: state, trigger: .retry)) }
     setUp()
     settle()
   }
@@ -91,7 +95,7 @@ extension PictureInPictureController {
     switch phase {
     case .settingUp, .unavailable, .idle, .stopping, .invalidated: break
     case .starting(let run):
-      let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPictureCancelled }
+      let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPicture(.cancelled) }
       finish(run, reason, telling: .failedToStart(error))
       settle()
     case .active(let run):

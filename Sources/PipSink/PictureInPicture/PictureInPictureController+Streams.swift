@@ -5,17 +5,17 @@ extension PictureInPictureController {
 
   /// Shows another stream, in the same window and between two frames while it is open.
   ///
-  /// - Throws: ``PipSinkError/sourceNotReady(_:)`` while the window is open and the stream has no picture yet,
-  ///   ``PipSinkError/unknownStream(_:known:)``, ``PipSinkError/pictureInPictureNotPossible(reason:)`` for a source that
+  /// - Throws: ``PipSinkError/PictureInPicture/sourceNotReady(_:)`` while the window is open and the stream has no picture yet,
+  ///   ``PipSinkError/Stream/unknown(_:known:)``, ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a source that
   ///   is a display layer. Then nothing has changed.
   public func setSource(streamID new: StreamID) throws(PipSinkError) {
     guard let router = handover.router else {
-      throw .pictureInPictureNotPossible(reason: "its source is a display layer, not a stream")
+      throw .pictureInPicture(.notPossible(reason: "its source is a display layer, not a stream"))
     }
-    guard router.streamIDs.contains(new) else { throw .unknownStream(new, known: router.streamIDs) }
+    guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
     guard new != streamID else { return }
     if phase.isOpen {
-      guard handover.isReady(new) else { throw .sourceNotReady(new) }
+      guard handover.isReady(new) else { throw .pictureInPicture(.sourceNotReady(new)) }
       try handover.change(to: new)
     }
     let old = streamID

@@ -129,12 +129,13 @@ public final class PictureInPictureController {
 
   /// Why ``start()`` would be refused now; nil when it would not be.
   public var impossibility: PipSinkError? {
-    if phase == .invalidated { return .pictureInPictureNotPossible(reason: "the controller has been invalidated") }
-    if let reason = unsupportedReason { return .pictureInPictureUnsupported(reason: reason) }
+    if phase == .invalidated { return .pictureInPicture(.notPossible(reason: "the controller has been invalidated")) }
+    if let reason = unsupportedReason { return .pictureInPicture(.unsupported(reason: reason)) }
     switch phase {
-    case .settingUp, .unavailable: return .illegalTransition(state: state, trigger: .userTriggers)
-    case .stopping: return .pictureInPictureNotPossible(reason: "it is being stopped")
-    case .idle, .starting, .active, .invalidated: return handover.isReady(streamID) ? nil : .sourceNotReady(streamID)
+    case .settingUp, .unavailable: return .pictureInPicture(.illegalTransition(state: state, trigger: .userTriggers))
+    case .stopping: return .pictureInPicture(.notPossible(reason: "it is being stopped"))
+    case .idle, .starting, .active, .invalidated:
+      return handover.isReady(streamID) ? nil : .pictureInPicture(.sourceNotReady(streamID))
     }
   }
 

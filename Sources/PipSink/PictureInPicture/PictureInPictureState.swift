@@ -68,10 +68,10 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
 
   /// Performs a transition.
   ///
-  /// - Throws: ``PipSinkError/illegalTransition(state:trigger:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)``, and then nothing has changed.
   public mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
     guard let next = Self.transitions.first(where: { $0.from == state && $0.trigger == trigger })?.to else {
-      throw .illegalTransition(state: state, trigger: trigger)
+      throw .pictureInPicture(.illegalTransition(state: state, trigger: trigger))
     }
     state = next
   }

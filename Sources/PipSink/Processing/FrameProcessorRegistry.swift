@@ -43,16 +43,17 @@ public final class FrameProcessorRegistry: Sendable {
 
   /// A new processor, for one stream.
   ///
-  /// - Throws: ``PipSinkError/unknownProcessor(_:known:)``,
-  ///   ``PipSinkError/invalidProcessorArgument(processor:argument:expected:)``.
+  /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
+  ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
   public func makeProcessor(named name: String, argument: String? = nil) throws(PipSinkError) -> any FrameProcessor {
     guard let entry = entries.first(where: { $0.name == name }) else {
-      throw .unknownProcessor(name, known: entries.map(\.name))
+      throw .frame(.unknownProcessor(name, known: entries.map(\.name)))
     }
     let isUnwanted = entry.argument == nil && argument != nil
     guard !isUnwanted, let processor = entry.make(argument) else {
-      throw .invalidProcessorArgument(
-        processor: name, argument: argument, expected: entry.argument ?? "no argument")
+      throw .frame(
+        .invalidProcessorArgument(
+          processor: name, argument: argument, expected: entry.argument ?? "no argument"))
     }
     return processor
   }

@@ -22,13 +22,13 @@ struct PictureConverter: ~Copyable {
 
   /// Converts `source` to fill `target`, turned by `orientation`.
   ///
-  /// - Throws: ``PipSinkError/unsupportedPixelFormat(_:operation:)``, ``PipSinkError/invalidSize(width:height:)`` when
-  ///   the target is empty or too large, ``PipSinkError/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)``, ``PipSinkError/Frame/invalidSize(width:height:)`` when
+  ///   the target is empty or too large, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   mutating func convert(
     _ source: Picture, into target: Picture, orientation: VideoOrientation = .upright,
     filter: ScalingFilter = .automatic
   ) throws(PipSinkError) {
-    guard target.size.isValid else { throw .invalidSize(width: target.size.width, height: target.size.height) }
+    guard target.size.isValid else { throw .frame(.invalidSize(width: target.size.width, height: target.size.height)) }
     let plan = try plan(for: source, target, orientation, filter)
     var memory = try Memory(beginning: &scratch, for: plan, source: source, bandLimit: bands.bandLimit)
     var current = source
@@ -42,7 +42,7 @@ struct PictureConverter: ~Copyable {
       let isLast = run.upperBound == plan.steps.count
       let result = isLast ? target : memory.picture(last.format, size: last.size, colorimetry: source.colorimetry)
       guard perform(plan.steps[run], from: current, into: result, memory) else {
-        throw .outOfMemory(byteCount: Picture.scratchByteCount(last.format, size: last.size))
+        throw .frame(.outOfMemory(byteCount: Picture.scratchByteCount(last.format, size: last.size)))
       }
       current = result
     }
@@ -57,7 +57,7 @@ struct PictureConverter: ~Copyable {
       isTargetAligned: target.isAligned(for: orientation))
     if let plan, plan.kind == kind { return plan }
     guard let new = ConversionPlan(kind) else {
-      throw .unsupportedPixelFormat(target.format, operation: "conversion of \(source.format.rawValue) frames")
+      throw .frame(.unsupportedPixelFormat(target.format, operation: "conversion of \(source.format.rawValue) frames"))
     }
     plan = new
     return new

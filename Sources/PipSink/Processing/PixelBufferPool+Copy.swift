@@ -1,8 +1,8 @@
 extension PixelBufferPool {
   /// A copy of a frame's visible part that may be written to.
   ///
-  /// - Throws: ``PipSinkError/poolExhausted(limit:)``, ``PipSinkError/outOfMemory(byteCount:)``,
-  ///   ``PipSinkError/unreadableFrame(reason:)``.
+  /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``,
+  ///   ``PipSinkError/Frame/unreadable(reason:)``.
   public func mutableCopy(of pixelBuffer: PixelBuffer) throws(PipSinkError) -> MutablePixelBuffer {
     try pixelBuffer.withMappedFrame { source throws(PipSinkError) in
       let format = try pixelBuffer.formatDescription.with(size: source.visible.size)

@@ -52,8 +52,8 @@ public final class PixelConverter: Sendable {
   ///
   /// YUV stays in its colorimetry when it becomes another YUV format; made of RGB it is BT.601.
   ///
-  /// - Throws: ``PipSinkError/unsupportedPixelFormat(_:operation:)`` for a ten-bit format made of another one,
-  ///   ``PipSinkError/invalidSize(width:height:)``, ``PipSinkError/unreadableFrame(reason:)``, and the pool's errors.
+  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)`` for a ten-bit format made of another one,
+  ///   ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/unreadable(reason:)``, and the pool's errors.
   public func convert(_ pixelBuffer: PixelBuffer, to output: Output) throws(PipSinkError) -> PixelBuffer {
     try state.withLock { state throws(PipSinkError) in
       try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
@@ -112,7 +112,7 @@ extension PixelConverter.State {
     let source = frame.formatDescription
     let turned = wanted.orientation.applied(to: frame.visible.size)
     let size = wanted.size ?? turned
-    guard size.isValid else { throw .invalidSize(width: size.width, height: size.height) }
+    guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     let isTheSame = size == source.size && (wanted.pixelFormat ?? source.pixelFormat) == source.pixelFormat
     let ratio = source.pixelAspectRatio
     if isTheSame, wanted.orientation == .upright, wanted.size == nil || ratio == (1, 1) { return source }

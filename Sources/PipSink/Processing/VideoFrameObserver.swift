@@ -43,11 +43,11 @@ public struct RawVideoFrame: ~Copyable {
 
   /// Calls `body` with the bytes of one plane, from the first visible row's first sample to the last row's end.
   ///
-  /// - Throws: ``PipSinkError/noSuchPlane(index:count:)``.
+  /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)``.
   public borrowing func withPlane<Result>(
     _ index: Int, _ body: (RawSpan, PixelBuffer.PlaneLayout) -> Result
   ) throws(PipSinkError) -> Result {
-    guard (0..<planeCount).contains(index) else { throw .noSuchPlane(index: index, count: planeCount) }
+    guard (0..<planeCount).contains(index) else { throw .frame(.noSuchPlane(index: index, count: planeCount)) }
     let plane = frame.plane(index)
     return body(UnsafeRawBufferPointer(start: plane.data, count: plane.byteCount).bytes, plane.layout)
   }

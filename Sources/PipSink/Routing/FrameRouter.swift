@@ -148,7 +148,7 @@ public final class FrameRouter: Sendable {
   ///   - keepsShowingInApp: whether its frames go to the in-app surface as well.
   ///   - presented: called once, on the presenting thread, when the surface has presented its first picture of the
   ///     stream; dropped without a call when it never does.
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, and then nothing has changed.
   public func enterPictureInPicture(
     _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false,
     presented: (@Sendable (MonotonicTime) -> Void)? = nil
@@ -164,7 +164,7 @@ public final class FrameRouter: Sendable {
 
   /// Publishes a new table and moves the streams that it moves.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)`` for a stream that was not added, and then nothing has changed.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for a stream that was not added, and then nothing has changed.
   public func switchTo(_ table: RoutingTable) throws(PipSinkError) {
     try change(nil) { _ in table }
   }
@@ -177,7 +177,7 @@ public final class FrameRouter: Sendable {
       let table = body(control.table)
       let named = table.entries.values.map(\.streamID) + [table.pictureInPictureStreamID].compactMap(\.self)
       for id in named where control.route(id) == nil {
-        throw .unknownStream(id, known: control.routes.map(\.streamID))
+        throw .stream(.unknown(id, known: control.routes.map(\.streamID)))
       }
       publish(table, in: &control, requestedAt, presented)
     }

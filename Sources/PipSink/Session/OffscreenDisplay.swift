@@ -23,7 +23,7 @@ public final class OffscreenDisplay: SessionDisplay {
   ///   - inAppSize: of each stream's picture in the app, in pixels; in the split layout of both together.
   ///   - pictureInPictureSize: in pixels.
   ///   - isSplit: whether the first two streams share one picture (``OffscreenSplitView``).
-  /// - Throws: ``PipSinkError/invalidSize(width:height:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``.
   public init(
     inAppSize: PictureSize = PictureSize(width: 640, height: 360),
     pictureInPictureSize: PictureSize = PictureSize(width: 320, height: 180), isSplit: Bool = false

@@ -121,13 +121,13 @@ extension PictureInPictureSession {
   /// Gives a stream a picture-in-picture window for itself, which is started and stopped by the controller that is
   /// returned. The session's own window does not choose the stream any more.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, and as ``SessionDisplay/makePictureInPictureHost()``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, and as ``SessionDisplay/makePictureInPictureHost()``.
   @discardableResult
   public func addPictureInPictureWindow(
     for streamID: StreamID
   ) throws(PipSinkError) -> PictureInPictureController {
     if let known = dedicatedControllers[streamID] { return known }
-    guard playStates[streamID] != nil else { throw .unknownStream(streamID, known: playStates.keys.sorted()) }
+    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
     let new = PictureInPictureController(
       contentSource: ContentSource(router: router, streamID: streamID),
       window: try display.makePictureInPictureHost(), configuration: controller.configuration)

@@ -34,7 +34,7 @@ extension PictureInPictureSession {
   /// Adds a stream whose frames the app pushes, from any thread. Its first frame makes it a stream that plays;
   /// ``endInput(_:)`` says that no more come.
   ///
-  /// - Throws: ``PipSinkError/duplicateStreamID(_:)``, and as ``SessionDisplay/add(_:for:)``; then nothing has changed.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and as ``SessionDisplay/add(_:for:)``; then nothing has changed.
   public func addInput(_ streamID: StreamID) throws(PipSinkError) -> StreamInput {
     StreamInput(streamID: streamID, deliveringTo: try addStream(streamID))
   }
@@ -89,10 +89,10 @@ extension PictureInPictureSession {
   /// Removes a stream that was started or added; its pipeline comes to its end meanwhile, or is given up. Waits for
   /// nothing.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)`` for another one, also for those of the session's own pipeline.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for another one, also for those of the session's own pipeline.
   public func removeStream(_ streamID: StreamID) throws(PipSinkError) {
     let removable = engine.playingStreamIDs + engine.inputIDs
-    guard removable.contains(streamID) else { throw .unknownStream(streamID, known: removable.sorted()) }
+    guard removable.contains(streamID) else { throw .stream(.unknown(streamID, known: removable.sorted())) }
     let info = engine.info(of: streamID)
     removals.removeValue(forKey: streamID)?.withLock { $0 = true }
     if engine.inputIDs.contains(streamID) {

@@ -238,11 +238,11 @@ public final class PictureInPictureSession {
   /// Shows a stream on another renderer of the app's instead of its place, fitted in another way, while its frames flow.
   /// The place shows nothing any more; the renderer begins with the newest frame.
   ///
-  /// - Throws: ``PipSinkError/unknownStream(_:known:)``, also where the display shows no streams.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also where the display shows no streams.
   public func updateView(
     _ renderer: any VideoRenderer, for streamID: StreamID, gravity: VideoGravity
   ) throws(PipSinkError) {
-    guard let layer = layers[streamID] else { throw .unknownStream(streamID, known: layers.keys.sorted()) }
+    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
     layer.videoGravity = gravity
     layer.attach(to: renderer)
   }

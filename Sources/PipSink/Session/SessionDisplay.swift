@@ -20,7 +20,7 @@ public protocol SessionDisplay: AnyObject {
 
   /// Makes another picture-in-picture window, for a stream that has one for itself.
   ///
-  /// - Throws: ``PipSinkError/pictureInPictureUnsupported(reason:)`` where there is but one.
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where there is but one.
   func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost
 
   /// Makes a place for a stream in the app and shows `layer` there.
@@ -95,7 +95,7 @@ extension SessionDisplay {
   public var convertedFrameCount: UInt64? { nil }
 
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
-    throw .pictureInPictureUnsupported(reason: "this display has one picture-in-picture window")
+    throw .pictureInPicture(.unsupported(reason: "this display has one picture-in-picture window"))
   }
 
   public func show() {}

@@ -7,7 +7,7 @@ enum AppsinkRun {
   /// - Parameter description: its sinks are fakesinks, or appsinks called s0, s1 and so on.
   static func run(_ description: String, hasAppsinks: Bool) throws -> FramePathReport {
     try PipSink.initialize()
-    guard let pipeline = gst_parse_launch(description, nil) else { throw PipSinkError.emptyPipeline }
+    guard let pipeline = gst_parse_launch(description, nil) else { throw PipSinkError.pipeline(.empty) }
     gst_object_ref_sink(pipeline)
     let bus = gst_element_get_bus(pipeline)
     defer {
@@ -20,10 +20,12 @@ enum AppsinkRun {
     gst_element_set_state(pipeline, GST_STATE_PLAYING)
     let wanted = GstMessageType(GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
     guard let message = gst_bus_timed_pop_filtered(bus, PIPSINK_CLOCK_TIME_NONE, wanted) else {
-      throw PipSinkError.stateChangeFailed(pipeline: description)
+      throw PipSinkError.pipeline(.stateChangeFailed(pipeline: description))
     }
     defer { gst_message_unref(message) }
-    guard message.pointee.type == GST_MESSAGE_EOS else { throw PipSinkError.stateChangeFailed(pipeline: description) }
+    guard message.pointee.type == GST_MESSAGE_EOS else {
+      throw PipSinkError.pipeline(.stateChangeFailed(pipeline: description))
+    }
     return start.report()
   }
 
