@@ -23,16 +23,13 @@ package final class SampleWrapper {
     if let newCaps { gst_caps_unref(newCaps) }
   }
 
-  /// The format of the next frame, as the events before it say; nil where none has.
+  /// Looks up the format of the next frame where other caps have come since the last.
   ///
-  /// - Parameter whenNew: called with a format that is another than before.
+  /// - Returns: the ``format``, where it is another than before.
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, for every frame until other caps come.
   @inline(__always)
-  func nextFormat(
-    whenNew: (VideoFormatDescription) -> Void
-  ) throws(PipSinkError) -> VideoFormatDescription? {
-    if let newCaps { try take(newCaps, whenNew: whenNew) }
-    return currentFormat
+  func takeNewFormat() throws(PipSinkError) -> VideoFormatDescription? {
+    if let newCaps { try take(newCaps) } else { nil }
   }
 
   /// The next frames' caps. Whether they make a format shows with the first of them.
@@ -41,14 +38,13 @@ package final class SampleWrapper {
     newCaps = gst_caps_ref(caps)
   }
 
-  private func take(
-    _ newCaps: UnsafeMutablePointer<GstCaps>, whenNew: (VideoFormatDescription) -> Void
-  ) throws(PipSinkError) {
+  private func take(_ newCaps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription? {
     let new = try VideoFormatDescription.shared(for: newCaps)
     self.newCaps = nil
     gst_caps_unref(newCaps)
-    if new !== currentFormat { whenNew(new) }
+    guard new !== currentFormat else { return nil }
     currentFormat = new
+    return new
   }
 
   /// For a sink that refuses caps at once.

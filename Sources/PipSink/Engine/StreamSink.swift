@@ -46,8 +46,8 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
   /// - Parameter frame: borrowed.
   func take(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     do throws(PipSinkError) {
-      let next = try wrapper.nextFormat { run?.noteFormat($0, of: id) }
-      guard let format = next else { throw .frame(.invalidCaps("none")) }
+      if let new = try wrapper.takeNewFormat() { run?.noteFormat(new, of: id) }
+      guard let format = wrapper.format else { throw .frame(.invalidCaps("none")) }
       guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
       guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
         run?.noteSkippedFrame(of: id, caps: format.capsDescription)
