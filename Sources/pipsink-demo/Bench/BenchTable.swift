@@ -46,19 +46,18 @@ struct BenchTable {
     let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.map { "- \($0)" }
     let rounds = result.measurements.map(\.rounds.count).max() ?? 0
     return
-      (["`\(result.command)`: medians of \(rounds) rounds. \(noise)", ""]
+      (["`\(result.command)`: medians of \(rounds) rounds."] + noise + [""]
       + all.map { "| \($0.joined(separator: " | ")) |" } + remarks + ["", result.machine.description])
       .joined(separator: "\n")
   }
 
-  /// How far the rounds lie apart, of most numbers.
-  private var noise: String {
+  /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
+  private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
-    guard !spreads.isEmpty else { return "" }
-    return String(
-      format: "The lowest and the highest round of a number typically lie %.0f %% of the median apart.",
-      spreads[spreads.count / 2] * 100)
+    guard !spreads.isEmpty else { return [] }
+    let spread = String(format: "%.0f", spreads[spreads.count / 2] * 100)
+    return ["The lowest and the highest round of a number typically lie \(spread) % of the median apart."]
   }
 
   /// With as many places as make three digits.
