@@ -66,7 +66,7 @@ enum BusTarget {
     }
     for interface in interfaces { checkProperties(of: interface) }
     for id in session.streams.map(\.id) {
-      check(BusValue.makeTuple([.dictionary(of: "s", [id: .string(id)])]), "(a{ss})", id)
+      check(BusValue.makeTuple([.streams(of: "s", [(id, .stream(id))])]), "(a{ss})", "\(id)")
     }
   }
 
@@ -77,7 +77,8 @@ enum BusTarget {
       case .uri(let id, let uri): (id, uri)
       case .description(let id, let text): (id, text)
       }
-    require(!id.isEmpty && id.utf8.count <= 255 && !id.utf8.contains { $0 < 0x20 || $0 == 0x7F }, id)
+    let idBytes = id.rawValue.utf8
+    require(!idBytes.isEmpty && idBytes.count <= 255 && !idBytes.contains { $0 < 0x20 || $0 == 0x7F }, "\(id)")
     require(!text.isEmpty && text.utf8.count <= 65_536, text)
     for id in session.streams.map(\.id) { try session.removeStream(id) }
     _ = try session.addInput(id)

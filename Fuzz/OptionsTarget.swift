@@ -14,9 +14,9 @@ enum OptionsTarget {
     case 0: action(text)
     case 1:
       guard let option = StreamOption(argument: text), case .text(let pipeline) = option.description else { return }
-      require(!option.streamID.isEmpty && !pipeline.isEmpty, "an empty stream or pipeline of \(text)")
+      require(!option.streamID.rawValue.isEmpty && !pipeline.isEmpty, "an empty stream or pipeline of \(text)")
       require("\(option.streamID)=\(pipeline)".utf8.elementsEqual(text.utf8), "\(text) is not \(option)")
-      require(!option.streamID.utf8.contains(UInt8(ascii: "=")), text)
+      require(!option.streamID.rawValue.utf8.contains(UInt8(ascii: "=")), text)
     case 2:
       guard let list = SizeList(argument: text) else { return }
       require(list.sizes.allSatisfy(\.isValid), text)
@@ -48,7 +48,8 @@ enum OptionsTarget {
     require(timed.seconds >= 0 && timed.seconds.isFinite, text)
     switch timed.action {
     case .pictureInPicture(let id), .source(let id), .startStream(let id), .stopStream(let id):
-      require(!id.isEmpty && text.utf8.reversed().starts(with: id.utf8.reversed()), "\(id) of \(text)")
+      require(
+        !id.rawValue.isEmpty && text.utf8.reversed().starts(with: id.rawValue.utf8.reversed()), "\(id) of \(text)")
     case .volume(let level): require((0...1).contains(level), text)
     default: break
     }

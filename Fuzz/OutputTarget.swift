@@ -17,12 +17,14 @@ enum OutputTarget {
 
   private static func statistics(_ names: [String]) -> [RenderStatistics] {
     names.map {
-      RenderStatistics($0, StreamStatistics(), .init(shown: 2, late: 3), lastHandover: nil, info: nil, processing: nil)
+      RenderStatistics(
+        StreamID($0), StreamStatistics(), .init(shown: 2, late: 3), lastHandover: nil, info: nil, processing: nil)
     }
   }
 
   private static func prometheus(_ names: [String]) {
-    let usage = ResourceUsage(cpuSeconds: 1, residentBytes: 2, peakResidentBytes: 3, threadCount: 4, openFileCount: 5)
+    let usage = ResourceUsage(
+      cpuTime: .seconds(1), residentBytes: 2, peakResidentBytes: 3, threadCount: 4, openFileCount: 5)
     let text = PrometheusText(statistics(names), process: usage).text
     let start = Array("pipsink_frames_received_total{stream=\"".utf8)
     var found: [[UInt8]] = []
@@ -48,7 +50,7 @@ enum OutputTarget {
   private static func report(_ names: [String]) {
     let streams = Dictionary(
       uniqueKeysWithValues: statistics(names).map { statistics in
-        (statistics.streamID, Report.Stream(statistics, state: "failed", error: statistics.streamID))
+        (statistics.streamID.rawValue, Report.Stream(statistics, state: "failed", error: "\(statistics.streamID)"))
       })
     let usage = Report.ProcessUsage(cpuSeconds: 1, peakRssBytes: 2, rssBytes: 3, threads: 4, openFiles: 5)
     let report = Report(

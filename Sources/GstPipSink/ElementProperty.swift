@@ -18,7 +18,7 @@ struct ElementProperty: Sendable {
   static let all: [ElementProperty] = [
     string(
       "stream-id", "Stream ID", "By which the session knows the stream (null = the element's name)", whenReady,
-      get: { $0.streamID }, set: { $0.streamID = identifier($1) }),
+      get: { $0.streamID?.rawValue }, set: { $0.streamID = identifier($1) }),
     string(
       "session", "Session", "Elements of one session in a process share the window, picture-in-picture and the routing",
       whenReady, get: { $0.session }, set: { $0.session = $1 ?? ElementSettings().session }),
@@ -28,8 +28,8 @@ struct ElementProperty: Sendable {
       \.mode, set: { $0.set(mode: $1) }),
     string(
       "pip-stream-id", "Picture-in-picture stream ID", "The session's stream that start-pip shows (null = this one)",
-      whenPlaying, get: { $0.pictureInPictureStreamID },
-      set: { $0.pictureInPictureStreamID = identifier($1) }),
+      whenPlaying, get: { $0.pictureInPictureStreamID?.rawValue }, set: { $0.pictureInPictureStreamID = identifier($1) }
+    ),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     ElementProperty(name: "rate-limit") {
       g_param_spec_double(
@@ -98,7 +98,9 @@ struct ElementProperty: Sendable {
   }
 
   /// An empty one is none.
-  private static func identifier(_ text: String?) -> String? { text?.isEmpty == true ? nil : text }
+  private static func identifier(_ text: String?) -> StreamID? {
+    text.flatMap { $0.isEmpty ? nil : StreamID($0) }
+  }
 
   private static func string(
     _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,

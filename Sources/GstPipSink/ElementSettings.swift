@@ -4,12 +4,12 @@ import PipSink
 /// What an element's properties are set to.
 struct ElementSettings: Sendable {
   /// nil for the element's name.
-  var streamID: String?
+  var streamID: StreamID?
   var session = "default"
   var surface = ElementSurface.window
   var mode = ElementMode.normal
   /// nil for the element's own stream.
-  var pictureInPictureStreamID: String?
+  var pictureInPictureStreamID: StreamID?
   var gravity = VideoGravity.resizeAspect
   /// Frames a second; 0 for all.
   var rateLimit = 0.0

@@ -17,12 +17,13 @@ struct ElementSignal {
     case .willStart: self.init("pip-will-start")
     // The signal has nanoseconds.
     case .didStart(let latency):
-      self.init("pip-did-start", ("latency", .unsigned(latency?.wholeNanoseconds ?? UInt64(PIPSINK_CLOCK_TIME_NONE))))
+      let nanoseconds = latency.map { UInt64(clamping: $0.wholeNanoseconds) } ?? UInt64(PIPSINK_CLOCK_TIME_NONE)
+      self.init("pip-did-start", ("latency", .unsigned(nanoseconds)))
     case .failedToStart(let error): self.init("pip-failed", ("reason", .text(error.description)))
     case .willStop(let reason): self.init("pip-will-stop", ("reason", .text(reason.name)))
     case .didStop(let reason): self.init("pip-did-stop", ("reason", .text(reason.name)))
     case .sourceChanged(let old, let new):
-      self.init("pip-source-changed", ("from", .text(old)), ("to", .text(new)))
+      self.init("pip-source-changed", ("from", .text(old.rawValue)), ("to", .text(new.rawValue)))
     case .restoreUserInterface: self.init("restore-user-interface")
     case .renderSizeChanged(let size):
       self.init(
@@ -74,16 +75,12 @@ struct ElementSignal {
       g_signal_emitv(&values, g_signal_lookup(name, PipSinkElement.type), 0, nil)
       for index in values.indices { g_value_unset(&values[index]) }
       guard let structure = gst_structure_new_empty(name) else { return }
-      let all = [("session", .text(session)), ("stream-id", .text(streamID))] + self.values
+      let all = [("session", .text(session)), ("stream-id", .text(streamID.rawValue))] + self.values
       for (name, value) in all { value.set(name, in: structure) }
       let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
       gst_element_post_message(element, gst_message_new_element(object, structure))
     }
   }
-}
-
-extension Duration {
-  fileprivate var wholeNanoseconds: UInt64 { UInt64((self / .nanoseconds(1)).rounded()) }
 }
 
 extension PictureInPictureStopReason {

@@ -65,7 +65,7 @@ final class ElementState: @unchecked Sendable {
   // MARK: - In an engine
 
   /// The stream's ID.
-  var streamID: StreamID { settings.streamID ?? reference.name }
+  var streamID: StreamID { settings.streamID ?? StreamID(reference.name) }
 
   /// Frames go to an engine's consumer instead of a session, from the next start on.
   func deliver(to consumer: any SampleBufferConsumer) {

@@ -53,7 +53,7 @@ enum MainActorHost {
         answer.withLock { $0 = opened }
         answer.wakeAll()
       }
-      try answer.wait(until: .now.advanced(bySeconds: 2)) { $0 }?.get()
+      try answer.wait(until: .now.advanced(by: .seconds(2))) { $0 }?.get()
     }
   }
 

@@ -25,9 +25,9 @@ final class MainContextDriver: Sendable {
   }
 
   private static let beatMilliseconds: guint = 40
-  private static let lingering = 2.0
+  private static let lingering = Duration.seconds(2)
   /// How long the program may take to begin its loop, and how long a turn of it may take.
-  private static let patience = (first: 5.0, later: 0.5)
+  private static let patience = (first: Duration.seconds(5), later: Duration.milliseconds(500))
 
   /// To be called when a session begins, from any thread.
   func retain() {
@@ -35,7 +35,7 @@ final class MainContextDriver: Sendable {
     state.withLock { state in
       state.sessionCount += 1
       guard state.thread == nil, !state.mustEnd else { return }
-      if HostProgram.current.hasSources { state.begins = .now.advanced(bySeconds: Self.patience.first) }
+      if HostProgram.current.hasSources { state.begins = .now.advanced(by: Self.patience.first) }
       state.thread = WorkerThread(name: "pipsink-loop") { MainContextDriver.shared.run() }
       // Nothing of GTK's may run beside the destructors of libraries.
       atexit { MainContextDriver.shared.end() }
@@ -48,7 +48,7 @@ final class MainContextDriver: Sendable {
     state.withLock { state in
       guard state.sessionCount > 0 else { return }
       state.sessionCount -= 1
-      state.lingersUntil = .now.advanced(bySeconds: Self.lingering)
+      state.lingersUntil = .now.advanced(by: Self.lingering)
     }
   }
 
@@ -60,7 +60,7 @@ final class MainContextDriver: Sendable {
     state.wakeAll()
     guard !isOwnThread else { return }
     // The thread may wait for something that whoever ends the process holds.
-    _ = state.wait(until: .now.advanced(bySeconds: 1)) { $0.hasEnded ? true : nil }
+    _ = state.wait(until: .now.advanced(by: .seconds(1))) { $0.hasEnded ? true : nil }
   }
 
   private func run() {
@@ -95,7 +95,7 @@ final class MainContextDriver: Sendable {
   private func drive() {
     guard g_main_context_acquire(nil) != 0 else {
       // Whoever has it is in a turn that takes long.
-      return state.withLock { $0.begins = .now.advanced(bySeconds: Self.patience.later) }
+      return state.withLock { $0.begins = .now.advanced(by: Self.patience.later) }
     }
     g_main_context_iteration(nil, 1)
     g_main_context_release(nil)
@@ -106,7 +106,7 @@ final class MainContextDriver: Sendable {
   private func noteTurn() {
     state.withLock { state in
       guard let thread = state.thread, !thread.isCurrent else { return }
-      state.begins = .now.advanced(bySeconds: Self.patience.later)
+      state.begins = .now.advanced(by: Self.patience.later)
     }
   }
 }

@@ -37,7 +37,7 @@ final class SessionMember: Sendable {
     self.session = session
     box = settings
     window.withLock { $0.handle = settings.withLock { $0.windowHandle } }
-    layer = SampleBufferDisplayLayer(name: streamID)
+    layer = SampleBufferDisplayLayer(name: streamID.rawValue)
     session.router.setLayer(layer, for: streamID)
     chain = ProcessorChain(processors, next: session.router.input(for: streamID))
   }

@@ -35,9 +35,3 @@ public enum PipSink {
       .gstreamerUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given"))
   }()
 }
-
-/// Identifies one video stream: the `name` of its appsink.
-///
-/// It is neither empty nor has it a NUL. IDs that differ in their bytes only, such as an accent that is written as one code
-/// point and as two, are equal, as strings are in Swift: of two streams with such IDs the second is refused as a duplicate.
-public typealias StreamID = String

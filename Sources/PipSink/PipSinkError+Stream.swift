@@ -8,7 +8,7 @@ extension PipSinkError {
     /// What upstream offers a stream has nothing in common with the video formats that PipSink takes.
     case unsupportedCaps(streamID: StreamID, caps: String)
     /// It has delivered no frame for so many seconds.
-    case stalled(StreamID, seconds: Double)
+    case stalled(StreamID, after: Duration)
     /// One that has no end ended: its server closed the connection, for instance.
     case endedUnexpectedly(StreamID)
     /// Nothing in its pipeline has a volume, or can be muted.
@@ -24,8 +24,8 @@ extension PipSinkError {
         Text(
           1102, "stream \"\(id)\" is offered \(caps), which is no video format that PipSink takes",
           "put \"videoconvert\" before its appsink, or link a video branch to it")
-      case .stalled(let id, let seconds):
-        Text(1103, "stream \"\(id)\" has delivered no frame for \(seconds) s", "is its source still there?")
+      case .stalled(let id, let time):
+        Text(1103, "stream \"\(id)\" has delivered no frame for \(time / .seconds(1)) s", "is its source still there?")
       case .endedUnexpectedly(let id):
         Text(1104, "stream \"\(id)\" ended before its time", "is its server still there?")
       case .noAudioVolume(let id):

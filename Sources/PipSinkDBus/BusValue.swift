@@ -1,4 +1,5 @@
 import CGIO
+import PipSink
 
 /// A value on the bus, of one of the types that the interfaces use.
 indirect enum BusValue: Equatable, Sendable {
@@ -11,6 +12,13 @@ indirect enum BusValue: Equatable, Sendable {
   /// With string keys, and values of the type with this signature.
   case dictionary(of: String, [String: BusValue])
   case variant(BusValue)
+
+  static func stream(_ id: StreamID?) -> BusValue { .string(id?.rawValue ?? "") }
+
+  /// Something of each stream, of the type with a signature.
+  static func streams(of signature: String, _ values: [(StreamID, BusValue)]) -> BusValue {
+    .dictionary(of: signature, Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) }))
+  }
 
   /// a{sv}.
   static func variants(_ values: [String: BusValue]) -> BusValue {

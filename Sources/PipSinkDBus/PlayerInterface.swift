@@ -93,7 +93,7 @@ final class PlayerInterface: BusInterface {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]
     }
     // A path has letters, digits and underscores only.
-    let digits = id.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    return ["mpris:trackid": .objectPath("/org/pipsink/stream/\(digits)"), "xesam:title": .string(id)]
+    let digits = id.rawValue.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return ["mpris:trackid": .objectPath("/org/pipsink/stream/\(digits)"), "xesam:title": .stream(id)]
   }
 }

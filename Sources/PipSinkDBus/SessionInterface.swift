@@ -44,9 +44,9 @@ final class SessionInterface: BusInterface {
     return [
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
-      "PictureInPictureStream": .string(session.pictureInPictureStreamID ?? ""),
-      "Streams": .dictionary(of: "s", Dictionary(uniqueKeysWithValues: states)),
-      "StreamErrors": .dictionary(of: "s", Dictionary(uniqueKeysWithValues: errors)),
+      "PictureInPictureStream": .stream(session.pictureInPictureStreamID),
+      "Streams": .streams(of: "s", states),
+      "StreamErrors": .streams(of: "s", errors),
     ]
   }
 
@@ -85,7 +85,7 @@ final class SessionInterface: BusInterface {
     let streams = session.streams.compactMap { info in
       session.router.statistics(of: info.id).map { (info.id, BusValue.variants($0.busValues)) }
     }
-    return .dictionary(of: "a{sv}", Dictionary(uniqueKeysWithValues: streams))
+    return .streams(of: "a{sv}", streams)
   }
 
   // MARK: - Arguments
@@ -108,7 +108,7 @@ final class SessionInterface: BusInterface {
     if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw .system(.invalidArgument("stream", reason: "it has control characters in it"))
     }
-    return id
+    return StreamID(id)
   }
 
   private static func checked(_ text: String?, name: String, limit: Int) throws(PipSinkError) -> String {
@@ -134,8 +134,8 @@ extension StreamStatistics {
     ]
     if let format { values["Format"] = .string("\(format)") }
     for (key, percentile) in [("IntervalMedian", 50.0), ("IntervalP99", 99.0)] {
-      if let interval = intervals.nanoseconds(atPercentile: percentile) {
-        values[key] = .double(Double(interval) / 1e6)
+      if let interval = intervals.value(atPercentile: percentile) {
+        values[key] = .double(interval / .milliseconds(1))
       }
     }
     return values

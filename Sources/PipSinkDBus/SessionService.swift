@@ -88,11 +88,11 @@ public final class SessionService {
   private func sayStreams(_ streams: [StreamInfo]) {
     let old = streamStates
     streamStates = Dictionary(uniqueKeysWithValues: streams.map { ($0.id, $0.state) })
-    for id in old.keys.sorted() where streamStates[id] == nil { emit("StreamRemoved", .string(id)) }
+    for id in old.keys.sorted() where streamStates[id] == nil { emit("StreamRemoved", .stream(id)) }
     for info in streams where old[info.id] != info.state {
-      if old[info.id] == nil { emit("StreamAdded", .string(info.id)) }
+      if old[info.id] == nil { emit("StreamAdded", .stream(info.id)) }
       emit(
-        "StreamStateChanged", .string(info.id), .string(info.state.name), .string(info.failure?.description ?? ""))
+        "StreamStateChanged", .stream(info.id), .string(info.state.name), .string(info.failure?.description ?? ""))
     }
   }
 

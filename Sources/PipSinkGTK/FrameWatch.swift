@@ -35,7 +35,7 @@ final class FrameWatch {
     self.changed = changed
     guard clock.isSystem else {
       task = Task { [weak self] in
-        let pause = Double(Self.tickMilliseconds) / 1000
+        let pause = Duration.milliseconds(Self.tickMilliseconds)
         while (try? await clock.sleep(until: clock.moment(in: pause))) != nil { self?.tick() }
       }
       return

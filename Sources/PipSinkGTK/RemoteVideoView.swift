@@ -17,7 +17,8 @@ public final class RemoteVideoView: GTKWidgetOwner {
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
-    try self.init(streamID: streamID, layer: SampleBufferDisplayLayer(name: streamID, videoGravity: videoGravity))
+    try self.init(
+      streamID: streamID, layer: SampleBufferDisplayLayer(name: streamID.rawValue, videoGravity: videoGravity))
   }
 
   /// - Parameter layer: shown here from now on.
@@ -29,7 +30,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
     layer.attach(to: view.renderer)
     overlay = gtk_overlay_new()
     g_object_ref_sink(overlay)
-    nameLabel = gtk_label_new(streamID)
+    nameLabel = gtk_label_new(streamID.rawValue)
     placeholderLabel = gtk_label_new(nil)
     gtk_container_add(overlay.asContainer, view.widget)
     addLabel(nameLabel, style: "pipsink-name", horizontal: GTK_ALIGN_START, vertical: GTK_ALIGN_END)

@@ -37,8 +37,8 @@ package final class WindowAccess: Sendable {
   /// - Parameter seconds: how long to wait at most: a display server that has stopped keeps its users waiting for ever.
   /// - Returns: false when somebody used it still when the time was over.
   @discardableResult
-  package func revoke(waiting seconds: Double = 2) -> Bool {
+  package func revoke(waiting time: Duration = .seconds(2)) -> Bool {
     state.withLock { $0.isRevoked = true }
-    return state.wait(until: .now.advanced(bySeconds: seconds)) { $0.userCount == 0 ? true : nil } ?? false
+    return state.wait(until: .now.advanced(by: time)) { $0.userCount == 0 ? true : nil } ?? false
   }
 }

@@ -52,7 +52,7 @@ struct PlayCommand: AsyncParsableCommand {
   var mode: Mode = .normal
 
   @Option(help: ArgumentHelp("The stream for picture-in-picture; the first one by default.", valueName: "id"))
-  var pipStream: String?
+  var pipStream: StreamID?
 
   @Option(
     help:
@@ -225,6 +225,7 @@ struct PlayCommand: AsyncParsableCommand {
   }
 }
 
+extension StreamID: ExpressibleByArgument {}
 extension WindowCorner: ExpressibleByArgument {}
 extension PictureInPictureEndAction: ExpressibleByArgument {}
 extension HardwareDecoders.Preference: ExpressibleByArgument {}

@@ -3,10 +3,10 @@ import PipSink
 
 /// What a run reports: of itself while it goes on, and at its end.
 extension PlaySession {
-  /// - Parameter seconds: what pipelines have for their stop.
-  func finish(within seconds: Double) async {
+  /// - Parameter time: what pipelines have for their stop.
+  func finish(within time: Duration) async {
     let (duration, infos) = beginEnd()
-    await stopAll(within: seconds)
+    await stopAll(within: time)
     conclude(duration, infos)
   }
 
@@ -65,10 +65,10 @@ extension PlaySession {
   }
 
   /// The session ends for other processes, too, while the pipelines stop.
-  func stopAll(within seconds: Double) async {
+  func stopAll(within time: Duration) async {
     dbus?.stop()
     dbus = nil
-    await session.stop(within: seconds)
+    await session.stop(within: time)
   }
 
   /// Libraries clean up when a program calls `exit`, while a pipeline that was given up is still at work in them.
@@ -122,7 +122,8 @@ extension PlaySession {
     return Report(
       outcome: hasFailed ? .failed : outcome ?? .finished, durationSeconds: duration,
       surface: session.display.kind,
-      streams: stopped.streams, forgottenStreams: stopped.forgotten, abandonedPipelines: engine.abandonedPipelineCount,
+      streams: Dictionary(uniqueKeysWithValues: stopped.streams.map { ($0.rawValue, $1) }),
+      forgottenStreams: stopped.forgotten, abandonedPipelines: engine.abandonedPipelineCount,
       modeChanges: (stopped.changes + router.changes).sorted { $0.requestedAt < $1.requestedAt }.map {
         Report.ModeChange($0, start: start)
       },

@@ -43,7 +43,7 @@ final class PlaySession {
   init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
-    engine.stateChangeTimeout = command.stopTimeout
+    engine.stateChangeTimeout = .seconds(command.stopTimeout)
     let known = engine.streamIDs + command.streams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.stream(.unknown(id, known: known))
@@ -106,7 +106,7 @@ final class PlaySession {
     }
     for task in tasks { task.cancel() }
     keys?.cancel()
-    await finish(within: isInterrupted ? Self.patienceAfterSignal : command.stopTimeout)
+    await finish(within: isInterrupted ? Self.patienceAfterSignal : .seconds(command.stopTimeout))
     signals.cancel()
     if let error = errors.first { throw error.status.exitCode }
   }
@@ -141,7 +141,7 @@ final class PlaySession {
   }
 
   /// Seconds that pipelines have for their stop after Ctrl-C.
-  static let patienceAfterSignal = 1.0
+  static let patienceAfterSignal = Duration.seconds(1)
 
   /// Ends the run on the spot, within whatever was being done when the display server was found to have gone.
   private func displayDied(_ keys: TerminalKeys?) {
@@ -245,7 +245,7 @@ final class PlaySession {
     guard router.streamIDs.contains(id) else { return }
     switch state {
     case .reconnecting(let attempt, let pause, let error):
-      statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause * 10).rounded() / 10) s")
+      statusLine.say("stream \"\(id)\": \(error); try \(attempt) in \((pause / .milliseconds(100)).rounded() / 10) s")
     case .failed(let error): noteFailure(of: id, error)
     case .stopped, .requesting, .playing, .stalled, .ended: break
     }
@@ -305,8 +305,8 @@ final class PlaySession {
   }
 
   func writeSnapshots() throws(PipSinkError) {
-    let patience = session.pictureInPictureStreamID == nil ? 0.0 : 2
-    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(bySeconds: patience))
+    let patience = session.pictureInPictureStreamID == nil ? 0 : 2
+    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(by: .seconds(patience)))
     try snapshots?.write(
       session.display.images(pictureInPictureStreamID: session.pictureInPictureStreamID), at: seconds)
   }
@@ -318,5 +318,5 @@ final class PlaySession {
 
   private static let errorLimit = 1000
 
-  var seconds: Double { Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 }
+  var seconds: Double { start.duration(to: .now) / .seconds(1) }
 }

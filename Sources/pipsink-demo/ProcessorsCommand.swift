@@ -22,7 +22,7 @@ struct ProcessorOption: ExpressibleByArgument {
 
   init?(argument text: String) {
     guard let (id, call) = text.divided(at: "="), !id.isEmpty, !call.isEmpty else { return nil }
-    streamID = id
+    streamID = StreamID(id)
     let parts = call.divided(at: ":")
     name = parts?.before ?? call
     argument = parts?.behind

@@ -131,28 +131,26 @@ extension Report.Stream {
 extension Report.Interval {
   /// - Returns: nil of no intervals.
   init?(_ histogram: IntervalHistogram) {
-    guard let p50 = histogram.nanoseconds(atPercentile: 50), let p99 = histogram.nanoseconds(atPercentile: 99) else {
-      return nil
-    }
-    self.init(p50: Double(p50) / 1e6, p99: Double(p99) / 1e6)
+    guard let p50 = histogram.value(atPercentile: 50), let p99 = histogram.value(atPercentile: 99) else { return nil }
+    self.init(p50: p50 / .milliseconds(1), p99: p99 / .milliseconds(1))
   }
 }
 
 extension Report.ProcessUsage {
   init(_ usage: ResourceUsage) {
     self.init(
-      cpuSeconds: usage.cpuSeconds, peakRssBytes: usage.peakResidentBytes, rssBytes: usage.residentBytes,
+      cpuSeconds: usage.cpuTime / .seconds(1), peakRssBytes: usage.peakResidentBytes, rssBytes: usage.residentBytes,
       threads: usage.threadCount, openFiles: usage.openFileCount)
   }
 }
 
 extension Report.ModeChange {
   init(_ change: SurfaceChange, start: MonotonicTime) {
-    stream = change.streamID
+    stream = change.streamID.rawValue
     from = change.from.reportName
     to = change.to.reportName
-    time = Double(change.requestedAt.nanoseconds(since: start)) / 1e9
-    firstFrameLatencyMs = change.firstFrameLatency.map { Double($0) / 1e6 }
+    time = start.duration(to: change.requestedAt) / .seconds(1)
+    firstFrameLatencyMs = change.firstFrameLatency.map { $0 / .milliseconds(1) }
     framesLost = change.framesLost
     framesRepeated = change.framesRepeated
   }

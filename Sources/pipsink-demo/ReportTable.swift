@@ -5,7 +5,7 @@ import PipSink
 struct ReportTable {
   let report: Report
   /// In the pipeline's order.
-  let streamIDs: [String]
+  let streamIDs: [StreamID]
 
   var text: String {
     var lines = [
@@ -16,7 +16,7 @@ struct ReportTable {
         "stream", "received", "in-app", "pip", "shown", "replaced", "fps", "p50 ms", "p99 ms", "latency p99 ms",
         "format",
       ],
-      streamIDs.compactMap { id in report.streams[id].map { row(id, $0) } })
+      streamIDs.compactMap { id in report.streams[id.rawValue].map { row(id.rawValue, $0) } })
     if !report.modeChanges.isEmpty {
       lines += table(
         ["switch at s", "stream", "from", "to", "first picture ms", "lost", "repeated"], report.modeChanges.map(row))

@@ -15,7 +15,7 @@ final class StatusLine: TerminalLine {
     let streams = session.summaries.map(\.statistics)
     let table = session.router.table
     let now = MonotonicTime.now
-    let elapsed = Double(now.nanoseconds(since: previousTime)) / 1e9
+    let elapsed = previousTime.duration(to: now) / .seconds(1)
     let parts = streams.map { statistics in
       let id = statistics.streamID
       // A stream that was stopped and started again counts anew.

@@ -8,7 +8,7 @@ struct StreamOption: ExpressibleByArgument {
 
   init?(argument text: String) {
     guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
-    streamID = id
+    streamID = StreamID(id)
     description = .text(pipeline)
   }
 }

@@ -72,10 +72,10 @@ struct TimedAction: ExpressibleByArgument {
   private static func action(withArgument text: String) -> Action? {
     guard let (word, id) = text.divided(at: ":"), !id.isEmpty else { return nil }
     return switch word {
-    case "pip": .pictureInPicture(id)
-    case "source": .source(id)
-    case "start": .startStream(id)
-    case "stop": .stopStream(id)
+    case "pip": .pictureInPicture(StreamID(id))
+    case "source": .source(StreamID(id))
+    case "start": .startStream(StreamID(id))
+    case "stop": .stopStream(StreamID(id))
     case "volume": Double(id).flatMap { (0...1).contains($0) ? .volume($0) : nil }
     default: nil
     }

@@ -208,8 +208,8 @@ import Testing
         + "! mux. audiotestsrc num-buffers=900 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
     let engine = try VideoEngine()
     var configuration = StreamConfiguration()
-    (configuration.stallTimeout, configuration.restartTimeout) = (1, 1)
-    configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: 0.05)
+    (configuration.stallTimeout, configuration.restartTimeout) = (.seconds(1), .seconds(1))
+    configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: .seconds(0.05))
     let counter = Counter()
     try engine.startPlayingStream(
       "film",

@@ -40,7 +40,7 @@ import Testing
     #expect(state() == .string("playing"))
     call.session.isPaused = true
     #expect(state() == .string("paused"))
-    for id in ["a", "b"] { try call.session.removeStream(id) }
+    for id: StreamID in ["a", "b"] { try call.session.removeStream(id) }
     #expect(state() == .string("idle"))
   }
 
@@ -51,7 +51,7 @@ import Testing
     )
     let states: [StreamID: StreamPlayState] = [
       "good": .playing, "over": .ended, "slow": .stalled, "lost": .failed(lost),
-      "away": .reconnecting(attempt: 2, pause: 1, after: away),
+      "away": .reconnecting(attempt: 2, pause: .seconds(1), after: away),
     ]
     for (id, state) in states {
       _ = try call.session.addInput(id)
@@ -148,7 +148,7 @@ import Testing
 
   @Test func argumentsHaveTheirLimits() throws {
     let longest = (String(repeating: "x", count: 255), String(repeating: "y", count: 65_536))
-    #expect(try SessionInterface.source([longest.0, longest.1]) == .description(longest.0, longest.1))
+    #expect(try SessionInterface.source([longest.0, longest.1]) == .description(StreamID(longest.0), longest.1))
     let call = try Call([])
     for (id, source) in [
       (String(repeating: "x", count: 256), "y"), ("", "y"), ("x", ""), ("x\u{1B}", "y"), ("\u{9B}x", "y"),

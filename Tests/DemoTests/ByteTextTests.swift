@@ -16,7 +16,7 @@ import Testing
     #expect(text.utf8.elementsEqual("\(Self.mark)b=c".utf8))
     let action = try #require(TimedAction(argument: "1=pip:\(Self.mark)a"))
     guard case .pictureInPicture(let id) = action.action else { return #expect(Bool(false)) }
-    #expect(id.utf8.elementsEqual("\(Self.mark)a".utf8))
+    #expect(id.rawValue.utf8.elementsEqual("\(Self.mark)a".utf8))
     let processor = try #require(ProcessorOption(argument: "a=b:\(Self.mark)c"))
     #expect(processor.name == "b" && processor.argument?.utf8.elementsEqual("\(Self.mark)c".utf8) == true)
   }
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func aStreamIDIsNeitherEmptyNorHasItANUL() throws {
-    for id in ["", "a\0b"] {
+    for id: StreamID in ["", "a\0b"] {
       #expect {
         try VideoEngine().startPlayingStream(id, from: "videotestsrc ! appsink name=a") {
           FrameRouter().input(for: $0)

@@ -124,8 +124,9 @@ import Testing
     let url = try #require(await server.firstLine())
     let port = try #require(URLComponents(string: url)?.port)
     var configuration = StreamConfiguration()
-    (configuration.stallTimeout, configuration.restartTimeout) = (1, 0.5)
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 0.5, jitter: 0.25)
+    (configuration.stallTimeout, configuration.restartTimeout) = (.seconds(1), .milliseconds(500))
+    configuration.retryPolicy = RetryPolicy(
+      limit: .max, firstPause: .seconds(0.1), longestPause: .seconds(0.5), jitter: 0.25)
     let router = FrameRouter()
     let engine = try VideoEngine()
     try engine.startPlayingStream(

@@ -59,7 +59,7 @@ import Testing
 
   @Test func theOrderIsThatOfTheirLastStops() throws {
     var stopped = StoppedStreams()
-    for id in ["a", "b", "c", "a"] { stopped.add(try stream(1), of: id) }
+    for id: StreamID in ["a", "b", "c", "a"] { stopped.add(try stream(1), of: id) }
     #expect(stopped.streamIDs == ["b", "c", "a"])
   }
 

@@ -99,7 +99,7 @@ struct ThreeWaysTests {
       #expect(try await eventually { harness.session?.engine.info(of: id)?.state == .playing })
       _ = harness.takeMessages()
     }
-    for id in ["a", "b"] { try await add(id) }
+    for id: StreamID in ["a", "b"] { try await add(id) }
     for (number, step) in Self.script.enumerated() {
       var told: [String] = []
       func collect() { for harness in elements.values { told += harness.takeMessages().compactMap(Self.text) } }
@@ -128,14 +128,14 @@ struct ThreeWaysTests {
     for (number, step) in Self.script.enumerated() {
       let result =
         switch step.action {
-        case .start(let id): try await bus.call("Enable", id)
+        case .start(let id): try await bus.call("Enable", id.rawValue)
         case .stop: try await bus.call("Stop")
-        case .add(let id): try await bus.call("StartPlayingStream", id, Self.live("x"))
-        case .remove(let id): try await bus.call("StopPlayingStream", id)
+        case .add(let id): try await bus.call("StartPlayingStream", id.rawValue, Self.live("x"))
+        case .remove(let id): try await bus.call("StopPlayingStream", id.rawValue)
         }
       #expect(result.status == 0, "step \(number + 1): \(result.errors)")
       if case .add(let id) = step.action {
-        #expect(try await eventually { try await bus.receivedCount(of: id) > 0 })
+        #expect(try await eventually { try await bus.receivedCount(of: id.rawValue) > 0 })
       }
       #expect(
         try await bus.property("PictureInPictureStream") == "'\(step.stream ?? "")'",

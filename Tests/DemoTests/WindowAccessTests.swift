@@ -23,17 +23,17 @@ import Testing
           _ = access.use {
             begun.withLock { $0 += 1 }
             begun.wakeAll()
-            _ = mayEnd.wait(until: .now.advanced(bySeconds: 60)) { $0 ? true : nil }
+            _ = mayEnd.wait(until: .now.advanced(by: .seconds(60))) { $0 ? true : nil }
             ended.withLock { $0 += 1 }
           }
         })
     }
-    #expect(begun.wait(until: .now.advanced(bySeconds: 60)) { $0 == 2 ? true : nil } == true, "both at once")
-    #expect(!access.revoke(waiting: 0.02), "both use it still")
+    #expect(begun.wait(until: .now.advanced(by: .seconds(60))) { $0 == 2 ? true : nil } == true, "both at once")
+    #expect(!access.revoke(waiting: .seconds(0.02)), "both use it still")
     let found = Locked((hasWaited: false, endedCount: 0))
     let owner = try #require(
       WorkerThread(name: "owner") {
-        let hasWaited = access.revoke(waiting: 60)
+        let hasWaited = access.revoke(waiting: .seconds(60))
         found.withLock { $0 = (hasWaited, ended.withLock { $0 }) }
       })
     mayEnd.withLock { $0 = true }
@@ -48,6 +48,6 @@ import Testing
     #expect(throws: PipSinkError.self) {
       try access.use { () throws(PipSinkError) in throw .frame(.outOfMemory(byteCount: 1)) }
     }
-    #expect(access.revoke(waiting: 0.02))
+    #expect(access.revoke(waiting: .seconds(0.02)))
   }
 }

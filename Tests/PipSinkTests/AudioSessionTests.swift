@@ -205,8 +205,8 @@ import Testing
 
   @Test func anInterruptionIsNoStall() async throws {
     var configuration = StreamConfiguration()
-    configuration.stallTimeout = 2
-    configuration.restartTimeout = 2
+    configuration.stallTimeout = .seconds(2)
+    configuration.restartTimeout = .seconds(2)
     let counter = CountingConsumer()
     let clock = ManualClock()
     let engine = try VideoEngine(clock: clock.clock)

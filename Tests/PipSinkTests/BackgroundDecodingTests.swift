@@ -40,9 +40,9 @@ import Testing
 
   @Test func aStreamThatNobodySeesIsNotDecodedAndComesBackClean() async throws {
     let engine = try VideoEngine(.text(Self.encoded("a") + " " + Self.encoded("b")))
-    let screens = ["a": Screen(), "b": Screen()]
+    let screens: [StreamID: Screen] = ["a": Screen(), "b": Screen()]
     let (a, b) = try (#require(screens["a"]), #require(screens["b"]))
-    engine.stallTimeout = 0.5
+    engine.stallTimeout = .seconds(0.5)
     let events = engine.events()
     try engine.start { screens[$0]! }
     #expect(await eventually { a.count > 5 && b.count > 5 })
@@ -130,7 +130,7 @@ import Testing
       .text(
         Self.encoded("a").replacing("! videoconvert ! appsink name=a", with: "! tee name=t ! queue ! appsink name=a ")
           + " t. ! queue ! appsink name=b"))
-    let screens = ["a": Screen(), "b": Screen()]
+    let screens: [StreamID: Screen] = ["a": Screen(), "b": Screen()]
     try engine.start { screens[$0]! }
     #expect(await eventually { screens.values.allSatisfy { $0.count > 5 } })
     engine.visibleStreamIDs = ["b"]

@@ -29,7 +29,7 @@ import Testing
   func noCallWaitsLongerThanTheTimeout(kind: BlockingSource.Kind) async throws {
     let source = try BlockingSource(kind)
     let engine = try VideoEngine(source.pipeline())
-    engine.stateChangeTimeout = 0.2
+    engine.stateChangeTimeout = .seconds(0.2)
     let log = Log(engine)
     // What is waited for without end takes minutes or for ever; a machine that is busy takes a second or two.
     let patience = 15.0
@@ -38,7 +38,7 @@ import Testing
       engine.isPaused = true
       engine.isPaused = false
       engine.visibleStreamIDs = []
-      engine.stallTimeout = 1
+      engine.stallTimeout = .seconds(1)
       #expect(engine.position == nil && engine.duration == nil)
       #expect(throws: PipSinkError.self) { try engine.seek(to: MediaTime(value: 1, timescale: 1)) }
       engine.audioSession.beginInterruption(.pause)
@@ -63,7 +63,7 @@ import Testing
     let source = try BlockingSource(.fifo)
     let consumer = CountingConsumer()
     let engine = try VideoEngine(source.pipeline())
-    engine.stateChangeTimeout = 0.1
+    engine.stateChangeTimeout = .seconds(0.1)
     let log = Log(engine)
     try engine.start { _ in consumer }
     weak let run = engine.withRun { $0 }
@@ -83,13 +83,13 @@ import Testing
     let source = try BlockingSource(.fifo)
     let consumer = CountingConsumer()
     let engine = try VideoEngine(source.pipeline("late"))
-    engine.stateChangeTimeout = 0.1
+    engine.stateChangeTimeout = .seconds(0.1)
     try engine.start { _ in consumer }
     #expect(consumer.sampleBuffers.isEmpty)
     #expect(await eventually { source.open(frames: 5) })
     #expect(await eventually { engine.playState(of: "late") == .ended })
     #expect(consumer.sampleBuffers.count == 5)
-    engine.stateChangeTimeout = 60
+    engine.stateChangeTimeout = .seconds(60)
     engine.stop()
     #expect(engine.abandonedPipelineCount == 0)
   }
@@ -102,7 +102,7 @@ import Testing
         "filesrc location=/nowhere/at-all ! rawvideoparse ! identity ! appsink name=a "
           + source.description + " ! fakesink"))
     let log = Log(engine)
-    engine.stateChangeTimeout = 0.1
+    engine.stateChangeTimeout = .seconds(0.1)
     do throws(PipSinkError) {
       try engine.start { _ in CountingConsumer() }
     } catch {
@@ -113,7 +113,7 @@ import Testing
     #expect(
       await eventually { if case .failed = engine.playState(of: "a") { true } else { false } }, "\(log.all)")
     #expect(await eventually { log.all.contains { $0.contains("finished") } }, "\(log.all)")
-    engine.stateChangeTimeout = 60
+    engine.stateChangeTimeout = .seconds(60)
     engine.stop()
   }
 
@@ -124,31 +124,31 @@ import Testing
     let clock = Task { @MainActor in
       while (try? await Task.sleep(for: .milliseconds(5))) != nil { turns += 1 }
     }
-    try await engine.start(within: 0.3) { _ in CountingConsumer() }
+    try await engine.start(within: .seconds(0.3)) { _ in CountingConsumer() }
     #expect(turns > 3)
     turns = 0
-    #expect(await engine.stop(within: 0.3) == false)
+    #expect(await engine.stop(within: .seconds(0.3)) == false)
     #expect(turns > 3)
     try engine.startPlayingStream("own", from: source.pipeline()) { _ in CountingConsumer() }
     #expect(await eventually { engine.isBlocked("own") })
     turns = 0
-    #expect(try await engine.stopPlayingStream("own", within: 0.3) == false)
+    #expect(try await engine.stopPlayingStream("own", within: .milliseconds(300)) == false)
     #expect(turns > 3)
     #expect(engine.abandonedPipelineCount == 2)
     clock.cancel()
     // What does not block is stopped long before the time is over.
     let quick = try VideoEngine(.text(Self.live + "appsink name=a"))
-    try await quick.start(within: 60) { _ in CountingConsumer() }
-    #expect(await quick.stop(within: 60))
+    try await quick.start(within: .seconds(60)) { _ in CountingConsumer() }
+    #expect(await quick.stop(within: .seconds(60)))
   }
 
   @Test func aPlayerTriesNoMorePipelinesWhileThreeBlock() async throws {
     let source = try BlockingSource(.fifo)
     var configuration = StreamConfiguration()
-    configuration.stallTimeout = 3
-    configuration.restartTimeout = 5
-    configuration.stateChangeTimeout = 6
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 7, longestPause: 7)
+    configuration.stallTimeout = .seconds(3)
+    configuration.restartTimeout = .seconds(5)
+    configuration.stateChangeTimeout = .seconds(6)
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(7), longestPause: .seconds(7))
     let clock = ManualClock()
     let engine = try VideoEngine(clock: clock.clock)
     let log = Log(engine)
@@ -190,7 +190,7 @@ import Testing
     let old = CountingConsumer()
     try engine.startPlayingStream("a", from: source.pipeline()) { _ in old }
     #expect(await eventually { engine.isBlocked("a") })
-    let stop = Task { try await engine.stopPlayingStream("a", within: 60) }
+    let stop = Task { try await engine.stopPlayingStream("a", within: .seconds(60)) }
     #expect(await eventually { engine.playingStreamIDs.isEmpty })
     let consumer = CountingConsumer()
     try engine.startPlayingStream("a", from: .text(Self.live + "appsink name=x")) { _ in consumer }
@@ -227,12 +227,12 @@ import Testing
         }
       }
     }
-    let timeout = 2.0
+    let timeout = Duration.seconds(2)
     let sources = try (0..<Self.tries).map {
       try BlockingSource(BlockingSource.Kind.installed[$0 % BlockingSource.Kind.installed.count])
     }
     let engine = try VideoEngine(.text("\(Self.live) appsink name=a \(Self.live) appsink name=b"))
-    let gaps = ["a": Gaps(), "b": Gaps()]
+    let gaps: [StreamID: Gaps] = ["a": Gaps(), "b": Gaps()]
     try engine.start { gaps[$0] ?? Gaps() }
     #expect(await eventually { gaps.values.allSatisfy { $0.count > 10 } })
     for gap in gaps.values { _ = gap.takeLongest() }
@@ -256,7 +256,7 @@ import Testing
     let together = gaps.values.map { $0.takeLongest() }
     print("blocked: longest times between frames alone and beside \(sources.count), s: \(alone) \(together)")
     // Whoever waits for one of them waits for the timeout at least. A machine that is busy is late by less.
-    #expect(together.allSatisfy { $0 < timeout * 0.75 })
+    #expect(together.allSatisfy { $0 < timeout / .seconds(1) * 0.75 })
     #expect(gaps.values.allSatisfy { $0.lost == 0 })
     #expect(["a", "b"].allSatisfy { engine.playState(of: $0) == .playing })
     #expect(engine.streams.map(\.id) == ["a", "b"])

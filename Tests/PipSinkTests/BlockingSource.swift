@@ -79,7 +79,7 @@ final class BlockingSource {
     _ = write(file, bytes, bytes.count)
     // A reader that is just opening it must find a writer, and one that has opened it, the end.
     DispatchQueue.global().async {
-      let deadline = MonotonicTime.now.advanced(bySeconds: 20)
+      let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       var left: Int32 = 1
       while left > 0, MonotonicTime.now < deadline, ioctl(file, UInt(FIONREAD), &left) == 0 { usleep(10_000) }
       close(file)

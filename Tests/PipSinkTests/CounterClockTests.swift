@@ -192,7 +192,7 @@ import Testing
       var threadsDone = 0
     }
     let findings = Locked(Findings())
-    let end = MonotonicTime.now.advanced(bySeconds: 1.5)
+    let end = MonotonicTime.now.advanced(by: .seconds(1.5))
     let threads = (0..<4).map { number in
       WorkerThread(name: "clock \(number)") {
         var mine = Findings()

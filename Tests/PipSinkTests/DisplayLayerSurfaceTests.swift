@@ -10,7 +10,7 @@ import Testing
     numbered = try NumberedFrames()
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   // MARK: Attached and detached
 

@@ -23,7 +23,7 @@ import Testing
     return (layer, renderer)
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   @Test func theNewestFrameReplacesTheOneThatWaits() {
     let (layer, renderer) = busyLayer()

@@ -14,7 +14,7 @@ import Testing
       .text("\(source) pipsink stream-id=remote-1 sync=false \(source) appsink name=remote-2 sync=false"))
     #expect(engine.streamIDs == ["remote-1", "remote-2"])
     for _ in 0..<2 {
-      let consumers = ["remote-1": CountingConsumer(), "remote-2": CountingConsumer()]
+      let consumers: [StreamID: CountingConsumer] = ["remote-1": CountingConsumer(), "remote-2": CountingConsumer()]
       let events = try await engine.runToEnd { consumers[$0]! }
       for consumer in consumers.values {
         #expect(consumer.sampleBuffers.map(\.sequenceNumber) == Array(1...10))

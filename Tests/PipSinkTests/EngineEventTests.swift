@@ -28,7 +28,7 @@ import Testing
   @Test func aStreamTellsOfItsFirstFrameItsSizeItsStallsAndItsEnd() async throws {
     let clock = ManualClock()
     let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"), clock: clock.clock)
-    engine.stallTimeout = 4
+    engine.stallTimeout = .seconds(4)
     let events = engine.events()
     try engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
@@ -107,7 +107,7 @@ import Testing
       .text(
         "\(Self.live) ! appsink name=a audiotestsrc is-live=true ! valve name=a-valve ! level name=a-level interval=20000000"
           + " ! fakesink sync=true async=false"), clock: clock.clock)
-    engine.stallTimeout = 4
+    engine.stallTimeout = .seconds(4)
     let pictures = CountingConsumer()
     try engine.start { _ in pictures }
     #expect(await eventually { engine.info(of: "a")?.microphone == .on })
@@ -136,6 +136,25 @@ import Testing
     }
     #expect(await eventually { engine.info(of: "a")?.microphone == .off })
     #expect(engine.info(of: "a")?.camera == .on)
+    engine.stop()
+  }
+
+  @Test func aPipelineThatSomebodyElseHasPausedGoesOn() async throws {
+    let engine = try VideoEngine(
+      "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=30/1 ! appsink name=a")
+    let consumer = CountingConsumer()
+    try engine.start { _ in consumer }
+    #expect(await eventually { consumer.sampleBuffers.count > 3 })
+    engine.withUnsafeElement(named: "a") { element in
+      let pipeline = gst_object_get_parent(element.asObject)
+      defer { gst_object_unref(pipeline) }
+      UnsafeMutableRawPointer(pipeline)?.withMemoryRebound(to: GstElement.self, capacity: 1) {
+        _ = gst_element_set_state($0, GST_STATE_PAUSED)
+      }
+    }
+    let count = consumer.sampleBuffers.count
+    #expect(await eventually { consumer.sampleBuffers.count > count + 10 })
+    #expect(await eventually { engine.state == .running })
     engine.stop()
   }
 

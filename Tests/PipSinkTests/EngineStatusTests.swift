@@ -6,7 +6,7 @@ import Testing
 @Suite struct EngineStatusTests {
   private let status = EngineStatus()
   private let told = Locked<[String]>([])
-  private let error = PipSinkError.stream(.stalled("a", seconds: 1))
+  private let error = PipSinkError.stream(.stalled("a", after: .seconds(1)))
 
   init() {
     status.broadcast.observe { [told] event in
@@ -86,7 +86,7 @@ import Testing
 
   @Test func aFailureIsKnownUntilFramesComeAndIsNoOlderStarts() {
     status.add(["a"])
-    set("a", .requesting, .reconnecting(attempt: 1, pause: 1, after: error), .requesting)
+    set("a", .requesting, .reconnecting(attempt: 1, pause: .seconds(1), after: error), .requesting)
     #expect(status.info(of: "a")?.failure == error, "it is being tried again")
     set("a", .requesting)
     #expect(status.info(of: "a")?.failure == error)

@@ -223,9 +223,9 @@ import Testing
     #expect(renderer.waitUntilRendering())
     consumer.consume(frame("a", 2))
     try router.enterPictureInPicture("a")
-    #expect(pip.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(pip.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     renderer.release()
-    #expect(inApp.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(inApp.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(renderer.shown == [1])
     #expect(pipRenderer.shown == [2])
     #expect(router.statistics(of: "a")?.replaced == 0)
@@ -235,7 +235,7 @@ import Testing
   @Test(arguments: [1, 2, 3] as [UInt64])
   func switchesAtRandomMomentsUnderLoadLoseAndRepeatNothing(seed: UInt64) async throws {
     let frameCount: UInt64 = 3000
-    let ids = ["a", "b", "c", "d"]
+    let ids: [StreamID] = ["a", "b", "c", "d"]
     let widths = [64, 66, 68, 70]
     let description = zip(ids, widths).map { id, width in
       "videotestsrc num-buffers=\(frameCount) pattern=black ! video/x-raw,format=I420,width=\(width),height=64 "

@@ -31,7 +31,7 @@ import Testing
     renderer.askForDisplay()
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   /// How often something was called.
   private final class Calls: Sendable {

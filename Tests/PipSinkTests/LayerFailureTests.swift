@@ -10,7 +10,7 @@ import Testing
     numbered = try NumberedFrames()
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   /// The next tries of the surface fail with `code`; each frame has two.
   private func fail(_ renderer: TestRenderer, _ code: RenderingError.Code, tries: Int) {

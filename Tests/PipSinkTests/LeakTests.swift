@@ -35,7 +35,7 @@ import Testing
       try await startAndStop(cycles: 30)
       let before = ProcessCounts()
       try await startAndStop(cycles: 100)
-      let deadline = MonotonicTime.now.advanced(bySeconds: 20)
+      let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       while ProcessCounts().threads > before.threads, MonotonicTime.now < deadline {
         try await Task.sleep(for: .milliseconds(10))
       }
@@ -96,7 +96,7 @@ private func useSurfaces() throws {
   for format in PixelFormat.allCases {
     let layer = SampleBufferDisplayLayer(name: "a", renderer: try OffscreenRenderer(size: .init(width: 32, height: 32)))
     layer.enqueue(try TestFrame.sampleBuffer(TestFrame.testSource(format, 64, 64)))
-    if !layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)) { fatalError("not presented") }
+    if !layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))) { fatalError("not presented") }
   }
   let image = try rendered(
     TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 64)), size: .init(width: 64, height: 64))

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   @Test func aLinkThroughWhichNothingPassesIsCutAtOnce() throws {
     let link = try Link()

@@ -40,7 +40,7 @@ final class ManualClock: SchedulingClock.Moved {
   @discardableResult
   func advance(by seconds: Double) -> Int {
     let due = state.withLock { state in
-      state.now = state.now.advanced(bySeconds: seconds)
+      state.now = state.now.advanced(by: .seconds(seconds))
       let due = state.alarms.filter { $0.value.moment <= state.now }
       for alarm in due.keys { state.alarms[alarm] = nil }
       return due.values
@@ -51,7 +51,7 @@ final class ManualClock: SchedulingClock.Moved {
 
   /// Whether anybody waits until so many seconds from now, to a tenth of a millisecond, or soon will.
   func isAwaited(in seconds: Double, within patience: Double = 20) async -> Bool {
-    let deadline = MonotonicTime.now.advanced(bySeconds: patience)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(patience))
     while !hasAlarm(in: seconds) {
       if MonotonicTime.now > deadline { return false }
       try? await Task.sleep(for: .milliseconds(1))
@@ -62,7 +62,7 @@ final class ManualClock: SchedulingClock.Moved {
   /// Whether anybody waits until then.
   func hasAlarm(in seconds: Double) -> Bool {
     state.withLock { state in
-      let wanted = state.now.advanced(bySeconds: seconds)
+      let wanted = state.now.advanced(by: .seconds(seconds))
       return state.alarms.values.contains { alarm in
         alarm.moment.nanoseconds(since: wanted) < 100_000 && wanted.nanoseconds(since: alarm.moment) < 100_000
       }

@@ -8,7 +8,7 @@ import Testing
     try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 36, pattern: pattern))
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   @Test(arguments: [PictureSize(width: 64, height: 36), PictureSize(width: 65, height: 33)])
   func theLocalPictureHasTheWholeWidthUnlessTheRemoteOneIsShown(size: PictureSize) throws {

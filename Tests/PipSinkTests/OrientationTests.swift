@@ -181,7 +181,7 @@ import Testing
     var sampleBuffer = SampleBuffer(pixelBuffer: try quarters())
     sampleBuffer.orientation = .init(rotation: .half)
     layer.enqueue(sampleBuffer)
-    #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(colors(try #require(renderer.image())) == "GBWR")
   }
 
@@ -200,7 +200,7 @@ import Testing
       var sampleBuffer = SampleBuffer(pixelBuffer: try quarters())
       sampleBuffer.orientation = ofFrame
       layer.enqueue(sampleBuffer)
-      #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+      #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
       let expected = try turned(turned("WRGB", by: ofFrame), by: ofLayer)
       #expect(colors(try #require(renderer.image())) == expected, "\(ofFrame), then \(ofLayer)")
     }
@@ -212,7 +212,7 @@ import Testing
     for (orientation, colors) in Self.expected {
       layer.orientation = orientation
       layer.enqueue(SampleBuffer(pixelBuffer: try quarters()))
-      #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+      #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
       #expect(self.colors(try #require(renderer.image())) == colors)
     }
   }

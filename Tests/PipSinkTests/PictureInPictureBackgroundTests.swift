@@ -36,7 +36,7 @@ import Testing
 
   private func retrying(after pause: Double) -> PictureInPictureController.Configuration {
     var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: pause)
+    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: .seconds(pause))
     return configuration
   }
 

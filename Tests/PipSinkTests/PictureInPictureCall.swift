@@ -22,7 +22,7 @@ extension PictureInPictureControllerTests {
         "b": try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 32, 16)),
       ]
       window = try OffscreenPictureInPictureWindow(size: .init(width: 32, height: 18))
-      for id in ["a", "b"] { consumers[id] = router.addStream(id, inApp: inApp[id]) }
+      for id: StreamID in ["a", "b"] { consumers[id] = router.addStream(id, inApp: inApp[id]) }
       controller = PictureInPictureController(
         contentSource: ContentSource(router: router, streamID: "a"), window: window, configuration: configuration,
         clock: SchedulingClock(clock))

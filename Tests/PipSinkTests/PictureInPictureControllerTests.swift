@@ -112,7 +112,7 @@ import Testing
 
   @Test func aWindowThatFailsIsTriedAgainAsOftenAsIsConfigured() async throws {
     var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: 0.01)
+    configuration.retryPolicy = RetryPolicy(limit: 3, firstPause: .seconds(0.01))
     let clock = ManualClock()
     let call = try Call(configuration, clock: clock)
     let controller = try #require(call.controller)
@@ -224,7 +224,7 @@ import Testing
     let call = try Call()
     let controller = try await started(call)
     #expect(call.window.presentation?.actions == [.playPause, .backToApp, .close, .mute])
-    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
     #expect(call.window.presentation?.actions.isSuperset(of: [.previousStream, .nextStream]) == true)
     call.window.perform(.nextStream)
     #expect(controller.currentStreamID == "b")
@@ -293,7 +293,7 @@ import Testing
   @Test func theNextStreamIsShownWhenOneEndsAndPictureInPictureEndsWithTheLast() async throws {
     let call = try Call(ready: ["a"])
     let controller = try #require(call.controller)
-    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
     _ = try await started(call)
     controller.streamSelector.setEnabled("a", false)
     // "b" has no picture yet; it is taken when it has.

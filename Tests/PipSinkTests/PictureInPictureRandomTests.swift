@@ -18,7 +18,7 @@ import Testing
     var isInBackground = false
     var isBackgroundEnabled = false
     var isUnsettled = true
-    var current = "a"
+    var current: StreamID = "a"
     var ready: Set<StreamID> = []
     var failures = 0
 
@@ -136,7 +136,7 @@ import Testing
       call.router.table.entries.values.map(\.streamID) == (controller.isActive ? [controller.currentStreamID] : []),
       "seed \(seed)")
     #expect([.active, .appMinimized].contains(controller.state) == controller.isActive, "seed \(seed)")
-    for id in ["a", "b"] {
+    for id: StreamID in ["a", "b"] {
       guard let statistics = call.router.statistics(of: id) else { continue }
       let size = id == "a" ? PictureSize(width: 16, height: 16) : PictureSize(width: 32, height: 16)
       #expect(statistics.received == statistics.inApp + statistics.pictureInPicture)

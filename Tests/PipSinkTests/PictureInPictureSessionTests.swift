@@ -113,7 +113,7 @@ import Testing
     send(-3)
     #expect(await eventually { call.session.controller.streamSelector.streams.last?.audioLevel ?? 0 > 0.5 })
     // Half a second later it is still.
-    call.session.controller.streamSelector.setAudioLevel("b", 0.7, at: .now.advanced(bySeconds: 1))
+    call.session.controller.streamSelector.setAudioLevel("b", 0.7, at: .now.advanced(by: .seconds(1)))
     #expect(call.session.pictureInPictureStreamID == "b")
     call.session.engine.status.broadcast.send(.microphoneStateChanged("b", .off))
     #expect(await eventually { call.session.controller.streamSelector.streams.last?.audioLevel == 0 })
@@ -214,7 +214,7 @@ import Testing
     try session.startStream("own", from: .text(live + "x"))
     let input = try session.addInput("pushed")
     input.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
-    let ids = ["own", "pipeline", "pushed"]
+    let ids: [StreamID] = ["own", "pipeline", "pushed"]
     #expect(session.streams.map(\.id) == ids)
     #expect(await eventually { session.streams.allSatisfy { $0.state == .playing } })
     #expect(await eventually { display.placeholders.isEmpty })

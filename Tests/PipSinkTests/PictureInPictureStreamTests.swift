@@ -9,7 +9,7 @@ import Testing
 
   private func started(_ call: Call) async throws -> PictureInPictureController {
     let controller = try #require(call.controller)
-    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
     try controller.start()
     #expect(await eventually { controller.isActive })
     return controller
@@ -63,7 +63,7 @@ import Testing
     }
     try controller.startWhenReady()
     #expect(controller.isWaitingForPicture && controller.pictureInPictureStreamID == nil)
-    for id in ["a", "b"] { call.send(id) }
+    for id: StreamID in ["a", "b"] { call.send(id) }
     #expect(await eventually { controller.isActive })
     #expect(!controller.isWaitingForPicture)
     try controller.setSource(streamID: "b")
@@ -170,7 +170,7 @@ import Testing
     let controller = try #require(call.controller)
     let log = Locked<[PictureInPictureEvent]>([])
     controller.observeEvents { event in log.withLock { $0.append(event) } }
-    for id in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
     try controller.start()
     controller.streamSelector.remove("a")
     #expect(!call.window.isOpen && controller.currentStreamID == "b")
@@ -244,7 +244,8 @@ import Testing
   @Test func previousAndNextGoRoundAndToggleGoesThereAndBack() async throws {
     let call = try Call()
     let controller = try await started(call)
-    for (action, id) in [(PictureInPictureAction.nextStream, "b"), (.nextStream, "a"), (.previousStream, "b")] {
+    let turns: [(PictureInPictureAction, StreamID)] = [(.nextStream, "b"), (.nextStream, "a"), (.previousStream, "b")]
+    for (action, id) in turns {
       call.window.perform(action)
       #expect(controller.currentStreamID == id)
     }

@@ -11,7 +11,7 @@ import Testing
 
   private func retrying(limit: Int) -> PictureInPictureController.Configuration {
     var configuration = PictureInPictureController.Configuration()
-    configuration.retryPolicy = RetryPolicy(limit: limit, firstPause: 5, longestPause: 5)
+    configuration.retryPolicy = RetryPolicy(limit: limit, firstPause: .seconds(5), longestPause: .seconds(5))
     return configuration
   }
 

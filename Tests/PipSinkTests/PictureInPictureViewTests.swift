@@ -225,7 +225,7 @@ import Testing
       var random = SeededGenerator(seed: whileEventsAreTold ? 500 + seed : seed)
       var configuration = PictureInPictureController.Configuration()
       configuration.backgroundDelay = .zero
-      configuration.retryPolicy = seed % 2 == 0 ? RetryPolicy(limit: 2, firstPause: 0) : nil
+      configuration.retryPolicy = seed % 2 == 0 ? RetryPolicy(limit: 2, firstPause: .seconds(0)) : nil
       configuration.endAction = PictureInPictureEndAction.allCases.randomElement(using: &random) ?? .stop
       let call = try Call(ready: ["a"], configuration)
       let controller = try #require(call.controller)

@@ -12,7 +12,7 @@ import Testing
     ].map { .pipeline($0) }
     + [
       .unknown("a", known: ["b"]), .duplicate("a"), .unsupportedCaps(streamID: "a", caps: "c"),
-      .stalled("a", seconds: 2), .endedUnexpectedly("a"), .noAudioVolume("a"),
+      .stalled("a", after: .seconds(2)), .endedUnexpectedly("a"), .noAudioVolume("a"),
     ].map { .stream($0) }
     + [
       .invalidCaps("c"), .unreadable(reason: "r"), .unsupportedPixelFormat(.i420, operation: "o"),

@@ -70,7 +70,7 @@ import Testing
 
   @Test func whatIsIdleIsGivenBackByItself() async throws {
     var configuration = PixelBufferPool.Configuration()
-    configuration.idleSeconds = 0.05
+    configuration.idleTime = .seconds(0.05)
     let pool = PixelBufferPool(configuration: configuration)
     let kept = try pool.makePixelBuffer(format()).finish()
     _ = try pool.makePixelBuffer(format()).finish()
@@ -122,7 +122,7 @@ import Testing
   @Test func manyThreadsMayTakeAndGiveBackAtOnce() async throws {
     var configuration = PixelBufferPool.Configuration()
     configuration.maximumBufferCount = 8
-    configuration.idleSeconds = 0.001
+    configuration.idleTime = .seconds(0.001)
     let pool = PixelBufferPool(configuration: configuration)
     let formats = try [format(64), format(128), format(64, .nv12)]
     await withTaskGroup(of: Void.self) { group in

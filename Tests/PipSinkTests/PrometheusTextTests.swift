@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct PrometheusTextTests {
   private let usage = ResourceUsage(
-    cpuSeconds: 1.5, residentBytes: 1000, peakResidentBytes: 2000, threadCount: 3, openFileCount: 4)
+    cpuTime: .milliseconds(1500), residentBytes: 1000, peakResidentBytes: 2000, threadCount: 3, openFileCount: 4)
 
   private func statistics(_ id: StreamID, intervals: [UInt64] = [], isInPictureInPicture: Bool = false) throws
     -> RenderStatistics
@@ -135,7 +135,7 @@ import Testing
     ("e\u{301}", "e\u{301}"),
   ])
   func aStreamsNameIsEscapedByBytes(id: String, label: String) throws {
-    let text = try PrometheusText([statistics(id)], process: usage).text
+    let text = try PrometheusText([statistics(StreamID(id))], process: usage).text
     let line = text.utf8.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "pipsink_frames_received".utf8) }
     #expect(line.map { Array($0) } == Array("pipsink_frames_received_total{stream=\"\(label)\"} 1".utf8))
   }

@@ -11,7 +11,7 @@ import Testing
     frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 16, 16))
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   @Test func everyFrameIsShownReplacedHiddenOrFailedOnce() async throws {
     let (renderer, pipRenderer) = (TestRenderer(), TestRenderer())
@@ -85,8 +85,8 @@ import Testing
     }
     let latencies = try #require(router.renderStatistics(of: "a")).latencies
     #expect(latencies.count == 2)
-    #expect(latencies.count(upToNanoseconds: 2_900_000_000) == 0)
-    #expect(try #require(latencies.nanoseconds(atPercentile: 100)) >= 6_900_000_000)
+    #expect(latencies.count(upTo: .milliseconds(2900)) == 0)
+    #expect(try #require(latencies.value(atPercentile: 100)) >= .milliseconds(6900))
     #expect(latencies.totalNanoseconds >= 10_000_000_000)
   }
 
@@ -104,11 +104,11 @@ import Testing
     }
     #expect(intervals.count == expected.totalCount)
     for percentile in stride(from: 0.0, through: 100, by: 0.5) {
-      #expect(intervals.nanoseconds(atPercentile: percentile) == expected.valueAtPercentile(percentile) * 1000)
+      #expect(intervals.value(atPercentile: percentile) == .microseconds(expected.valueAtPercentile(percentile)))
     }
     for length in lengths.prefix(500) {
       #expect(
-        intervals.count(upToNanoseconds: length) == expected.count(within: 0...min(length / 1000, 60_000_000)))
+        intervals.count(upTo: .nanoseconds(length)) == expected.count(within: 0...min(length / 1000, 60_000_000)))
     }
   }
 
@@ -203,7 +203,7 @@ import Testing
       let engine = try VideoEngine(
         "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=16,height=16 ! appsink name=a sync=false")
       _ = try await engine.runToEnd { router.addStream($0, inApp: layer) }
-      guard layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)),
+      guard layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))),
         let statistics = router.renderStatistics(of: "a"), statistics.received == 30,
         statistics.shown + statistics.replaced == 30, statistics.intervals.count == 0,
         statistics.latencies.count == 0, statistics.frameRate == nil
@@ -248,7 +248,7 @@ import Testing
           before.openFileCount > 0 && during.openFileCount == before.openFileCount + 20
           && before.threadCount > 0 && during.threadCount == before.threadCount + 1
           && during.residentBytes >= before.residentBytes + memory.count / 2
-          && during.peakResidentBytes >= memory.count && during.cpuSeconds > 0
+          && during.peakResidentBytes >= memory.count && during.cpuTime > .zero
         if isSeen { return }
         looks.append("\(before), then \(during)")
       }

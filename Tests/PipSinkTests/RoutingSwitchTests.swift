@@ -199,7 +199,7 @@ import Testing
     #expect(router.addPictureInPictureSurface(layer) == .primary)
     for sequence in 1...3 as ClosedRange<UInt64> {
       consumer.consume(frame("a", sequence))
-      #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+      #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     }
     #expect(renderer.shown == [1, 2, 3])
     #expect(router.renderStatistics(of: "a")?.shown == 3)
@@ -340,7 +340,7 @@ import Testing
     } else {
       a.consume(frame("a", 1))
       a.consume(frame("a", 2))
-      #expect(inApp.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+      #expect(inApp.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     }
     let before = try #require(router.statistics(of: "a")).replaced
     try router.enterPictureInPicture("a")
@@ -348,7 +348,7 @@ import Testing
     #expect(try #require(router.statistics(of: "a")).replaced - before == (isFresh ? 1 : 0))
     appRenderer.release()
     pipRenderer.release()
-    #expect(pip.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(pip.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(pipRenderer.shown.last == 3)
   }
 }

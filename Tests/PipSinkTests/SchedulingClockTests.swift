@@ -8,7 +8,7 @@ import Testing
     let clock = ManualClock()
     let isAwake = Locked(false)
     let sleeper = Task {
-      try await clock.clock.sleep(until: clock.clock.moment(in: 60))
+      try await clock.clock.sleep(until: clock.clock.moment(in: .seconds(60)))
       isAwake.withLock { $0 = true }
     }
     #expect(await clock.isAwaited(in: 60))
@@ -24,14 +24,14 @@ import Testing
 
   @Test func aTaskThatIsCancelledSleepsNoMore() async throws {
     let clock = ManualClock()
-    let sleeper = Task { try await clock.clock.sleep(until: clock.clock.moment(in: 60)) }
+    let sleeper = Task { try await clock.clock.sleep(until: clock.clock.moment(in: .seconds(60))) }
     #expect(await clock.isAwaited(in: 60))
     sleeper.cancel()
     await #expect(throws: CancellationError.self) { try await sleeper.value }
     #expect(clock.alarmCount == 0)
     let late = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      try await clock.clock.sleep(until: clock.clock.moment(in: 60))
+      try await clock.clock.sleep(until: clock.clock.moment(in: .seconds(60)))
     }
     await #expect(throws: CancellationError.self) { try await late.value }
   }
@@ -42,10 +42,10 @@ import Testing
     let seen = Locked<[String]>([])
     let worker = try #require(
       WorkerThread(name: "waiter") {
-        let end = clock.clock.moment(in: 10)
+        let end = clock.clock.moment(in: .seconds(10))
         let result = state.wait(until: end, by: clock.clock) { $0 > 0 ? $0 : nil }
         seen.withLock { $0.append("\(result ?? -1)") }
-        let next = clock.clock.moment(in: 5)
+        let next = clock.clock.moment(in: .seconds(5))
         let last = state.waitStepwise(by: clock.clock) { _ -> Locked<Int>.Step<String> in
           clock.now < next ? .at(next) : .done("over")
         }
@@ -70,7 +70,7 @@ import Testing
     let clock = ManualClock()
     let completions = [Completion<Int>(), Completion<Int>()]
     let tasks = completions.map { completion in
-      Task { await completion.value(by: clock.clock.moment(in: 3), of: clock.clock) }
+      Task { await completion.value(by: clock.clock.moment(in: .seconds(3)), of: clock.clock) }
     }
     #expect(await eventually { clock.alarmCount == 2 })
     clock.advance(by: 2.9)
@@ -83,11 +83,10 @@ import Testing
     #expect(await eventually { clock.alarmCount == 0 })
   }
 
-  @Test func secondsBeyondAllBoundsAreTakenForTheNearestThatCanBeWaitedFor() {
+  @Test func timesBeyondAllBoundsAreTakenForTheNearestThatCanBeWaitedFor() {
     let clock = ManualClock()
-    #expect(clock.clock.moment(in: .nan) == clock.now)
-    #expect(clock.clock.moment(in: -1) == clock.now)
-    #expect(clock.clock.moment(in: .infinity).nanoseconds(since: clock.now) == 1_000_000_000_000_000_000)
+    #expect(clock.clock.moment(in: .seconds(-1)) == clock.now)
+    #expect(clock.clock.moment(in: .seconds(Int64.max)).nanoseconds(since: clock.now) == 1_000_000_000_000_000_000)
     let before = MonotonicTime.now
     #expect(SchedulingClock.system.now >= before)
   }

@@ -14,7 +14,7 @@ import Testing
 
   @discardableResult
   private func add(_ id: StreamID, to display: OffscreenDisplay) throws -> SampleBufferDisplayLayer {
-    let layer = SampleBufferDisplayLayer(name: id, videoGravity: .resize)
+    let layer = SampleBufferDisplayLayer(name: id.rawValue, videoGravity: .resize)
     try display.add(layer, for: id)
     return layer
   }
@@ -48,7 +48,7 @@ import Testing
 
   @Test func inAGridEveryStreamHasAPictureOfItsOwn() throws {
     let surfaces = try makeDisplay(isSplit: false)
-    for (id, color) in [("b", Self.red), ("a", Self.white)] { try show(color, id, on: surfaces) }
+    for (id, color): (StreamID, _) in [("b", Self.red), ("a", Self.white)] { try show(color, id, on: surfaces) }
     try add("silent", to: surfaces)
     let images = surfaces.images(pictureInPictureStreamID: "a")
     #expect(images.map(\.name) == ["inApp-a", "inApp-b"], "one without a picture has none")
@@ -75,7 +75,7 @@ import Testing
     try surfaces.pictureInPictureHost.open(
       PictureInPicturePresentation(streamID: "a", content: .video, actions: [], isPaused: false, isMuted: false))
     layer.enqueue(try PlainFrame.make([0, 0, 255]))
-    #expect(layer.waitUntilPresented(by: .now.advanced(bySeconds: 20)))
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(surfaces.images(pictureInPictureStreamID: "a").map(\.name) == ["pip-a"])
     #expect(surfaces.images(pictureInPictureStreamID: nil).map(\.name) == ["pip-none"])
     #expect(surfaces.images(pictureInPictureStreamID: "a").first?.image.size == PictureSize(width: 32, height: 18))

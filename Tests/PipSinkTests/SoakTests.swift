@@ -129,7 +129,7 @@ import Testing
     engine.stop()
 
     let p99 = zip(alone, together).map { alone, together in
-      [alone, together].map { Double($0.nanoseconds(atPercentile: 99) ?? 0) / 1e6 }
+      [alone, together].map { ($0.value(atPercentile: 99) ?? .zero) / .milliseconds(1) }
     }
     print("soak: \(moves) joins and leaves, \(before), \(after); frame intervals p99 alone and together, ms: \(p99)")
     if Self.environment != nil { #expect(p99.allSatisfy { $0[1] <= 2 * $0[0] }, "\(p99)") }
@@ -142,10 +142,11 @@ import Testing
   ) async throws -> Int {
     var random = SeededGenerator(seed: seed)
     var configuration = StreamConfiguration()
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.1, longestPause: 1, jitter: 0.25)
+    configuration.retryPolicy = RetryPolicy(
+      limit: .max, firstPause: .seconds(0.1), longestPause: .seconds(1), jitter: 0.25)
     var present: Set<StreamID> = []
     var moves = 0
-    let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(seconds))
     while MonotonicTime.now < deadline {
       let guest = guests[Int.random(in: guests.indices, using: &random)]
       switch Int.random(in: 0..<10, using: &random) {

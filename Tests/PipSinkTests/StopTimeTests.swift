@@ -30,7 +30,7 @@ import Testing
   @Test func aPipelineIsNotGivenUpBeforeItsTime() async throws {
     let source = try BlockingSource(.fifo)
     let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
-    let start = Call { try? await engine.start(within: 4) { _ in CountingConsumer() } }
+    let start = Call { try? await engine.start(within: .seconds(4)) { _ in CountingConsumer() } }
     #expect(await clock.isAwaited(in: 4))
     clock.advance(by: 3.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -39,7 +39,7 @@ import Testing
     #expect(await eventually { start.isOver })
     #expect(engine.state == .starting, "it goes on by itself")
     #expect(await eventually { engine.isBlocked })
-    let stop = Call { #expect(await engine.stop(within: 6) == false) }
+    let stop = Call { #expect(await engine.stop(within: .seconds(6)) == false) }
     #expect(await clock.isAwaited(in: 6))
     clock.advance(by: 5.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -52,7 +52,7 @@ import Testing
   @Test func theCallsThatBlockWaitAsLongAsIsConfigured() async throws {
     let source = try BlockingSource(.fifo)
     let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
-    engine.stateChangeTimeout = 7
+    engine.stateChangeTimeout = .seconds(7)
     let start = Call(blocking: { try? engine.start { _ in CountingConsumer() } })
     #expect(await clock.reach(7))
     #expect(await eventually { start.isOver && engine.isBlocked })
@@ -80,7 +80,7 @@ import Testing
     // Other tests' pipelines end a little after them.
     #expect(await eventually { PipSink.blockedPipelineCount == 0 })
     var configuration = StreamConfiguration()
-    configuration.stateChangeTimeout = 9
+    configuration.stateChangeTimeout = .seconds(9)
     let engine = try VideoEngine(clock: clock.clock)
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in
       CountingConsumer()
@@ -105,7 +105,7 @@ import Testing
     let engine = try VideoEngine("videotestsrc is-live=true ! appsink name=a", clock: clock.clock)
     for _ in 0..<3 {
       try engine.start { _ in CountingConsumer() }
-      #expect(await engine.stop(within: 5))
+      #expect(await engine.stop(within: .seconds(5)))
     }
     #expect(engine.abandonedPipelineCount == 0)
     #expect(await eventually { clock.alarmCount == 0 })
@@ -114,14 +114,14 @@ import Testing
   @Test func whatACallerHasStoppedWaitingForIsNotDoneLater() async throws {
     let source = try BlockingSource(.fifo)
     let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
-    let start = Call { try? await engine.start(within: 1) { _ in CountingConsumer() } }
+    let start = Call { try? await engine.start(within: .seconds(1)) { _ in CountingConsumer() } }
     #expect(await clock.reach(1))
     #expect(await eventually { start.isOver && engine.isBlocked })
     let run = try #require(engine.withRun { $0 })
     let done = Locked<[Int]>([])
     let clock = clock
     let perform = { (number: Int, seconds: Double) in
-      let deadline = clock.clock.moment(in: seconds)
+      let deadline = clock.clock.moment(in: .seconds(seconds))
       return Call(blocking: { _ = run.perform(until: deadline) { _ in done.withLock { $0.append(number) } } })
     }
     let early = perform(1, 2)
@@ -134,7 +134,7 @@ import Testing
     #expect(await eventually { late.isOver })
     #expect(done.withLock { $0 } == [2])
     // The thread has come to its end, and answers at once.
-    #expect(await engine.stop(within: 60))
+    #expect(await engine.stop(within: .seconds(60)))
     let after = perform(3, 9)
     #expect(await eventually(within: 20) { after.isOver })
     #expect(done.withLock { $0 } == [2])
@@ -145,13 +145,13 @@ import Testing
     let engine = try VideoEngine(clock: clock.clock)
     try engine.startPlayingStream("a", from: old.pipeline()) { _ in CountingConsumer() }
     #expect(await eventually { engine.isBlocked("a") })
-    let stop = Call { #expect((try? await engine.stopPlayingStream("a", within: 50)) == true) }
+    let stop = Call { #expect((try? await engine.stopPlayingStream("a", within: .seconds(50))) == true) }
     #expect(await clock.isAwaited(in: 50))
     try engine.startPlayingStream("a", from: new.pipeline()) { _ in CountingConsumer() }
     #expect(await eventually { old.open() })
     #expect(await eventually(within: 20) { stop.isOver })
     #expect(engine.playState(of: "a") == .requesting)
-    let last = Call { _ = try? await engine.stopPlayingStream("a", within: 50) }
+    let last = Call { _ = try? await engine.stopPlayingStream("a", within: .seconds(50)) }
     #expect(
       await eventually {
         clock.advance(by: 10)

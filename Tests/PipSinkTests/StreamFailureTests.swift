@@ -12,7 +12,7 @@ import Testing
 
   private func quick() -> StreamConfiguration {
     var configuration = StreamConfiguration()
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 0.02, longestPause: 0.1)
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(0.02), longestPause: .seconds(0.1))
     return configuration
   }
 

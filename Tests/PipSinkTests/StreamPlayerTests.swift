@@ -16,9 +16,10 @@ import Testing
 
   private func quick(limit: Int = .max) -> StreamConfiguration {
     var configuration = StreamConfiguration()
-    configuration.stallTimeout = 0.3
-    configuration.restartTimeout = 0.3
-    configuration.retryPolicy = RetryPolicy(limit: limit, firstPause: 0.02, longestPause: 0.1, jitter: 0.25)
+    configuration.stallTimeout = .seconds(0.3)
+    configuration.restartTimeout = .seconds(0.3)
+    configuration.retryPolicy = RetryPolicy(
+      limit: limit, firstPause: .seconds(0.02), longestPause: .seconds(0.1), jitter: 0.25)
     return configuration
   }
 
@@ -62,7 +63,7 @@ import Testing
     let attempts = seen.compactMap { state -> Int? in
       if case .reconnecting(let attempt, let pause, .pipeline(.elementFailed(let element, _, _, _))) = state {
         #expect(element.hasPrefix("identity"))
-        #expect((0.015...0.05).contains(pause))
+        #expect((.milliseconds(15) ... .milliseconds(50)).contains(pause))
         return attempt
       }
       return nil
@@ -74,7 +75,7 @@ import Testing
   @Test func aStreamThatIsStoppedBeforeItsNextTryIsTriedNoMore() async throws {
     var configuration = quick()
     configuration.restartsAtEnd = true
-    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: 60)
+    configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(60))
     let starts = Locked(0)
     let engine = try VideoEngine()
     for round in 1...20 {
@@ -106,7 +107,7 @@ import Testing
 
   @Test func aStreamThatStallsSaysSoAndGoesOnOrIsStartedAgain() async throws {
     var configuration = quick()
-    configuration.restartTimeout = 60
+    configuration.restartTimeout = .seconds(60)
     let engine = try VideoEngine()
     try engine.startPlayingStream(
       "a", from: .text(Self.live + "valve name=valve ! appsink name=x"), configuration: configuration
@@ -127,8 +128,8 @@ import Testing
   @Test func streamsComeAndGoInAnEngineWithoutTouchingTheOthers() async throws {
     let engine = try VideoEngine()
     let events = engine.events()
-    let counters = ["a": Counter(), "b": Counter(), "c": Counter()]
-    for id in ["a", "b"] {
+    let counters: [StreamID: Counter] = ["a": Counter(), "b": Counter(), "c": Counter()]
+    for id: StreamID in ["a", "b"] {
       try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
     }
     #expect(engine.playingStreamIDs == ["a", "b"])
@@ -160,7 +161,7 @@ import Testing
 
   @Test func anEngineThatIsPausedHasItsStreamsStandStillAndThoseThatComeThen() async throws {
     let engine = try VideoEngine()
-    let counters = ["a": Counter(), "b": Counter()]
+    let counters: [StreamID: Counter] = ["a": Counter(), "b": Counter()]
     func start(_ id: StreamID) throws {
       try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
     }

@@ -11,9 +11,9 @@ import Testing
     _ change: (inout StreamConfiguration) -> Void = { _ in }
   ) -> StreamConfiguration {
     var configuration = StreamConfiguration()
-    configuration.stallTimeout = 3
-    configuration.restartTimeout = 5
-    configuration.retryPolicy = RetryPolicy(limit: 4, firstPause: 1, longestPause: 3)
+    configuration.stallTimeout = .seconds(3)
+    configuration.restartTimeout = .seconds(5)
+    configuration.retryPolicy = RetryPolicy(limit: 4, firstPause: .seconds(1), longestPause: .seconds(3))
     change(&configuration)
     return configuration
   }
@@ -23,7 +23,7 @@ import Testing
     _ change: (inout StreamConfiguration) -> Void = { _ in }
   ) -> StreamConfiguration {
     configuration { configuration in
-      configuration.stallTimeout = 100_000
+      configuration.stallTimeout = .seconds(100_000)
       change(&configuration)
     }
   }
@@ -59,7 +59,7 @@ import Testing
     #expect(await clock.reach(0.001))
     #expect(await eventually { stream.isReconnecting })
     #expect(
-      stream.state == .reconnecting(attempt: 1, pause: 1, after: .stream(.stalled("a", seconds: 8))))
+      stream.state == .reconnecting(attempt: 1, pause: .seconds(1), after: .stream(.stalled("a", after: .seconds(8)))))
   }
 
   @Test func aFrameInTheLastMomentIsInTime() async throws {
@@ -258,7 +258,7 @@ import Testing
   }
 
   @Test func aFrameThatComesWhileItsStallIsToldEndsTheStall() async throws {
-    let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
+    let stream = try PushedStream(configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
     stream.engine.status.broadcast.observe { [weak stream] event in
       guard case .streamStateChanged(_, .stalled) = event, let stream else { return }
       let count = stream.frames.sampleBuffers.count
@@ -276,7 +276,7 @@ import Testing
   }
 
   @Test func theTimeForSettlingBeginsAnewAfterAStall() async throws {
-    let stream = try PushedStream(configuration { $0.restartTimeout = 1000 }, clock: clock)
+    let stream = try PushedStream(configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
     #expect(try await playsAfterAFailure(stream))
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
@@ -380,7 +380,7 @@ import Testing
       if restarts == true {
         #expect(await eventually { stream.isReconnecting })
         #expect(
-          stream.state == .reconnecting(attempt: 1, pause: 1, after: .stream(.endedUnexpectedly("a"))))
+          stream.state == .reconnecting(attempt: 1, pause: .seconds(1), after: .stream(.endedUnexpectedly("a"))))
       } else {
         #expect(await eventually { stream.state == .ended })
         #expect(stream.attempts.isEmpty)

@@ -154,9 +154,9 @@ import Testing
   @Test func speakersWithoutAPictureAndTheLocalOneAreNotChosen() {
     var selector = selector(.activeSpeaker, "a", "b")
     selector.setEnabled("b", false)
-    for level in ["b", "local"] {
-      selector.setAudioLevel(level, 1, at: time(1))
-      selector.setAudioLevel(level, 1, at: time(5))
+    for id: StreamID in ["b", "local"] {
+      selector.setAudioLevel(id, 1, at: time(1))
+      selector.setAudioLevel(id, 1, at: time(5))
     }
     #expect(selector.selected == "a")
   }

@@ -10,7 +10,7 @@ import Testing
     numbered = try NumberedFrames()
   }
 
-  private var soon: MonotonicTime { .now.advanced(bySeconds: 20) }
+  private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
   /// A layer that is busy with frame 1 on a surface.
   private func busyLayer() -> (SampleBufferDisplayLayer, TestRenderer) {

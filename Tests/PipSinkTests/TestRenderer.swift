@@ -110,6 +110,6 @@ final class TestRenderer: VideoRenderer {
 
   /// Waits until a frame is being rendered.
   func waitUntilRendering() -> Bool {
-    state.wait(until: .now.advanced(bySeconds: 20)) { $0.isRendering ? true : nil } ?? false
+    state.wait(until: .now.advanced(by: .seconds(20))) { $0.isRendering ? true : nil } ?? false
   }
 }

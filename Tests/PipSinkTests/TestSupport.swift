@@ -300,7 +300,7 @@ func rendered(_ sampleBuffer: SampleBuffer, size: PictureSize, gravity: VideoGra
 func eventually(
   within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
 ) async -> Bool {
-  let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
+  let deadline = MonotonicTime.now.advanced(by: .seconds(seconds))
   while !condition() {
     if MonotonicTime.now > deadline { return false }
     try? await Task.sleep(for: .milliseconds(1))

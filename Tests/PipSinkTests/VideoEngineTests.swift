@@ -13,7 +13,7 @@ import Testing
   @Test func everyAppsinkIsAStreamAndEveryFrameArrivesInOrder() async throws {
     let engine = try VideoEngine(.text("\(stream("one")) \(stream("two", frames: 20))"))
     #expect(engine.streamIDs == ["one", "two"])
-    let consumers = ["one": CountingConsumer(), "two": CountingConsumer()]
+    let consumers: [StreamID: CountingConsumer] = ["one": CountingConsumer(), "two": CountingConsumer()]
     let events = try await engine.runToEnd { consumers[$0]! }
     #expect(consumers["one"]!.sampleBuffers.map(\.sequenceNumber) == Array(1...10))
     #expect(consumers["two"]!.sampleBuffers.map(\.sequenceNumber) == Array(1...20))
@@ -303,7 +303,7 @@ private final class WaitingConsumer: SampleBufferConsumer {
   var count: Int { frames.withLock { $0 } }
 
   func consume(_ sampleBuffer: SampleBuffer) {
-    _ = condition.wait(until: .now.advanced(bySeconds: 60)) { $0 ? true : nil }
+    _ = condition.wait(until: .now.advanced(by: .seconds(60))) { $0 ? true : nil }
     frames.withLock { $0 += 1 }
   }
 }

@@ -29,7 +29,8 @@ import Testing
   @Test func noErrorHasAnythingThatATerminalObeys() {
     let evil = "\u{1B}[31m\u{9B}\n\u{202E}"
     let errors: [PipSinkError] = [
-      .pipeline(.elementFailed(element: evil, message: evil, detail: evil)), .stream(.unknown(evil, known: [evil])),
+      .pipeline(.elementFailed(element: evil, message: evil, detail: evil)),
+      .stream(.unknown(StreamID(evil), known: [StreamID(evil)])),
       .pipeline(.invalid(reason: evil)), .pipeline(.missingElements([evil])),
       .system(.sessionBusUnavailable(reason: evil)),
       .frame(.unknownProcessor(evil, known: [evil])), .frame(.notWritten(path: evil, reason: evil)),
@@ -82,8 +83,16 @@ import Testing
     #expect(Duration.seconds(clamping: seconds) == duration)
   }
 
-  @Test(arguments: [1e19, 1e300, .infinity, .nan, -1, -.infinity]) func everyNumberAdvancesATime(seconds: Double) {
-    #expect(MonotonicTime.now.advanced(bySeconds: seconds) >= MonotonicTime(nanoseconds: 0))
+  @Test(
+    arguments: [
+      (.zero, 5_000_000_000), (.nanoseconds(7), 5_000_000_007), (.seconds(-2), 3_000_000_000), (.seconds(-6), 0),
+      (.seconds(Int64.max), UInt64(Int64.max)), (.seconds(Int64.min), 0), (.seconds(1e30), UInt64(Int64.max)),
+    ] as [(Duration, UInt64)])
+  func everyDurationAdvancesATime(duration: Duration, nanoseconds: UInt64) {
+    let five = MonotonicTime(nanoseconds: 5_000_000_000)
+    let moved = five.advanced(by: duration)
+    #expect(moved.nanoseconds == nanoseconds)
+    #expect(five.advanced(by: five.duration(to: moved)) == moved)
   }
 
   @Test func aTimeThatNoClockTimeHoldsIsNone() {

@@ -11,7 +11,7 @@ public struct IntervalHistogram: Sendable {
   /// How many there are.
   public private(set) var count: UInt64 = 0
   /// All of them together, in nanoseconds, exact.
-  public private(set) var totalNanoseconds: UInt64 = 0
+  private(set) var totalNanoseconds: UInt64 = 0
 
   /// The longest of them, in microseconds, exact.
   private var maximum: UInt64 = 0
@@ -64,12 +64,16 @@ public struct IntervalHistogram: Sendable {
   }
 
   /// How many were no longer than this, to two significant digits.
-  public func count(upToNanoseconds nanoseconds: UInt64) -> UInt64 {
-    counts.prefix(Self.bucket(of: min(nanoseconds / 1000, Self.longest)) + 1).reduce(0) { $0 + UInt64($1) }
+  public func count(upTo limit: Duration) -> UInt64 {
+    let microseconds = UInt64(max(0, limit.wholeNanoseconds)) / 1000
+    return counts.prefix(Self.bucket(of: min(microseconds, Self.longest)) + 1).reduce(0) { $0 + UInt64($1) }
   }
 
-  /// The interval, in nanoseconds, that `percentile` (0 to 100) of the intervals do not exceed; nil without any.
-  public func nanoseconds(atPercentile percentile: Double) -> UInt64? {
-    count == 0 ? nil : histogram.valueAtPercentile(percentile) * 1000
+  /// All of them together, exact.
+  public var total: Duration { .nanoseconds(totalNanoseconds) }
+
+  /// What `percentile` (0 to 100) of them do not exceed; nil without any.
+  public func value(atPercentile percentile: Double) -> Duration? {
+    count == 0 ? nil : .microseconds(histogram.valueAtPercentile(percentile))
   }
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// What the process uses, and has used so far.
 public struct ResourceUsage: Sendable {
-  /// Seconds of processor time of all threads, in the program and in the kernel for it.
-  public let cpuSeconds: Double
+  /// The processor time of all threads, in the program and in the kernel for it.
+  public let cpuTime: Duration
   /// The resident set now, in bytes; 0 where /proc cannot be read.
   public let residentBytes: Int
   /// The largest resident set so far, in bytes.
@@ -17,10 +17,9 @@ public struct ResourceUsage: Sendable {
   public static var current: ResourceUsage {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-    let seconds = Double(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-    let microseconds = Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
     return ResourceUsage(
-      cpuSeconds: seconds + microseconds / 1e6,
+      cpuTime: .seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        + .microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec),
       residentBytes: residentPageCount() * sysconf(Int32(_SC_PAGESIZE)),
       // Linux gives kibibytes (getrusage(2)).
       peakResidentBytes: Int(usage.ru_maxrss) * 1024,

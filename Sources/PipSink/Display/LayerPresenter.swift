@@ -144,7 +144,7 @@ struct LayerPresenter {
 
 /// How a layer's renderer fails, and when it is tried again.
 struct DisplayFailures {
-  private static let policy = RetryPolicy(limit: .max, firstPause: 0.05, longestPause: 2)
+  private static let policy = RetryPolicy(limit: .max, firstPause: .milliseconds(50), longestPause: .seconds(2))
   /// Failures after which new frames wait for the retry, too.
   private static let patience = 2
 

@@ -47,7 +47,7 @@ public final class Timebase: Sendable {
     state.withLock { state in
       let distance = (time - state.time).seconds
       if distance <= 0 || distance.isNaN { return state.anchor }
-      return state.rate > 0 ? state.anchor.advanced(bySeconds: distance / state.rate) : nil
+      return state.rate > 0 ? state.anchor.advanced(by: .seconds(clamping: distance / state.rate)) : nil
     }
   }
 

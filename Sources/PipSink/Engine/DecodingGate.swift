@@ -17,7 +17,7 @@ final class DecodingGate: @unchecked Sendable {
   private var gapEnd: GstClockTime?
 
   /// Seconds. Some encoders never send a keyframe after the first.
-  private static let keyframeTimeout = 10.0
+  private static let keyframeTimeout = Duration.seconds(10)
   /// Nanoseconds. A decoder empties itself at every gap, so there are few.
   private static let gapLength: GstClockTime = 250_000_000
 
@@ -54,7 +54,7 @@ final class DecodingGate: @unchecked Sendable {
     guard let buffer = Self.firstBuffer(of: info) else { return GST_PAD_PROBE_OK }
     let isKeyframe = gst_buffer_has_flags(buffer, GST_BUFFER_FLAG_DELTA_UNIT) == 0
     let openedAt = openedAt.withLock { $0 }
-    if let openedAt, isKeyframe || clock.now > openedAt.advanced(bySeconds: Self.keyframeTimeout) {
+    if let openedAt, isKeyframe || clock.now > openedAt.advanced(by: Self.keyframeTimeout) {
       let time = UInt64(buffer.pointee.pts)
       if time != PIPSINK_CLOCK_TIME_NONE { for flow in flows { flow.resume(at: time) } }
       if !isKeyframe { Logger(visible: "pipsink.engine").warning("no keyframe came: a stream goes on without one") }

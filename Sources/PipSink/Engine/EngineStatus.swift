@@ -7,14 +7,14 @@ final class EngineStatus: Sendable {
   struct State {
     var engine = EngineState.stopped
     var isPaused = false
-    var stallTimeout = 3.0
+    var stallTimeout = Duration.seconds(3)
     var streams: [StreamID: StreamInfo] = [:]
     var localStreamIDs: Set<StreamID> = []
     /// Streams whose frames come from outside.
     var inputIDs: Set<StreamID> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
-    var stateChangeTimeout = 5.0
+    var stateChangeTimeout = Duration.seconds(5)
     /// Pipelines that were given up.
     var abandonedCount = 0
     /// Changes of streams' states that are being told of.

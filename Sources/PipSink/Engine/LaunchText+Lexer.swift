@@ -100,8 +100,9 @@ private final class LongestMatch: @unchecked Sendable {
   /// - Parameter text: with a NUL at its end.
   /// - Returns: the end of the longest match that begins at `start`; nil where there is none.
   func end(in text: [CChar], at start: Int) -> Int? {
-    var match = regmatch_t()
-    let result = text.withUnsafeBufferPointer { regexec(compiled, $0.baseAddress! + start, 1, &match, 0) }
+    // Without its length, regexec would look for the end of the whole text for each word.
+    var match = regmatch_t(rm_so: 0, rm_eo: regoff_t(text.count - 1 - start))
+    let result = text.withUnsafeBufferPointer { regexec(compiled, $0.baseAddress! + start, 1, &match, REG_STARTEND) }
     return result == 0 ? start + Int(match.rm_eo) : nil
   }
 }

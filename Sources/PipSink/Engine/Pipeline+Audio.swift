@@ -11,8 +11,8 @@ extension Pipeline {
   func owner(of element: GstElementPointer) -> StreamID? {
     if streams.count == 1 { return streams[0].id }
     let names = [element.elementName, topLevelElement(of: element.asObject)?.elementName].compactMap(\.self)
-    let named = streams.map(\.id).filter { id in names.contains { Self.isName($0, ofSomethingOf: id) } }
-    if let id = named.max(by: { $0.utf8.count < $1.utf8.count }) { return id }
+    let named = streams.map(\.id).filter { id in names.contains { Self.isName($0, ofSomethingOf: id.rawValue) } }
+    if let id = named.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count }) { return id }
     let related = streams(sharingSourceWith: element.asObject)
     return related.count == 1 ? related[0].id : nil
   }
@@ -22,7 +22,7 @@ extension Pipeline {
     return streams.filter { !upstreamElements(of: $0.sink).isDisjoint(with: upstream) }
   }
 
-  private static func isName(_ name: String, ofSomethingOf id: StreamID) -> Bool {
+  private static func isName(_ name: String, ofSomethingOf id: String) -> Bool {
     guard name.beginsWithBytes(of: id) else { return false }
     guard let next = name.unicodeScalars.dropFirst(id.unicodeScalars.count).first else { return true }
     // A mark goes on with the letter before it.

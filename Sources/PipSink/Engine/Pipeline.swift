@@ -33,7 +33,7 @@ final class Pipeline: @unchecked Sendable {
     let sinks: [GstElementPointer] = withObjects(gst_bin_iterate_recurse(bin), as: GstElement.self) { elements in
       elements.reversed().filter { $0.isA(gst_app_sink_get_type()) || StreamElement.of($0) != nil }
     }
-    streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? $0.elementName, sink: $0) }
+    streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? StreamID($0.elementName), sink: $0) }
     try validate(description)
     guard let streamID else { return }
     guard streams.count == 1 else { throw .pipeline(.notOneStream(streams.map(\.id))) }
@@ -54,11 +54,13 @@ final class Pipeline: @unchecked Sendable {
   @discardableResult
   func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
 
-  /// Whether it has come to PLAYING. Waits for nothing.
-  var isPlaying: Bool {
+  /// The state that it has come to; nil while it is on its way to another. Waits for nothing.
+  var settledState: GstState? {
     var state = GST_STATE_NULL
-    gst_element_get_state(element, &state, nil, 0)
-    return state == GST_STATE_PLAYING
+    switch gst_element_get_state(element, &state, nil, 0) {
+    case GST_STATE_CHANGE_SUCCESS, GST_STATE_CHANGE_NO_PREROLL: return state
+    default: return nil
+    }
   }
 
   /// The stream whose end a message tells; nil for every other message.
@@ -73,17 +75,20 @@ final class Pipeline: @unchecked Sendable {
 
   private func validate(_ description: PipelineDescription) throws(PipSinkError) {
     let names = description.elementNames
-    if let name = PipelineParser.firstDuplicate(names), stream(name) != nil { throw .stream(.duplicate(name)) }
+    if let id = PipelineParser.firstDuplicate(names.map { StreamID($0) }), stream(id) != nil {
+      throw .stream(.duplicate(id))
+    }
     // In bins inside of the pipeline, a name may come twice without GStreamer's minding.
     if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .stream(.duplicate(id)) }
     guard !streams.isEmpty else { throw .pipeline(.noStreams) }
     for stream in streams {
+      let name = stream.id.rawValue
       // GStreamer names an element after its factory and a number.
       let isMadeUp =
-        stream.id.beginsWithBytes(of: "appsink")
-        && stream.id.utf8.dropFirst("appsink".utf8.count).allSatisfy { (0x30...0x39).contains($0) }
-      if stream.id.isEmpty || (isMadeUp && !names.contains(stream.id)) {
-        throw .pipeline(.unnamedStream(element: stream.id))
+        name.beginsWithBytes(of: "appsink")
+        && name.utf8.dropFirst("appsink".utf8.count).allSatisfy { (0x30...0x39).contains($0) }
+      if name.isEmpty || (isMadeUp && !names.contains(name)) {
+        throw .pipeline(.unnamedStream(element: name))
       }
       guard canGetFrames(stream) else { throw .pipeline(.unlinkedStream(stream.id)) }
       try restrictCaps(of: stream)
@@ -170,7 +175,7 @@ extension Pipeline {
       }
     }
     // A thread that waits in the branch, in a full queue for instance, is let go only when the branch stops.
-    let deadline = MonotonicTime.now.advanced(bySeconds: 0.25)
+    let deadline = MonotonicTime.now.advanced(by: .milliseconds(250))
     for link in links { link.wait(until: deadline) }
   }
 

@@ -70,7 +70,7 @@ enum PipelineParser {
       return .pipeline(.empty)
     case GST_PARSE_ERROR_LINK:
       // The second element of a name is left out of the pipeline, which shows as a link that fails.
-      if let name = firstDuplicate(description.elementNames) { return .stream(.duplicate(name)) }
+      if let name = firstDuplicate(description.elementNames) { return .stream(.duplicate(StreamID(name))) }
       return .pipeline(.linkFailed(reason: message))
     default:
       return .pipeline(.invalid(reason: message))
@@ -86,8 +86,8 @@ enum PipelineParser {
     }
   }
 
-  static func firstDuplicate(_ names: [String]) -> String? {
-    var seen: Set<String> = []
+  static func firstDuplicate<Name: Hashable>(_ names: [Name]) -> Name? {
+    var seen: Set<Name> = []
     return names.first { !seen.insert($0).inserted }
   }
 }

@@ -49,7 +49,7 @@ extension PipelineRun {
           progress.activity[id] = (count, now)
           return false
         }
-        guard now >= seen.since.advanced(bySeconds: timeout) else { return false }
+        guard now >= seen.since.advanced(by: timeout) else { return false }
         progress.stalledAfter[id] = flow.delivered.load(ordering: .relaxed)
         return true
       }
@@ -61,7 +61,7 @@ extension PipelineRun {
     }
     noteUnseenFrames()
     let silent = progress.withLock { progress in
-      let silent = progress.heardAt.filter { now >= $0.value.advanced(bySeconds: timeout) }.keys
+      let silent = progress.heardAt.filter { now >= $0.value.advanced(by: timeout) }.keys
       for id in silent { progress.heardAt[id] = nil }
       return Array(silent)
     }

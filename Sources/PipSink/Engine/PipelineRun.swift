@@ -242,8 +242,8 @@ final class PipelineRun: Sendable {
       beginning.complete(nil)
       // An interruption may have begun or ended meanwhile.
       settle()
-      let interval = min(0.5, max(0.02, status.stallTimeout / 4))
-      thread.serve(interval: interval, perform: perform, tick: watchFlows) { message in
+      let interval = min(.milliseconds(500), max(.milliseconds(20), status.stallTimeout / 4))
+      thread.serve(interval: interval, perform: perform, tick: tick) { message in
         if !life.withLock({ $0.isGivenUp }) { handle(message) }
       }
     } catch {
@@ -257,9 +257,17 @@ final class PipelineRun: Sendable {
     if work.mustSettle {
       pipeline.settle(wantedState)
       // What was paused on its way up says nothing until it is there, which may be never.
-      if status.pipelineState == .paused, !isToStandStill, !pipeline.isPlaying { status.setPipeline(.starting) }
+      if status.pipelineState == .paused, !isToStandStill, pipeline.settledState != GST_STATE_PLAYING {
+        status.setPipeline(.starting)
+      }
     }
     if work.mustUpdateDecoding { updateDecoding() }
+  }
+
+  private func tick() {
+    watchFlows()
+    // An element may have changed it, or the app by way of one.
+    if let state = pipeline.settledState, state != wantedState { settle() }
   }
 
   /// The pipeline has not come up: who waits for it gets the error; else it is the streams', and the engine waits for its

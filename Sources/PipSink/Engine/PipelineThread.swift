@@ -85,10 +85,10 @@ final class PipelineThread: @unchecked Sendable {
   /// until it is to stop. What has been posted by then is handled.
   ///
   /// - Parameters:
-  ///   - interval: seconds from one tick to the next.
+  ///   - interval: the time from one tick to the next.
   ///   - handler: called for one message at a time, which is borrowed.
   func serve(
-    interval: Double, perform: (Work) -> Void, tick: () -> Void, handler: (UnsafeMutablePointer<GstMessage>) -> Void
+    interval: Duration, perform: (Work) -> Void, tick: () -> Void, handler: (UnsafeMutablePointer<GstMessage>) -> Void
   ) {
     var nextTick = clock.moment(in: interval)
     var lastMessages = 256

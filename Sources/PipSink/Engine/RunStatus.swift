@@ -11,8 +11,8 @@ final class RunStatus: Sendable {
     var pipeline = EngineState.stopped
   }
 
-  /// Seconds without a frame after which a stream counts as stalled.
-  let stallTimeout: Double
+  /// After this time without a frame a stream counts as stalled.
+  let stallTimeout: Duration
   let blocked: BlockedPipelines
   let audioSession: AudioSession
   let clock: SchedulingClock
@@ -21,7 +21,8 @@ final class RunStatus: Sendable {
 
   init(_ engine: EngineStatus, player: StreamPlayer? = nil) {
     self.engine = engine
-    stallTimeout = max(0.01, player?.configuration.stallTimeout ?? engine.state.withLock { $0.stallTimeout })
+    stallTimeout = max(
+      .milliseconds(10), player?.configuration.stallTimeout ?? engine.state.withLock { $0.stallTimeout })
     blocked = player?.blocked ?? engine.blocked
     audioSession = engine.audioSession
     clock = engine.clock

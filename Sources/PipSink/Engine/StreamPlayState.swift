@@ -7,8 +7,8 @@ public enum StreamPlayState: Equatable, Sendable {
   case playing
   /// No frame has come for longer than is normal; it may go on by itself.
   case stalled
-  /// It failed, and is started again after `pause` seconds. Only of a stream with a pipeline of its own.
-  case reconnecting(attempt: Int, pause: Double, after: PipSinkError)
+  /// It failed, and is started again after `pause`. Only of a stream with a pipeline of its own.
+  case reconnecting(attempt: Int, pause: Duration, after: PipSinkError)
   /// It came to its end.
   case ended
   /// It failed, and is not started again.

@@ -103,13 +103,13 @@ final class StreamPlayer: Sendable {
 
   /// Until when its pipeline has time to change its state.
   ///
-  /// - Parameter seconds: nil for those of the configuration.
-  func deadline(in seconds: Double? = nil) -> MonotonicTime {
-    clock.moment(in: seconds ?? configuration.stateChangeTimeout)
+  /// - Parameter time: nil for that of the configuration.
+  func deadline(in time: Duration? = nil) -> MonotonicTime {
+    clock.moment(in: time ?? configuration.stateChangeTimeout)
   }
 
   /// By then the thread has ended of which a pipeline was given up: it waits for nothing else.
-  private var graceEnd: MonotonicTime { clock.moment(in: 1) }
+  private var graceEnd: MonotonicTime { clock.moment(in: .seconds(1)) }
 
   /// After ``requestStop()``: waits until the pipeline has stopped and the thread has ended, and gives the pipeline up
   /// when that does not come.
@@ -285,7 +285,7 @@ final class StreamPlayer: Sendable {
     guard state.isWanted else { return .done(nil) }
     let now = clock.now
     let isStill = state.isPaused || state.told.isStanding || state.told.hasNoVideo
-    let settled = state.since.advanced(bySeconds: configuration.settledAfter)
+    let settled = state.since.advanced(by: configuration.settledAfter)
     // Also where it fails at that moment.
     if state.phase == .playing, !isStill, now >= settled { state.attempt = 0 }
     if let outcome = state.told.outcome { return .done(outcome) }
@@ -296,8 +296,8 @@ final class StreamPlayer: Sendable {
       return state.attempt > 0 ? .at(settled) : .whenWoken
     case .stalled, .requesting:
       let patience = state.phase == .stalled ? configuration.restartTimeout : whole
-      let end = state.since.advanced(bySeconds: patience)
-      return now < end ? .at(end) : .done(.failed(.stream(.stalled(streamID, seconds: whole))))
+      let end = state.since.advanced(by: patience)
+      return now < end ? .at(end) : .done(.failed(.stream(.stalled(streamID, after: whole))))
     default:
       return .whenWoken
     }

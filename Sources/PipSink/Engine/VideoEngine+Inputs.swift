@@ -17,8 +17,8 @@ extension VideoEngine {
 
   /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for what is no stream's ID.
   static func check(_ id: StreamID) throws(PipSinkError) {
-    guard id.isEmpty || id.utf8.contains(0) else { return }
-    throw .system(.invalidArgument("stream", reason: id.isEmpty ? "it is empty" : "it has a NUL in it"))
+    guard id.rawValue.isEmpty || id.rawValue.utf8.contains(0) else { return }
+    throw .system(.invalidArgument("stream", reason: id.rawValue.isEmpty ? "it is empty" : "it has a NUL in it"))
   }
 
   /// What a stream that was added so does now.

@@ -55,7 +55,7 @@ extension Pipeline {
 }
 
 extension PipelineRun {
-  private static let queryPatience = 0.25
+  private static let queryPatience = Duration.milliseconds(250)
 
   fileprivate var duration: MediaTime? { ask { $0.time(gst_element_query_duration) } }
 

@@ -63,19 +63,19 @@ extension VideoEngine {
   /// The same for tasks: suspends meanwhile. It begins on the caller's actor, and the stream is forgotten before the first
   /// suspension.
   ///
-  /// - Parameter seconds: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
+  /// - Parameter time: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
   /// - Returns: whether it has stopped. If not, its pipeline was given up.
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   @discardableResult
   public nonisolated(nonsending) func stopPlayingStream(
-    _ streamID: StreamID, within seconds: Double?
+    _ streamID: StreamID, within time: Duration?
   ) async throws(PipSinkError) -> Bool {
     let player = try retirePlayer(streamID)
     defer {
       forget(player)
       status.finishWithoutStopped()
     }
-    return await player.waitForStop(by: player.deadline(in: seconds))
+    return await player.waitForStop(by: player.deadline(in: time))
   }
 
   /// Takes a player out and has it stop. What it does from here on is not told any more, but that its pipeline had to be

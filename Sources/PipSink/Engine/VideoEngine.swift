@@ -75,25 +75,24 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// Seconds without a frame after which a stream of the engine's pipeline counts as stalled; taken at the next start.
-  public var stallTimeout: Double {
+  /// After this time without a frame a stream of the engine's pipeline counts as stalled; taken at the next start.
+  public var stallTimeout: Duration {
     get { status.state.withLock { $0.stallTimeout } }
-    set { status.state.withLock { $0.stallTimeout = max(0.01, newValue) } }
+    set { status.state.withLock { $0.stallTimeout = max(.milliseconds(10), newValue) } }
   }
 
-  /// Seconds that a start, a stop or a seek waits for the pipeline at most. A stop gives up a pipeline that takes
-  /// longer.
-  public var stateChangeTimeout: Double {
+  /// What a start, a stop or a seek waits for the pipeline at most. A stop gives up a pipeline that takes longer.
+  public var stateChangeTimeout: Duration {
     get { status.state.withLock { $0.stateChangeTimeout } }
-    set { status.state.withLock { $0.stateChangeTimeout = newValue > 0 ? newValue : 0 } }
+    set { status.state.withLock { $0.stateChangeTimeout = max(.zero, newValue) } }
   }
 
   /// How many pipelines have been given up so far (``EngineEvent/abandoned(_:)``), those of streams with one of their own
   /// included.
   public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
-  func deadline(_ seconds: Double?) -> MonotonicTime {
-    status.clock.moment(in: seconds ?? stateChangeTimeout)
+  func deadline(_ time: Duration?) -> MonotonicTime {
+    status.clock.moment(in: time ?? stateChangeTimeout)
   }
 
   // MARK: - Start and stop
@@ -110,14 +109,14 @@ public final class VideoEngine: Sendable {
     try finishStart(of: run, run.startError(until: deadline(nil)))
   }
 
-  /// Starts the pipeline as ``start(deliveringTo:)`` does, and suspends meanwhile, but no longer than `seconds`.
+  /// Starts the pipeline as ``start(deliveringTo:)`` does, and suspends meanwhile, but no longer than `time`.
   ///
   /// - Throws: as ``start(deliveringTo:)``.
   public func start(
-    within seconds: Double, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
+    within time: Duration, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
   ) async throws(PipSinkError) {
     let run = try begin(deliveringTo: consumers)
-    try finishStart(of: run, await run.startError(by: deadline(seconds)))
+    try finishStart(of: run, await run.startError(by: deadline(time)))
   }
 
   private func finishStart(of run: PipelineRun, _ error: PipSinkError?) throws(PipSinkError) {
@@ -176,13 +175,13 @@ public final class VideoEngine: Sendable {
     forget(run)
   }
 
-  /// Stops as ``stop()`` does, and suspends meanwhile, but no longer than `seconds`.
+  /// Stops as ``stop()`` does, and suspends meanwhile, but no longer than `time`.
   ///
   /// - Returns: whether everything has stopped. What had not was given up.
   @discardableResult
-  public func stop(within seconds: Double) async -> Bool {
+  public func stop(within time: Duration) async -> Bool {
     let (run, players) = requestStop()
-    let deadline = deadline(seconds)
+    let deadline = deadline(time)
     var hasStopped = true
     for player in players {
       if !(await player.waitForStop(by: deadline)) { hasStopped = false }

@@ -12,8 +12,8 @@ public final class PixelBufferPool: Sendable {
     public var maximumBufferCount = 16
     /// Formats and sizes at once; the one that was not used for longest has to go.
     public var maximumFormatCount = 4
-    /// Seconds after which a format's buffers go when none was taken or given back.
-    public var idleSeconds = 2.0
+    /// After this time a format's buffers go when none was taken or given back.
+    public var idleTime = Duration.seconds(2)
 
     public init() {}
   }
@@ -158,10 +158,10 @@ final class PoolShelves: Sendable {
   ///
   /// - Returns: when to look again; nil when nothing is left to look after.
   func trimIdle(at now: MonotonicTime) -> MonotonicTime? {
-    let limit = configuration.idleSeconds
-    trim { $0.lastUse.advanced(bySeconds: limit) <= now }
+    let limit = configuration.idleTime
+    trim { $0.lastUse.advanced(by: limit) <= now }
     return state.withLock { state in
-      state.isClosed ? nil : state.pools.map { $0.counts.lastUse.advanced(bySeconds: limit) }.min()
+      state.isClosed ? nil : state.pools.map { $0.counts.lastUse.advanced(by: limit) }.min()
     }
   }
 }

@@ -71,7 +71,7 @@ extension PictureInPictureController {
       try window.open(presentation)
       guard phase.run?.number == number else { return }
       try handover.enter(window.renderer, streamID) { [weak self] moment in
-        let latency = Duration.nanoseconds(moment.nanoseconds(since: requestedAt))
+        let latency = requestedAt.duration(to: moment)
         Task { @MainActor in self?.didPresent(run: number, latency: latency) }
       }
     } catch {
@@ -139,7 +139,7 @@ extension PictureInPictureController {
     guard case .failed = reason, let pause = configuration.retryPolicy?.pause(before: run.attempt) else {
       return .nothing
     }
-    after(.seconds(clamping: pause)) { [run] controller in
+    after(pause) { [run] controller in
       // A start or stop in between has taken its place.
       guard controller.phase == .idle(.retry(run)) else { return }
       // What started by the background is not started again when the app has come back.

@@ -28,7 +28,7 @@ extension PictureInPictureController {
     updatePresentation()
     streamSelector.select(new)
     // The first choice changes nothing that anybody was told.
-    if !old.isEmpty { emit(.sourceChanged(from: old, to: new)) }
+    if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
     // In the background it may have waited for a stream with a picture.
     settle()
@@ -49,7 +49,7 @@ extension PictureInPictureController {
     updatePresentation()
     guard let wanted = streamSelector.selected, !keepsPlaceOfEndedStream else {
       awaitedStreamID = nil
-      return showPlaceholder(isKnown ? .cameraOff(name: streamID) : .inactive)
+      return showPlaceholder(isKnown ? .cameraOff(name: streamID.rawValue) : .inactive)
     }
     removePlaceholder()
     guard wanted != streamID else { return }

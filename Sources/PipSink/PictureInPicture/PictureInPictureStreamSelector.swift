@@ -36,7 +36,7 @@ public struct PictureInPictureStreamSelector: Sendable {
   /// Who is louder than the one that is chosen, and since when.
   private var challenger: (id: StreamID, since: MonotonicTime)?
   private static let speakerMargin = 1.5
-  private static let speakerSeconds = 0.5
+  private static let speakerTime = Duration.milliseconds(500)
   /// Levels below it are no speech.
   private static let silence = 0.05
 
@@ -126,7 +126,7 @@ public struct PictureInPictureStreamSelector: Sendable {
       return
     }
     if challenger?.id != loudest.id { challenger = (loudest.id, time) }
-    guard let challenger, Double(time.nanoseconds(since: challenger.since)) / 1e9 >= Self.speakerSeconds else { return }
+    guard let challenger, challenger.since.duration(to: time) >= Self.speakerTime else { return }
     selected = loudest.id
     self.challenger = nil
   }

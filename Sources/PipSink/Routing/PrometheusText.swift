@@ -4,10 +4,8 @@
 /// All names begin with `pipsink_`, the process's, too, so that they get along with those of whoever reads the file.
 public struct PrometheusText {
   /// Nanoseconds.
-  private static let bucketLimits: [UInt64] = [
-    100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000, 40_000_000, 100_000_000,
-    250_000_000, 500_000_000, 1_000_000_000, 5_000_000_000,
-  ]
+  private static let bucketLimits = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 100, 250, 500, 1000, 5000]
+    .map(Duration.milliseconds)
 
   /// The whole text; its last line ends with a line feed.
   public private(set) var text = ""
@@ -33,7 +31,7 @@ public struct PrometheusText {
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
     histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival to its presenting.", \.latencies)
     gauge("pipsink_last_handover_latency_seconds", "From the last switch's request to its first picture.") {
-      $0.lastHandover?.firstFrameLatency.map { Double($0) / 1e9 }
+      $0.lastHandover?.firstFrameLatency.map { $0 / .seconds(1) }
     }
     gauge("pipsink_last_handover_frames_lost", "Frames that the last switch gave to no surface.") {
       $0.lastHandover.map { Double($0.framesLost) }
@@ -41,7 +39,7 @@ public struct PrometheusText {
     gauge("pipsink_last_handover_frames_repeated", "Frames that the last switch gave to both surfaces.") {
       $0.lastHandover.map { Double($0.framesRepeated) }
     }
-    self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuSeconds)")
+    self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuTime / .seconds(1))")
     self.process("resident_memory_bytes", "gauge", "Resident set.", "\(process.residentBytes)")
     self.process("peak_resident_memory_bytes", "gauge", "Largest resident set so far.", "\(process.peakResidentBytes)")
     self.process("threads", "gauge", "Threads.", "\(process.threadCount)")
@@ -71,11 +69,11 @@ public struct PrometheusText {
     for statistics in streams {
       let histogram = histogram(statistics)
       for limit in Self.bucketLimits {
-        let count = histogram.count(upToNanoseconds: limit)
-        sample("\(name)_bucket", statistics, "le=\"\(Double(limit) / 1e9)\"", "\(count)")
+        let count = histogram.count(upTo: limit)
+        sample("\(name)_bucket", statistics, "le=\"\(limit / .seconds(1))\"", "\(count)")
       }
       sample("\(name)_bucket", statistics, "le=\"+Inf\"", "\(histogram.count)")
-      sample("\(name)_sum", statistics, "", "\(Double(histogram.totalNanoseconds) / 1e9)")
+      sample("\(name)_sum", statistics, "", "\(histogram.total / .seconds(1))")
       sample("\(name)_count", statistics, "", "\(histogram.count)")
     }
   }
@@ -90,7 +88,7 @@ public struct PrometheusText {
   }
 
   private mutating func sample(_ name: String, _ statistics: RenderStatistics, _ labels: String, _ value: String) {
-    let stream = "stream=\"\(Self.escaped(statistics.streamID))\""
+    let stream = "stream=\"\(Self.escaped(statistics.streamID.rawValue))\""
     text += "\(name){\(labels.isEmpty ? stream : "\(stream),\(labels)")} \(value)\n"
   }
 

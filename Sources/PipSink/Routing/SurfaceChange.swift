@@ -14,8 +14,6 @@ public struct SurfaceChange: Sendable {
   /// is put there so that the surface is not black, and takes the place of no other.
   public internal(set) var framesRepeated: UInt64 = 0
 
-  /// Nanoseconds from the request to the first picture.
-  public var firstFrameLatency: UInt64? {
-    firstPresentedAt?.nanoseconds(since: requestedAt)
-  }
+  /// The time from the request to the first picture.
+  public var firstFrameLatency: Duration? { firstPresentedAt.map(requestedAt.duration(to:)) }
 }

@@ -82,7 +82,7 @@ public final class OffscreenDisplay: SessionDisplay {
   public func image(of streamID: StreamID) -> BGRAImage? { places[streamID]?.renderer.image() }
 
   public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] {
-    for place in places.values { _ = place.layer.waitUntilPresented(by: .now.advanced(bySeconds: 2)) }
+    for place in places.values { _ = place.layer.waitUntilPresented(by: .now.advanced(by: .seconds(2))) }
     let tiles = places.keys.sorted().filter { !halves.contains($0) }.compactMap { id in
       image(of: id).map { ("inApp-\(id)", $0) }
     }

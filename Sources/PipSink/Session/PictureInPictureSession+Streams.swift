@@ -168,7 +168,7 @@ extension PictureInPictureSession {
 
   /// Makes a stream's layer and its way through the router.
   func addLayer(for id: StreamID, _ given: SampleBufferDisplayLayer? = nil) throws(PipSinkError) {
-    let made = given ?? SampleBufferDisplayLayer(name: id, videoGravity: configuration.videoGravity)
+    let made = given ?? SampleBufferDisplayLayer(name: id.rawValue, videoGravity: configuration.videoGravity)
     let layer = display.showsStreams ? made : nil
     if let layer { try display.add(layer, for: id) }
     layers[id] = layer

@@ -174,11 +174,11 @@ public final class PictureInPictureSession {
 
   /// Stops all streams. The last pictures stay where they are shown; ``start()`` goes on.
   ///
-  /// - Parameter seconds: what pipelines have for their stop; nil for the engine's `stateChangeTimeout`.
+  /// - Parameter time: what pipelines have for their stop; nil for the engine's `stateChangeTimeout`.
   /// - Returns: whether everything has stopped. What had not was given up.
   @discardableResult
-  public func stop(within seconds: Double? = nil) async -> Bool {
-    await engine.stop(within: seconds ?? engine.stateChangeTimeout)
+  public func stop(within time: Duration? = nil) async -> Bool {
+    await engine.stop(within: time ?? engine.stateChangeTimeout)
   }
 
   /// Ends everything: streams, picture-in-picture, windows for single streams. Nothing starts any more.
@@ -260,7 +260,7 @@ public final class PictureInPictureSession {
       known.videoGravity = gravity
       return router.attach(known, toStream: streamID)
     }
-    let layer = SampleBufferDisplayLayer(name: streamID, renderer: renderer, videoGravity: gravity)
+    let layer = SampleBufferDisplayLayer(name: streamID.rawValue, renderer: renderer, videoGravity: gravity)
     attachments[streamID, default: []].append((renderer, layer))
     return router.attach(layer, toStream: streamID)
   }

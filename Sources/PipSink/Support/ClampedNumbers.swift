@@ -13,4 +13,12 @@ extension Duration {
   package static func seconds(clamping seconds: Double) -> Duration {
     .seconds(seconds > 0 ? min(seconds, 1_000_000_000) : 0)
   }
+
+  /// Rounded towards none, and the nearest that an `Int64` has.
+  package var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, isProductTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isSumTooLarge) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return isProductTooLarge || isSumTooLarge ? (seconds < 0 ? .min : .max) : sum
+  }
 }

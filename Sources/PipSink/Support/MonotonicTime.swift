@@ -1,7 +1,7 @@
 import Glibc
 
 /// A moment on the machine's monotonic clock (CLOCK_MONOTONIC), in nanoseconds; it never jumps.
-public struct MonotonicTime: Comparable, Sendable {
+public struct MonotonicTime: InstantProtocol {
   public let nanoseconds: UInt64
 
   public init(nanoseconds: UInt64) {
@@ -19,14 +19,18 @@ public struct MonotonicTime: Comparable, Sendable {
   }
 
   /// Nanoseconds from `earlier` to this moment; 0 when `earlier` is later.
-  public func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
+  package func nanoseconds(since earlier: MonotonicTime) -> UInt64 {
     nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
   }
 
-  public func advanced(bySeconds seconds: Double) -> MonotonicTime {
-    guard seconds > 0 else { return self }
-    let sum = Double(nanoseconds) + seconds * 1e9
-    return MonotonicTime(nanoseconds: sum < Double(Int64.max) ? UInt64(sum) : UInt64(Int64.max))
+  /// To the nanosecond; not before the clock's own beginning, and not later than in 292 years.
+  public func advanced(by duration: Duration) -> MonotonicTime {
+    let (sum, isTooLate) = Int64(clamping: nanoseconds).addingReportingOverflow(duration.wholeNanoseconds)
+    return MonotonicTime(nanoseconds: isTooLate ? UInt64(Int64.max) : UInt64(max(0, sum)))
+  }
+
+  public func duration(to other: MonotonicTime) -> Duration {
+    .nanoseconds(Int64(clamping: other.nanoseconds(since: self)) - Int64(clamping: nanoseconds(since: other)))
   }
 
   var timespec: Glibc.timespec {

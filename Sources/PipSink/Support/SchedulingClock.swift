@@ -31,13 +31,10 @@ package struct SchedulingClock: Sendable {
     get { if let moved { moved.now } else { .now } }
   }
 
-  /// So many seconds from now on; not later than in 31 years, and at once for what is no number of seconds.
-  package func moment(in seconds: Double) -> MonotonicTime {
-    now.advanced(bySeconds: seconds > 0 ? min(seconds, 1_000_000_000) : 0)
+  /// So much time from now on; not earlier than now, and not later than in 31 years.
+  package func moment(in pause: Duration) -> MonotonicTime {
+    now.advanced(by: max(.zero, min(pause, .seconds(1_000_000_000))))
   }
-
-  /// So much time from now on, within the same bounds.
-  package func moment(in pause: Duration) -> MonotonicTime { moment(in: pause / .seconds(1)) }
 
   /// Waits for a moment by `body`, which blocks until another one on the system's clock, or until it is woken.
   ///
@@ -61,7 +58,7 @@ package struct SchedulingClock: Sendable {
   /// - Throws: `CancellationError` when the task is cancelled meanwhile.
   package func sleep(until moment: MonotonicTime) async throws {
     guard let moved else {
-      return try await Task.sleep(for: .seconds(clamping: Double(moment.nanoseconds(since: .now)) / 1e9))
+      return try await Task.sleep(for: min(MonotonicTime.now.duration(to: moment), .seconds(1_000_000_000)))
     }
     let waking = Completion<Void>()
     let alarm = moved.setAlarm(at: moment) { waking.complete(()) }

@@ -44,7 +44,7 @@ final class BenchFrames {
   static func seconds(_ frames: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     let start = MonotonicTime.now
     for index in 0..<frames { try work(index) }
-    return Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9 / Double(frames)
+    return start.duration(to: .now) / .seconds(1) / Double(frames)
   }
 
   private static func makeSources(_ format: PixelFormat, _ size: PictureSize) throws -> [SampleBuffer] {

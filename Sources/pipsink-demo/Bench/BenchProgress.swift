@@ -32,7 +32,7 @@ final class BenchProgress {
 
   private var remaining: String {
     guard done > 0 else { return "" }
-    let elapsed = Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
+    let elapsed = start.duration(to: .now) / .seconds(1)
     return String(format: ", %.0f s left", elapsed / Double(done) * Double(total - done))
   }
 }

@@ -24,7 +24,7 @@ enum EngineRun {
     let start = FramePathStart()
     try engine.start { id in
       if variant == .wrapping { return DiscardingConsumer() }
-      router.setLayer(SampleBufferDisplayLayer(name: id), for: id)
+      router.setLayer(SampleBufferDisplayLayer(name: id.rawValue), for: id)
       let route = router.input(for: id)
       return switch variant {
       case .observer:

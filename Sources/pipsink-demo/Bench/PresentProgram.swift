@@ -46,7 +46,7 @@ struct PresentProgram {
     let (before, start) = (ProcessorTime.nanoseconds(of: watched), MonotonicTime.now)
     try await Task.sleep(for: .seconds(seconds))
     let used = ProcessorTime.nanoseconds(of: watched)
-    let elapsed = Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
+    let elapsed = start.duration(to: .now) / .seconds(1)
     guard process.isRunning, used > before else {
       throw DemoError(.failed, "\"\(title)\" ended by itself: \(process.errors)")
     }

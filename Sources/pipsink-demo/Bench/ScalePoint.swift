@@ -29,10 +29,11 @@ struct ScalePoint {
     let pipeline = (0..<streams).map { "\(source.description) ! appsink name=s\($0)" }.joined(separator: " ")
     let engine = try VideoEngine(.text(pipeline))
     let router = FrameRouter()
-    let layers = try engine.streamIDs.map {
-      SampleBufferDisplayLayer(name: $0, renderer: try OffscreenRenderer(size: Self.surface))
+    let layers = try engine.streamIDs.map { id in
+      let layer = SampleBufferDisplayLayer(name: id.rawValue, renderer: try OffscreenRenderer(size: Self.surface))
+      router.setLayer(layer, for: id)
+      return layer
     }
-    for layer in layers { router.setLayer(layer, for: layer.name) }
     try engine.start { router.input(for: $0) }
     defer { engine.stop() }
     try await waitForFrames(of: router)
@@ -49,7 +50,7 @@ struct ScalePoint {
 
   /// Until every stream has shown what it begins with.
   private func waitForFrames(of router: FrameRouter) async throws {
-    let deadline = MonotonicTime.now.advanced(bySeconds: 60)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(60))
     while router.streamIDs.contains(where: { (router.statistics(of: $0)?.received ?? 0) < 3 }) {
       guard MonotonicTime.now < deadline else { throw DemoError(.failed, "\(name): the streams do not start") }
       try await Task.sleep(for: .milliseconds(10))

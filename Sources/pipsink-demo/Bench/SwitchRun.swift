@@ -70,7 +70,7 @@ struct SwitchRun {
     let moves = router.changes.dropFirst(before)
     let entries = moves.filter { $0.to == .pictureInPicture }
     return Result(
-      surface: session.display.kind, latencies: entries.compactMap(\.firstFrameLatency).map { Double($0) / 1e6 },
+      surface: session.display.kind, latencies: entries.compactMap(\.firstFrameLatency).map { $0 / .milliseconds(1) },
       lost: moves.reduce(0) { $0 + $1.framesLost }, repeated: moves.reduce(0) { $0 + $1.framesRepeated })
   }
 
@@ -80,7 +80,7 @@ struct SwitchRun {
 
   /// Returns when it is so, or will not be.
   private func wait(until condition: () -> Bool, seconds: Double = 2) async throws {
-    let deadline = MonotonicTime.now.advanced(bySeconds: seconds)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(seconds))
     while !condition(), MonotonicTime.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

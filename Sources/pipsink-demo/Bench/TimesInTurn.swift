@@ -102,7 +102,7 @@ final class TimesInTurn {
 
   /// - Returns: false at the end.
   private static func takeTurn(_ state: Locked<State>) -> Bool {
-    state.wait(until: MonotonicTime.now.advanced(bySeconds: turn)) { $0.isOver ? true : nil } == nil
+    state.wait(until: MonotonicTime.now.advanced(by: .seconds(turn))) { $0.isOver ? true : nil } == nil
   }
 
   private static func used(_ counters: [Counter]) -> Share {
