@@ -74,7 +74,7 @@ let package = Package(
     ),
     .target(
       name: "GstPipSink",
-      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkGTK"],
+      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkDBus", "PipSinkGTK"],
       swiftSettings: warnings
     ),
     .executableTarget(

@@ -42,15 +42,12 @@ struct ElementProperty: Sendable {
     string(
       "process", "Process", "Processors for the frames: \(processorNames); with arguments: grayscale,rotate:90",
       whenPlaying, get: { $0.process }, set: { $0.process = $1 }),
-    ElementProperty(name: "auto-pip") {
-      g_param_spec_boolean(
-        "auto-pip", "Automatic picture-in-picture",
-        "Start when nobody can see the session's window, and stop when somebody can", 0, whenPlaying)
-    } set: { state, value in
-      state.set { $0.isAutomatic = g_value_get_boolean(value) != 0 }
-    } get: { state, value in
-      g_value_set_boolean(value, state.settings.isAutomatic ? 1 : 0)
-    },
+    boolean(
+      "auto-pip", "Automatic picture-in-picture",
+      "Start when nobody can see the session's window, and stop when somebody can", whenPlaying, \.isAutomatic),
+    boolean(
+      "dbus", "D-Bus", "Let other processes control the session on the session bus, also as a media player", whenReady,
+      \.isOnBus),
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
       "What becomes of the picture-in-picture window when this stream ends in it", whenPlaying, \.endAction),
@@ -114,6 +111,20 @@ struct ElementProperty: Sendable {
       state.set { set(&$0, text) }
     } get: { state, value in
       g_value_set_string(value, get(state.settings))
+    }
+  }
+
+  private static func boolean(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
+    _ setting: WritableKeyPath<ElementSettings, Bool> & Sendable
+  ) -> ElementProperty {
+    ElementProperty(name: name) {
+      g_param_spec_boolean(name, nick, summary, ElementSettings()[keyPath: setting] ? 1 : 0, flags)
+    } set: { state, value in
+      let isSet = g_value_get_boolean(value) != 0
+      state.set { $0[keyPath: setting] = isSet }
+    } get: { state, value in
+      g_value_set_boolean(value, state.settings[keyPath: setting] ? 1 : 0)
     }
   }
 

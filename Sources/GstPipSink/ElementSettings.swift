@@ -16,6 +16,8 @@ struct ElementSettings: Sendable {
   /// Processors by name: "grayscale,rotate:90".
   var process: String?
   var isAutomatic = false
+  /// Whether the session is on the session bus.
+  var isOnBus = false
   var endAction = PictureInPictureEndAction.nextStream
   var direction = GST_VIDEO_ORIENTATION_IDENTITY
   /// The application's X11 window for the stream in the app; 0 for none.

@@ -96,6 +96,9 @@ final class ElementState: @unchecked Sendable {
       } else {
         let member = try Session.join(streamID: id, element: reference, settings: box)
         chain = member.chain
+        if settings.isOnBus, settings.surface == .none {
+          reference.post("The session cannot be controlled by D-Bus.", "It has no surface.", isWarning: true)
+        }
         membership.withLock { $0 = member }
       }
       wrapper = SampleWrapper()

@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkDBus
 
 /// What the elements of one name do with their session: requests, modes, signals.
 @MainActor
@@ -10,6 +11,7 @@ final class SessionInterface {
   private var members: [SessionMember] = []
   /// The stream that was asked for and is not shown yet.
   private var awaited: StreamID?
+  private var service: SessionService?
 
   private var controller: PictureInPictureController { session.controller }
 
@@ -24,6 +26,7 @@ final class SessionInterface {
     // While the stream that an event is about is still the current one.
     session.observeEvents { [weak self] event in self?.handle(event) }
     session.actionHandler = { _ in true }
+    session.pauseHandler = { [weak self] in self?.requestPause($0) }
   }
 
   // MARK: - Streams
@@ -37,6 +40,18 @@ final class SessionInterface {
       }
     }
     apply(member)
+    updatePause()
+    if member.settings.isOnBus { export(for: member) }
+  }
+
+  /// Lets other processes control the session, until its last element has stopped.
+  private func export(for member: SessionMember) {
+    guard service == nil else { return }
+    do throws(PipSinkError) {
+      service = try SessionService(exporting: session, identity: "PipSink session \"\(owner.name)\"")
+    } catch {
+      member.element.post("The session cannot be controlled by D-Bus.", error.description, isWarning: true)
+    }
   }
 
   /// Says what hinders a stream from being shown.
@@ -70,6 +85,26 @@ final class SessionInterface {
     fitPictureInPicture()
     let isAutomatic = members.contains { $0.settings.isAutomatic }
     if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
+  }
+
+  // MARK: - Playback
+
+  /// Has the applications pause their pipelines, or play them.
+  private func requestPause(_ isPaused: Bool) {
+    for member in members where member.isPaused != isPaused {
+      if isAsked(member) { member.emit(.action(.playPause)) } else { requestToggle(member) }
+    }
+  }
+
+  private func requestToggle(_ member: SessionMember) {
+    member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+  }
+
+  /// The session stands still when all of its elements do.
+  func updatePause() {
+    let isPaused = members.allSatisfy(\.isPaused)
+    if session.isPaused != isPaused { session.notePaused(isPaused) }
+    fitPictureInPicture()
   }
 
   // MARK: - Picture-in-picture
@@ -129,9 +164,7 @@ final class SessionInterface {
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
-    case .action(.playPause):
-      guard let member = currentMember, !isAsked(member) else { break }
-      member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+    case .action(.playPause): currentMember.flatMap { isAsked($0) ? nil : $0 }.map(requestToggle)
     default: break
     }
     // By the element whose stream it is about.

@@ -47,7 +47,7 @@ final class SessionMember: Sendable {
 
   func note(isPaused: Bool) {
     pause.withLock { $0 = isPaused }
-    session.post(for: self) { $0.fitPictureInPicture() }
+    session.post(for: self) { $0.updatePause() }
   }
 
   var settings: ElementSettings { box.withLock { $0 } }

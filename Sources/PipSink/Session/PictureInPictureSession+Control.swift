@@ -79,10 +79,13 @@ extension PictureInPictureSession {
   /// Whether all of the engine's streams stand still. Not that of an interruption, which ends by itself.
   public var isPaused: Bool {
     get { engine.isPaused }
-    set {
-      engine.isPaused = newValue
-      updatePlayback()
-    }
+    set { if let pauseHandler { pauseHandler(newValue) } else { notePaused(newValue) } }
+  }
+
+  /// To be called when somebody else has paused the streams, or has had them go on (``pauseHandler``).
+  public func notePaused(_ isPaused: Bool) {
+    engine.isPaused = isPaused
+    updatePlayback()
   }
 
   /// Whether all of the engine's streams are silent.

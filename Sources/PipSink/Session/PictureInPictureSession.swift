@@ -47,6 +47,9 @@ public final class PictureInPictureSession {
   /// Asked about a control of the picture-in-picture window before the session carries it out; returns whether the app
   /// has done so. For apps whose streams are not the session's to pause.
   public var actionHandler: (@MainActor (PictureInPictureAction) -> Bool)?
+  /// Asked to pause the streams, or to have them go on, where ``isPaused`` is set: for streams whose pipelines are somebody
+  /// else's. ``notePaused(_:)`` says what has come of it.
+  public var pauseHandler: (@MainActor (_ isPaused: Bool) -> Void)?
 
   /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when it comes back.
   public var startsAutomatically = false {

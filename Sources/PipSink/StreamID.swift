@@ -17,12 +17,13 @@ public struct StreamID: RawRepresentable, Hashable, Comparable, Codable, Sendabl
   public static func < (left: StreamID, right: StreamID) -> Bool { left.rawValue < right.rawValue }
 }
 
-extension StreamID: ExpressibleByStringInterpolation, CustomStringConvertible {
+extension StreamID: ExpressibleByStringInterpolation, CustomStringConvertible, CustomDebugStringConvertible {
   public init(stringLiteral value: String) {
     self.init(value)
   }
 
   public var description: String { rawValue }
+  public var debugDescription: String { rawValue.debugDescription }
 }
 
 extension Sequence<StreamID> {
