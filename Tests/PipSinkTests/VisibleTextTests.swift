@@ -85,7 +85,8 @@ import Testing
 
   @Test(
     arguments: [
-      (.zero, 5_000_000_000), (.nanoseconds(7), 5_000_000_007), (.seconds(-2), 3_000_000_000), (.seconds(-6), 0),
+      (.zero, 5_000_000_000), (.seconds(2.9), 7_900_000_000), (.seconds(-2.9), 2_100_000_000),
+      (.nanoseconds(7), 5_000_000_007), (.seconds(-2), 3_000_000_000), (.seconds(-6), 0),
       (.seconds(Int64.max), UInt64(Int64.max)), (.seconds(Int64.min), 0),
     ] as [(Duration, UInt64)])
   func everyDurationAdvancesATime(duration: Duration, nanoseconds: UInt64) {

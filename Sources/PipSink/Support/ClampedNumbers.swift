@@ -14,11 +14,12 @@ extension Duration {
     .seconds(seconds > 0 ? min(seconds, 1_000_000_000) : 0)
   }
 
-  /// Rounded towards none, and the nearest that an `Int64` has.
+  /// The nearest number of them that an `Int64` has: a `Duration` of 2.9 seconds is some attoseconds less than that.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isProductTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isSumTooLarge) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+    let (sum, isSumTooLarge) = product.addingReportingOverflow(
+      (attoseconds + attoseconds.signum() * 500_000_000) / 1_000_000_000)
     return isProductTooLarge || isSumTooLarge ? (seconds < 0 ? .min : .max) : sum
   }
 }
