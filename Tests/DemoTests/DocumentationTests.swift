@@ -34,7 +34,7 @@ import Testing
     let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
     let scratch = Self.products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CCounter", "CGStreamer", "CLibYUV", "CGTK"].map {
+      ["CCounter", "CGIO", "CGStreamer", "CLibYUV", "CGTK"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [
