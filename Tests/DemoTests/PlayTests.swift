@@ -273,22 +273,22 @@ import Testing
     return "filesrc location=\(folder.path("fifo")) ! decodebin ! videoconvert ! appsink name=blocked"
   }
 
-  /// What /proc tells in one of its files of each thread of a process.
-  private static func threads(of process: String, _ file: String) -> Set<String> {
-    let tasks = "/proc/\(process)/task"
-    let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-    return Set(threads.compactMap { try? String(contentsOfFile: "\(tasks)/\($0)/\(file)", encoding: .utf8) })
-  }
-
   /// Whether a thread of a program waits in a FIFO's `open`; also true where the kernel does not tell what threads wait for.
   private static func waitsForWriter(_ program: RunningProgram) -> Bool {
-    let isToldOf = !threads(of: "self", "wchan").isSubset(of: ["0", ""])
-    return !isToldOf || threads(of: "\(program.processIdentifier)", "wchan").contains("wait_for_partner")
+    func places(_ process: String) -> Set<String> {
+      let tasks = "/proc/\(process)/task"
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+      return Set(threads.compactMap { try? String(contentsOfFile: "\(tasks)/\($0)/wchan", encoding: .utf8) })
+    }
+    let isToldOf = !places("self").isSubset(of: ["0", ""])
+    return !isToldOf || places("\(program.processIdentifier)").contains("wait_for_partner")
   }
 
-  /// Whether the test source of a program makes frames.
-  private static func isStreaming(_ program: RunningProgram) -> Bool {
-    threads(of: "\(program.processIdentifier)", "comm").contains { $0.hasPrefix("videotestsrc") }
+  private static func hasOpen(_ path: String, _ program: RunningProgram) -> Bool {
+    let files = "/proc/\(program.processIdentifier)/fd"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []).contains { file in
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/\(file)"))?.hasSuffix(path) == true
+    }
   }
 
   @Test(arguments: ["duration", "quit"])
@@ -309,17 +309,19 @@ import Testing
   @Test(arguments: [SIGINT, SIGTERM], [false, true])
   func aSignalEndsARunWhoseSourceBlocks(number: Int32, isStopping: Bool) async throws {
     let folder = try TemporaryFolder()
-    let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=30/1 ! appsink name=a"
+    let source = "videotestsrc is-live=true ! video/x-raw,width=64,height=48,framerate=30/1"
+    let recording = folder.path("frames")
+    let live = "\(source) ! appsink name=a \(source) ! filesink location=\(recording)"
     let demo = try Demo.start(
       [
         "play", live, "--stream", "b=\(blocked(folder))", "--at", "0=start:b", "--surface", "none", "--report", "-",
         "--stop-timeout", "600",
       ] + (isStopping ? ["--at", "4=quit"] : []))
-    let isBlocked = await demo.wait { Self.waitsForWriter($0) && Self.isStreaming($0) }
+    let isBlocked = await demo.wait { Self.waitsForWriter($0) && Self.hasOpen(recording, $0) }
     #expect(isBlocked, "\(demo.errors)")
     if isStopping {
-      // The other stream has stopped, and the program waits for this one.
-      let hasBegun = await demo.wait { !Self.isStreaming($0) && Self.waitsForWriter($0) }
+      // The other pipeline has stopped, and the program waits for this one.
+      let hasBegun = await demo.wait { !Self.hasOpen(recording, $0) && Self.waitsForWriter($0) }
       #expect(hasBegun, "\(demo.errors)")
     }
     let start = ContinuousClock.now
