@@ -1,3 +1,4 @@
+import CGStreamer
 import Testing
 
 @testable import PipSink
@@ -284,6 +285,62 @@ import Testing
     #expect(await eventually { session.controller.isActive })
     let statistics = try #require(session.summary(of: "anna")?.statistics)
     #expect(statistics.inApp == 0 && statistics.pictureInPicture > 0, "from the first frame on")
+    await session.stop()
+  }
+
+  /// A session whose picture-in-picture begins with the stream "a" and is over with it.
+  private func session(_ description: PipelineDescription? = nil) throws -> PictureInPictureSession {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.pictureInPictureStreamID = "a"
+    configuration.startsInPictureInPicture = true
+    configuration.pictureInPicture.endAction = .stop
+    return try PictureInPictureSession(description, display: try OffscreenDisplay(), configuration: configuration)
+  }
+
+  private let endless: PipelineDescription = "videotestsrc is-live=true name=source ! appsink name=x"
+
+  /// Keeps the main actor until the engine knows that a stream has ended, which the session cannot hear meanwhile.
+  private func holdUntilEnded(_ id: StreamID, of session: PictureInPictureSession) {
+    let deadline = MonotonicTime.now.advanced(by: .seconds(60))
+    while session.engine.playState(of: id) != .ended, MonotonicTime.now < deadline { g_usleep(1000) }
+    #expect(session.engine.playState(of: id) == .ended && session.playStates[id] != .ended)
+  }
+
+  @Test func anEndThatTheSessionHasNotHeardOfIsNoCameraThatIsOff() async throws {
+    let session = try session()
+    let events = Locked<[PictureInPictureEvent]>([])
+    session.controller.observeEvents { event in events.withLock { $0.append(event) } }
+    try await session.start()
+    for id: StreamID in ["a", "b"] { try session.startStream(id, from: endless) }
+    #expect(await eventually { session.controller.isActive && session.playStates == ["a": .playing, "b": .playing] })
+    _ = session.engine.run(of: "a")?.withUnsafeElement(named: "source") { source in
+      gst_element_send_event(source, gst_event_new_eos())
+    }
+    holdUntilEnded("a", of: session)
+    session.handle(EngineEvent.cameraStateChanged("a", .off))
+    #expect(session.pictureInPictureStreamID == "a" && session.placeholder(of: "a") == .inPictureInPicture)
+    #expect(await eventually { events.withLock { $0.contains(.didStop(.sourceEnded)) } })
+    #expect(session.summary(of: "b")?.statistics.pictureInPicture == 0)
+    await session.stop()
+  }
+
+  @Test func pictureInPictureOfAStreamThatIsOverByThenIsNoOtherStreams() async throws {
+    let session = try session(
+      "videotestsrc num-buffers=3 ! appsink name=a sync=false videotestsrc is-live=true ! appsink name=b")
+    let events = Locked<[PictureInPictureEvent]>([])
+    session.controller.observeEvents { event in events.withLock { $0.append(event) } }
+    try session.startPictureInPicture()
+    // As `start()` does, which would let the session hear of what happens meanwhile.
+    try session.engine.start { [router = session.router] in router.input(for: $0) }
+    holdUntilEnded("a", of: session)
+    session.handle(EngineEvent.streamStateChanged("a", .requesting))
+    #expect(session.controller.currentStreamID == "b", "for the next time")
+    #expect(await eventually { session.playStates == ["a": .ended, "b": .playing] })
+    #expect(await eventually { session.summary(of: "b")?.statistics.received ?? 0 > 5 })
+    #expect(events.withLock { $0.first == .willStart })
+    #expect(events.withLock { $0.contains(.failedToStart(.pictureInPicture(.cancelled))) })
+    #expect(session.summary(of: "a")?.statistics.pictureInPicture == 3)
+    #expect(session.summary(of: "b")?.statistics.pictureInPicture == 0)
     await session.stop()
   }
 

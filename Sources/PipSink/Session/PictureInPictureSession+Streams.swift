@@ -193,9 +193,9 @@ extension PictureInPictureSession {
 
   func handle(_ event: EngineEvent) {
     switch event {
-    case .streamStateChanged(let id, let state):
+    case .streamStateChanged(let id, _):
       // What waits for the stream's first picture has it, also where the stream is over by now.
-      if state == .playing, router.latestSampleBuffer(of: id) != nil {
+      if router.latestSampleBuffer(of: id) != nil {
         for controller in controllers { controller.streamDidBecomeReady(id) }
       }
       follow(id)
@@ -228,9 +228,15 @@ extension PictureInPictureSession {
     controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
   }
 
-  /// A camera counts as off as well while no frames come; here it matters when somebody has switched it off.
+  /// Whether somebody has switched the camera of a stream off that plays. It counts as off as well while no frames come,
+  /// so what the stream does is asked together with it: it may have ended since the session heard of it.
+  func isCameraOff(of id: StreamID) -> Bool {
+    guard playStates[id] == .playing, let info = engine.info(of: id) else { return false }
+    return info.state == .playing && info.camera == .off
+  }
+
   private func followCamera(of id: StreamID) {
-    let isOff = playStates[id] == .playing && engine.info(of: id)?.camera == .off
+    let isOff = isCameraOff(of: id)
     if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {
       controller.streamSelector.setEnabled(id, !isOff)
     }

@@ -296,7 +296,7 @@ public final class PictureInPictureSession {
     let elsewhere: StreamPlaceholder? = controllers.contains { $0.shows(id) } ? .inPictureInPicture : nil
     switch playStates[id] ?? .stopped {
     case .stopped, .requesting: return elsewhere ?? .waiting
-    case .playing: return elsewhere ?? (engine.info(of: id)?.camera == .off ? .cameraOff : nil)
+    case .playing: return elsewhere ?? (isCameraOff(of: id) ? .cameraOff : nil)
     // Whether more comes of the pipeline that several share nobody knows; the last picture stays.
     case .stalled where engine.streamIDs.contains(id): return elsewhere
     case .stalled, .reconnecting: return .reconnecting
