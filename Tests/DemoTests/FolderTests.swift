@@ -29,6 +29,16 @@ import Testing
     }
   }
 
+  /// `make fuzz` builds the demo without its entry, which has a `main` of its own.
+  @Test func theDemoNeedsNothingOfTheFileWithItsEntry() throws {
+    let folder = Demo.root.appendingPathComponent("Sources/pipsink-demo")
+    var texts = try readSources(in: folder)
+    let entry = texts.removeValue(forKey: "PipSinkDemo.swift")
+    let declared = Set(Self.declaredTypes(try #require(entry)))
+    #expect(declared == ["PipSinkDemo", "Program"] && texts.count > 10)
+    for (name, text) in texts { #expect(declared.isDisjoint(with: Self.typeNames(text)), "\(name)") }
+  }
+
   @Test func whatIsUsedIsFoundInCodeAndNotInWords() {
     let text = """
       /// Like ``VideoEngine``.
@@ -61,14 +71,19 @@ import Testing
   /// The texts of each folder's files.
   private func readSources() throws -> [String: [String]] {
     var sources: [String: [String]] = [:]
-    for case let url as URL in try #require(
-      FileManager.default.enumerator(at: Self.library, includingPropertiesForKeys: nil))
-    {
-      let folder = url.deletingLastPathComponent().lastPathComponent
-      guard url.pathExtension == "swift", folder != Self.library.lastPathComponent else { continue }
-      sources[folder, default: []].append(try String(contentsOf: url, encoding: .utf8))
+    for url in try FileManager.default.contentsOfDirectory(at: Self.library, includingPropertiesForKeys: nil) {
+      let texts = try readSources(in: url).values
+      if !texts.isEmpty { sources[url.lastPathComponent] = Array(texts) }
     }
     return sources
+  }
+
+  /// The texts of a folder's Swift files by their names; none of what is no folder.
+  private func readSources(in folder: URL) throws -> [String: String] {
+    let enumerator = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+    let urls = enumerator.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+    return try Dictionary(
+      uniqueKeysWithValues: urls.map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) })
   }
 
   private static func declaredTypes(_ text: String) -> [String] {
