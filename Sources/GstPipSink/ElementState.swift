@@ -96,9 +96,7 @@ final class ElementState: @unchecked Sendable {
       } else {
         let member = try Session.join(streamID: id, element: reference, settings: box)
         chain = member.chain
-        if settings.isOnBus, settings.surface == .none {
-          reference.post("The session cannot be controlled by D-Bus.", "It has no surface.", isWarning: true)
-        }
+        if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }
       }
       wrapper = SampleWrapper()

@@ -50,7 +50,7 @@ final class SessionInterface {
     do throws(PipSinkError) {
       service = try SessionService(exporting: session, identity: "PipSink session \"\(owner.name)\"")
     } catch {
-      member.element.post("The session cannot be controlled by D-Bus.", error.description, isWarning: true)
+      member.warnOfNoBus(error.description)
     }
   }
 
@@ -96,6 +96,7 @@ final class SessionInterface {
     }
   }
 
+  /// Asks the application for the other state of the element's pipeline.
   private func requestToggle(_ member: SessionMember) {
     member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
   }
@@ -164,7 +165,8 @@ final class SessionInterface {
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
       noteModes()
-    case .action(.playPause): currentMember.flatMap { isAsked($0) ? nil : $0 }.map(requestToggle)
+    case .action(.playPause):
+      if let member = currentMember, !isAsked(member) { requestToggle(member) }
     default: break
     }
     // By the element whose stream it is about.

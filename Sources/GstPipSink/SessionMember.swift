@@ -108,6 +108,11 @@ final class SessionMember: Sendable {
     }
   }
 
+  /// Tells the application why other processes cannot control the session.
+  func warnOfNoBus(_ reason: String) {
+    element.post("The session cannot be controlled by D-Bus.", reason, isWarning: true)
+  }
+
   /// Tells the application, if it is something that applications are told.
   func emit(_ event: PictureInPictureEvent) {
     ElementSignal(event)?.emit(on: element, session: session.name, streamID: streamID)

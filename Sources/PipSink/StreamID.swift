@@ -3,7 +3,7 @@
 /// A string literal is one. It is neither empty nor has it a NUL. IDs that differ in their bytes only, such as an accent that
 /// is written as one code point and as two, are equal, as strings are in Swift: of two streams with such IDs the second is
 /// refused as a duplicate.
-public struct StreamID: RawRepresentable, Hashable, Comparable, Codable, Sendable {
+public struct StreamID: RawRepresentable, Hashable, Comparable, Sendable {
   public let rawValue: String
 
   public init(rawValue: String) {

@@ -47,7 +47,10 @@ public final class Timebase: Sendable {
     state.withLock { state in
       let distance = (time - state.time).seconds
       if distance <= 0 || distance.isNaN { return state.anchor }
-      return state.rate > 0 ? state.anchor.advanced(by: .seconds(clamping: distance / state.rate)) : nil
+      guard state.rate > 0 else { return nil }
+      // For every frame that waits for its time: without a `Duration`, whose numbers have 128 bits.
+      let end = state.anchor.nanoseconds + UInt64(Int(nearest: distance / state.rate * 1e9))
+      return MonotonicTime(nanoseconds: min(end, UInt64(Int64.max)))
     }
   }
 

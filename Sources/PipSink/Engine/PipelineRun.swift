@@ -266,7 +266,7 @@ final class PipelineRun: Sendable {
 
   private func tick() {
     watchFlows()
-    // An element may have changed it, or the app by way of one.
+    // Somebody else may have changed the pipeline's state: an app can reach it through any of its elements.
     if let state = pipeline.settledState, state != wantedState { settle() }
   }
 
