@@ -31,6 +31,9 @@ let package = Package(
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
+    // For what an app does with these C libraries itself.
+    .library(name: "CGStreamer", targets: ["CGStreamer"]),
+    .library(name: "CGTK", targets: ["CGTK"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),

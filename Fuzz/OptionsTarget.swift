@@ -13,7 +13,18 @@ enum OptionsTarget {
     switch first % 8 {
     case 0: action(text)
     case 1:
-      guard let option = StreamOption(argument: text), case .text(let pipeline) = option.description else { return }
+      if let media = StreamOption.media([text, text]) {
+        require(media.count == 2 && media[0].streamID != media[1].streamID, "two streams of \(text) with one ID")
+        require(media.allSatisfy { !$0.streamID.rawValue.isEmpty }, text)
+      }
+      guard let option = StreamOption(argument: text) else { return }
+      let pipeline: String
+      switch option.source {
+      case .uri(let uri): pipeline = uri
+      case .pipeline(let description):
+        guard case .text(let text) = description.content else { return }
+        pipeline = text
+      }
       require(!option.streamID.rawValue.isEmpty && !pipeline.isEmpty, "an empty stream or pipeline of \(text)")
       require("\(option.streamID)=\(pipeline)".utf8.elementsEqual(text.utf8), "\(text) is not \(option)")
       require(!option.streamID.rawValue.utf8.contains(UInt8(ascii: "=")), text)

@@ -70,7 +70,10 @@ final class SessionInterface: BusInterface {
     case "CancelBackground": session.startsAutomatically = false
     case "StartPlayingStream":
       switch try Self.source(arguments) {
-      case .uri(let id, let uri): try session.startStream(id, uri: uri)
+      case .uri(let id, let uri):
+        var configuration = StreamConfiguration()
+        configuration.playsAudio = true
+        try session.startStream(id, uri: uri, configuration: configuration)
       case .description(let id, let text): try session.startStream(id, from: .text(text))
       }
     case "StopPlayingStream": try session.removeStream(Self.streamID(arguments))

@@ -49,17 +49,17 @@ final class GTKVideoSurface: VideoRenderer {
   var isVisible: Bool { state.withLock { $0.isVisible && $0.size != nil } }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    let work = state.withLock { state -> (isVisible: Bool, spare: CairoPicture?) in
-      guard state.isVisible, let size = state.size else { return (false, nil) }
+    let work = state.withLock { state -> (isVisible: Bool, spare: CairoPicture?, byteCount: Int) in
+      guard state.isVisible, let size = state.size else { return (false, nil, 0) }
       state.spare.removeAll { $0.size != size }
       // All but one are free when the server keeps no more than it shows; a slower one may see a picture change.
       let free = state.spare.lastIndex { presenter?.isFree($0) ?? true } ?? state.spare.indices.first
-      return (true, free.map { state.spare.remove(at: $0) })
+      return (true, free.map { state.spare.remove(at: $0) }, size.width * size.height * 4)
     }
     // Nobody sees it: nothing is converted. The layer is told when that changes.
     guard work.isVisible else { return }
     guard let picture = work.spare else {
-      throw RenderingError(code: .invalidSize, reason: "there is no memory for the view's picture")
+      throw RenderingError(.frame(.outOfMemory(byteCount: work.byteCount)))
     }
     presenter?.reclaim(picture)
     do throws(PipSinkError) {

@@ -7,11 +7,15 @@ import PipSinkGTK
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
-    abstract: "Runs a pipeline and shows its streams.",
+    abstract: "Plays files, URIs or a pipeline, and shows their streams.",
     discussion: """
       Every appsink in the pipeline is a stream, and its name is the stream ID:
 
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
+
+      Files and URIs are played with their sound, each as a stream that is called as its file is:
+
+        pipsink-demo play film.mkv https://example.org/talk.webm --mode pip --pip-stream talk
 
       Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
       the session bus is missing; 71 too few threads, open files or address space are left; \
@@ -35,7 +39,7 @@ struct PlayCommand: AsyncParsableCommand {
     case split
   }
 
-  @Argument(help: "The pipeline, as one string or as gst-launch-1.0 takes it.")
+  @Argument(help: "The pipeline, as one string or as gst-launch-1.0 takes it; or files and URIs.")
   var pipeline: [String] = []
 
   @Option(name: .customLong("pipeline"), help: ArgumentHelp("Take the pipeline from this file.", valueName: "file"))
@@ -44,8 +48,8 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts. It is started again when it fails, unless it can only fail again. Repeatable.",
-      valueName: "id=pipeline"))
+      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts; without that, and without another pipeline, it is started at once. It is started again when it fails, unless it can only fail again. Repeatable.",
+      valueName: "id=pipeline|uri"))
   var streams: [StreamOption] = []
 
   @Option(help: "Where streams are shown at the start: in the app, or one of them in picture-in-picture.")
@@ -155,6 +159,11 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(help: "Whether decoders that work in hardware are taken before others, or not at all.")
   var hardwareDecoders: HardwareDecoders.Preference = .automatic
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Whether a test picture stands in for a camera that cannot be opened, or the program ends with 69.")
+  var fallback = true
+
   @Option(help: "How a picture is fitted to its surface.")
   var gravity: VideoGravity = .resizeAspect
 
@@ -165,6 +174,20 @@ struct PlayCommand: AsyncParsableCommand {
     return WindowPlacement(
       corner: pipCorner ?? remembered.corner, width: pipSize?.width ?? remembered.width,
       height: pipSize?.height ?? remembered.height)
+  }
+
+  /// The streams of files and URIs; nil where there is a pipeline, or nothing.
+  var media: [StreamOption]? { StreamOption.media(pipeline) }
+
+  /// The streams with pipelines of their own that there are.
+  var ownStreams: [StreamOption] { (media ?? []) + streams }
+
+  /// Those of them that are started at once.
+  var initialStreams: [StreamOption] {
+    if let media { return media }
+    guard pipeline.isEmpty, pipelineFile == nil else { return [] }
+    let later = Set(actions.compactMap { if case .startStream(let id) = $0.action { id } else { nil } })
+    return streams.filter { !later.contains($0.streamID) }
   }
 
   /// Every stream ID that an option names.
@@ -184,7 +207,7 @@ struct PlayCommand: AsyncParsableCommand {
     get throws(PipSinkError) {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
-      configuration.pictureInPictureStreamID = pipStream
+      configuration.pictureInPictureStreamID = pipStream ?? initialStreams.first?.streamID
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity
@@ -212,15 +235,26 @@ struct PlayCommand: AsyncParsableCommand {
     try SystemLimits.checkForPipelines()
     try LineLogHandler.install(logLevel)
     try PipSinkPlugin.register()
-    let session = try await PlaySession(self, description: pipelineDescription())
+    let session = try await PlaySession(self, description: pipelineDescription().map(withCameras))
     try await session.run()
+  }
+
+  /// The description as it can be played here.
+  private func withCameras(_ description: PipelineDescription) throws -> PipelineDescription {
+    let (new, failures) = description.replacingCameras()
+    guard let failure = failures.first else { return description }
+    guard fallback else { throw DemoError(.unavailable, "no camera: \(failure)".visible) }
+    StandardStream.error.say(
+      "pipsink-demo: no camera: \(failure) A test picture stands in for it; --no-fallback ends the program instead."
+        .visible)
+    return new
   }
 
   private func pipelineDescription() throws -> PipelineDescription? {
     if let pipelineFile {
       return .text(try LaunchFile(path: pipelineFile).text)
     }
-    if dbus && pipeline.isEmpty { return nil }
+    if media != nil || pipeline.isEmpty && (dbus || !streams.isEmpty) { return nil }
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
   }
 }

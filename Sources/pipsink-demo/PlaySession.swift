@@ -44,7 +44,7 @@ final class PlaySession {
     self.command = command
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
     engine.stateChangeTimeout = .seconds(command.stopTimeout)
-    let known = engine.streamIDs + command.streams.map(\.streamID)
+    let known = engine.streamIDs + command.ownStreams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.stream(.unknown(id, known: known))
     }
@@ -100,6 +100,8 @@ final class PlaySession {
     if session.display is WindowDisplay { GTKDisplay.onLoss { [weak self] in self?.displayDied(keys) } }
     if command.autoPip { startAutomatically() }
     let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
+    startsToCome += command.initialStreams.count
+    for stream in command.initialStreams { perform(.startStream(stream.streamID)) }
     for await input in inputs {
       input(self)
       if outcome != nil { break }
@@ -290,10 +292,16 @@ final class PlaySession {
   }
 
   private func startStream(_ id: StreamID) throws(PipSinkError) {
-    guard let option = command.streams.first(where: { $0.streamID == id }) else {
-      throw .stream(.unknown(id, known: command.streams.map(\.streamID)))
+    guard let option = command.ownStreams.first(where: { $0.streamID == id }) else {
+      throw .stream(.unknown(id, known: command.ownStreams.map(\.streamID)))
     }
-    try session.startStream(id, from: option.description)
+    switch option.source {
+    case .pipeline(let description): try session.startStream(id, from: description)
+    case .uri(let uri):
+      var configuration = StreamConfiguration()
+      configuration.playsAudio = true
+      try session.startStream(id, uri: uri, configuration: configuration)
+    }
   }
 
   private func showHelp() {

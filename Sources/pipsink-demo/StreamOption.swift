@@ -1,14 +1,70 @@
 import ArgumentParser
+import CGStreamer
+import Glibc
 import PipSink
 
-/// `ID=PIPELINE`: a stream with a pipeline of its own.
+/// A stream with a pipeline of its own: what it is played from.
 struct StreamOption: ExpressibleByArgument {
-  let streamID: StreamID
-  let description: PipelineDescription
+  enum Source {
+    case pipeline(PipelineDescription)
+    /// With its sound.
+    case uri(String)
+  }
 
+  let streamID: StreamID
+  let source: Source
+
+  /// `ID=PIPELINE` or `ID=URI`.
   init?(argument text: String) {
     guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
     streamID = StreamID(id)
-    description = .text(pipeline)
+    source = Self.isURI(pipeline) ? .uri(pipeline) : .pipeline(.text(pipeline))
+  }
+
+  private init(_ streamID: StreamID, _ source: Source) {
+    self.streamID = streamID
+    self.source = source
+  }
+
+  // MARK: - Files and URIs
+
+  /// The streams of arguments that are files and URIs; nil where they are a pipeline.
+  ///
+  /// A pipeline has a `!` in it. Without one, what is a file that exists, begins with a scheme and `://`, or has a `/` or an
+  /// extension is to be played. A stream is called as its file is, without the extension.
+  static func media(_ arguments: [String]) -> [StreamOption]? {
+    guard !arguments.isEmpty, arguments.allSatisfy(isMedium) else { return nil }
+    var streams: [StreamOption] = []
+    for argument in arguments {
+      let name = name(of: argument)
+      let taken = Set(streams.map(\.streamID))
+      let names = [name] + (2...arguments.count + 1).map { "\(name)-\($0)" }
+      let id = names.lazy.map { StreamID($0) }.first { !taken.contains($0) } ?? StreamID(name)
+      streams.append(StreamOption(id, .uri(uri(of: argument))))
+    }
+    return streams
+  }
+
+  private static func isMedium(_ argument: String) -> Bool {
+    if isURI(argument) || access(argument, F_OK) == 0 { return true }
+    let form = /[^!=]*(?:\/[^!=]*|\.[A-Za-z0-9]{2,4})/.matchingSemantics(.unicodeScalar)
+    return !argument.utf8.contains(UInt8(ascii: "\n")) && argument.wholeMatch(of: form) != nil
+  }
+
+  private static func isURI(_ text: String) -> Bool {
+    text.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\/\S*/.matchingSemantics(.unicodeScalar)) != nil
+  }
+
+  private static func uri(of argument: String) -> String {
+    guard !isURI(argument), let uri = gst_filename_to_uri(argument, nil) else { return argument }
+    defer { g_free(uri) }
+    return String(cString: uri)
+  }
+
+  private static func name(of argument: String) -> String {
+    let path = isURI(argument) ? argument.prefix { $0 != "?" && $0 != "#" } : argument[...]
+    let last = path.split(separator: "/").last ?? ""
+    let stem = last.lastIndex(of: ".").map { last[..<$0] } ?? last
+    return stem.isEmpty ? "stream" : String(stem)
   }
 }

@@ -28,7 +28,7 @@ import Testing
     Case("element of a package", ["videotestsrc ! glupload2 ! appsink name=a"], 69, ["glupload2", "package"]),
     Case("unlinkable caps", ["videotestsrc ! audio/x-raw ! appsink name=a"], 65, ["videotestsrc0", "audio/x-raw"]),
     Case("no appsink", ["videotestsrc ! fakesink"], 65, ["appsink"]),
-    Case("unnamed appsink", ["videotestsrc ! appsink"], 65, ["name"]),
+    Case("unnamed appsink", ["videotestsrc ! appsink videotestsrc ! appsink"], 65, ["name"]),
     Case(
       "two appsinks of one name", ["videotestsrc ! appsink name=a videotestsrc ! appsink name=a"], 65,
       ["\"a\"", "twice"]),

@@ -12,7 +12,9 @@ import Testing
   @Test func anOptionIsDividedWhateverFollowsItsMark() throws {
     let stream = try #require(StreamOption(argument: "a=\(Self.mark)b=c"))
     #expect(stream.streamID == "a")
-    guard case .text(let text) = stream.description else { return #expect(Bool(false)) }
+    guard case .pipeline(let description) = stream.source, case .text(let text) = description.content else {
+      return #expect(Bool(false))
+    }
     #expect(text.utf8.elementsEqual("\(Self.mark)b=c".utf8))
     let action = try #require(TimedAction(argument: "1=pip:\(Self.mark)a"))
     guard case .pictureInPicture(let id) = action.action else { return #expect(Bool(false)) }
@@ -57,7 +59,9 @@ import Testing
         if case PipSinkError.system(.invalidArgument("stream", _))? = error as? PipSinkError { true } else { false }
       }
     }
-    #expect(throws: PipSinkError.self) { try VideoEngine("videotestsrc ! appsink name=\"\"") }
+    #expect(throws: PipSinkError.self) {
+      try VideoEngine("videotestsrc ! appsink name=\"\" videotestsrc ! appsink name=a")
+    }
   }
 
   /// As Swift compares strings.

@@ -205,10 +205,34 @@ import Testing
 
   @Test(.enabled(if: !FileManager.default.fileExists(atPath: "/dev/video0"), "there is a camera"))
   func aCameraThatIsNotThereIsNamed() async throws {
-    let result = try await Demo.play(Demo.pipeline("webcam") + ["--duration", "10"])
-    #expect(result.status == 74)
-    #expect(result.errors.contains("v4l2src0"))
-    #expect(result.errors.contains("/dev/video0"))
+    let result = try await Demo.play(
+      Demo.pipeline("webcam") + ["--duration", "10", "--no-fallback", "--surface", "none"])
+    #expect(result.status == 69)
+    #expect(result.errors.contains("no camera") && result.errors.contains("/dev/video0"))
+  }
+
+  @Test func aTestPictureStandsInForACameraThatIsNotThere() async throws {
+    let result = try await Demo.play(
+      Demo.pipeline("webcam") + ["--duration", "1", "--surface", "offscreen", "--report", "-"],
+      environment: ["CAMERA": "/dev/no camera"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("/dev/no camera") && result.errors.contains("--no-fallback"))
+    #expect(try result.report().streams["local"]!.shown > 5)
+  }
+
+  @Test func aCamerasNameStaysWhatStandsInForIt() {
+    let text =
+      "v4l2src name=\"my cam\" device=/dev/x extra-controls=\"c,a=1\" ! tee name=t my.src ! fakesink v4l2src ! appsink"
+    let replaced = LaunchText(text).replacingElements { element in
+      element.factory == "v4l2src" ? "videotestsrc is-live=\(element.properties.count)" : nil
+    }
+    #expect(
+      replaced.split(separator: " ").joined(separator: " ")
+        == "videotestsrc is-live=3 name=\"my cam\" ! tee name=t my.src ! fakesink videotestsrc is-live=0 ! appsink")
+    let words = PipelineDescription.arguments(["v4l2src", "device=/dev/x y", "name=c", "!", "appsink", "name=a"])
+    guard case .arguments(let new) = words.replacingCameras().description.content else { return #expect(Bool(false)) }
+    #expect(new == ["videotestsrc", "is-live=true", "name=c", "!", "appsink", "name=a"])
+    #expect(words.replacingCameras().failures.count == 1)
   }
 
   // MARK: The files' language

@@ -29,6 +29,23 @@ import Testing
     await session.stop()
   }
 
+  @Test func waitingForAStreamThatIsNotThereIsSaidInTheLogWithThoseThatAre() {
+    let log = RecordedLog()
+    let router = FrameRouter(destination: nil, logger: log.makeLogger("routing", level: .notice))
+    let layer = SampleBufferDisplayLayer(name: "test")
+    router.attach(layer, toStream: "remote")
+    router.attach(layer, toStream: "remote")
+    router.setLayer(nil, for: "b")
+    router.setLayer(nil, for: "a")
+    router.attach(layer, toStream: "b")
+    router.attach(layer, toStream: "c")
+    #expect(
+      log.entries.map(\.message) == [
+        "a surface waits for stream \"remote\", which is not there; there is none",
+        "a surface waits for stream \"c\", which is not there; there are \"a\", \"b\"",
+      ])
+  }
+
   @Test func everyRendererOfAStreamGetsItsFramesAndNoneWaitsForAnother() async throws {
     let session = try makeSession()
     let renderers = (0..<3).map { _ in TestRenderer() }

@@ -66,6 +66,32 @@ import Testing
     #expect(await eventually { renderer.shown == [3] })
   }
 
+  @Test func aFlushForgetsTheFailureSoThatTheNextFrameIsTriedAtOnce() async {
+    enqueue(1)
+    #expect(await clock.reach(0.05))
+    #expect(await clock.isAwaited(in: 0.1))
+    #expect(layer.status == .failed && layer.error?.code == .other(-5))
+    renderer.state.withLock { $0.failsNext = 0 }
+    layer.flush()
+    #expect(layer.status == .unknown && layer.error == nil)
+    enqueue(2)
+    #expect(await eventually { renderer.shown == [2] && layer.status == .rendering }, "the clock stands still")
+    layer.flush()
+    #expect(layer.status == .rendering, "there is nothing to forget")
+  }
+
+  @Test func aFrameThatFailedIsNotTriedAgainAfterAFlush() async {
+    enqueue(1)
+    #expect(await clock.isAwaited(in: 0.05))
+    let count = renderCount
+    layer.flushAndRemoveImage()
+    #expect(await eventually { layer.waitUntilPresented(by: .now.advanced(by: .seconds(1))) })
+    clock.advance(by: 10)
+    renderer.askForDisplay()
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
+    #expect(renderCount == count && layer.status == .unknown)
+  }
+
   @Test func anotherSurfaceIsTriedAtOnceWhateverTheLastOneDid() async {
     enqueue(1)
     for pause in [0.05, 0.1] { #expect(await clock.reach(pause)) }

@@ -139,7 +139,7 @@ private func useElements() async throws {
 private func provokeErrors() throws {
   for text in [
     "", "nosuchelement", "videotestsrc ! (", "videotestsrc ! audio/x-raw ! appsink name=a", "videotestsrc ! fakesink",
-    "videotestsrc ! appsink", "videotestsrc ! appsink name=a videotestsrc ! appsink name=a",
+    "videotestsrc ! appsink videotestsrc ! appsink", "videotestsrc ! appsink name=a videotestsrc ! appsink name=a",
     "audiotestsrc ! appsink name=a",
     "appsink name=a", "videotestsrc ! appsink name=a caps=audio/x-raw",
   ] {

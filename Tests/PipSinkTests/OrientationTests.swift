@@ -281,7 +281,7 @@ import Testing
 
   @Test func theNV12ProcessorFollowsTheStreamsSizeFromItsPool() throws {
     let pool = PixelBufferPool()
-    let processor = NV12Processor(pool: pool)
+    let processor = PixelFormatProcessor(.nv12, pool: pool)
     for (format, width) in [(PixelFormat.i420, 64), (.yv12, 64), (.i420, 128), (.bgra, 128)] {
       let source = try TestFrame.sampleBuffer(TestFrame.testSource(format, width, 48))
       for _ in 0..<3 {

@@ -109,6 +109,23 @@ import Testing
     }
   }
 
+  @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .p010])
+  func aMutableCopyInAnotherFormatIsTheConvertedPicture(format: PixelFormat) throws {
+    let original = try TestFrame.keptPixelBuffer(TestFrame.testSource(format, 34, 18))
+    let before = try Oracle.planes(original)
+    let converter = PixelConverter()
+    var copy = try converter.mutableCopy(of: original, as: .bgra)
+    try copy.withMutablePlane(0) { bytes, layout in
+      #expect(layout.width == 34 && layout.pixelStride == 4)
+      bytes.storeBytes(of: 0xFF12_3456, toByteOffset: 17 * layout.bytesPerRow + 33 * 4, as: UInt32.self)
+    }
+    let changed = copy.finish()
+    var expected = try Oracle.tightBytes(converter.convert(original, to: .init(pixelFormat: .bgra)))
+    expected.replaceSubrange((expected.count - 4)..., with: [0x56, 0x34, 0x12, 0xFF])
+    #expect(try Oracle.tightBytes(changed) == expected)
+    #expect(try Oracle.planes(original) == before)
+  }
+
   @Test func aPlaneThatDoesNotExistIsATypedError() throws {
     var frame = try PixelBufferPool().makePixelBuffer(format())
     do throws(PipSinkError) {

@@ -277,19 +277,21 @@ import Testing
 
   @Test func processorsAreMadeByNameAndAnAppAddsItsOwn() throws {
     let registry = FrameProcessorRegistry()
-    #expect(registry.entries.map(\.name) == ["decimate", "grayscale", "limit-rate", "mirror", "nv12", "rotate"])
+    #expect(
+      registry.entries.map(\.name) == ["decimate", "format", "grayscale", "limit-rate", "mirror", "nv12", "rotate"])
     #expect(try registry.makeProcessor(named: "decimate", argument: "4") is FrameDecimator)
     registry.register(.init(name: "mine", summary: "nothing") { _ in TestProcessor() })
     #expect(try registry.makeProcessor(named: "mine") is TestProcessor)
     registry.register(.init(name: "mine", summary: "another") { _ in GrayscaleProcessor() })
     #expect(try registry.makeProcessor(named: "mine") is GrayscaleProcessor)
-    #expect(registry.entries.count == 7)
+    #expect(registry.entries.count == 8)
   }
 
   @Test(
     arguments: [
       ("decimate", nil), ("decimate", "0"), ("decimate", "x"), ("limit-rate", "-1"), ("limit-rate", nil),
       ("grayscale", "1"), ("rotate", "45"), ("rotate", "0"), ("rotate", nil), ("mirror", "both"), ("nv12", "1"),
+      ("format", nil), ("format", "NV99"),
     ] as [(String, String?)])
   func anArgumentThatDoesNotFitIsATypedError(call: (String, String?)) {
     #expect {
@@ -298,6 +300,14 @@ import Testing
       guard case PipSinkError.frame(.invalidProcessorArgument(call.0, call.1, _)) = error else { return false }
       return true
     }
+  }
+
+  @Test(arguments: ["bgra", "I420", "rgbx"]) func anyFormatCanBeAskedForByItsName(name: String) throws {
+    let processor = try FrameProcessorRegistry().makeProcessor(named: "format", argument: name)
+    let made = try #require(try processor.process(frame))
+    #expect(made.pixelBuffer.pixelFormat.rawValue.lowercased() == name.lowercased())
+    #expect(made.timing == frame.timing && made.pixelBuffer.size == frame.pixelBuffer.size)
+    #expect(try processor.process(made)?.pixelBuffer === made.pixelBuffer)
   }
 
   @Test func anUnknownProcessorIsNamed() {

@@ -47,6 +47,14 @@ import Testing
     }
   }
 
+  @Test func oneFormatIsAllThatIsTakenWhereItCanBeHad() throws {
+    let nv12 = "video/x-raw,format=NV12"
+    try answer(.exactly(.nv12), offered: "\(Self.i420); \(nv12); \(Self.bgra)") { caps in
+      #expect(takes(caps, nv12) && !takes(caps, Self.i420) && !takes(caps, Self.bgra))
+    }
+    try answer(.exactly(.nv12), offered: Self.bgra) { #expect(takes($0, Self.bgra)) }
+  }
+
   @Test func anotherKindIsTakenWhereItCannot() throws {
     try answer(.rgb, offered: Self.i420) { #expect(takes($0, Self.i420)) }
     try answer(.yuv, offered: "\(Self.gl); \(Self.bgra)") { caps in

@@ -180,10 +180,22 @@ import Testing
     #expect(throws: PipSinkError.pipeline(.noStreams)) { try VideoEngine("videotestsrc ! fakesink") }
   }
 
-  @Test func anUnnamedAppsinkIsATypedError() {
-    expectError("videotestsrc ! appsink") {
+  @Test func anUnnamedAppsinkAmongSeveralIsATypedError() {
+    expectError("videotestsrc ! appsink videotestsrc ! appsink name=a") {
       if case .pipeline(.unnamedStream(let element)) = $0 { element.hasPrefix("appsink") } else { false }
     }
+  }
+
+  @Test func anAppsinkThatIsAloneNeedsNoName() async throws {
+    let source = "videotestsrc num-buffers=2 ! appsink sync=false"
+    let engine = try VideoEngine(.text(source))
+    #expect(engine.streamIDs == ["stream"])
+    let frames = CountingConsumer()
+    try engine.startPlayingStream("asked", from: .text(source)) { _ in frames }
+    #expect(await eventually { engine.playState(of: "asked") == .ended })
+    #expect(frames.sampleBuffers.count == 2)
+    // One that is called so by its owner keeps its name.
+    #expect(try VideoEngine("videotestsrc ! appsink name=appsink7").streamIDs == ["appsink7"])
   }
 
   @Test(arguments: [

@@ -143,7 +143,17 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     }
   }
 
-  @Test(arguments: [(FrameFormatSeries.rgb, "NV12", PixelFormat.bgra), (.yuv, "RGB", .i420)])
+  @Test func oneFormatIsNegotiatedAsWell() async throws {
+    let (records, observation) = try await observe(
+      "videotestsrc num-buffers=2 ! video/x-raw,format=I420 ! videoconvert", .exactly(.nv12))
+    #expect(records.map(\.parameters.pixelFormat) == [.nv12, .nv12])
+    #expect(observation.statistics == .init(delivered: 2, converted: 0, skipped: 0))
+  }
+
+  @Test(arguments: [
+    (FrameFormatSeries.rgb, "NV12", PixelFormat.bgra), (.yuv, "RGB", .i420), (.exactly(.nv12), "BGRA", .nv12),
+    (.exactly(.rgba), "I420", .rgba),
+  ])
   func whereUpstreamCannotDeliverTheSeriesFramesAreConverted(
     series: FrameFormatSeries, upstream: String, format: PixelFormat
   ) async throws {

@@ -223,14 +223,24 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     return waiting
   }
 
-  /// Drops the frames that wait, if any, and keeps the picture that is shown.
-  public func flush() {
-    _ = relinquish(removingImage: false)
-  }
+  /// Drops the frames that wait, if any, and keeps the picture that is shown. A layer that has failed has no ``error``
+  /// any more, and tries the next frame at once.
+  public func flush() { flush(removingImage: false) }
 
-  /// Drops the frames that wait, if any, and takes the picture away.
-  public func flushAndRemoveImage() {
-    _ = relinquish(removingImage: true)
+  /// The same, and takes the picture away.
+  public func flushAndRemoveImage() { flush(removingImage: true) }
+
+  private func flush(removingImage: Bool) {
+    let dropped = mailbox.withLock { mailbox in
+      if mailbox.failures.status == .failed {
+        mailbox.failures = DisplayFailures()
+        // Nor is the frame tried again that has failed.
+        mailbox.needsDisplay = false
+      }
+      return mailbox.empty(removingImage: removingImage)
+    }
+    _ = dropped
+    mailbox.wakeAll()
   }
 
   // MARK: - What happened

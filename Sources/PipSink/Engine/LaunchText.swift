@@ -185,7 +185,7 @@ package struct LaunchText: Sendable {
   }
 
   /// What a property gets of the value at `range`: without the quotes around it and without escapes.
-  private func decoded(_ range: Range<Int>) -> [Unit] {
+  func decoded(_ range: Range<Int>) -> [Unit] {
     var raw = units[range]
     if raw.first == Unit(Self.quote), raw.last == Unit(Self.quote) { raw = raw.dropFirst().dropLast() }
     var result: [Unit] = []

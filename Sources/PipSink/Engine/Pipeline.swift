@@ -34,7 +34,11 @@ final class Pipeline: @unchecked Sendable {
       elements.reversed().filter { $0.isA(gst_app_sink_get_type()) || StreamElement.of($0) != nil }
     }
     streams = sinks.map { Stream(id: StreamElement.of($0)?.streamID($0) ?? StreamID($0.elementName), sink: $0) }
-    try validate(description)
+    let names = description.elementNames
+    if let sink = sinks.first, sinks.count == 1, isUnnamed(streams[0], names) {
+      streams = [Stream(id: streamID ?? Self.onlyStreamID, sink: sink)]
+    }
+    try validate(names)
     guard let streamID else { return }
     guard streams.count == 1 else { throw .pipeline(.notOneStream(streams.map(\.id))) }
     streams = [Stream(id: streamID, sink: streams[0].sink)]
@@ -73,8 +77,20 @@ final class Pipeline: @unchecked Sendable {
     streams.first { $0.id == id }
   }
 
-  private func validate(_ description: PipelineDescription) throws(PipSinkError) {
-    let names = description.elementNames
+  /// Of a stream that is alone and has no name.
+  private static let onlyStreamID: StreamID = "stream"
+
+  /// Whether a stream has no name but the one that GStreamer makes up, of the element's factory and a number.
+  private func isUnnamed(_ stream: Stream, _ names: [String]) -> Bool {
+    let (name, factory) = (stream.id.rawValue, "appsink")
+    let isMadeUp =
+      name.beginsWithBytes(of: factory)
+      && name.utf8.dropFirst(factory.utf8.count).allSatisfy { (0x30...0x39).contains($0) }
+    return name.isEmpty || isMadeUp && !names.contains(name)
+  }
+
+  /// - Parameter names: those that the description gives.
+  private func validate(_ names: [String]) throws(PipSinkError) {
     if let id = PipelineParser.firstDuplicate(names.map { StreamID($0) }), stream(id) != nil {
       throw .stream(.duplicate(id))
     }
@@ -82,14 +98,7 @@ final class Pipeline: @unchecked Sendable {
     if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .stream(.duplicate(id)) }
     guard !streams.isEmpty else { throw .pipeline(.noStreams) }
     for stream in streams {
-      let name = stream.id.rawValue
-      // GStreamer names an element after its factory and a number.
-      let isMadeUp =
-        name.beginsWithBytes(of: "appsink")
-        && name.utf8.dropFirst("appsink".utf8.count).allSatisfy { (0x30...0x39).contains($0) }
-      if name.isEmpty || (isMadeUp && !names.contains(name)) {
-        throw .pipeline(.unnamedStream(element: name))
-      }
+      if isUnnamed(stream, names) { throw .pipeline(.unnamedStream(element: stream.id.rawValue)) }
       guard canGetFrames(stream) else { throw .pipeline(.unlinkedStream(stream.id)) }
       try restrictCaps(of: stream)
     }

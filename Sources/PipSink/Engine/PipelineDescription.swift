@@ -1,31 +1,97 @@
 /// A pipeline in gst-launch-1.0's language.
-public enum PipelineDescription: Sendable, ExpressibleByStringLiteral {
-  /// As one string.
-  case text(String)
-  /// As the arguments of a command line, where the shell has taken the quotes away already.
-  case arguments([String])
+///
+/// As a literal, a value in it is always a part of the one word that it is written in, whatever characters it has:
+///
+///     let film: PipelineDescription = "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"
+///
+/// So a value can be a property's, or a number or a name in caps, but it cannot add an element or end a quote, and needs no
+/// quotes around it. A part of the description itself is written as `\(launch: text)`.
+public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
+  enum Content: Sendable {
+    case text(String)
+    case arguments([String])
+    /// A literal with a value that cannot stand where it is written, and why.
+    case misfit(reason: String)
+  }
 
-  public init(stringLiteral value: String) {
-    self = .text(value)
+  let content: Content
+
+  /// As one string.
+  public static func text(_ text: String) -> Self { .init(content: .text(text)) }
+
+  /// As the arguments of a command line, where the shell has taken the quotes away already.
+  public static func arguments(_ arguments: [String]) -> Self { .init(content: .arguments(arguments)) }
+
+  private init(content: Content) { self.content = content }
+
+  public init(stringLiteral value: String) { self = .text(value) }
+
+  public init(stringInterpolation: StringInterpolation) { content = stringInterpolation.content }
+
+  /// A literal in the making.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    private var units: [LaunchText.Unit] = []
+    private var values: [String] = []
+
+    public init(literalCapacity: Int, interpolationCount: Int) { units.reserveCapacity(literalCapacity) }
+
+    public mutating func appendLiteral(_ literal: String) { units += literal.utf8.map(LaunchText.Unit.init) }
+
+    /// A value: a part of one word.
+    public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+      guard values.count < LaunchText.holeLimit else { return appendLiteral(LaunchText.quoted(value.description)) }
+      units.append(LaunchText.firstHole + LaunchText.Unit(values.count))
+      values.append(value.description)
+    }
+
+    /// A part of the description, in gst-launch-1.0's language.
+    public mutating func appendInterpolation(launch text: String) { appendLiteral(text) }
+
+    fileprivate var content: Content {
+      guard !values.contains(where: { $0.utf8.contains(0) }) else { return .misfit(reason: PipelineDescription.hasNUL) }
+      do throws(LaunchText.Misfit) {
+        let filled = try LaunchText(units).filled(with: values.map { Array($0.utf8) })
+        return .text(String(decoding: filled, as: UTF8.self))
+      } catch {
+        return .misfit(reason: reason(error))
+      }
+    }
+
+    private func reason(_ misfit: LaunchText.Misfit) -> String {
+      switch misfit {
+      case .name(let hole):
+        "the value \"\(values[hole])\" stands where a name does, which has letters, digits, _ and - only; "
+          + "write \\(launch: ...) for a part of the description"
+      case .caps(let hole):
+        "the value \"\(values[hole])\" cannot stand in caps between two \"!\", where letters, digits and _-.+:/ can; "
+          + "write capsfilter caps=... for others, or \\(launch: ...) for caps"
+      case .division: "with its values filled in, GStreamer would read other words in it"
+      }
+    }
   }
 
   /// The values of all `name=` properties, in order.
   var elementNames: [String] {
-    let properties =
-      switch self {
+    let properties: [(name: [UInt8], value: [UInt8])] =
+      switch content {
       case .text(let text): LaunchText(text).properties
       case .arguments(let arguments): arguments.compactMap { LaunchText.property(inArgument: $0) }
+      case .misfit: []
       }
     return properties.filter { $0.name.elementsEqual("name".utf8) }.map { String(decoding: $0.value, as: UTF8.self) }
   }
 
-  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where there is a NUL in it, at which GStreamer would stop reading.
-  func checkForNUL() throws(PipSinkError) {
+  private static let hasNUL = "there is a NUL character in it"
+
+  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where a value does not fit, or there is a NUL, at which GStreamer
+  ///   would stop reading.
+  func check() throws(PipSinkError) {
     let hasNUL =
-      switch self {
+      switch content {
       case .text(let text): text.utf8.contains(0)
       case .arguments(let arguments): arguments.contains { $0.utf8.contains(0) }
+      case .misfit(let reason): throw .pipeline(.invalid(reason: reason))
       }
-    if hasNUL { throw .pipeline(.invalid(reason: "there is a NUL character in it")) }
+    if hasNUL { throw .pipeline(.invalid(reason: Self.hasNUL)) }
   }
 }

@@ -5,7 +5,7 @@ enum PipelineParser {
   /// - Returns: a GstPipeline in state NULL; the caller owns the one reference.
   static func parse(_ description: PipelineDescription) throws(PipSinkError) -> GstElementPointer {
     try PipSink.initialize()
-    try description.checkForNUL()
+    try description.check()
     let context = gst_parse_context_new()
     defer { gst_parse_context_free(context) }
     var error: UnsafeMutablePointer<GError>?
@@ -23,7 +23,8 @@ enum PipelineParser {
     _ description: PipelineDescription, _ context: OpaquePointer?, _ error: inout UnsafeMutablePointer<GError>?
   ) -> GstElementPointer? {
     let flags = GST_PARSE_FLAG_FATAL_ERRORS
-    switch description {
+    switch description.content {
+    case .misfit: return nil
     case .text(let text):
       return gst_parse_launch_full(text, context, flags, &error)
     case .arguments(let arguments):

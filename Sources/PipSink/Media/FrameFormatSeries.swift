@@ -1,21 +1,30 @@
 /// Which kind of pixels a consumer wants.
-public enum FrameFormatSeries: String, CaseIterable, Sendable {
+public enum FrameFormatSeries: Hashable, Sendable {
   /// Whatever the stream has: nothing is converted.
   case any
   case rgb
   case yuv
+  /// This format and no other.
+  case exactly(PixelFormat)
 
   func contains(_ format: PixelFormat) -> Bool {
     switch self {
     case .any: true
     case .rgb: format.isRGB
     case .yuv: format.isYUV
+    case .exactly(let wanted): format == wanted
     }
   }
 
   /// What frames of other kinds are converted to where upstream cannot deliver this one: the member that most code
   /// takes.
-  var fallback: PixelFormat { self == .rgb ? .bgra : .i420 }
+  var fallback: PixelFormat {
+    switch self {
+    case .rgb: .bgra
+    case .any, .yuv: .i420
+    case .exactly(let wanted): wanted
+    }
+  }
 
   /// The caps of all members, in system memory.
   var capsString: String {

@@ -69,8 +69,11 @@ public struct SampleBuffer: Sendable {
     self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments)
   }
 
-  /// The same sample with other pixels: times, attachments and place are kept.
-  func replacing(_ pixelBuffer: PixelBuffer, orientation: VideoOrientation? = nil) -> SampleBuffer {
+  /// The same sample with other pixels: times, attachments and place are kept. What a ``FrameProcessor`` returns that
+  /// has made a new picture.
+  ///
+  /// - Parameter orientation: how the new picture is to be turned; nil for as the old one.
+  public func replacing(_ pixelBuffer: PixelBuffer, orientation: VideoOrientation? = nil) -> SampleBuffer {
     var result = SampleBuffer(
       pixelBuffer: pixelBuffer, timing: timing, attachments: attachments, sequenceNumber: sequenceNumber)
     result.orientation = orientation ?? self.orientation

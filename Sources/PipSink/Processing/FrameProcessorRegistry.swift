@@ -58,6 +58,8 @@ public final class FrameProcessorRegistry: Sendable {
     return processor
   }
 
+  private static let formatNames = PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")
+
   private static let builtIn = [
     Entry(name: "decimate", summary: "lets every Nth frame through", argument: "N, a whole number above 0") {
       argument in
@@ -84,6 +86,9 @@ public final class FrameProcessorRegistry: Sendable {
     ) { argument in
       argument.flatMap { MirrorProcessor.Direction(rawValue: $0) }.map { MirrorProcessor($0) }
     },
-    Entry(name: "nv12", summary: "makes NV12 of every format with eight bits") { _ in NV12Processor() },
+    Entry(name: "nv12", summary: "makes NV12 of every other format") { _ in PixelFormatProcessor(.nv12) },
+    Entry(name: "format", summary: "makes one pixel format of every other", argument: formatNames) { argument in
+      PixelFormat.allCases.first { $0.rawValue.lowercased() == argument?.lowercased() }.map { PixelFormatProcessor($0) }
+    },
   ]
 }

@@ -64,6 +64,21 @@ public final class PixelConverter: Sendable {
     }
   }
 
+  /// A copy of a frame that may be written to: in a format that is easy to draw on, for instance, such as
+  /// ``PixelFormat/bgra``.
+  ///
+  /// - Throws: as ``convert(_:to:)-(PixelBuffer,_)``.
+  public func mutableCopy(
+    of pixelBuffer: PixelBuffer, as pixelFormat: PixelFormat
+  ) throws(PipSinkError) -> MutablePixelBuffer {
+    let output = Output(pixelFormat: pixelFormat)
+    return try state.withLock { state throws(PipSinkError) in
+      try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
+        try makePicture(of: frame, output, as: try state.target(of: frame, output), with: &state.converter)
+      }
+    }
+  }
+
   /// The picture of `pixelBuffer` in another format, described as the caller knows it to be.
   func redraw(_ pixelBuffer: PixelBuffer, as format: VideoFormatDescription) throws(PipSinkError) -> PixelBuffer {
     try state.withLock { state throws(PipSinkError) in
@@ -76,11 +91,18 @@ public final class PixelConverter: Sendable {
   private func draw(
     _ frame: MappedFrame, _ output: Output, as format: VideoFormatDescription, with converter: inout PictureConverter
   ) throws(PipSinkError) -> PixelBuffer {
+    try makePicture(of: frame, output, as: format, with: &converter).finish()
+  }
+
+  private func makePicture(
+    of frame: MappedFrame, _ output: Output, as format: VideoFormatDescription,
+    with converter: inout PictureConverter
+  ) throws(PipSinkError) -> MutablePixelBuffer {
     var result = try pool.makePixelBuffer(format)
     try result.withMappedFrame { target throws(PipSinkError) in
       try converter.draw(frame, output, into: Picture(target))
     }
-    return result.finish()
+    return result
   }
 
   /// The same with a sample's times and attachments kept. Its own orientation is carried out, before the output's.

@@ -11,7 +11,7 @@ public final class FrameRouter: Sendable {
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
   private let firstFrameBroadcast = Broadcast<StreamID>()
-  private let logger = Logger(visible: "pipsink.routing")
+  private let logger: Logger
 
   private struct Control {
     var table: RoutingTable
@@ -32,7 +32,11 @@ public final class FrameRouter: Sendable {
   }
 
   /// - Parameter destination: the primary surface of picture-in-picture.
-  init(table: RoutingTable = RoutingTable(), destination: (any SampleBufferDestination)?) {
+  init(
+    table: RoutingTable = RoutingTable(), destination: (any SampleBufferDestination)?,
+    logger: Logger = Logger(visible: "pipsink.routing")
+  ) {
+    self.logger = logger
     control = Locked(Control(table: table, surfaces: [.primary: destination].compactMapValues(\.self)))
   }
 
@@ -93,6 +97,10 @@ public final class FrameRouter: Sendable {
       if let route = control.route(streamID) { return route.add(destination) }
       if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
         control.awaiting[streamID, default: []].append(destination)
+        let known = control.routes.map { "\"\($0.streamID)\"" }.sorted().joined(separator: ", ")
+        logger.notice(
+          "a surface waits for stream \"\(streamID)\", which is not there; \(known.isEmpty ? "there is none" : "there are \(known)")"
+        )
       }
       return false
     }

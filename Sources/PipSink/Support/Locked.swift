@@ -36,9 +36,9 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   @inline(__always)
-  package func withLock<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure)
-    -> Result
-  {
+  package func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&state.pointee)

@@ -1,0 +1,84 @@
+import Foundation
+import PipSink
+import Testing
+
+@testable import pipsink_demo
+
+/// Files and URIs in the place of a pipeline.
+@Suite struct MediaArgumentTests {
+  private func ids(_ arguments: [String]) -> [StreamID]? { StreamOption.media(arguments)?.map(\.streamID) }
+
+  private func uris(_ arguments: [String]) -> [String]? {
+    StreamOption.media(arguments)?.map { stream in if case .uri(let uri) = stream.source { uri } else { "" } }
+  }
+
+  @Test func filesAndURIsAreToldFromPipelines() {
+    #expect(ids(["film.mkv"]) == ["film"])
+    #expect(ids(["/media/My film.part 1.webm", "rtsp://192.0.2.7/door?user=a/b"]) == ["My film.part 1", "door"])
+    #expect(ids(["https://example.org"]) == ["example"] && ids(["https://example.org/live/"]) == ["live"])
+    #expect(ids(["a.mkv", "b/a.mkv", "c/a.avi"]) == ["a", "a-2", "a-3"], "no two are called alike")
+    #expect(ids([".mkv"]) == ["stream"] && ids(["/"]) == ["stream"])
+    let pipelines = [
+      [], ["videotestsrc"], ["videotestsrc ! appsink name=a"], ["videotestsrc", "!", "appsink", "name=a"],
+      ["filesrc", "location=/a.mkv", "!", "appsink"], ["file:///a.mkv ! decodebin ! appsink"],
+      ["playbin uri=file:///a"],
+      ["filesrc location=film.mkv"], [""],
+    ]
+    for pipeline in pipelines { #expect(ids(pipeline) == nil, "\(pipeline)") }
+  }
+
+  @Test func aFilesURIHasWhateverItsNameHas() throws {
+    #expect(uris(["/tmp/a b#c%.mkv"]) == ["file:///tmp/a%20b%23c%25.mkv"])
+    #expect(uris(["http://a/b!c"]) == ["http://a/b!c"])
+    let folder = try TemporaryFolder()
+    let path = folder.path("no extension")
+    try Data().write(to: URL(fileURLWithPath: path))
+    #expect(uris([path])?.first?.hasSuffix("/no%20extension") == true && ids([path]) == ["no extension"])
+    let here = FileManager.default.currentDirectoryPath
+    #expect(uris(["film.mkv"])?.first?.hasPrefix("file:///") == true)
+    #expect(uris(["film.mkv"])?.first?.removingPercentEncoding == "file://\(here == "/" ? "" : here)/film.mkv")
+  }
+
+  @Test func filesPlayToTheirEndWithTheirSoundOneOfThemInPictureInPicture() async throws {
+    let folder = try TemporaryFolder()
+    let sound = "audiotestsrc num-buffers=20 ! audio/x-raw,rate=44100 ! vorbisenc ! mux."
+    for name in ["one film.mkv", "two.mkv"] {
+      let path = folder.path(name).replacingOccurrences(of: " ", with: "_")
+      let picture = "videotestsrc num-buffers=15 ! video/x-raw,width=64,height=36,framerate=30/1 ! jpegenc"
+      try await Tool.gstLaunch("\(picture) ! matroskamux name=mux ! filesink location=\(path) \(sound)")
+    }
+    try FileManager.default.moveItem(atPath: folder.path("one_film.mkv"), toPath: folder.path("one film.mkv"))
+    let result = try await Demo.play([
+      folder.path("one film.mkv"), "file://" + folder.path("two.mkv"), "--mode", "pip", "--surface", "offscreen",
+      "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .finished)
+    #expect(report.streams.mapValues(\.received) == ["one film": 15, "two": 15])
+    #expect(report.streams.mapValues(\.state) == ["one film": "ended", "two": "ended"])
+    #expect(report.streams["one film"]?.pip == 15 && report.pictureInPictureEvents.contains { $0.event == "didStart" })
+  }
+
+  @Test func aFileThatIsNotThereIsNamedAndTheOthersPlay() async throws {
+    let folder = try TemporaryFolder()
+    try await Tool.makeVideo(folder.path("there.mkv"))
+    let result = try await Demo.play([
+      folder.path("there.mkv"), folder.path("missing.mkv"), "--surface", "none", "--report", "-",
+    ])
+    #expect(result.status == 74)
+    #expect(result.errors.contains("stream \"missing\" failed") && result.errors.contains("missing.mkv"))
+    #expect(try result.report().streams["there"]?.received == 40)
+  }
+
+  @Test func streamsNeedNoPipelineBesideThem() async throws {
+    let folder = try TemporaryFolder()
+    try await Tool.makeVideo(folder.path("film.mkv"))
+    let result = try await Demo.play([
+      "--stream", "a=videotestsrc num-buffers=5 ! appsink", "--stream", "b=file://\(folder.path("film.mkv"))",
+      "--stream", "c=videotestsrc num-buffers=7 ! appsink", "--at", "0.2=start:c", "--surface", "none", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.report().streams.mapValues(\.received) == ["a": 5, "b": 40, "c": 7])
+  }
+}
