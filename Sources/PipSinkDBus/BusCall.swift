@@ -40,6 +40,7 @@ final class BusCall: @unchecked Sendable {
 
 /// What the interfaces take of a call's arguments.
 struct BusArguments: Sendable {
+  /// Its strings, and "true" or "false" for a boolean, in their order.
   private(set) var strings: [String] = []
   /// A property's new value, where it is a number.
   private(set) var number: Double?
@@ -51,6 +52,7 @@ struct BusArguments: Sendable {
       defer { g_variant_unref(child) }
       switch String(cString: g_variant_get_type_string(child)) {
       case "s": strings.append(String(cString: g_variant_get_string(child, nil)))
+      case "b": strings.append(g_variant_get_boolean(child) != 0 ? "true" : "false")
       case "v":
         let value = g_variant_get_variant(child)
         defer { g_variant_unref(value) }

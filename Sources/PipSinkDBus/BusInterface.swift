@@ -10,7 +10,8 @@ protocol BusInterface: AnyObject {
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue]
 
-  /// Carries out a method; `arguments` are those that are strings, as the description says.
+  /// Carries out a method; `arguments` are those that are strings, and "true" or "false" for booleans, as the description
+  /// says.
   ///
   /// - Returns: its results.
   func perform(

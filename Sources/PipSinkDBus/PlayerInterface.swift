@@ -84,7 +84,7 @@ final class PlayerInterface: BusInterface {
 
   /// The stream after or before the one in picture-in-picture.
   private func neighbour(in session: PictureInPictureSession, forward: Bool) -> StreamID? {
-    session.pictureInPictureStreamID.flatMap { _ in session.controller.streamSelector.neighbour(forward: forward) }
+    session.pictureInPictureStreamID.flatMap { _ in session.controller.neighbour(forward: forward) }
   }
 
   private func metadata(of session: PictureInPictureSession) -> [String: BusValue] {

@@ -8,6 +8,7 @@ final class SessionInterface: BusInterface {
     <method name="Init"/>
     <method name="Enable"><arg name="stream" type="s" direction="in"/></method>
     <method name="Stop"/>
+    <method name="Toggle"/>
     <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
     <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
     <method name="EnableWhenBackground"/>
@@ -17,12 +18,31 @@ final class SessionInterface: BusInterface {
       <arg name="source" type="s" direction="in"/>
     </method>
     <method name="StopPlayingStream"><arg name="stream" type="s" direction="in"/></method>
+    <method name="SetMuted"><arg name="muted" type="b" direction="in"/></method>
+    <method name="SetCameraState">
+      <arg name="stream" type="s" direction="in"/>
+      <arg name="state" type="s" direction="in"/>
+    </method>
+    <method name="SetMicrophoneState">
+      <arg name="stream" type="s" direction="in"/>
+      <arg name="state" type="s" direction="in"/>
+    </method>
+    <method name="SetGravity">
+      <arg name="stream" type="s" direction="in"/>
+      <arg name="gravity" type="s" direction="in"/>
+    </method>
+    <method name="SetPictureInPictureGravity"><arg name="gravity" type="s" direction="in"/></method>
     <method name="Statistics"><arg name="streams" type="a{sa{sv}}" direction="out"/></method>
+    <property name="Version" type="s" access="read"/>
     <property name="State" type="s" access="read"/>
+    <property name="Muted" type="b" access="read"/>
     <property name="PictureInPictureState" type="s" access="read"/>
     <property name="PictureInPictureStream" type="s" access="read"/>
     <property name="Streams" type="a{ss}" access="read"/>
+    <property name="PictureInPictureAspectRatio" type="d" access="read"/>
     <property name="StreamErrors" type="a{ss}" access="read"/>
+    <property name="Cameras" type="a{ss}" access="read"/>
+    <property name="Microphones" type="a{ss}" access="read"/>
     <signal name="StreamAdded"><arg name="stream" type="s"/></signal>
     <signal name="StreamStateChanged">
       <arg name="stream" type="s"/>
@@ -42,6 +62,11 @@ final class SessionInterface: BusInterface {
     let states = streams.map { ($0.id, BusValue.string($0.state.name)) }
     let errors = streams.compactMap { info in info.failure.map { (info.id, BusValue.string($0.description)) } }
     return [
+      "Version": .string(PipSink.version), "Muted": .bool(session.isMuted),
+      // 0 while no picture says it.
+      "PictureInPictureAspectRatio": .double(session.controller.aspectRatio ?? 0),
+      "Cameras": .streams(of: "s", streams.map { ($0.id, .string($0.camera.rawValue)) }),
+      "Microphones": .streams(of: "s", streams.map { ($0.id, .string($0.microphone.rawValue)) }),
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
       "PictureInPictureStream": .stream(session.pictureInPictureStreamID),
@@ -60,6 +85,16 @@ final class SessionInterface: BusInterface {
       if let reason = controller.unsupportedReason { throw .pictureInPicture(.unsupported(reason: reason)) }
     case "Enable": try session.startPictureInPicture(Self.streamID(arguments))
     case "Stop": session.stopPictureInPicture()
+    case "Toggle": try session.perform(.togglePictureInPicture)
+    case "SetMuted": session.isMuted = arguments.first == "true"
+    case "SetCameraState":
+      try session.setCameraState(Self.choice(arguments, name: "state"), of: Self.streamID(arguments))
+    case "SetMicrophoneState":
+      try session.setMicrophoneState(Self.choice(arguments, name: "state"), of: Self.streamID(arguments))
+    case "SetGravity":
+      try session.setVideoGravity(Self.choice(arguments, name: "gravity"), of: Self.streamID(arguments))
+    case "SetPictureInPictureGravity":
+      controller.configuration.videoGravity = try Self.choice(arguments, name: "gravity")
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "EnableWhenBackground":
@@ -112,6 +147,18 @@ final class SessionInterface: BusInterface {
       throw .system(.invalidArgument("stream", reason: "it has control characters in it"))
     }
     return StreamID(id)
+  }
+
+  /// The last argument, which is one of a type's words.
+  private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+    _ arguments: [String], name: String
+  ) throws(PipSinkError) -> Choice {
+    let text = arguments.last ?? ""
+    guard let choice = Choice(rawValue: text) else {
+      let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .system(.invalidArgument(name, reason: "\"\(text)\" is none of \(words)"))
+    }
+    return choice
   }
 
   private static func checked(_ text: String?, name: String, limit: Int) throws(PipSinkError) -> String {

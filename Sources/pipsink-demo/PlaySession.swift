@@ -24,6 +24,7 @@ final class PlaySession {
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
   private var isInterrupted = false
+  private var hasSaidThatThereIsNoSound = false
   var failed: [StreamID: PipSinkError] = [:]
   /// How many `start` actions are still to come.
   private var startsToCome = 0
@@ -90,7 +91,7 @@ final class PlaySession {
     try startDBus()
     let continuation = continuation
     let signals = SignalSources { Task { @MainActor in self.interrupt() } }
-    let keys = TerminalKeys { key in continuation.yield { TimedAction.Action(key: key).map($0.perform) } }
+    let keys = TerminalKeys { key in continuation.yield { $0.performKey(key) } }
     // The report has also what happens just before the end.
     session.observeEvents { [weak self] event in
       self?.record(event)
@@ -231,6 +232,9 @@ final class PlaySession {
       statusLine.say("warning: the pipeline of \(streams) does not stop and is given up: one of its elements blocks")
     case .streamHasNoVideo(let id): statusLine.say("stream \"\(id)\" has sound, but no picture")
     case .audioFailed(let error):
+      // Once for all streams, and for all their tries.
+      guard !hasSaidThatThereIsNoSound else { break }
+      hasSaidThatThereIsNoSound = true
       statusLine.say("no sound: \(error); is a sound server running? The pictures go on.")
     case .audioInterruptionBegan(let interruption):
       statusLine.say("interrupted by another app's sound (\(interruption == .pause ? "paused" : "quieter"))")
@@ -277,10 +281,13 @@ final class PlaySession {
         startsToCome -= 1
         try startStream(id)
       case .stopStream(let id): try session.removeStream(id)
+      case .camera(let state, let id): try session.setCameraState(state, of: id)
+      case .microphone(let state, let id): try session.setMicrophoneState(state, of: id)
       case .background: session.setBackground(true)
       case .foreground: session.setBackground(false)
       case .volume(let volume): session.volume = volume
       case .help: showHelp()
+      case .snapshot where snapshots == nil: statusLine.say("No pictures are written without --snapshots.")
       case .snapshot: try writeSnapshots()
       case .quit: outcome = .quit
       }
@@ -289,6 +296,18 @@ final class PlaySession {
       // No stream will tell of its end where it has not begun.
       if case .startStream = action, engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
     }
+  }
+
+  /// Of the terminal. Every key has an answer.
+  private func performKey(_ key: Character) {
+    guard let action = TimedAction.Action(key: key) else {
+      return statusLine.say("The key \"\(key)\" does nothing; ? shows those that do something.".visible)
+    }
+    perform(action)
+    if action == .session(.toggleFullscreen), !(session.display is WindowDisplay) {
+      statusLine.say("There is no window that could be fullscreen.")
+    }
+    statusLine.update(session, seconds: seconds)
   }
 
   private func startStream(_ id: StreamID) throws(PipSinkError) {

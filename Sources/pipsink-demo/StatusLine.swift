@@ -27,8 +27,9 @@ final class StatusLine: TerminalLine {
     previous = Dictionary(streams.map { ($0.streamID, $0.received) }) { $1 }
     previousTime = now
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
+    let playback = (session.isPaused ? "  paused" : "") + (session.isMuted ? "  muted" : "")
     let windows = session.display.convertedFrameCount.map { "  (\($0) converted)" } ?? ""
-    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)  \(parts.joined(separator: " | "))\(windows)"
+    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)\(playback)  \(parts.joined(separator: " | "))\(windows)"
     isTerminal ? show(line) : say(line)
   }
 }

@@ -13,6 +13,9 @@ struct TimedAction: ExpressibleByArgument {
     /// A stream of `--stream`.
     case startStream(StreamID)
     case stopStream(StreamID)
+    /// As the other side's signalling would say it.
+    case camera(DeviceState, StreamID)
+    case microphone(DeviceState, StreamID)
     /// As the window's close button does it.
     case close
     /// As if the app had gone to the background, or come back.
@@ -76,6 +79,10 @@ struct TimedAction: ExpressibleByArgument {
     case "source": .source(StreamID(id))
     case "start": .startStream(StreamID(id))
     case "stop": .stopStream(StreamID(id))
+    case "camera-on": .camera(.on, StreamID(id))
+    case "camera-off": .camera(.off, StreamID(id))
+    case "microphone-on": .microphone(.on, StreamID(id))
+    case "microphone-off": .microphone(.off, StreamID(id))
     case "volume": Double(id).flatMap { (0...1).contains($0) ? .volume($0) : nil }
     default: nil
     }

@@ -105,6 +105,63 @@ import Testing
     #expect(call.session.controller.state == .initialized)
   }
 
+  @Test func pictureInPictureIsToggled() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("Toggle", [], on: call.session)
+    #expect(try await eventually { call.session.controller.isActive })
+    _ = try interface.perform("Toggle", [], on: call.session)
+    #expect(call.session.pictureInPictureStreamID == nil)
+  }
+
+  @Test func whatTheOtherSideSaysOfItsDevicesIsToldAndFollowed() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    try await started(call)
+    _ = try interface.perform("SetCameraState", ["a", "off"], on: call.session)
+    _ = try interface.perform("SetMicrophoneState", ["b", "on"], on: call.session)
+    let properties = interface.properties(of: call.session)
+    #expect(properties["Cameras"] == .dictionary(of: "s", ["a": .string("off"), "b": .string("on")]))
+    #expect(properties["Microphones"] == .dictionary(of: "s", ["a": .string("unknown"), "b": .string("on")]))
+    #expect(try await eventually { call.session.pictureInPictureStreamID == "b" })
+    let known: [StreamID] = ["a", "b"]
+    for method in ["SetCameraState", "SetMicrophoneState"] {
+      #expect(throws: PipSinkError.stream(.unknown("c", known: known))) {
+        try interface.perform(method, ["c", "on"], on: call.session)
+      }
+      #expect(throws: PipSinkError.system(.invalidArgument("state", reason: "\"dim\" is none of unknown, on, off"))) {
+        try interface.perform(method, ["a", "dim"], on: call.session)
+      }
+    }
+  }
+
+  @Test func howPicturesAreFittedIsSaidForTheAppAndForPictureInPicture() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("SetGravity", ["a", "resizeAspectFill"], on: call.session)
+    _ = try interface.perform("SetPictureInPictureGravity", ["resize"], on: call.session)
+    #expect(call.session.layer(of: "a")?.videoGravity == .resizeAspectFill)
+    #expect(call.session.layer(of: "b")?.videoGravity == .resizeAspect)
+    #expect(call.session.controller.displayLayer.videoGravity == .resize)
+    #expect(throws: PipSinkError.self) { try interface.perform("SetGravity", ["a", "fit"], on: call.session) }
+    #expect(throws: PipSinkError.self) { try interface.perform("SetGravity", ["c", "resize"], on: call.session) }
+  }
+
+  @Test func theVersionTheSoundAndTheWindowsShapeAreTold() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    #expect(interface.properties(of: call.session)["Version"] == .string(PipSink.version))
+    for isMuted in [true, false] {
+      _ = try interface.perform("SetMuted", ["\(isMuted)"], on: call.session)
+      #expect(call.session.isMuted == isMuted && interface.properties(of: call.session)["Muted"] == .bool(isMuted))
+    }
+    #expect(interface.properties(of: call.session)["PictureInPictureAspectRatio"] == .double(0))
+    try await started(call)
+    let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer.size
+    let ratio = Double(picture.width) / Double(picture.height)
+    #expect(interface.properties(of: call.session)["PictureInPictureAspectRatio"] == .double(ratio))
+  }
+
   @Test func initSaysWhyThereCanBeNone() throws {
     let call = try Call()
     let interface = SessionInterface()
@@ -249,6 +306,26 @@ import Testing
     #expect(seen == ["b", "c", "a", "c", "b"])
     _ = try player.perform("Stop", [], on: call.session)
     #expect(!call.window.isOpen)
+  }
+
+  @Test func nextPassesOverAStreamThatHasNoPictureYet() async throws {
+    let call = try Call(["a", "b"])
+    let player = PlayerInterface()
+    let late = try call.session.addInput("late")
+    call.session.engine.setInput("late", to: .playing)
+    try await started(call)
+    var seen: [StreamID] = []
+    for _ in 0..<3 {
+      _ = try player.perform("Next", [], on: call.session)
+      seen.append(call.session.controller.currentStreamID)
+    }
+    #expect(seen == ["b", "a", "b"])
+    try call.session.removeStream("a")
+    #expect(call.window.presentation?.actions.contains(.nextStream) == false, "there is no other with a picture")
+    late.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    #expect(try await eventually { call.window.presentation?.actions.contains(.nextStream) == true })
+    _ = try player.perform("Next", [], on: call.session)
+    #expect(call.session.controller.currentStreamID == "late")
   }
 
   @Test func theTrackIsTheStreamWithItsIDAsAPath() throws {

@@ -78,6 +78,13 @@ import Testing
     #expect(BusMessage.shortDebug("gst.c(1): f ():\nNo\u{301}") == "No\u{301}")
   }
 
+  @Test func aServersAddressIsNamedWithoutWhatIsSecret() {
+    let address = BusMessage.Address("rtsp://user:secret@example.org:554/door?token=1#x")
+    #expect(address?.text == "rtsp://example.org:554/door" && address?.host == "example.org")
+    #expect(BusMessage.Address("http://[2001:db8::1]/a")?.text == "http://[2001:db8::1]/a")
+    for text in ["file:///tmp/a", "door", "", "http://"] { #expect(BusMessage.Address(text) == nil, "\(text)") }
+  }
+
   @Test func levelsAreDividedByBytes() throws {
     #expect(try LogLevels("a:debug,\u{301}b:info").rules.map(\.pattern) == ["a", "\u{301}b"])
     #expect(try LogLevels("\u{A0}debug\u{2003}").level(of: "x") == .debug)

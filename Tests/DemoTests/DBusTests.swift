@@ -1,4 +1,5 @@
 import Foundation
+import PipSink
 import Testing
 
 @testable import pipsink_demo
@@ -24,7 +25,8 @@ struct DBusTests {
       "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
       "readonly s PictureInPictureState = 'Initialized';", "readonly a{ss} Streams = {};",
-      "readonly a{ss} StreamErrors = {};",
+      "readonly a{ss} StreamErrors = {};", "readonly a{ss} Cameras = {};", "SetCameraState(in  s stream,",
+      "readonly s Version = '\(PipSink.version)';", "SetMuted(in  b muted);", "Toggle();",
     ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
     let player = try await introspect("/org/mpris/MediaPlayer2")
     for member in [
@@ -66,6 +68,17 @@ struct DBusTests {
     try await bus.playerctl("volume", "7")
     #expect(try await bus.playerctl("volume").hasPrefix("1.0"))
     demo.stop()
+  }
+
+  @Test func soundIsSwitchedByABoolean() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    for isMuted in [true, false] {
+      #expect(try await bus.call("SetMuted", arguments: ["\(isMuted)"]).status == 0)
+      #expect(try await bus.property("Muted").contains("\(isMuted)"))
+    }
+    #expect(try await bus.call("SetGravity", arguments: ["a", "resize"]).errors.contains("UnknownStream"))
+    #expect(try await bus.quit(demo).status == 0)
   }
 
   @Test func playerctlPausesStreamsOfThePipelineAndOfTheirOwn() async throws {

@@ -12,7 +12,9 @@ import Testing
       ("foreground", .foreground), ("quit", .quit), ("pause", .session(.togglePause)),
       ("mute", .session(.toggleMute)),
       ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("start:a", .startStream("a")),
-      ("stop:a", .stopStream("a")), ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
+      ("stop:a", .stopStream("a")), ("camera-on:a", .camera(.on, "a")), ("camera-off:a", .camera(.off, "a")),
+      ("microphone-on:a", .microphone(.on, "a")), ("microphone-off:a:b", .microphone(.off, "a:b")),
+      ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
       // An ID may hold what divides the others.
       ("pip:a:b=c", .pictureInPicture("a:b=c")), ("stop: ", .stopStream(" ")),
     ]
@@ -25,6 +27,7 @@ import Testing
   @Test(arguments: [
     "1=", "1=nonsense", "1=pip", "1=pip:", "1=toggle", "1=next", "1=fullscreen", "1=help", "1=normal:a", "quit",
     "=quit", "1quit", "1=volume:", "1=volume:1.1", "1=volume:-0.1", "1=volume:x", "1=Quit", "1=go:a", "-0.1=quit",
+    "1=camera:a", "1=camera-off", "1=microphone-off:",
     "1000000001=quit",
   ])
   func whatIsNoActionIsRefused(text: String) {

@@ -179,7 +179,8 @@ import Testing
     let result = try await Demo.play(
       Demo.pipeline("rtsp") + ["--duration", "30"], environment: ["RTSP_URL": "rtsp://127.0.0.1:9/none"])
     #expect(result.status == 74)
-    #expect(result.errors.contains("rtspsrc0"), "\(result.errors)")
+    #expect(
+      result.errors.contains("rtspsrc0") && result.errors.contains("rtsp://127.0.0.1:9/none: "), "\(result.errors)")
   }
 
   @Test func theScreenOfARealXServer() async throws {

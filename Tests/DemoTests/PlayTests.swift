@@ -17,6 +17,22 @@ import Testing
     #expect(report.streams["remote-1"]?.pip == 20 && report.streams["remote-2"]?.inApp == 20)
   }
 
+  @Test func aCameraThatGoesOffLeavesPictureInPictureAndTheStatusSaysWhatStandsStill() async throws {
+    let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36 ! appsink name="
+    let result = try await Demo.play([
+      "\(live)a \(live)b", "--mode", "pip", "--surface", "offscreen", "--at", "1=camera-off:a", "--at",
+      "1=microphone-off:b", "--at", "1.5=mute", "--at", "1.5=pause", "--at", "1.6=snapshot", "--duration", "3.5",
+      "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let events = try result.report().pictureInPictureEvents
+    #expect(events.contains { $0.event == "sourceChanged" && $0.detail == "a to b" })
+    #expect(result.errors.contains("pip:b  paused  muted  "))
+    #expect(result.errors.contains("without --snapshots"))
+    let unknown = try await Demo.play(["\(live)a", "--at", "1=camera-off:nobody"])
+    #expect(unknown.status == 64 && unknown.errors.contains("nobody"))
+  }
+
   /// What becomes of picture-in-picture when its stream has ended, and who is in it then.
   struct EndAction {
     var option: String?

@@ -9,8 +9,35 @@ enum BusMessage {
     let parts = parts(of: message, gst_message_parse_error)
     return .pipeline(
       .elementFailed(
-        element: parts.element, message: parts.text, detail: parts.detail,
+        element: parts.element, message: parts.text, detail: detail(of: parts, message.pointee.src),
         kind: failureKind(parts, ofFilePipeline: readsFiles, source: message.pointee.src)))
+  }
+
+  /// With the address of a source whose message does not name it.
+  private static func detail(of parts: Parts, _ source: UnsafeMutablePointer<GstObject>?) -> String? {
+    guard let source, gobjectIsA(source, gst_uri_handler_get_type()),
+      let uri = String(taking: gst_uri_handler_get_uri(OpaquePointer(source))), let address = Address(uri),
+      !parts.text.contains(address.host), parts.detail?.contains(address.host) != true
+    else { return parts.detail }
+    return parts.detail.map { "\(address.text): \($0)" } ?? address.text
+  }
+
+  /// Where a source reads from, in another place than this machine's files, as it may be printed: without names, passwords
+  /// and tokens.
+  struct Address: Equatable {
+    let text: String
+    let host: String
+
+    init?(_ uri: String) {
+      guard let parsed = gst_uri_from_string(uri) else { return nil }
+      defer { gst_mini_object_unref(UnsafeMutablePointer(parsed)) }
+      guard let host = gst_uri_get_host(parsed).map({ String(cString: $0) }), !host.isEmpty else { return nil }
+      gst_uri_set_userinfo(parsed, nil)
+      gst_uri_set_query_string(parsed, nil)
+      gst_uri_set_fragment(parsed, nil)
+      guard let text = String(taking: gst_uri_to_string(parsed)) else { return nil }
+      (self.text, self.host) = (text, host)
+    }
   }
 
   private static func failureKind(

@@ -1,5 +1,5 @@
 /// What is known of the camera or the microphone behind a stream.
-public enum DeviceState: String, Sendable {
+public enum DeviceState: String, CaseIterable, Sendable {
   /// Nothing has come of it yet, and nobody has said anything.
   case unknown
   case on

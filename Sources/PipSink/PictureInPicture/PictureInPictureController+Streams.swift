@@ -96,6 +96,8 @@ extension PictureInPictureController {
 
   func streamDidBecomeReady(_ id: StreamID) {
     if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
+    // It may be gone to from now on.
+    updatePresentation()
     guard id == streamID else { return }
     if isWaitingForPicture {
       become(.idle(.nothing))

@@ -41,9 +41,11 @@ extension PictureInPictureController {
 
   // MARK: - Controls
 
-  /// The stream that the window's arrows go to.
-  private func neighbour(forward: Bool) -> StreamID? {
-    keepsPlaceOfEndedStream ? streamSelector.selected : streamSelector.neighbour(forward: forward)
+  /// The stream that the window's arrows and a media player's keys go to: the one after the chosen one, round in a circle,
+  /// or before it. While the window is open, those without a picture yet are passed over. Nil where there is no other.
+  public func neighbour(forward: Bool) -> StreamID? {
+    if keepsPlaceOfEndedStream { return streamSelector.selected }
+    return streamSelector.neighbour(forward: forward) { [phase, handover] id in !phase.isOpen || handover.isReady(id) }
   }
 
   var isPlaybackPaused: Bool {

@@ -83,8 +83,10 @@ public struct PictureInPictureStreamSelector: Sendable {
   }
 
   /// The stream with a picture after the chosen one, round in a circle, or before it. The local one is among them.
-  public func neighbour(forward: Bool) -> StreamID? {
-    let candidates = streams.filter { $0.isEnabled || $0.id == selected }
+  public func neighbour(forward: Bool) -> StreamID? { neighbour(forward: forward) { _ in true } }
+
+  func neighbour(forward: Bool, where isWanted: (StreamID) -> Bool) -> StreamID? {
+    let candidates = streams.filter { $0.isEnabled && isWanted($0.id) || $0.id == selected }
     guard let index = candidates.firstIndex(where: { $0.id == selected }) else { return candidates.first?.id }
     let next = candidates[(index + (forward ? 1 : candidates.count - 1)) % candidates.count].id
     return next == selected ? nil : next

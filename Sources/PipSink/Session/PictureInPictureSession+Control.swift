@@ -67,7 +67,7 @@ extension PictureInPictureSession {
         try startPictureInPicture()
       }
     case .nextStream:
-      try startPictureInPicture(controller.streamSelector.neighbour(forward: true) ?? controller.currentStreamID)
+      try startPictureInPicture(controller.neighbour(forward: true) ?? controller.currentStreamID)
     case .togglePause: isPaused.toggle()
     case .toggleMute: isMuted.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
@@ -116,6 +116,38 @@ extension PictureInPictureSession {
     emit(.playbackChanged)
   }
 
+  // MARK: - What the app knows of streams
+
+  /// What the app knows of the camera behind a stream, from its signalling for instance: its place in the app and
+  /// picture-in-picture show it. It holds, whatever the frames tell, until the app says `unknown`.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setCameraState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    engine.setCameraState(state, of: streamID)
+  }
+
+  /// The same for the microphone.
+  ///
+  /// - Throws: as above.
+  public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    engine.setMicrophoneState(state, of: streamID)
+  }
+
+  /// How a stream's pictures are fitted to its place in the app, from now on. That of picture-in-picture is in the
+  /// controller's configuration.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also where the display shows no streams.
+  public func setVideoGravity(_ gravity: VideoGravity, of streamID: StreamID) throws(PipSinkError) {
+    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
+    layer.videoGravity = gravity
+  }
+
+  private func check(_ streamID: StreamID) throws(PipSinkError) {
+    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
+  }
+
   // MARK: - Windows for single streams
 
   /// The session's controller and those of streams with windows for themselves.
@@ -130,7 +162,7 @@ extension PictureInPictureSession {
     for streamID: StreamID
   ) throws(PipSinkError) -> PictureInPictureController {
     if let known = dedicatedControllers[streamID] { return known }
-    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
+    try check(streamID)
     let new = PictureInPictureController(
       contentSource: ContentSource(router: router, streamID: streamID),
       window: try display.makePictureInPictureHost(), configuration: controller.configuration)
