@@ -22,7 +22,7 @@ sanitizer_environment = \
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
 .PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan test-valgrind clean dependencies test-dependencies install-build \
-  install deb test-deb docs
+  install uninstall deb test-deb docs
 
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
@@ -122,6 +122,15 @@ install: install-build
 	$(install_products)/pipsink-demo --generate-completion-script zsh > $(share)/zsh/vendor-completions/_pipsink-demo
 	$(install_products)/pipsink-demo --generate-completion-script fish > $(share)/fish/vendor_completions.d/pipsink-demo.fish
 	@echo "The plugin is in $(plugin_folder). Where that is not GStreamer's own folder, GST_PLUGIN_PATH has to name it."
+
+# Takes away what "make install" with the same PREFIX has put there.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/pipsink-demo $(DESTDIR)$(plugin_folder)/libgstpipsink.so
+	rm -f $(addprefix $(share)/pipsink/,$(wildcard pipelines/*.launch))
+	rm -f $(share)/man/man1/pipsink-demo.1 $(share)/man/man7/pipsink.7
+	rm -f $(share)/bash-completion/completions/pipsink-demo $(share)/zsh/vendor-completions/_pipsink-demo
+	rm -f $(share)/fish/vendor_completions.d/pipsink-demo.fish
+	rmdir $(share)/pipsink/pipelines $(share)/pipsink 2>/dev/null || true
 
 deb:
 	rm -rf .build/deb
