@@ -6,6 +6,8 @@ import PipSinkGTK
 final class ElementDisplay: SessionDisplay {
   private let base: any SessionDisplay
   private var members: [StreamID: SessionMember] = [:]
+  /// Asked for the stream in the picture-in-picture window.
+  var pictureInPictureStreamID: (() -> StreamID?)?
   /// Of streams in windows of their applications'.
   private var foreign: [StreamID: X11WindowRenderer] = [:]
 
@@ -22,6 +24,10 @@ final class ElementDisplay: SessionDisplay {
       let shown = (windows?.shownStreamIDs ?? []).compactMap { self?.members[$0] }
       for member in shown { ElementNavigation.send(key: key, to: member) }
       return !shown.isEmpty
+    }
+    windows.pictureInPictureKeyHandler = { [weak self] key in
+      guard let self, let member = pictureInPictureStreamID?().flatMap({ self.members[$0] }) else { return }
+      ElementNavigation.send(key: key, to: member)
     }
     windows.pointerHandler = { [weak self] id, event, size in
       if let member = self?.members[id] { ElementNavigation.send(event, on: size, to: member) }
@@ -78,6 +84,10 @@ final class ElementDisplay: SessionDisplay {
 
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
+  }
+
+  func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
+    if foreign[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
   }
 
   var canPresent: Bool { base.canPresent }

@@ -33,8 +33,12 @@ enum ElementNavigation {
 
   /// - Parameter key: GDK's number; its name is X11's, as GStreamer wants it.
   static func send(key: UInt32, to member: SessionMember) {
-    guard let name = gdk_keyval_name(key) else { return }
-    send(gst_navigation_event_new_key_press(name, noModifiers), to: member)
+    if let name = gdk_keyval_name(key) { send(key: String(cString: name), to: member) }
+  }
+
+  /// - Parameter key: X11's name.
+  static func send(key: String, to member: SessionMember) {
+    send(gst_navigation_event_new_key_press(key, noModifiers), to: member)
   }
 
   private static func send(_ event: UnsafeMutablePointer<GstEvent>?, to member: SessionMember) {

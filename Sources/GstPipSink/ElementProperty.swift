@@ -51,6 +51,16 @@ struct ElementProperty: Sendable {
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
       "What becomes of the picture-in-picture window when this stream ends in it", whenPlaying, \.endAction),
+    boolean(
+      "paused", "Paused",
+      "Whether the stream stands still, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "
+        + "application for that state (request-state), before the start for PAUSED with the first picture",
+      get: { state in state.playback.withLock(\.isPaused) }, set: { $0.set(isPaused: $1) }),
+    boolean(
+      "muted", "Muted",
+      "Whether the stream's sound is off, as the windows show it and their button switches it: playbin's mute where "
+        + "the element is in one, else for the application to follow (notify::muted) and to set",
+      get: { $0.isMuted }, set: { $0.set(isMuted: $1) }),
     // GstVideoDirection's.
     ElementProperty(name: "video-direction") {
       nil
@@ -118,13 +128,22 @@ struct ElementProperty: Sendable {
     _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
     _ setting: WritableKeyPath<ElementSettings, Bool> & Sendable
   ) -> ElementProperty {
+    boolean(
+      name, nick, summary, flags, get: { $0.settings[keyPath: setting] },
+      set: { state, isSet in state.set { $0[keyPath: setting] = isSet } })
+  }
+
+  /// One that is false at first.
+  private static func boolean(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags = whenPlaying,
+    get: @escaping @Sendable (ElementState) -> Bool, set: @escaping @Sendable (ElementState, Bool) -> Void
+  ) -> ElementProperty {
     ElementProperty(name: name) {
-      g_param_spec_boolean(name, nick, summary, ElementSettings()[keyPath: setting] ? 1 : 0, flags)
+      g_param_spec_boolean(name, nick, summary, 0, flags)
     } set: { state, value in
-      let isSet = g_value_get_boolean(value) != 0
-      state.set { $0[keyPath: setting] = isSet }
+      set(state, g_value_get_boolean(value) != 0)
     } get: { state, value in
-      g_value_set_boolean(value, state.settings[keyPath: setting] ? 1 : 0)
+      g_value_set_boolean(value, get(state) ? 1 : 0)
     }
   }
 

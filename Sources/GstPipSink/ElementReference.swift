@@ -37,6 +37,13 @@ final class ElementReference: @unchecked Sendable {
     use { g_object_notify(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property) }
   }
 
+  /// Whether the application, or what it has bound a property to, hears of the property's changes.
+  func isNotifying(_ property: String) -> Bool {
+    // GObject's number among GLib's fundamental types.
+    let signal = g_signal_lookup("notify", GType(20 << 2))
+    return use { g_signal_has_handler_pending($0, signal, g_quark_from_string(property), 0) != 0 } ?? false
+  }
+
   /// Asks the application to pause its pipeline, or to play it.
   func request(_ state: GstState) {
     use { element in

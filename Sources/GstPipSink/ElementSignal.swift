@@ -93,7 +93,7 @@ extension PictureInPictureStopReason {
     case .foreground: "foreground"
     case .sourceEnded: "source-ended"
     case .failed(let error): "failed: \(error)"
-    case .invalidated: "invalidated"
+    case .uninitialized: "uninitialized"
     }
   }
 }

@@ -8,6 +8,7 @@ import PipSink
 final class ElementState: @unchecked Sendable {
   let reference: ElementReference
   private let box = Locked(ElementSettings())
+  let playback = Locked(ElementPlayback())
   private let membership = Locked<SessionMember?>(nil)
   /// Where an engine that runs the element takes its frames, which the session has nothing to do with then.
   private let engineChain = Locked<ProcessorChain?>(nil)
@@ -94,7 +95,7 @@ final class ElementState: @unchecked Sendable {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
       } else {
-        let member = try Session.join(streamID: id, element: reference, settings: box)
+        let member = try Session.join(streamID: id, element: reference, settings: box, playback: playback)
         chain = member.chain
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }

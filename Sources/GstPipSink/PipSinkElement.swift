@@ -69,6 +69,7 @@ enum PipSinkElement {
     ElementSignal.install(on: `class`.assumingMemoryBound(to: GTypeClass.self).pointee.g_type)
     let elementClass = `class`.assumingMemoryBound(to: GstElementClass.self)
     elementClass.pointee.change_state = { PipSinkElement.change($0, $1) }
+    elementClass.pointee.post_message = { PipSinkElement.post($1, from: $0) }
     describe(elementClass)
     implement(`class`)
   }
@@ -130,13 +131,24 @@ enum PipSinkElement {
     }
     if transition == GST_STATE_CHANGE_NULL_TO_READY, !state(of: element).prepare() { return GST_STATE_CHANGE_FAILURE }
     let result = parent.pointee.change_state(element, transition)
-    switch transition {
-    case GST_STATE_CHANGE_PAUSED_TO_READY: state(of: element).endRun()
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING: state(of: element).member?.note(isPaused: false)
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED: state(of: element).member?.note(isPaused: true)
-    default: break
-    }
+    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { state(of: element).endRun() }
+    state(of: element).follow(transition)
     return result
+  }
+
+  /// A sink that was told to play before it had its first buffer gets there without a call of `change_state`; the message
+  /// of it comes in any case. Owns the message.
+  private static func post(
+    _ message: UnsafeMutablePointer<GstMessage>?, from element: UnsafeMutablePointer<GstElement>?
+  ) -> gboolean {
+    guard let element, let message, let parent = parentClass?.assumingMemoryBound(to: GstElementClass.self) else {
+      return 0
+    }
+    var new = GST_STATE_VOID_PENDING
+    if message.pointee.type == GST_MESSAGE_STATE_CHANGED { gst_message_parse_state_changed(message, nil, &new, nil) }
+    let isPosted = parent.pointee.post_message(element, message)
+    if new == GST_STATE_PLAYING { state(of: element).follow(GST_STATE_CHANGE_PAUSED_TO_PLAYING) }
+    return isPosted
   }
 
   /// Offers a pool where upstream has none, and says which metas are read.

@@ -30,7 +30,7 @@ final class Session: Sendable {
   ///
   /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and what the settings' processors throw.
   static func join(
-    streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>
+    streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>, playback: Locked<ElementPlayback>
   ) throws(PipSinkError) -> SessionMember {
     let current = settings.withLock { $0 }
     let processors = try current.makeProcessors()
@@ -45,7 +45,8 @@ final class Session: Sendable {
         if key.surface != .none { MainContextDriver.shared.retain() }
       }
       let member = SessionMember(
-        streamID: streamID, element: element, settings: settings, processors: processors, session: session)
+        streamID: streamID, element: element, settings: settings, playback: playback, processors: processors,
+        session: session)
       session.members.withLock { $0.append(member) }
       return member
     }

@@ -7,13 +7,19 @@ import PipSinkDBus
 final class SessionInterface {
   private let owner: Session
   private let display: ElementDisplay
-  private let session: PictureInPictureSession
+  let session: PictureInPictureSession
   private var members: [SessionMember] = []
   /// The stream that was asked for and is not shown yet.
   private var awaited: StreamID?
+  /// Whether it has been said that there is no such stream.
+  private var isAbsenceReported = false
   private var service: SessionService?
+  /// What applications have been asked for.
+  private(set) var requests: [StreamID: ToggleRequest] = [:]
+  /// By what their answers are waited for.
+  var clock = SchedulingClock.system
 
-  private var controller: PictureInPictureController { session.controller }
+  var controller: PictureInPictureController { session.controller }
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ owner: Session) throws(PipSinkError) {
@@ -27,6 +33,8 @@ final class SessionInterface {
     session.observeEvents { [weak self] event in self?.handle(event) }
     session.actionHandler = { _ in true }
     session.pauseHandler = { [weak self] in self?.requestPause($0) }
+    session.muteHandler = { [weak self] in self?.requestMute($0) }
+    display.pictureInPictureStreamID = { [weak self] in self?.session.pictureInPictureStreamID }
   }
 
   // MARK: - Streams
@@ -40,7 +48,7 @@ final class SessionInterface {
       }
     }
     apply(member)
-    updatePause()
+    updatePlayback()
     if member.settings.isOnBus { export(for: member) }
   }
 
@@ -65,6 +73,7 @@ final class SessionInterface {
 
   func remove(_ member: SessionMember) {
     members.removeAll { $0 === member }
+    requests[member.streamID] = nil
     if awaited == member.streamID { awaited = nil }
     // It is not there if it could not be shown.
     try? session.removeStream(member.streamID)
@@ -81,6 +90,7 @@ final class SessionInterface {
       try display.show(member)
       // It may have been in a window of its application's when the display was told.
       display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
+      display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
     }
     fitPictureInPicture()
     let isAutomatic = members.contains { $0.settings.isAutomatic }
@@ -98,14 +108,30 @@ final class SessionInterface {
 
   /// Asks the application for the other state of the element's pipeline.
   private func requestToggle(_ member: SessionMember) {
-    member.element.request(member.isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
+    let request = requests[member.streamID] ?? ToggleRequest(member)
+    requests[member.streamID] = request
+    request.send(clock)
   }
 
-  /// The session stands still when all of its elements do.
-  func updatePause() {
-    let isPaused = members.allSatisfy(\.isPaused)
+  /// Has the applications switch their sound off, or on.
+  private func requestMute(_ isMuted: Bool) {
+    for member in members where member.isMuted != isMuted {
+      if isAsked(member) { member.emit(.action(.mute)) } else { requestMute(member) }
+    }
+  }
+
+  /// Has the element's sound be switched off, or on.
+  private func requestMute(_ member: SessionMember) {
+    if member.canMute { member.toggleMute() } else { ElementNavigation.send(key: "m", to: member) }
+  }
+
+  /// The session stands still, or is silent, when all of its elements are.
+  func updatePlayback() {
+    let (isPaused, isMuted) = (members.allSatisfy(\.isPaused), members.allSatisfy(\.isMuted))
     if session.isPaused != isPaused { session.notePaused(isPaused) }
+    if session.isMuted != isMuted { session.noteMuted(isMuted) }
     fitPictureInPicture()
+    reportAbsence()
   }
 
   // MARK: - Picture-in-picture
@@ -122,6 +148,18 @@ final class SessionInterface {
       awaited = nil
       session.stopPictureInPicture()
       member.note(.normal)
+    case .uninitialize:
+      awaited = nil
+      session.uninitializePictureInPicture()
+      member.note(.normal)
+    case .initialize:
+      do throws(PipSinkError) {
+        try session.initializePictureInPicture()
+        // `auto-pip` holds again.
+        apply(member)
+      } catch {
+        member.emit(.failedToStart(error))
+      }
     }
   }
 
@@ -129,8 +167,9 @@ final class SessionInterface {
     let streamID = member.wantedStreamID
     guard !controller.isActive || currentStreamID != streamID else { return }
     awaited = streamID
+    isAbsenceReported = false
     // Otherwise it begins when its element starts.
-    guard members.contains(where: { $0.streamID == streamID }) else { return }
+    guard members.contains(where: { $0.streamID == streamID }) else { return reportAbsence() }
     controller.streamSelector.select(streamID)
     fitPictureInPicture()
     do throws(PipSinkError) {
@@ -140,6 +179,18 @@ final class SessionInterface {
       member.note(.normal)
       member.emit(.failedToStart(error))
     }
+  }
+
+  /// Says that the stream that is waited for is not there, as soon as it should be: when whoever has asked for it plays.
+  private func reportAbsence() {
+    guard let awaited, !isAbsenceReported, !members.contains(where: { $0.streamID == awaited }),
+      let member = members.first(where: { $0.wantedStreamID == awaited && $0.isPlaying })
+    else { return }
+    isAbsenceReported = true
+    let error = PipSinkError.stream(.unknown(awaited, known: members.map(\.streamID).sorted()))
+    member.element.post(
+      "Picture-in-picture waits for a stream that is not there.", error.description, code: GST_RESOURCE_ERROR_NOT_FOUND,
+      isWarning: true)
   }
 
   private func handle(_ event: SessionEvent) {
@@ -167,6 +218,8 @@ final class SessionInterface {
       noteModes()
     case .action(.playPause):
       if let member = currentMember, !isAsked(member) { requestToggle(member) }
+    case .action(.mute):
+      if let member = currentMember, !isAsked(member) { requestMute(member) }
     default: break
     }
     // By the element whose stream it is about.
@@ -179,7 +232,8 @@ final class SessionInterface {
     controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction
     controller.isPaused = member.isPaused
-    controller.handledActions = isAsked(member) ? [.playPause, .mute] : [.playPause]
+    controller.isMuted = member.isMuted
+    controller.handledActions = isAsked(member) || member.canMute ? [.playPause, .mute] : [.playPause]
   }
 
   private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }

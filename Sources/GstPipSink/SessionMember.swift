@@ -6,6 +6,8 @@ enum SessionRequest: String, CaseIterable {
   case start = "start-pip"
   case stop = "stop-pip"
   case toggle = "toggle-pip"
+  case initialize = "init-pip"
+  case uninitialize = "uninit-pip"
 }
 
 /// One element's part in a session, from its start to its stop.
@@ -18,7 +20,7 @@ final class SessionMember: Sendable {
   let session: Session
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
-  private let pause = Locked(true)
+  private let playback: Locked<ElementPlayback>
 
   /// The application's window that the stream may be shown in.
   private struct ApplicationWindow {
@@ -30,24 +32,42 @@ final class SessionMember: Sendable {
 
   init(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
-    processors: [any FrameProcessor], session: Session
+    playback: Locked<ElementPlayback>, processors: [any FrameProcessor], session: Session
   ) {
     self.streamID = streamID
     self.element = element
     self.session = session
     box = settings
+    self.playback = playback
     window.withLock { $0.handle = settings.withLock { $0.windowHandle } }
     layer = SampleBufferDisplayLayer(name: streamID.rawValue)
     session.router.setLayer(layer, for: streamID)
     chain = ProcessorChain(processors, next: session.router.input(for: streamID))
   }
 
-  /// Whether its pipeline stands still.
-  var isPaused: Bool { pause.withLock { $0 } }
+  /// Whether its stream stands still.
+  var isPaused: Bool { playback.withLock(\.standsStill) }
 
-  func note(isPaused: Bool) {
-    pause.withLock { $0 = isPaused }
-    session.post(for: self) { $0.updatePause() }
+  /// Whether its pipeline plays. Then all of that pipeline's elements have started.
+  var isPlaying: Bool { playback.withLock(\.isPlaying) }
+
+  /// Whether its sound is off.
+  var isMuted: Bool { askElement(\.isMuted) }
+
+  /// Whether anything comes of ``toggleMute()``.
+  var canMute: Bool { askElement(\.canMute) }
+
+  func toggleMute() {
+    element.use { PipSinkElement.state(of: $0).toggleMute() }
+  }
+
+  private func askElement(_ question: (ElementState) -> Bool) -> Bool {
+    element.use { question(PipSinkElement.state(of: $0)) } ?? false
+  }
+
+  /// Has the windows show what has become of that.
+  func notePlayback() {
+    session.post(for: self) { $0.updatePlayback() }
   }
 
   var settings: ElementSettings { box.withLock { $0 } }

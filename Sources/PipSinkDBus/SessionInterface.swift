@@ -6,8 +6,9 @@ final class SessionInterface: BusInterface {
   nonisolated let path = "/org/pipsink/Session1"
   nonisolated let members = """
     <method name="Init"/>
+    <method name="Uninit"/>
     <method name="Enable"><arg name="stream" type="s" direction="in"/></method>
-    <method name="Stop"/>
+    <method name="Stop"><arg name="stopped" type="b" direction="out"/></method>
     <method name="Toggle"/>
     <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
     <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
@@ -38,6 +39,7 @@ final class SessionInterface: BusInterface {
     <property name="Muted" type="b" access="read"/>
     <property name="PictureInPictureState" type="s" access="read"/>
     <property name="PictureInPictureStream" type="s" access="read"/>
+    <property name="PictureInPictureSupport" type="s" access="read"/>
     <property name="Streams" type="a{ss}" access="read"/>
     <property name="PictureInPictureAspectRatio" type="d" access="read"/>
     <property name="StreamErrors" type="a{ss}" access="read"/>
@@ -69,6 +71,7 @@ final class SessionInterface: BusInterface {
       "Microphones": .streams(of: "s", streams.map { ($0.id, .string($0.microphone.rawValue)) }),
       "State": .string(streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing"),
       "PictureInPictureState": .string(session.controller.state.rawValue),
+      "PictureInPictureSupport": .string("\(session.controller.support)"),
       "PictureInPictureStream": .stream(session.pictureInPictureStreamID),
       "Streams": .streams(of: "s", states),
       "StreamErrors": .streams(of: "s", errors),
@@ -80,11 +83,10 @@ final class SessionInterface: BusInterface {
   ) throws(PipSinkError) -> [BusValue] {
     let controller = session.controller
     switch method {
-    case "Init":
-      if controller.state == .error { try controller.retrySetUp() }
-      if let reason = controller.unsupportedReason { throw .pictureInPicture(.unsupported(reason: reason)) }
+    case "Init": try session.initializePictureInPicture()
+    case "Uninit": session.uninitializePictureInPicture()
     case "Enable": try session.startPictureInPicture(Self.streamID(arguments))
-    case "Stop": session.stopPictureInPicture()
+    case "Stop": return [.bool(session.stopPictureInPicture())]
     case "Toggle": try session.perform(.togglePictureInPicture)
     case "SetMuted": session.isMuted = arguments.first == "true"
     case "SetCameraState":
@@ -98,8 +100,8 @@ final class SessionInterface: BusInterface {
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "EnableWhenBackground":
-      if controller.state == .error {
-        throw .pictureInPicture(.illegalTransition(state: .error, trigger: .enableWhenBackground))
+      if controller.state == .error || controller.state == .uninitialized {
+        throw .pictureInPicture(.illegalTransition(state: controller.state, trigger: .enableWhenBackground))
       }
       session.startsAutomatically = true
     case "CancelBackground": session.startsAutomatically = false

@@ -1,8 +1,8 @@
 import CGTK
 import PipSink
 
-/// The pictures on a picture-in-picture window's buttons. They are drawn here, since icon themes may be missing. The raw
-/// value is what the button says to those who do not see it, and as a tooltip.
+/// The pictures on a picture-in-picture window's buttons, and the mark of a microphone that is off. They are drawn here,
+/// since icon themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
 enum ControlIcon: String {
   case play = "Play"
   case pause = "Pause"
@@ -14,6 +14,7 @@ enum ControlIcon: String {
   case next = "Next stream"
   case back = "Skip backward"
   case forward = "Skip forward"
+  case microphoneOff = "The microphone is off"
 
   init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
     self =
@@ -29,7 +30,7 @@ enum ControlIcon: String {
       }
   }
 
-  /// Draws it in white into a square of 16 by 16 whose corner is at the origin.
+  /// Draws it in white, a microphone that is crossed out in red, into a square of 16 by 16 whose corner is at the origin.
   func draw(_ context: OpaquePointer) {
     cairo_set_source_rgb(context, 1, 1, 1)
     cairo_set_line_width(context, 2)
@@ -67,6 +68,14 @@ enum ControlIcon: String {
     case .forward:
       fill(context, [(1, 3), (8, 8), (1, 13)])
       fill(context, [(8, 3), (15, 8), (8, 13)])
+    case .microphoneOff:
+      fill(context, [(6, 2), (7, 1), (9, 1), (10, 2), (10, 8), (9, 9), (7, 9), (6, 8)])
+      cairo_set_line_width(context, 1.5)
+      stroke(context, [(3.5, 7), (4, 9.5), (6, 11.5), (10, 11.5), (12, 9.5), (12.5, 7)])
+      stroke(context, [(8, 11.5), (8, 15)])
+      cairo_set_source_rgb(context, 0.95, 0.25, 0.25)
+      cairo_set_line_width(context, 2)
+      stroke(context, [(2, 2), (14, 14)])
     }
   }
 

@@ -86,9 +86,13 @@ extension PictureInPictureWindow {
 
   private func press(key: UInt32) -> Bool {
     if keyPressed?(key) == true { return true }
-    let action = PictureInPictureAction(key: key, among: presentation?.actions ?? [])
-    if let action { eventHandler?(.action(action)) }
-    return action != nil
+    let actions = presentation?.actions ?? []
+    guard let action = PictureInPictureAction(key: key, among: actions), actions.contains(action) else {
+      otherKeyPressed?(key)
+      return otherKeyPressed != nil
+    }
+    eventHandler?(.action(action))
+    return true
   }
 
   /// The window may be on a monitor that is not there any more, or where the work area was.

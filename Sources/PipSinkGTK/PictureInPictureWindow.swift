@@ -20,6 +20,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m, the
   /// arrows, Escape.
   public var keyPressed: ((_ keyval: UInt32) -> Bool)?
+  /// A key was pressed that means nothing to the window either, or a control that it does not offer now.
+  package var otherKeyPressed: ((_ keyval: UInt32) -> Void)?
 
   private(set) var window: GtkWidgetPointer
   let isLayer: Bool
@@ -32,7 +34,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var controls: PictureInPictureControls
   let signals = SignalConnections()
   lazy var pointer = WindowPointer(self)
-  private var cover: GtkWidgetPointer
+  private var cover: PictureCover
+  private var microphone: MicrophoneMark
   private let placementPath: String?
   private static var hasWarned = false
 
@@ -58,7 +61,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
         ordinary window
         """)
     }
-    (window, cover, controls) = Self.makeWidgets(around: view)
+    (window, cover, microphone, controls) = Self.makeWidgets(around: view)
     setUp()
     view.renderSizeDidChange = { [weak self] size in
       guard let self, isOpen else { return }
@@ -76,7 +79,25 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   // MARK: - PictureInPictureHost
 
+  /// What picture-in-picture is on this display, before there is any window. Connects to the display server as
+  /// ``GTKDisplay/open()`` does, so it is to be asked on the main thread.
+  public static var support: PictureInPictureSupport {
+    do throws(PipSinkError) {
+      try GTKDisplay.open()
+    } catch {
+      return .unsupported(reason: "\(error)")
+    }
+    return limitationOfDisplay.map { .limited(reason: $0) } ?? .full
+  }
+
+  private static var limitationOfDisplay: String? {
+    let support = DisplaySupport.current
+    return support.staysAbove ? nil : "other windows can cover it: \(support.staysAboveReason)"
+  }
+
   public var unsupportedReason: String? { GTKDisplay.isLost ? "the display server has gone" : nil }
+
+  public var limitation: String? { GTKDisplay.isLost ? nil : Self.limitationOfDisplay }
 
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     guard !GTKDisplay.isLost else { throw .system(.displayUnavailable(reason: "the display server has gone")) }
@@ -117,6 +138,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       gtk_window_set_title(window.asWindow, "Picture in Picture: \(presentation.streamID)")
     }
     if old?.content != presentation.content { showCover(presentation.content) }
+    microphone.isShown = presentation.isMicrophoneOff
     if old?.aspectRatio != presentation.aspectRatio {
       resize(toWidth: placement.width)
       // What is dragged goes to its corner when it is let go.
@@ -128,23 +150,25 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var aspectRatio: Double? { presentation?.aspectRatio }
 
   private func showCover(_ content: PictureInPictureContent) {
-    let text =
+    cover.text =
       switch content {
-      case .video, .screenShare: ""
+      case .video, .screenShare: nil
       case .cameraOff(let name): "\(name)\nCamera is off"
       case .reconnecting: "Reconnecting"
+      case .ended(let name): "\(name)\nThe stream has ended"
       case .inactive: "No video"
       }
-    gtk_label_set_text(cover.cast(), text)
-    gtk_widget_set_visible(cover, text.isEmpty ? 0 : 1)
   }
 
   // MARK: - Set-up
 
-  /// The window with its view, what covers the view when there is no picture, and the controls.
+  /// The window with its view, what covers the view when there is no picture, the mark of a microphone that is off, and
+  /// the controls.
   private static func makeWidgets(
     around view: GTKVideoView
-  ) -> (window: GtkWidgetPointer, cover: GtkWidgetPointer, controls: PictureInPictureControls) {
+  ) -> (
+    window: GtkWidgetPointer, cover: PictureCover, microphone: MicrophoneMark, controls: PictureInPictureControls
+  ) {
     let window: GtkWidgetPointer = gtk_window_new(GTK_WINDOW_TOPLEVEL)
     g_object_ref(window)
     if let screen = PictureInPictureDisplay.screen { gtk_window_set_screen(window.asWindow, screen) }
@@ -153,18 +177,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let overlay: GtkWidgetPointer = gtk_overlay_new()
     gtk_container_add(window.asContainer, overlay)
     gtk_container_add(overlay.asContainer, view.widget)
-    let cover: GtkWidgetPointer = gtk_label_new(nil)
-    let style = gtk_widget_get_style_context(cover)
-    gtk_style_context_add_class(style, "pipsink-cover")
-    gtk_style_context_add_class(style, WindowArea.opaqueClass)
-    gtk_label_set_justify(cover.cast(), GTK_JUSTIFY_CENTER)
-    gtk_widget_set_no_show_all(cover, 1)
-    gtk_overlay_add_overlay(overlay.cast(), cover)
-    gtk_overlay_set_overlay_pass_through(overlay.cast(), cover, 1)
+    let cover = PictureCover()
+    cover.add(to: overlay)
+    let microphone = MicrophoneMark()
+    microphone.add(to: overlay)
     let controls = PictureInPictureControls(in: overlay)
     gtk_widget_show(view.widget)
     gtk_widget_show(overlay)
-    return (window, cover, controls)
+    return (window, cover, microphone, controls)
   }
 
   private func setUp() {
@@ -198,7 +218,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     gtk_widget_destroy(window)
     g_object_unref(window)
     presentation = nil
-    (window, cover, controls) = Self.makeWidgets(around: view)
+    (window, cover, microphone, controls) = Self.makeWidgets(around: view)
     setUp()
     if wasOpen { lose("it was killed") }
   }

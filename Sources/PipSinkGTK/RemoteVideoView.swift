@@ -1,7 +1,7 @@
 import CGTK
 import PipSink
 
-/// A stream's place in a window: its picture, its name, and what stands there while there is no picture.
+/// A stream's place in a window: its picture or what stands there instead, its name, and whether its microphone is off.
 ///
 /// It owns one display layer, which follows its bounds.
 @MainActor
@@ -13,7 +13,8 @@ public final class RemoteVideoView: GTKWidgetOwner {
 
   let overlay: GtkWidgetPointer
   private let nameLabel: GtkWidgetPointer
-  private let placeholderLabel: GtkWidgetPointer
+  private let cover: PictureCover
+  private let microphone: MicrophoneMark
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
@@ -25,20 +26,20 @@ public final class RemoteVideoView: GTKWidgetOwner {
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(streamID: StreamID, layer: SampleBufferDisplayLayer) throws(PipSinkError) {
     self.streamID = streamID
+    // No widget can be made before.
     view = try GTKVideoView()
     self.layer = layer
     layer.attach(to: view.renderer)
     overlay = gtk_overlay_new()
     g_object_ref_sink(overlay)
     nameLabel = gtk_label_new(streamID.rawValue)
-    placeholderLabel = gtk_label_new(nil)
+    (cover, microphone) = (PictureCover(), MicrophoneMark())
     gtk_container_add(overlay.asContainer, view.widget)
-    addLabel(nameLabel, style: "pipsink-name", horizontal: GTK_ALIGN_START, vertical: GTK_ALIGN_END)
-    addLabel(placeholderLabel, style: "pipsink-placeholder", horizontal: GTK_ALIGN_CENTER, vertical: GTK_ALIGN_CENTER)
-    gtk_label_set_justify(placeholderLabel.cast(), GTK_JUSTIFY_CENTER)
-    gtk_label_set_line_wrap(placeholderLabel.cast(), 1)
+    cover.add(to: overlay)
+    addName()
+    microphone.add(to: overlay)
     placeholder = .waiting
-    showPlaceholder()
+    cover.text = placeholder?.text
   }
 
   isolated deinit {
@@ -48,9 +49,15 @@ public final class RemoteVideoView: GTKWidgetOwner {
     }
   }
 
-  /// What is shown over the picture; nil shows the picture.
+  /// What is shown instead of the picture, all of which it hides; nil shows the picture.
   public var placeholder: StreamPlaceholder? {
-    didSet { if placeholder != oldValue { showPlaceholder() } }
+    didSet { cover.text = placeholder?.text }
+  }
+
+  /// Whether a crossed microphone is shown in the lower right corner, also beside a placeholder.
+  public var isMicrophoneOff: Bool {
+    get { microphone.isShown }
+    set { microphone.isShown = newValue }
   }
 
   /// Whether the stream's name is shown.
@@ -58,23 +65,17 @@ public final class RemoteVideoView: GTKWidgetOwner {
     didSet { if !GTKDisplay.isLost { gtk_widget_set_visible(nameLabel, showsName ? 1 : 0) } }
   }
 
-  private func showPlaceholder() {
-    guard !GTKDisplay.isLost else { return }
-    gtk_label_set_text(placeholderLabel.cast(), placeholder?.text ?? "")
-    gtk_widget_set_visible(placeholderLabel, placeholder == nil ? 0 : 1)
-  }
-
-  private func addLabel(_ label: GtkWidgetPointer, style: String, horizontal: GtkAlign, vertical: GtkAlign) {
+  private func addName() {
     Style.install()
-    gtk_style_context_add_class(gtk_widget_get_style_context(label), style)
-    gtk_style_context_add_class(gtk_widget_get_style_context(label), WindowArea.opaqueClass)
-    gtk_widget_set_halign(label, horizontal)
-    gtk_widget_set_valign(label, vertical)
-    gtk_widget_set_no_show_all(label, 1)
-    gtk_widget_set_visible(label, 1)
-    gtk_overlay_add_overlay(overlay.cast(), label)
+    gtk_style_context_add_class(gtk_widget_get_style_context(nameLabel), "pipsink-name")
+    gtk_style_context_add_class(gtk_widget_get_style_context(nameLabel), WindowArea.opaqueClass)
+    gtk_widget_set_halign(nameLabel, GTK_ALIGN_START)
+    gtk_widget_set_valign(nameLabel, GTK_ALIGN_END)
+    gtk_widget_set_no_show_all(nameLabel, 1)
+    gtk_widget_set_visible(nameLabel, 1)
+    gtk_overlay_add_overlay(overlay.cast(), nameLabel)
     // Clicks and drags go through to the picture.
-    gtk_overlay_set_overlay_pass_through(overlay.cast(), label, 1)
+    gtk_overlay_set_overlay_pass_through(overlay.cast(), nameLabel, 1)
   }
 }
 
@@ -102,7 +103,6 @@ enum Style {
     let provider = gtk_css_provider_new()
     let css = """
       .pipsink-name { color: white; background-color: #1c1c1c; padding: 2px 8px; font-size: 12px; }
-      .pipsink-placeholder { color: #dddddd; background-color: #1c1c1c; padding: 8px 16px; font-size: 15px; }
       .pipsink-help { color: white; background-color: rgba(0,0,0,0.8); padding: 16px; font-family: monospace; }
       window.pipsink { background-color: black; }
       .pipsink-controls { background-color: rgba(0,0,0,0.6); border-radius: 6px; margin: 6px; }

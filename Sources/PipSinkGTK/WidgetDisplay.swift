@@ -28,6 +28,11 @@ public class WidgetDisplay: SessionDisplay {
   public private(set) var views: [StreamID: RemoteVideoView] = [:]
   /// Told of the pointer in a stream's view; the size is the view's, in pixels.
   package var pointerHandler: (@MainActor (StreamID, PointerEvent, PictureSize) -> Void)?
+  /// Told of keys in the picture-in-picture window that mean nothing there.
+  package var pictureInPictureKeyHandler: ((_ keyval: UInt32) -> Void)? {
+    get { pictureInPictureWindow.otherKeyPressed }
+    set { pictureInPictureWindow.otherKeyPressed = newValue }
+  }
   /// Whether the session hears of keys.
   package var reportsKeys = true
   /// Called when a stream's view has been made.
@@ -38,6 +43,7 @@ public class WidgetDisplay: SessionDisplay {
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
+  private var microphonesOff: Set<StreamID> = []
   /// The app's window.
   private var window: UnsafeMutableRawPointer?
   private var background: BackgroundMonitor?
@@ -102,6 +108,7 @@ public class WidgetDisplay: SessionDisplay {
   private func addView(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     guard views[streamID] == nil else { return }
     let view = try RemoteVideoView(streamID: streamID, layer: layer)
+    view.isMicrophoneOff = microphonesOff.contains(streamID)
     views[streamID] = view
     view.view.pointerHandler = { [weak self, weak view] event in
       if let size = view?.view.renderSize { self?.pointerHandler?(streamID, event, size) }
@@ -114,6 +121,7 @@ public class WidgetDisplay: SessionDisplay {
   public func removeStream(_ streamID: StreamID) {
     layers.removeValue(forKey: streamID)?.detach()
     placeholders[streamID] = nil
+    microphonesOff.remove(streamID)
     guard let view = views.removeValue(forKey: streamID) else { return }
     container.remove(view)
     showOrHideRemote()
@@ -124,6 +132,11 @@ public class WidgetDisplay: SessionDisplay {
     if placeholder != .inPictureInPicture, let layer = layers[streamID] { try? addView(layer, for: streamID) }
     views[streamID]?.placeholder = placeholder
     showOrHideRemote()
+  }
+
+  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
+    if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
+    views[streamID]?.isMicrophoneOff = isOff
   }
 
   /// In the split layout the local picture has the whole width while the remote one is not there.

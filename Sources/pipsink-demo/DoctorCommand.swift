@@ -45,21 +45,21 @@ struct DoctorCommand: AsyncParsableCommand {
   /// - Returns: whether picture-in-picture windows can be shown.
   @MainActor
   private func display() throws -> Bool {
-    let kind: GTKDisplay.Kind
-    do throws(PipSinkError) {
-      kind = try GTKDisplay.open()
-    } catch {
-      try say(.missing, "display", "\(error)")
+    let possible = PictureInPictureWindow.support
+    if case .unsupported(let reason) = possible {
+      try say(.missing, "display", reason)
       try say(.missing, "picture-in-picture", "not possible: there is no display")
       return false
     }
-    try say(.good, "display", kind == .x11 ? "X11" : "Wayland")
+    try say(.good, "display", GTKDisplay.kind == .x11 ? "X11" : "Wayland")
     let support = DisplaySupport.current
     try say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
     try say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
-    try say(
-      support.staysAbove ? .good : .limited, "picture-in-picture",
-      support.staysAbove ? "possible" : "possible, but other windows can cover it")
+    if case .limited(let reason) = possible {
+      try say(.limited, "picture-in-picture", "possible, but \(reason)")
+    } else {
+      try say(.good, "picture-in-picture", "possible")
+    }
     return true
   }
 

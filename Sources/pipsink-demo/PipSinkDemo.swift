@@ -46,6 +46,10 @@ enum Program {
   /// - Returns: the program's exit status.
   private static func run() async -> Int32 {
     do {
+      let commands = PipSinkDemo.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+      if let message = UnknownCommand.message(for: Array(CommandLine.arguments.dropFirst()), commands: commands) {
+        throw ValidationError(message)
+      }
       var command = try await PipSinkDemo.asyncParseAsRoot()
       if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
       return EXIT_SUCCESS

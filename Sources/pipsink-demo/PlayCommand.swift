@@ -120,7 +120,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
+      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 

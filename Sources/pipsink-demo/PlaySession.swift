@@ -239,8 +239,10 @@ final class PlaySession {
     case .audioInterruptionBegan(let interruption):
       statusLine.say("interrupted by another app's sound (\(interruption == .pause ? "paused" : "quieter"))")
     case .audioInterruptionEnded: statusLine.say("the interruption is over")
-    case .finished: finishIfNothingIsToCome()
-    case .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged, .decodingSuspended,
+    // A stream may have been started since.
+    case .finished where engine.hasFinished: finishIfNothingIsToCome()
+    case .finished, .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged,
+      .decodingSuspended,
       .buffering, .audioLevel:
       break
     }
@@ -275,7 +277,10 @@ final class PlaySession {
       case .session(let action): try session.perform(action)
       case .pictureInPicture(let id): try session.startPictureInPicture(id)
       case .source(let id): try session.setPictureInPictureSource(id)
-      case .normal: session.stopPictureInPicture()
+      case .normal:
+        if !session.stopPictureInPicture() { statusLine.say("Nothing is in picture-in-picture.") }
+      case .`init`: try session.initializePictureInPicture()
+      case .uninit: session.uninitializePictureInPicture()
       case .close: controller.perform(.close)
       case .startStream(let id):
         startsToCome -= 1

@@ -8,6 +8,8 @@ struct TimedAction: ExpressibleByArgument {
     case session(SessionAction)
     case pictureInPicture(StreamID)
     case normal
+    /// Gives picture-in-picture up, or sets it up again.
+    case uninit, `init`
     /// Another stream for picture-in-picture, open or not.
     case source(StreamID)
     /// A stream of `--stream`.
@@ -62,7 +64,8 @@ struct TimedAction: ExpressibleByArgument {
   }
 
   private static let words: [String: Action] = [
-    "normal": .normal, "snapshot": .snapshot, "close": .close, "background": .background, "foreground": .foreground,
+    "normal": .normal, "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
+    "background": .background, "foreground": .foreground,
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
   ]
 

@@ -112,4 +112,19 @@ import Testing
     #expect([0, 74].contains(result.status))
     #expect(try result.report().streams["a"]!.received > 0)
   }
+
+  @Test(arguments: [
+    ("plya", "Did you mean \"play\"?"), ("Docter", "Did you mean \"doctor\"?"), ("film", "There are play, doctor"),
+    ("rtsp://192.0.2.7/door", "pipsink-demo play rtsp://192.0.2.7/door"),
+    ("/etc/passwd", "pipsink-demo play /etc/passwd"),
+  ])
+  func aCommandThatThereIsNotGetsASuggestion(word: String, suggestion: String) async throws {
+    let result = try await Demo.start([word, "--duration", "1"]).result(seconds: 30)
+    #expect(result.status == 64)
+    #expect(
+      result.errors.contains("There is no command \"\(word)\"") && result.errors.contains(suggestion),
+      "\(result.errors)")
+    #expect(UnknownCommand.message(for: ["play", word], commands: ["play"]) == nil)
+    #expect(UnknownCommand.message(for: ["--version"], commands: ["play"]) == nil)
+  }
 }

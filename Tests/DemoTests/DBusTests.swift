@@ -19,12 +19,13 @@ struct DBusTests {
     }
     let session = try await introspect("/org/pipsink/Session1")
     for member in [
-      "interface org.pipsink.Session1 {", "Init();", "Enable(in  s stream);", "Stop();",
+      "interface org.pipsink.Session1 {", "Init();", "Enable(in  s stream);", "Stop(out b stopped);", "Uninit();",
       "IsInPictureInPicture(out b result);", "SetSource(in  s stream);", "EnableWhenBackground();",
       "CancelBackground();", "StartPlayingStream(in  s stream,", "StopPlayingStream(in  s stream);",
       "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
-      "readonly s PictureInPictureState = 'Initialized';", "readonly a{ss} Streams = {};",
+      "readonly s PictureInPictureState = 'Initialized';", "readonly s PictureInPictureSupport = 'full';",
+      "readonly a{ss} Streams = {};",
       "readonly a{ss} StreamErrors = {};", "readonly a{ss} Cameras = {};", "SetCameraState(in  s stream,",
       "readonly s Version = '\(PipSink.version)';", "SetMuted(in  b muted);", "Toggle();",
     ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
@@ -165,8 +166,17 @@ struct DBusTests {
     #expect(try await bus.call("EnableWhenBackground").status == 0)
     #expect(try await eventually { try await bus.property("PictureInPictureState") == "'AppMinimized'" })
     #expect(try await bus.call("CancelBackground").status == 0)
-    #expect(try await bus.call("Stop").status == 0)
+    #expect(try await bus.call("Stop").output.contains("true"))
     #expect(try await bus.property("PictureInPictureState") == "'Initialized'")
+    #expect(try await bus.call("Stop").output.contains("false"))
+    #expect(try await bus.call("Uninit").status == 0)
+    #expect(try await bus.property("PictureInPictureState") == "'Uninitialized'")
+    let refused = try await bus.call("Enable", "a")
+    #expect(refused.status != 0 && refused.errors.contains("org.pipsink.Error.IllegalTransition"), "\(refused.errors)")
+    #expect(try await bus.call("EnableWhenBackground").status != 0)
+    #expect(try await bus.call("Init").status == 0)
+    #expect(try await bus.call("Enable", "a").status == 0)
+    #expect(try await eventually { try await bus.property("PictureInPictureStream") == "'a'" })
     #expect(try await bus.quit(demo).status == 0)
   }
 

@@ -48,7 +48,7 @@ struct PluginTests {
     for text in [
       "PipSink video sink", "Sink/Video", "P010_10LE", "GstVideoOverlay", "GstNavigation", "GstVideoDirection",
       "stream-id",
-      "auto-pip", "\"start-pip\"", "\"pip-did-start\"", "render-size-changed",
+      "auto-pip", "paused", "muted", "\"start-pip\"", "\"pip-did-start\"", "render-size-changed",
     ] {
       #expect(result.output.contains(text), "\(text)")
     }
@@ -68,6 +68,16 @@ struct PluginTests {
     let result = try await launch.result()
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("pip-did-start"))
+  }
+
+  @Test func aStreamForPictureInPictureThatIsNotThereIsNamed() async throws {
+    let result = try await Plugin.launch(
+      "videotestsrc num-buffers=60 ! pipsink stream-id=a surface=offscreen mode=pip pip-stream-id=b", folder
+    ).result()
+    #expect(result.status == 0, "\(result.errors)")
+    let all = result.output + result.errors
+    #expect(all.contains("WARNING: from element") && all.contains("waits for a stream that is not there"), "\(all)")
+    #expect(all.contains("there is no stream \"b\"; the streams are: a"), "\(all)")
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))

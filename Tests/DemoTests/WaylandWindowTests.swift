@@ -92,4 +92,13 @@ import Testing
     // A picture was shown on the window each time.
     #expect(report.modeChanges.allSatisfy { $0.firstFrameLatencyMs != nil })
   }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
+  func whereItCanBeCoveredSupportIsLimitedAndTheReasonIsSaid() async throws {
+    let server = try await WaylandServer(.weston)
+    let doctor = try await Demo.start(["doctor"], environment: server.environment).result(seconds: 60)
+    #expect(doctor.status == 0, "\(doctor.errors)")
+    let covered = "possible, but other windows can cover it: the compositor has no layer-shell"
+    #expect(doctor.output.contains("limited  picture-in-picture: \(covered)"), "\(doctor.output)")
+  }
 }

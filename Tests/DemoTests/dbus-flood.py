@@ -12,6 +12,8 @@ calls = [
     ("org.pipsink.Session1", "Statistics", None),
     ("org.pipsink.Session1", "SetSource", GLib.Variant("(s)", ("nobody",))),
     ("org.pipsink.Session1", "Stop", None),
+    ("org.pipsink.Session1", "Init", None),
+    ("org.pipsink.Session1", "Uninit", None),
 ]
 count = int(sys.argv[1])
 answers = Counter()

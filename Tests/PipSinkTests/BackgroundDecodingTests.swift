@@ -207,7 +207,7 @@ import Testing
     #expect(engine.visibleStreamIDs == nil)
     try controller.startWhenReady()
     #expect(await eventually { controller.isActive && engine.visibleStreamIDs == ["b"] })
-    controller.invalidate()
+    controller.uninitialize()
     #expect(engine.visibleStreamIDs == nil)
     engine.stop()
   }

@@ -36,6 +36,22 @@ import Testing
     }
   }
 
+  @Test func pictureInPictureIsGivenUpAndSetUpAgain() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-did-start").suffix(3) == run)
+    harness.emit("uninit-pip")
+    #expect(harness.elementMessages(until: "pip-did-stop") == ["pip-will-stop", "pip-did-stop"])
+    #expect(await eventually { harness.value("mode") == "normal" })
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-failed").contains("pip-failed"))
+    harness.emit("init-pip")
+    harness.emit("start-pip")
+    #expect(harness.elementMessages(until: "pip-did-start").suffix(3) == run)
+  }
+
   @Test func elementsOfASessionShareThePictureInPictureWindow() async throws {
     let one = try ElementHarness("surface=offscreen sync=false stream-id=one session=\(#function)")
     let two = try ElementHarness("surface=offscreen sync=false stream-id=two session=\(#function)")
@@ -56,6 +72,23 @@ import Testing
     one.set("pip-stream-id", "two")
     one.emit("stop-pip")
     #expect(two.elementMessages(until: "pip-did-stop").contains("pip-did-stop"))
+  }
+
+  @Test func aStreamThatIsNotThereIsSaidOnTheBusWithThoseThatAreAndShownWhenItComes() throws {
+    let one = try ElementHarness(
+      "surface=offscreen sync=false stream-id=one mode=pip pip-stream-id=nobody session=\(#function)")
+    one.setCaps()
+    one.push()
+    let warning = try #require(one.message(GST_MESSAGE_WARNING))
+    #expect(warning.contains("no stream \"nobody\"; the streams are: one"), "\(warning)")
+    one.push(milliseconds: 33)
+    #expect(one.message(GST_MESSAGE_WARNING, seconds: 0.1) == nil, "it is said once")
+    one.set("pip-stream-id", "nowhere")
+    #expect(one.message(GST_MESSAGE_WARNING)?.contains("\"nowhere\"") == true)
+    let two = try ElementHarness("surface=offscreen sync=false stream-id=nowhere session=\(#function)")
+    two.setCaps()
+    two.push()
+    #expect(two.elementMessages(until: "pip-did-start").last == "pip-did-start")
   }
 
   @Test func aStreamThatStopsMakesRoomForTheNext() async throws {

@@ -130,16 +130,16 @@ import Testing
     #expect(!call.window.isOpen)
   }
 
-  @Test func theWayBackToTheAppLeavesItEnabledAndAClosedWindowWaitsForTheNextTime() async throws {
+  @Test func whateverEndsWhatStartedByItselfItMayStartSoAgainUntilItIsGivenUp() async throws {
     let (call, controller) = try await startedByItself()
     call.window.perform(.backToApp)
-    #expect(await eventually { controller.state == .enabled })
+    #expect(await eventually { controller.state == .background })
     let (other, second) = try await startedByItself()
     other.window.perform(.close)
     #expect(second.state == .background)
     let (_, third) = try await startedByItself()
-    third.invalidate()
-    #expect(third.state == .initialized)
+    third.uninitialize()
+    #expect(third.state == .uninitialized)
     #expect(!call.window.isOpen)
   }
 
@@ -194,7 +194,7 @@ import Testing
       #expect(await eventually { controller.isActive && controller.state == .appMinimized })
       controller.applicationWillEnterForeground()
       #expect(await settled(controller))
-      #expect(await eventually { !controller.isActive && controller.state == .enabled })
+      #expect(await eventually { !controller.isActive && controller.state == .background })
       #expect(!call.window.isOpen)
     }
     controller.startsAutomatically = false

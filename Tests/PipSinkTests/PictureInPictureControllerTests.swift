@@ -51,6 +51,7 @@ import Testing
     let controller = PictureInPictureController(
       contentSource: ContentSource(router: FrameRouter(), streamID: "a"), window: window)
     #expect(!controller.isSupported)
+    #expect(controller.support == .unsupported(reason: "there is no display"))
     #expect(controller.state == .error)
     #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "there is no display"))) {
       try controller.start()
@@ -60,11 +61,11 @@ import Testing
       try controller.start()
     }
     #expect(!controller.isPossible)
-    try controller.retrySetUp()
+    try controller.initialize()
     #expect(controller.state == .initialized)
-    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .initialized, trigger: .retry))) {
-      try controller.retrySetUp()
-    }
+    let log = Log(controller)
+    try controller.initialize()
+    #expect(controller.state == .initialized && log.events.isEmpty)
   }
 
   @Test func anotherSourceTakesTheWindowOver() async throws {
@@ -313,22 +314,24 @@ import Testing
   // MARK: Life
 
   @Test func aControllerThatIsDroppedTakesItsWindowItsLayerAndItsThreadsAway() async throws {
-    let before = threadCount()
+    // A controller of an earlier test may be ending still: its threads are not this one's.
+    let others = presentingThreads()
     let call = try Call()
     _ = try await started(call)
-    #expect(threadCount() > before)
+    let threads = presentingThreads().subtracting(others)
+    #expect(threads.count == 1)
     weak let controller = call.controller
     call.controller = nil
     #expect(await eventually { controller == nil })
     #expect(!call.window.isOpen)
     #expect(call.router.table.entries.isEmpty)
-    #expect(await eventually { self.threadCount() == before })
+    #expect(await eventually { self.presentingThreads().isDisjoint(with: threads) })
     call.send("a")
     #expect(call.router.statistics(of: "a")?.inApp == 2)
   }
 
-  /// Of presenting threads.
-  private func threadCount() -> Int { threadNames().filter { $0 == "pip-pip" }.count }
+  /// The system's numbers of the threads that present in picture-in-picture.
+  private func presentingThreads() -> Set<String> { Set(threads().filter { $0.value == "pip-pip" }.keys) }
 
   @Test func severalControllersShowAStreamEachOrTheSameInTheAppToo() async throws {
     let call = try Call()
@@ -346,12 +349,36 @@ import Testing
     #expect(call.router.table.entries.values.map(\.streamID) == ["b"])
   }
 
-  @Test func anInvalidatedControllerStaysStopped() async throws {
+  @Test func aControllerThatIsGivenUpStartsOnlyAfterItWasSetUpAgain() async throws {
     let call = try Call()
     let controller = try await started(call)
     let log = Log(controller)
-    controller.invalidate()
-    #expect(await eventually { log.events == [.willStop(.invalidated), .didStop(.invalidated)] })
-    #expect(throws: PipSinkError.self) { try controller.start() }
+    controller.uninitialize()
+    #expect(await eventually { log.events == [.willStop(.uninitialized), .didStop(.uninitialized)] })
+    #expect(controller.state == .uninitialized && !controller.isPossible && !call.window.isOpen)
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .uninitialized, trigger: .userTriggers))) {
+      try controller.start()
+    }
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .uninitialized, trigger: .userTriggers))) {
+      try controller.startWhenReady()
+    }
+    try controller.initialize()
+    #expect(controller.state == .initialized)
+    try controller.start()
+    #expect(await eventually { controller.isActive && call.window.isOpen })
+  }
+
+  @Test func aStopTellsWhetherThereWasAnything() async throws {
+    let call = try Call(ready: [])
+    let controller = try #require(call.controller)
+    #expect(!controller.stop())
+    try controller.startWhenReady()
+    #expect(controller.stop())
+    #expect(!controller.stop())
+    call.send("a")
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(controller.stop())
+    #expect(!controller.stop())
   }
 }

@@ -100,7 +100,7 @@ import Testing
   private func isQuiet(_ controller: PictureInPictureController) -> Bool {
     switch controller.phase {
     case .starting, .stopping: false
-    case .settingUp, .unavailable, .idle, .active, .invalidated: !controller.isSettling
+    case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isSettling
     }
   }
 

@@ -44,6 +44,28 @@ import Testing
     }
   }
 
+  @Test func aStreamThatIsStartedWhenAllOthersHaveJustEndedKeepsTheSessionRunning() async throws {
+    let session = try PictureInPictureSession(display: NoDisplay())
+    try session.startStream("a", from: "videotestsrc num-buffers=1 ! appsink")
+    let hasReturned = Locked(false)
+    let run = Task {
+      try await session.run()
+      hasReturned.withLock { $0 = true }
+    }
+    await Task.yield()
+    // The main actor hears of the end only after it has started the next one.
+    let deadline = ContinuousClock.now + .seconds(60)
+    while !session.engine.hasFinished, ContinuousClock.now < deadline { g_usleep(1000) }
+    #expect(session.engine.hasFinished)
+    try session.startStream("b", from: "videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! appsink")
+    #expect(!session.engine.hasFinished)
+    let received = { session.router.statistics(of: "b")?.received ?? 0 }
+    #expect(await eventually { received() > 20 || hasReturned.withLock { $0 } })
+    #expect(!hasReturned.withLock { $0 }, "\(received()) frames")
+    try session.removeStream("b")
+    try await run.value
+  }
+
   @Test func aStreamsPlaceWaitsThenShowsItsPictureThenSaysThatItHasEnded() async throws {
     let call = try Call()
     #expect(call.display.placeholders == ["a": .waiting, "b": .waiting])

@@ -38,7 +38,7 @@ import Testing
     #expect(controller.currentStreamID == "b")
     controller.streamSelector.remove("b")
     // Somebody is left, but not the one that was shown.
-    #expect(call.window.presentation?.content == .inactive)
+    #expect(call.window.presentation?.content == .ended(name: "b"))
     controller.streamSelector.setEnabled("a", true)
     #expect(call.window.presentation?.content == .video)
   }
@@ -131,7 +131,7 @@ import Testing
     controller.streamSelector.remove("a")
     for level in [0.2, 0.9] {
       #expect(controller.isActive && controller.currentStreamID == "a")
-      #expect(call.window.presentation?.content == .inactive)
+      #expect(call.window.presentation?.content == .ended(name: "a"))
       // Whatever becomes of the others.
       controller.streamSelector.setAudioLevel("b", level)
     }
@@ -141,7 +141,7 @@ import Testing
     #expect(controller.currentStreamID == "b")
     #expect(call.window.presentation?.content == .video)
     controller.streamSelector.remove("b")
-    #expect(call.window.presentation?.content == .inactive)
+    #expect(call.window.presentation?.content == .ended(name: "b"))
     // It goes on.
     controller.streamSelector.add("b")
     #expect(call.window.presentation?.content == .video)
@@ -155,11 +155,11 @@ import Testing
     #expect(call.window.presentation?.streamID == "a" && call.window.presentation?.content == .video)
   }
 
-  @Test func theWindowIsEmptyUntilTheNextStreamHasAPicture() async throws {
+  @Test func theWindowSaysThatItsStreamHasEndedUntilTheNextOneHasAPicture() async throws {
     let call = try Call(ready: ["a"])
     let controller = try await started(call)
     controller.streamSelector.remove("a")
-    #expect(controller.currentStreamID == "a" && call.window.presentation?.content == .inactive)
+    #expect(controller.currentStreamID == "a" && call.window.presentation?.content == .ended(name: "a"))
     call.send("b")
     #expect(await eventually { controller.currentStreamID == "b" })
     #expect(call.window.presentation?.content == .video)
@@ -180,8 +180,10 @@ import Testing
   }
 
   @Test func framesAreShownOfVideoAndScreensAlone() {
-    let contents: [PictureInPictureContent] = [.video, .cameraOff(name: "a"), .reconnecting, .screenShare, .inactive]
-    #expect(contents.map(\.showsFrames) == [true, false, false, true, false])
+    let contents: [PictureInPictureContent] = [
+      .video, .cameraOff(name: "a"), .reconnecting, .screenShare, .ended(name: "a"), .inactive,
+    ]
+    #expect(contents.map(\.showsFrames) == [true, false, false, true, false, false])
   }
 
   @Test func aStreamThatIsWaitedForIsForgottenWhenTheSelectorWantsAnother() async throws {

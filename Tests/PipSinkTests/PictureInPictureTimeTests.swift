@@ -95,7 +95,7 @@ import Testing
     controller.startsAutomatically = true
     call.window.die()
     #expect(await clock.isAwaited(in: 5))
-    controller.invalidate()
+    controller.uninitialize()
     controller.applicationDidEnterBackground()
     #expect(await isQuiet())
     #expect(!call.window.isOpen)

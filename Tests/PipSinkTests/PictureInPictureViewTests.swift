@@ -26,8 +26,9 @@ import Testing
     private func note(_ event: PictureInPictureEvent) {
       events.append(event)
       if case .stateChanged(let next) = event {
+        // It can be given up in any state.
         let isDrawn = PictureInPictureStateMachine.transitions.contains { $0.from == told && $0.to == next }
-        #expect(isDrawn, "seed \(seed): \(told) to \(next)")
+        #expect(isDrawn || next == .uninitialized, "seed \(seed): \(told) to \(next)")
         told = next
       }
       expectOneAnswer()
@@ -129,9 +130,11 @@ import Testing
     #expect(await clock.reach(0.05))
     #expect(await eventually { !controller.isSettling })
     #expect(controller.state == .error && !window.isOpen)
-    try controller.retrySetUp()
+    #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "there is no display"))) {
+      try controller.initialize()
+    }
     window.unsupportedReason = nil
-    try controller.retrySetUp()
+    try controller.initialize()
     let states = watch.events.compactMap { if case .stateChanged(let state) = $0 { state } else { nil } }
     #expect(
       states == [.uninitialized, .initializing, .error, .uninitialized, .initializing, .initialized, .background])
@@ -139,17 +142,42 @@ import Testing
     #expect(await eventually { controller.isActive && controller.state == .appMinimized })
   }
 
-  @Test func anInvalidatedControllerStartsNothingByItself() async throws {
+  @Test func aControllerThatIsGivenUpStartsNothingByItself() async throws {
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
     controller.startsAutomatically = true
-    controller.invalidate()
-    #expect(controller.state == .initialized && !controller.startsAutomatically)
+    let watch = Watch(controller)
+    controller.uninitialize()
+    #expect(watch.events == [.stateChanged(.initialized), .stateChanged(.uninitialized)])
+    #expect(controller.state == .uninitialized && !controller.startsAutomatically)
+    // Remembered for when it is set up again.
     controller.startsAutomatically = true
-    #expect(controller.state == .initialized && !controller.startsAutomatically)
+    controller.applicationDidEnterBackground()
+    #expect(await clock.reach(0.05))
+    #expect(await eventually { !controller.isSettling })
+    #expect(controller.state == .uninitialized && !call.window.isOpen)
+    try controller.initialize()
+    #expect(controller.state == .background)
+    #expect(await clock.reach(0.05))
+    #expect(await eventually { controller.state == .appMinimized })
+    controller.uninitialize()
+    let states = watch.events.compactMap { if case .stateChanged(let state) = $0 { state } else { nil } }
+    #expect(states.suffix(3) == [.appMinimized, .initialized, .uninitialized])
   }
 
-  @Test func invalidatingTakesAWindowAwayThatWaitsForTheApp() async throws {
+  @Test func whoGivesItUpWhileItIsBeingSetUpIsHeard() async throws {
+    let call = try Call(clock: clock)
+    let controller = try #require(call.controller)
+    controller.uninitialize()
+    let watch = Watch(controller)
+    watch.reaction = { [weak controller] in
+      if controller?.state == .initializing { controller?.uninitialize() }
+    }
+    try controller.initialize()
+    #expect(controller.state == .uninitialized && watch.told == .uninitialized)
+  }
+
+  @Test func givingItUpTakesAWindowAwayThatWaitsForTheApp() async throws {
     final class Host: PictureInPictureControllerDelegate {
       func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
         try? await Task.sleep(for: .seconds(3600))
@@ -165,11 +193,12 @@ import Testing
     let watch = Watch(controller)
     call.window.perform(.backToApp)
     #expect(call.window.isOpen && !controller.isActive && controller.state == .enabled)
-    controller.invalidate()
+    controller.uninitialize()
     #expect(!call.window.isOpen)
     #expect(
       watch.events == [
         .willStop(.backToApp), .stateChanged(.enabled), .restoreUserInterface, .didStop(.backToApp),
+        .stateChanged(.uninitialized),
       ])
   }
 
@@ -178,7 +207,7 @@ import Testing
   private enum Step: CaseIterable {
     case start, stop, startWhenReady, toggle, die, close, backToApp, background, foreground, allow, forbid
     case sendA, sendB, addA, addB, removeA, removeB, sourceA, sourceB, cover, uncover, failNextOpening
-    case loseDisplay, findDisplay, invalidate
+    case loseDisplay, findDisplay, initialize, uninitialize
   }
 
   private func perform(_ step: Step, _ call: Call, _ controller: PictureInPictureController) {
@@ -208,15 +237,16 @@ import Testing
     case .loseDisplay: call.window.unsupportedReason = "told to"
     case .findDisplay:
       call.window.unsupportedReason = nil
-      try? controller.retrySetUp()
-    case .invalidate: controller.invalidate()
+      try? controller.initialize()
+    case .initialize: try? controller.initialize()
+    case .uninitialize: controller.uninitialize()
     }
   }
 
-  /// Any step, but the last one of all only now and then.
+  /// Any step, but the one after which most others are refused only now and then.
   private func step(_ random: inout SeededGenerator) -> Step {
     let step = Step.allCases.randomElement(using: &random) ?? .start
-    return step == .invalidate && Int.random(in: 0..<8, using: &random) > 0 ? .start : step
+    return step == .uninitialize && Int.random(in: 0..<8, using: &random) > 0 ? .start : step
   }
 
   @Test(arguments: [false, true])
@@ -247,7 +277,7 @@ import Testing
         default: break
         }
       }
-      controller.invalidate()
+      controller.uninitialize()
       watch.expectOneAnswer()
       #expect(watch.told == controller.state && !call.window.isOpen, "seed \(seed)")
       #expect(call.router.table.entries.isEmpty, "seed \(seed)")

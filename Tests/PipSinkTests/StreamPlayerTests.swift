@@ -217,6 +217,6 @@ import Testing
     let count = counter.value
     try await Task.sleep(for: .milliseconds(100))
     #expect(counter.value == count)
-    #expect(!threadNames().contains("pip-gone"))
+    #expect(!threads().values.contains("pip-gone"))
   }
 }

@@ -308,13 +308,15 @@ func eventually(
   return true
 }
 
-/// The names of the process's threads.
-func threadNames() -> [String] {
+/// The names of the process's threads, by the system's numbers of them.
+func threads() -> [String: String] {
   let folder = "/proc/self/task"
   let ids = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-  return ids.compactMap { id in
-    (try? String(contentsOfFile: "\(folder)/\(id)/comm", encoding: .utf8))?.trimmingCharacters(in: .newlines)
+  let names = ids.compactMap { id -> (String, String)? in
+    guard let name = try? String(contentsOfFile: "\(folder)/\(id)/comm", encoding: .utf8) else { return nil }
+    return (id, name.trimmingCharacters(in: .newlines))
   }
+  return Dictionary(uniqueKeysWithValues: names)
 }
 
 extension FrameRouter {

@@ -52,7 +52,7 @@ final class CallWindow {
   }
 
   private func stop() {
-    for controller in session.controllers { controller.invalidate() }
+    for controller in session.controllers { controller.uninitialize() }
     session.engine.stop()
   }
 }

@@ -5,24 +5,27 @@ struct CustomVideoRender {
   var tap: Tap?
   /// What was asked for while the engine ran: a tap, or none.
   var awaited: Tap??
-  /// From before a start until after its stop.
-  var isInUse = false
+  /// The pipelines that run, each from before its start until after its stop: the engine's own, and those of streams.
+  var pipelineCount = 0
+
+  var isInUse: Bool { pipelineCount > 0 }
 }
 
 extension VideoEngine {
-  /// From here on it cannot be changed.
+  /// A pipeline is to start: from here on it cannot be changed.
+  @discardableResult
   func beginCustomVideoRender() -> CustomVideoRender.Tap? {
     customVideoRender.withLock { render in
-      render.isInUse = true
+      render.pipelineCount += 1
       return render.tap
     }
   }
 
-  /// The engine has stopped: what was asked for meanwhile is done.
+  /// A pipeline has stopped. With the last one, what was asked for meanwhile is done.
   func endCustomVideoRender() {
     let changed = customVideoRender.withLock { render -> Bool? in
-      render.isInUse = false
-      guard let awaited = render.awaited else { return nil }
+      render.pipelineCount -= 1
+      guard !render.isInUse, let awaited = render.awaited else { return nil }
       render.tap = awaited
       render.awaited = nil
       return awaited != nil

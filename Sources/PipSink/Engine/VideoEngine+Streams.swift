@@ -25,6 +25,7 @@ extension VideoEngine {
       guard !isTaken else { throw .stream(.duplicate(streamID)) }
       players[streamID] = player
       status.add([streamID])
+      beginCustomVideoRender()
     }
     player.updatePause()
     player.start()
@@ -96,7 +97,9 @@ extension VideoEngine {
 
   /// A player's pipeline has come to its end, or was given up.
   func forget(_ player: StreamPlayer) {
-    retiredPlayers.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(player)) }
+    let isLast = retiredPlayers.withLock { $0.removeValue(forKey: ObjectIdentifier(player)) != nil }
+    // Whoever else has waited for it has been here, too.
+    if isLast { endCustomVideoRender() }
   }
 
   /// The streams that were started so, sorted.
@@ -106,6 +109,10 @@ extension VideoEngine {
   public var streams: [StreamInfo] {
     status.state.withLock { $0.streams.keys.sorted() }.compactMap(info)
   }
+
+  /// Whether every stream that there is has come to its end or failed, and one at least. ``EngineEvent/finished`` tells when that
+  /// becomes so; whoever starts streams meanwhile asks again when it is told.
+  public var hasFinished: Bool { status.state.withLock { $0.hasFinished } }
 
   /// What is known of a stream; nil of one that there is not.
   public func info(of streamID: StreamID) -> StreamInfo? { status.info(of: streamID) }

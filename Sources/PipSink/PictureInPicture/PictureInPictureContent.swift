@@ -8,6 +8,8 @@ public enum PictureInPictureContent: Equatable, Sendable {
   case reconnecting
   /// The stream's frames, which are somebody's screen.
   case screenShare
+  /// The stream is over; `name` says whose it was.
+  case ended(name: String)
   /// Nothing.
   case inactive
 
@@ -38,6 +40,8 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var actions: Set<PictureInPictureAction>
   public var isPaused: Bool
   public var isMuted: Bool
+  /// Whether the microphone of whoever is shown is off, which a mark in a corner says.
+  public var isMicrophoneOff = false
 }
 
 /// What happens to a picture-in-picture window.
@@ -59,6 +63,9 @@ public protocol PictureInPictureHost: AnyObject {
 
   /// Why windows of this kind cannot be shown here; nil where they can.
   var unsupportedReason: String? { get }
+
+  /// What windows of this kind cannot do here, such as staying above others; nil where nothing is missing, and by default.
+  var limitation: String? { get }
 
   /// What the controller wants to be told. It does not keep the window.
   var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)? { get set }

@@ -21,13 +21,13 @@ struct PictureInPictureBackground {
 extension PictureInPictureController {
   /// Whether it starts by itself when the app goes to the background, and stops when the app comes back. Set while it is
   /// starting or active, it holds for the next time, and what is active stays. After an error of set-up it is
-  /// remembered, and holds from when ``retrySetUp()`` succeeds. False at first; an invalidated controller keeps false.
+  /// remembered, and holds from when ``initialize()`` succeeds. False at first, and after ``uninitialize()``.
   ///
   /// AVKit calls it `canStartPictureInPictureAutomaticallyFromInline`.
   public var startsAutomatically: Bool {
     get { background.startsAutomatically }
     set {
-      guard newValue != background.startsAutomatically, phase != .invalidated else { return }
+      guard newValue != background.startsAutomatically else { return }
       background.startsAutomatically = newValue
       tellState()
       guard newValue else { return }
@@ -66,7 +66,7 @@ extension PictureInPictureController {
     switch phase {
     // What is under way comes to its end first, and calls again.
     case .starting, .stopping: return
-    case .settingUp, .unavailable, .idle, .invalidated:
+    case .settingUp, .unavailable, .idle, .uninitialized:
       background.settling = .settled
       guard isInBackground, startsAutomatically else { return }
       do throws(PipSinkError) {

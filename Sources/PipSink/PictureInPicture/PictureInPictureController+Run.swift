@@ -18,10 +18,15 @@ extension PictureInPictureController {
   }
 
   /// Brings the frames back to the app and takes the window away.
-  public func stop() {
+  ///
+  /// - Returns: false where there was nothing to stop: no window, and no start that waited for a picture or a pause.
+  @discardableResult
+  public func stop() -> Bool {
+    let stopsSomething = phase.isOpen || isWaiting
     if case .idle = phase { become(.idle(.nothing)) }
     if phase.run == nil { handover.forgetRouting() }
     end(.requested)
+    return stopsSomething
   }
 
   /// - Throws: as ``start()``.
@@ -29,26 +34,40 @@ extension PictureInPictureController {
     if phase.run == nil { try start() } else { stop() }
   }
 
-  /// Ends everything; nothing starts any more. A window that waits for the app to restore itself goes at once.
-  public func invalidate() {
+  /// Gives picture-in-picture up: it ends, does not start by itself any more, and is refused until ``initialize()``. A
+  /// window that waits for the app to restore itself goes at once. ZEGO calls it `uninit`.
+  public func uninitialize() {
     startsAutomatically = false
-    end(.invalidated)
-    if case .stopping(let run, let reason) = phase { finish(run, .invalidated, telling: .didStop(reason)) }
-    if phase != .invalidated { become(.invalidated) }
+    end(.uninitialized)
+    if case .stopping(let run, let reason) = phase { finish(run, .uninitialized, telling: .didStop(reason)) }
+    guard phase != .uninitialized else { return }
+    handover.forgetRouting()
+    become(.uninitialized)
   }
 
-  /// After an error of set-up, tries again.
+  /// Sets picture-in-picture up again, after ``uninitialize()`` or where it could not be had. A controller begins with it
+  /// by itself; where it has been set up, nothing happens.
   ///
-  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)`` where there was none.
-  public func retrySetUp() throws(PipSinkError) {
-    guard phase == .unavailable else { throw .pictureInPicture(.illegalTransition(state: state, trigger: .retry)) }
-    setUp()
-    settle()
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where picture-in-picture cannot be had here.
+  public func initialize() throws(PipSinkError) {
+    if phase == .unavailable || phase == .uninitialized {
+      setUp()
+      background.unsettle()
+      settle()
+    }
+    if let unsupportedReason { throw .pictureInPicture(.unsupported(reason: unsupportedReason)) }
   }
 
   func setUp() {
     become(.settingUp)
+    // Whoever was told may have given it up at once.
+    guard phase == .settingUp else { return }
     become(unsupportedReason == nil ? .idle(.nothing) : .unavailable)
+  }
+
+  /// Whether it is to start with the first picture, or after a pause.
+  private var isWaiting: Bool {
+    if case .idle(let plan) = phase { plan != .nothing } else { false }
   }
 
   /// - Parameter attempt: how many tries in a row have failed before.
@@ -86,14 +105,15 @@ extension PictureInPictureController {
   private func didPresent(run number: Int, latency: Duration?) {
     guard case .starting(var run) = phase, run.number == number else { return }
     run.attempt = 0
-    run.isMinimized = background.isInBackground
+    // What starts by itself does so because the app is in the background.
+    run.isMinimized = background.isInBackground || run.isAutomatic
     become(.active(run), telling: .didStart(latency: latency))
     settle()
   }
 
   func end(_ reason: PictureInPictureStopReason) {
     switch phase {
-    case .settingUp, .unavailable, .idle, .stopping, .invalidated: break
+    case .settingUp, .unavailable, .idle, .stopping, .uninitialized: break
     case .starting(let run):
       let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPicture(.cancelled) }
       finish(run, reason, telling: .failedToStart(error))
@@ -127,7 +147,7 @@ extension PictureInPictureController {
   ) {
     handover.leave()
     window.close()
-    become(reason == .invalidated ? .invalidated : .idle(plan(after: run, reason)), telling: event)
+    become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
     leaveEndedStream()
   }
 

@@ -22,7 +22,7 @@ extension PictureInPictureController {
     streamID = new
     if phase.isOpen { updateRun { $0.streamID = new } }
     awaitedStreamID = nil
-    if keepsPlaceOfEndedStream || content == .inactive { removePlaceholder() }
+    if keepsPlaceOfEndedStream || !content.isOfPlayingStream { removePlaceholder() }
     keepsPlaceOfEndedStream = false
     streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
     updatePresentation()
@@ -49,7 +49,9 @@ extension PictureInPictureController {
     updatePresentation()
     guard let wanted = streamSelector.selected, !keepsPlaceOfEndedStream else {
       awaitedStreamID = nil
-      return showPlaceholder(isKnown ? .cameraOff(name: streamID.rawValue) : .inactive)
+      let isOver = hasEnded || keepsPlaceOfEndedStream || content == .ended(name: streamID.rawValue)
+      let withoutStream: PictureInPictureContent = isOver ? .ended(name: streamID.rawValue) : .inactive
+      return showPlaceholder(isKnown ? .cameraOff(name: streamID.rawValue) : withoutStream)
     }
     removePlaceholder()
     guard wanted != streamID else { return }
@@ -58,7 +60,7 @@ extension PictureInPictureController {
     } catch {
       // It is shown as soon as it has a picture.
       awaitedStreamID = wanted
-      if hasEnded { showPlaceholder(.inactive) }
+      if hasEnded { showPlaceholder(.ended(name: streamID.rawValue)) }
     }
   }
 
@@ -85,7 +87,7 @@ extension PictureInPictureController {
 
   private func removePlaceholder() {
     switch content {
-    case .cameraOff, .inactive: content = .video
+    case .cameraOff, .ended, .inactive: content = .video
     case .video, .reconnecting, .screenShare: break
     }
   }
@@ -104,5 +106,15 @@ extension PictureInPictureController {
       try? start()
     }
     settle()
+  }
+}
+
+extension PictureInPictureContent {
+  /// Whether there is a stream that plays, or may go on.
+  fileprivate var isOfPlayingStream: Bool {
+    switch self {
+    case .ended, .inactive: false
+    case .video, .cameraOff, .reconnecting, .screenShare: true
+    }
   }
 }

@@ -35,8 +35,7 @@ extension PictureInPictureController {
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
       streamID: pictureInPictureStreamID ?? streamID, content: content, aspectRatio: aspectRatio, actions: actions,
-      isPaused: isPlaybackPaused,
-      isMuted: isMuted)
+      isPaused: isPlaybackPaused, isMuted: isMuted, isMicrophoneOff: isMicrophoneOff)
   }
 
   // MARK: - Controls

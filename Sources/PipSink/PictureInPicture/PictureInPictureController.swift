@@ -109,6 +109,10 @@ public final class PictureInPictureController {
   /// Why not; nil when it can.
   public var unsupportedReason: String? { window.unsupportedReason }
 
+  /// The same, and what is missing where it can be had in part. An app that has no window yet asks the kind of window:
+  /// PipSinkGTK's `PictureInPictureWindow.support`.
+  public var support: PictureInPictureSupport { window.support }
+
   /// Whether ``start()`` would be taken now.
   public var isPossible: Bool { impossibility == nil }
 
@@ -129,12 +133,12 @@ public final class PictureInPictureController {
 
   /// Why ``start()`` would be refused now; nil when it would not be.
   public var impossibility: PipSinkError? {
-    if phase == .invalidated { return .pictureInPicture(.notPossible(reason: "the controller has been invalidated")) }
     if let reason = unsupportedReason { return .pictureInPicture(.unsupported(reason: reason)) }
     switch phase {
-    case .settingUp, .unavailable: return .pictureInPicture(.illegalTransition(state: state, trigger: .userTriggers))
+    case .settingUp, .unavailable, .uninitialized:
+      return .pictureInPicture(.illegalTransition(state: state, trigger: .userTriggers))
     case .stopping: return .pictureInPicture(.notPossible(reason: "it is being stopped"))
-    case .idle, .starting, .active, .invalidated:
+    case .idle, .starting, .active:
       return handover.isReady(streamID) ? nil : .pictureInPicture(.sourceNotReady(streamID))
     }
   }
@@ -150,6 +154,10 @@ public final class PictureInPictureController {
   /// What the window's play button shows, of a source without a playback delegate.
   public var isPaused = false {
     didSet { updatePresentation() }
+  }
+  /// Whether the window says that the microphone of the stream that it shows is off. The app knows, or its session.
+  public var isMicrophoneOff = false {
+    didSet { if isMicrophoneOff != oldValue { updatePresentation() } }
   }
   /// Those controls, of play and pause and mute, that the app does something about when
   /// ``PictureInPictureEvent/action(_:)`` tells it. The window offers no others of these, but play and pause of a source

@@ -39,8 +39,8 @@ public enum PictureInPictureStopReason: Equatable, Sendable {
   case sourceEnded
   /// The window died.
   case failed(PipSinkError)
-  /// The controller is no more.
-  case invalidated
+  /// Picture-in-picture was given up (``PictureInPictureController/uninitialize()``).
+  case uninitialized
 }
 
 /// What an app does about picture-in-picture. All calls come on the main actor, in the order of

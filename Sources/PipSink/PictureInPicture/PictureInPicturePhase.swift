@@ -13,8 +13,8 @@ enum PictureInPicturePhase: Equatable {
   case active(Run)
   /// From `willStop` to `didStop`. The window may still be there.
   case stopping(Run, PictureInPictureStopReason)
-  /// Nothing starts any more.
-  case invalidated
+  /// Nothing starts before it is set up again.
+  case uninitialized
 
   /// What makes an idle controller start by itself, besides the background.
   enum Plan: Equatable {
@@ -48,7 +48,7 @@ enum PictureInPicturePhase: Equatable {
   var run: Run? {
     switch self {
     case .starting(let run), .active(let run), .stopping(let run, _): run
-    case .settingUp, .unavailable, .idle, .invalidated: nil
+    case .settingUp, .unavailable, .idle, .uninitialized: nil
     }
   }
 
@@ -75,11 +75,12 @@ enum PictureInPicturePhase: Equatable {
     case .settingUp: .initializing
     case .unavailable: .error
     case .active(let run): run.isMinimized ? .appMinimized : .active
-    // The app has come back before the window goes.
-    case .stopping(_, .foreground), .stopping(_, .backToApp): .enabled
+    case .uninitialized: .uninitialized
+    // The app has come back before the window goes. What had started by itself may do so again: that is told instead.
+    case .stopping(let run, .backToApp) where !run.isAutomatic: .enabled
     // The user's own start has been prepared, also if it is cancelled then.
     case .starting(let run) where run.hasWindow && !run.isAutomatic: .enabled
-    case .idle, .starting, .stopping, .invalidated:
+    case .idle, .starting, .stopping:
       switch last {
       case .enabled, .active: .enabled
       case .error: .error

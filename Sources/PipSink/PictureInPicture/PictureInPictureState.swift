@@ -83,6 +83,7 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
 
   /// Performs the first transition of the shortest way to another state; of ways that are as short, the one that is drawn
   /// first. Between two states in which picture-in-picture is not active, no way leads through one in which it is.
+  /// Picture-in-picture can be given up in any state: where no way that is drawn leads there, `uninit()` does.
   ///
   /// - Returns: the transition; nil where no way leads there, and where it is there already.
   mutating func advance(towards target: PictureInPictureState) -> Transition? {
@@ -97,8 +98,10 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
         border.append(next)
       }
     }
-    state = firsts[target]?.to ?? state
-    return firsts[target]
+    var first = firsts[target]
+    if first == nil, target == .uninitialized, state != target { first = Transition(state, .uninit, target) }
+    state = first?.to ?? state
+    return first
   }
 
   /// The transitions as a Mermaid diagram; the documentation has this text.

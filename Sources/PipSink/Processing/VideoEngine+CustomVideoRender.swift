@@ -1,8 +1,8 @@
 /// How a change of custom rendering was taken.
 public enum CustomVideoRenderChange: Equatable, Sendable {
   case applied
-  /// The engine runs, and does it when it has stopped (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several
-  /// changes the last counts.
+  /// The engine runs, and does it when its pipeline and all streams with one of their own have stopped
+  /// (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several changes the last counts.
   case afterStop
 
   /// By which apps of other engines know that custom rendering cannot be changed while the engine runs: 1011003.
@@ -11,8 +11,9 @@ public enum CustomVideoRenderChange: Equatable, Sendable {
 
 /// Custom rendering: an app's own renderer gets every stream's frames, beside the surfaces.
 extension VideoEngine {
-  /// Has `receiver` get every stream's frames from the engine's next start on, or nobody where it is nil. What kind of
-  /// frames a pipeline delivers is negotiated when it starts, so that nothing changes while one runs. From any thread.
+  /// Has `receiver` get every stream's frames from the engine's next start on, or nobody where it is nil, be they the
+  /// engine's own pipeline's or of streams with one of their own. What kind of frames a pipeline delivers is negotiated
+  /// when it starts, so that nothing changes while one runs. From any thread.
   ///
   /// - Parameter formatSeries: as ``VideoFrameObservation`` takes it.
   @discardableResult

@@ -6,6 +6,8 @@ public final class LayerDisplay: SessionDisplay {
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
   /// Called when what is to stand in a stream's place has changed; nil is its picture.
   public var placeholderChanged: (@MainActor (StreamID, StreamPlaceholder?) -> Void)?
+  /// Called when the microphone behind a stream has gone off or on, for a mark in the stream's place.
+  public var microphoneChanged: (@MainActor (StreamID, _ isOff: Bool) -> Void)?
   /// Brings the app's window back.
   public var presentHandler: (@MainActor () -> Void)?
 
@@ -22,6 +24,10 @@ public final class LayerDisplay: SessionDisplay {
 
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     placeholderChanged?(streamID, placeholder)
+  }
+
+  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
+    microphoneChanged?(streamID, isOff)
   }
 
   public var canPresent: Bool { presentHandler != nil }

@@ -12,6 +12,8 @@ public final class OffscreenDisplay: SessionDisplay {
   private var places: [StreamID: Place] = [:]
   /// What stands in the streams' places; a stream whose picture is shown has none.
   public private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
+  /// The streams of which their places say that the microphone is off.
+  public private(set) var microphonesOff: Set<StreamID> = []
   private let inAppSize: PictureSize
   private let pictureInPictureSize: PictureSize
   /// In the split layout: the picture of the first two streams.
@@ -69,6 +71,7 @@ public final class OffscreenDisplay: SessionDisplay {
   public func removeStream(_ streamID: StreamID) {
     places.removeValue(forKey: streamID)?.layer.detach()
     placeholders[streamID] = nil
+    microphonesOff.remove(streamID)
     if let half = halves.firstIndex(of: streamID) { halves[half] = nil }
     showOrHideRemote()
   }
@@ -76,6 +79,10 @@ public final class OffscreenDisplay: SessionDisplay {
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     placeholders[streamID] = placeholder
     showOrHideRemote()
+  }
+
+  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
+    if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
   }
 
   /// What a stream's place shows: its newest picture, also under a placeholder; nil before the first.

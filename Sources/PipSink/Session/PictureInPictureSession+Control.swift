@@ -23,9 +23,28 @@ extension PictureInPictureSession {
   }
 
   /// Brings the frames back to the app and closes the window; also forgets a start that waits for a picture.
-  public func stopPictureInPicture() {
-    controller.stop()
+  ///
+  /// - Returns: false where there was nothing to stop.
+  @discardableResult
+  public func stopPictureInPicture() -> Bool {
+    defer { updatePlaceholders() }
+    return controller.stop()
+  }
+
+  /// Gives picture-in-picture up, in all windows: it ends, is not started by itself any more, and is refused until
+  /// ``initializePictureInPicture()``. Streams go on in the app.
+  public func uninitializePictureInPicture() {
+    startsAutomatically = false
+    for controller in controllers { controller.uninitialize() }
     updatePlaceholders()
+  }
+
+  /// Sets picture-in-picture up again, after ``uninitializePictureInPicture()`` or where it could not be had. A session
+  /// begins with it by itself; where it has been set up, nothing happens.
+  ///
+  /// - Throws: as ``PictureInPictureController/initialize()``.
+  public func initializePictureInPicture() throws(PipSinkError) {
+    for controller in controllers { try controller.initialize() }
   }
 
   /// Has every controller start by itself, or not. The session's own window has nothing to start with when all streams
@@ -91,10 +110,13 @@ extension PictureInPictureSession {
   /// Whether all of the engine's streams are silent.
   public var isMuted: Bool {
     get { engine.audioSession.isMuted }
-    set {
-      engine.audioSession.isMuted = newValue
-      updatePlayback()
-    }
+    set { if let muteHandler { muteHandler(newValue) } else { noteMuted(newValue) } }
+  }
+
+  /// To be called when somebody else has switched the streams' sound off or on (``muteHandler``).
+  public func noteMuted(_ isMuted: Bool) {
+    engine.audioSession.isMuted = isMuted
+    updatePlayback()
   }
 
   /// Of all of the engine's streams together: a linear amplitude from 0 to 1; others are taken for the nearest of those.
@@ -127,7 +149,8 @@ extension PictureInPictureSession {
     engine.setCameraState(state, of: streamID)
   }
 
-  /// The same for the microphone.
+  /// What the app knows of the microphone behind a stream: while it is off, a crossed microphone is drawn in a corner of
+  /// the stream's place in the app and of picture-in-picture. It holds until the app says `unknown`.
   ///
   /// - Throws: as above.
   public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
@@ -171,6 +194,8 @@ extension PictureInPictureSession {
     new.observeEvents { [weak self] _ in self?.updatePlaceholders() }
     controller.streamSelector.remove(streamID)
     updateAutomaticStart()
+    updateContent(of: streamID)
+    updatePlaceholders()
     return new
   }
 }

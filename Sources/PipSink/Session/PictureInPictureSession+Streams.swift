@@ -101,7 +101,7 @@ extension PictureInPictureSession {
       Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(streamID, within: nil) }
     }
     // Picture-in-picture goes on with another stream before this one is gone.
-    dedicatedControllers.removeValue(forKey: streamID)?.invalidate()
+    dedicatedControllers.removeValue(forKey: streamID)?.uninitialize()
     controller.streamSelector.remove(streamID)
     let isRouted = routedElsewhere.remove(streamID) == nil
     if isRouted, router.table.entries[.primary]?.streamID == streamID { router.leavePictureInPicture() }
@@ -200,7 +200,9 @@ extension PictureInPictureSession {
       }
       follow(id)
     case .cameraStateChanged(let id, _): followCamera(of: id)
-    case .microphoneStateChanged(let id, .off): controller.streamSelector.setAudioLevel(id, 0)
+    case .microphoneStateChanged(let id, let state):
+      if state == .off { controller.streamSelector.setAudioLevel(id, 0) }
+      updatePlaceholders()
     case .audioLevel(let id, let level): controller.streamSelector.setAudioLevel(id, level.linear)
     case .audioInterruptionBegan, .audioInterruptionEnded: updatePlayback()
     default: break
@@ -228,25 +230,31 @@ extension PictureInPictureSession {
     controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
   }
 
-  /// Whether somebody has switched the camera of a stream off that plays. It counts as off as well while no frames come,
-  /// so what the stream does is asked together with it: it may have ended since the session heard of it.
-  func isCameraOff(of id: StreamID) -> Bool {
-    guard playStates[id] == .playing, let info = engine.info(of: id) else { return false }
-    return info.state == .playing && info.camera == .off
+  /// Whether a device of a stream is off that is not over. What the app has said of it holds while no frames come, too;
+  /// without that a device counts as off in every stream that stands still, so only those are believed that play. The
+  /// stream may have ended since the session heard of it.
+  func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
+    guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
+      !info.state.isOver
+    else { return false }
+    return info.saidDevices.contains(device) || told == .playing && info.state == .playing
   }
 
   private func followCamera(of id: StreamID) {
-    let isOff = isCameraOff(of: id)
+    let isOff = isOff(.camera, of: id)
     if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {
       controller.streamSelector.setEnabled(id, !isOff)
     }
+    updateContent(of: id)
     updatePlaceholders()
   }
 
-  /// Has picture-in-picture say whether its stream's frames are being waited for.
+  /// Has picture-in-picture say what becomes of its stream's frames. Cameras and ends are the selector's business where
+  /// the session's own window is concerned, which goes on with another stream.
   func updateContent(of id: StreamID) {
     let isWaitedFor =
       switch playStates[id] {
+      case _ where isOff(.camera, of: id): false
       case .reconnecting: true
       case .stalled: !engine.streamIDs.contains(id)
       default: false
@@ -257,6 +265,14 @@ extension PictureInPictureSession {
       } else if !isWaitedFor, controller.content == .reconnecting {
         controller.content = .video
       }
+    }
+    guard let own = dedicatedControllers[id] else { return }
+    if playStates[id]?.isOver == true {
+      own.content = .ended(name: id.rawValue)
+    } else if isOff(.camera, of: id) {
+      own.content = .cameraOff(name: id.rawValue)
+    } else if own.content == .ended(name: id.rawValue) || own.content == .cameraOff(name: id.rawValue) {
+      own.content = isWaitedFor ? .reconnecting : .video
     }
   }
 }

@@ -50,6 +50,9 @@ public final class PictureInPictureSession {
   /// Asked to pause the streams, or to have them go on, where ``isPaused`` is set: for streams whose pipelines are somebody
   /// else's. ``notePaused(_:)`` says what has come of it.
   public var pauseHandler: (@MainActor (_ isPaused: Bool) -> Void)?
+  /// Asked to switch the streams' sound off or on where ``isMuted`` is set: for streams whose sound is somebody else's.
+  /// ``noteMuted(_:)`` says what has come of it.
+  public var muteHandler: (@MainActor (_ isMuted: Bool) -> Void)?
 
   /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when it comes back.
   public var startsAutomatically = false {
@@ -66,6 +69,8 @@ public final class PictureInPictureSession {
   var removals: [StreamID: Locked<Bool>] = [:]
   /// What every stream's place was told to show; the value nil is the picture.
   private var placeholders: [StreamID: StreamPlaceholder?] = [:]
+  /// The streams whose places were told that their microphones are off.
+  private var microphonesOff: Set<StreamID> = []
   /// Streams whose way through the router is their owners'.
   var routedElsewhere: Set<StreamID> = []
   /// Renderers that show streams besides.
@@ -168,7 +173,9 @@ public final class PictureInPictureSession {
     try await start()
     loop: for await event in events {
       switch event {
-      case .engine(.finished), .display(.closeRequested): break loop
+      case .display(.closeRequested): break loop
+      // A stream may have been started since.
+      case .engine(.finished) where engine.hasFinished: break loop
       default: break
       }
     }
@@ -184,9 +191,9 @@ public final class PictureInPictureSession {
     await engine.stop(within: time ?? engine.stateChangeTimeout)
   }
 
-  /// Ends everything: streams, picture-in-picture, windows for single streams. Nothing starts any more.
+  /// Ends everything: streams, picture-in-picture, windows for single streams.
   public func invalidate() async {
-    for controller in controllers { controller.invalidate() }
+    uninitializePictureInPicture()
     dedicatedControllers = [:]
     await stop()
   }
@@ -279,10 +286,15 @@ public final class PictureInPictureSession {
 
   func forgetPlaces(of id: StreamID) {
     placeholders[id] = nil
+    microphonesOff.remove(id)
     for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
   }
 
-  /// Shows in every stream's place what belongs there now.
+  /// Whether a stream's place in the app says that the microphone behind it is off, and the picture-in-picture window
+  /// that shows it.
+  public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
+
+  /// Shows in every stream's place, and of the microphones in picture-in-picture, what belongs there now.
   func updatePlaceholders() {
     for id in playStates.keys {
       let new = wantedPlaceholder(of: id)
@@ -290,18 +302,26 @@ public final class PictureInPictureSession {
       placeholders.updateValue(new, forKey: id)
       display.setPlaceholder(new, for: id)
     }
+    for id in playStates.keys {
+      let isNew = isOff(.microphone, of: id) ? microphonesOff.insert(id).inserted : microphonesOff.remove(id) != nil
+      if isNew { display.setMicrophoneOff(isMicrophoneOff(of: id), for: id) }
+    }
+    for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
   }
 
   private func wantedPlaceholder(of id: StreamID) -> StreamPlaceholder? {
     let elsewhere: StreamPlaceholder? = controllers.contains { $0.shows(id) } ? .inPictureInPicture : nil
     switch playStates[id] ?? .stopped {
+    case .ended: return .ended
+    case .failed(let error): return .failed(error.description)
+    // The last picture of somebody who has switched the camera off is not to be seen, whether or not frames come.
+    case _ where isOff(.camera, of: id): return elsewhere ?? .cameraOff
+    case .stopped where router.latestSampleBuffer(of: id) != nil: return elsewhere
     case .stopped, .requesting: return elsewhere ?? .waiting
-    case .playing: return elsewhere ?? (isCameraOff(of: id) ? .cameraOff : nil)
+    case .playing: return elsewhere
     // Whether more comes of the pipeline that several share nobody knows; the last picture stays.
     case .stalled where engine.streamIDs.contains(id): return elsewhere
     case .stalled, .reconnecting: return .reconnecting
-    case .ended: return .ended
-    case .failed(let error): return .failed(error.description)
     }
   }
 }

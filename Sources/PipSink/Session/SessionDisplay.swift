@@ -34,6 +34,9 @@ public protocol SessionDisplay: AnyObject {
   /// Shows `placeholder` in a stream's place instead of its picture; nil shows the picture.
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID)
 
+  /// Says in a corner of a stream's place that the microphone behind it is off, or not any more.
+  func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID)
+
   /// Shows the app's window; called when the session starts.
   func show()
 
@@ -98,6 +101,7 @@ extension SessionDisplay {
     throw .pictureInPicture(.unsupported(reason: "this display has one picture-in-picture window"))
   }
 
+  public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {}
   public func show() {}
   public func present() {}
   public func watchBackground(_ isWatched: Bool) {}

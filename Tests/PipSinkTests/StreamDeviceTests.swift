@@ -1,0 +1,148 @@
+import Testing
+
+@testable import PipSink
+
+/// What is shown of cameras and microphones that are off.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct StreamDeviceTests {
+  @MainActor
+  private final class Call {
+    let display: OffscreenDisplay
+    let session: PictureInPictureSession
+    private var inputs: [StreamID: StreamInput] = [:]
+
+    init(_ ids: [StreamID]) throws {
+      display = try OffscreenDisplay()
+      session = try PictureInPictureSession(display: display)
+      for id in ids { inputs[id] = try session.addInput(id) }
+    }
+
+    func play() async throws {
+      let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
+      for input in inputs.values { input.push(picture) }
+      #expect(await eventually { self.inputs.keys.allSatisfy { self.session.playStates[$0] == .playing } })
+    }
+
+    /// Has a stream come to a state, and waits until the session knows.
+    func set(_ id: StreamID, _ state: StreamPlayState) async {
+      session.engine.setInput(id, to: state)
+      #expect(await eventually { self.session.playStates[id] == state })
+    }
+
+    func open(_ id: StreamID) async throws -> PictureInPicturePresentation {
+      try session.startPictureInPicture(id)
+      #expect(await eventually { self.session.controller.isActive })
+      return try #require(presentation)
+    }
+
+    var presentation: PictureInPicturePresentation? { display.pictureInPictureWindow.presentation }
+  }
+
+  @Test func aCameraThatIsSaidToBeOffIsOffWhileNoFramesComeToo() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { call.session.placeholder(of: "a") == .cameraOff })
+    let states: [StreamPlayState] = [.stalled, .requesting, .playing, .stopped]
+    for state in states {
+      await call.set("a", state)
+      #expect(call.session.placeholder(of: "a") == .cameraOff, "\(state)")
+    }
+    await call.set("a", .ended)
+    #expect(call.session.placeholder(of: "a") == .ended, "what has ended has no camera")
+    await call.set("a", .playing)
+    #expect(call.session.placeholder(of: "a") == .cameraOff)
+    try call.session.setCameraState(.unknown, of: "a")
+    #expect(await eventually { call.session.placeholder(of: "a") == nil })
+  }
+
+  @Test func aCameraThatIsOffIsNotSaidToBeReconnectingInPictureInPicture() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    #expect(try await call.open("a").content == .video)
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { call.presentation?.content == .cameraOff(name: "a") })
+    await call.set("a", .stalled)
+    #expect(call.presentation?.content == .cameraOff(name: "a"))
+    // The camera is on again; its frames have yet to come.
+    try call.session.setCameraState(.on, of: "a")
+    #expect(await eventually { call.presentation?.content == .reconnecting })
+    await call.set("a", .playing)
+    #expect(call.presentation?.content == .video)
+  }
+
+  @Test func aWindowForOneStreamHidesItsLastPictureToo() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    let own = try call.session.addPictureInPictureWindow(for: "a")
+    try own.start()
+    #expect(await eventually { own.isActive })
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { own.content == .cameraOff(name: "a") })
+    #expect(own.isActive && call.session.controller.content == .video)
+    try call.session.setCameraState(.on, of: "a")
+    #expect(await eventually { own.content == .video })
+    await call.set("a", .ended)
+    #expect(own.content == .ended(name: "a"))
+    await call.set("a", .playing)
+    #expect(own.content == .video)
+    // One that is made later knows.
+    try call.session.setCameraState(.off, of: "b")
+    #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
+    #expect(try call.session.addPictureInPictureWindow(for: "b").content == .cameraOff(name: "b"))
+  }
+
+  @Test func aMicrophoneThatIsOffIsMarkedInTheAppAndInPictureInPictureUntilItIsOn() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    #expect(try await !call.open("a").isMicrophoneOff)
+    try call.session.setMicrophoneState(.off, of: "a")
+    #expect(await eventually { call.display.microphonesOff == ["a"] })
+    #expect(call.presentation?.isMicrophoneOff == true && call.session.isMicrophoneOff(of: "a"))
+    // The mark is the stream's, not the window's.
+    try call.session.setPictureInPictureSource("b")
+    #expect(call.presentation?.isMicrophoneOff == false && call.display.microphonesOff == ["a"])
+    try call.session.setPictureInPictureSource("a")
+    #expect(call.presentation?.isMicrophoneOff == true)
+    await call.set("a", .stalled)
+    #expect(call.display.microphonesOff == ["a"], "what was said holds")
+    await call.set("a", .playing)
+    try call.session.setMicrophoneState(.on, of: "a")
+    #expect(await eventually { call.display.microphonesOff.isEmpty })
+    #expect(call.presentation?.isMicrophoneOff == false)
+  }
+
+  @Test func aStreamThatIsOverHasNoMicrophone() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    for id: StreamID in ["a", "b"] { try call.session.setMicrophoneState(.off, of: id) }
+    #expect(await eventually { call.display.microphonesOff == ["a", "b"] })
+    await call.set("a", .ended)
+    #expect(call.display.microphonesOff == ["b"])
+    try call.session.removeStream("b")
+    #expect(call.display.microphonesOff.isEmpty && !call.session.isMicrophoneOff(of: "b"))
+    // Nothing is known of another one of its name.
+    _ = try call.session.addInput("b")
+    #expect(call.display.microphonesOff.isEmpty)
+  }
+
+  @Test func silenceMarksAMicrophoneOnlyWhileItsStreamPlays() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    let status = call.session.engine.status
+    for state in [DeviceState.on, .off] { status.observe(.microphone, of: "a", state) }
+    #expect(await eventually { call.display.microphonesOff == ["a"] })
+    await call.set("a", .stalled)
+    #expect(call.display.microphonesOff.isEmpty, "nothing comes at all")
+  }
+
+  @Test func whatIsStoppedKeepsItsLastPicture() async throws {
+    let session = try PictureInPictureSession(
+      "videotestsrc is-live=true ! appsink name=a", display: try OffscreenDisplay())
+    try await session.start()
+    #expect(await eventually { session.playStates["a"] == .playing })
+    #expect(session.placeholder(of: "a") == nil)
+    await session.stop()
+    #expect(await eventually { session.playStates["a"] == .stopped })
+    #expect(session.placeholder(of: "a") == nil)
+  }
+}
