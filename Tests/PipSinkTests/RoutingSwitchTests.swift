@@ -318,6 +318,49 @@ import Testing
     renderer.release()
   }
 
+  @Test func aFrameThatWaitedInALayerThatIsTakenAwayCountsAsReplaced() throws {
+    let renderer = TestRenderer()
+    let router = FrameRouter()
+    // The app keeps it: the end of a layer waits for what its renderer draws.
+    let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: renderer)
+    let consumer = router.addStream("a", inApp: inApp)
+    renderer.hold()
+    consumer.consume(frame("a", 1))
+    #expect(renderer.waitUntilRendering())
+    consumer.consume(frame("a", 2))
+    router.setLayer(nil, for: "a")
+    #expect(router.statistics(of: "a")?.replaced == 1)
+    withExtendedLifetime(inApp) { renderer.release() }
+  }
+
+  @Test func aSurfaceThatIsAttachedTwiceGetsEachFrameOnceAndNoneAfterItWasDetached() {
+    let surface = RecordingDestination()
+    let router = FrameRouter()
+    let consumer = router.input(for: "a")
+    consumer.consume(frame("a", 1))
+    for _ in 0..<2 { #expect(router.addDestination(surface, for: "a")) }
+    consumer.consume(frame("a", 2))
+    router.removeDestination(surface, for: "a")
+    consumer.consume(frame("a", 3))
+    #expect(
+      surface.events == [
+        .begin(size: size("a"), sequence: 1), .frame(size: size("a"), sequence: 2), .relinquish(removingImage: true),
+      ])
+  }
+
+  @Test func theFirstPictureOfASwitchIsToldOfTheWayThereAndOfTheWayBack() async throws {
+    let layers = ["in-app", "pip"].map { SampleBufferDisplayLayer(name: $0, renderer: TestRenderer()) }
+    let router = FrameRouter(pictureInPicture: layers[1])
+    let consumer = router.addStream("a", inApp: layers[0])
+    consumer.consume(frame("a", 1))
+    try router.enterPictureInPicture("a")
+    consumer.consume(frame("a", 2))
+    #expect(await eventually { router.changes.first?.firstPresentedAt != nil })
+    router.leavePictureInPicture()
+    consumer.consume(frame("a", 3))
+    #expect(await eventually { router.changes.count == 2 && router.changes.last?.firstPresentedAt != nil })
+  }
+
   /// - Parameter isFresh: whether the frame that goes along has been shown nowhere yet.
   @Test(arguments: [true, false])
   func theFrameThatGoesAlongCountsAsReplacedOnlyWhereItHasNotBeenShownYet(isFresh: Bool) throws {

@@ -12,6 +12,16 @@ import Testing
     return selector
   }
 
+  @Test func theNextStreamFollowsOneWhoseCameraGoesOffNotTheFirst() {
+    var selector = PictureInPictureStreamSelector()
+    for id in ["a", "b", "c"] as [StreamID] { selector.add(id) }
+    selector.select("b")
+    selector.setEnabled("b", false)
+    #expect(selector.selected == "c")
+    selector.setEnabled("c", false)
+    #expect(selector.selected == "a", "there is none behind it")
+  }
+
   @Test func theFirstRemoteStreamWithAPictureIsChosen() {
     var selector = selector()
     #expect(selector.selected == "local")

@@ -100,6 +100,33 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     #expect(!engine.isCustomVideoRenderEnabled)
   }
 
+  @Test func aStreamWithAPipelineOfItsOwnKeepsItAsItIsUntilTheLastHasStopped() async throws {
+    let observer = RecordingObserver()
+    let router = FrameRouter()
+    let engine = try VideoEngine()
+    let live = PipelineDescription("videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! appsink name=a")
+    for id in ["a", "b"] as [StreamID] {
+      try engine.startPlayingStream(id, from: live) { router.input(for: $0) }
+      #expect(await eventually { router.statistics(of: id).map { $0.received > 3 } ?? false })
+    }
+    #expect(engine.setCustomVideoRender(.pixelBuffers(observer)).code == 1_011_003)
+    // One that comes meanwhile is as those that are there.
+    try engine.startPlayingStream("c", from: live) { router.input(for: $0) }
+    #expect(await eventually { router.statistics(of: "c").map { $0.received > 3 } ?? false })
+    try engine.stopPlayingStream("a")
+    _ = try await engine.stopPlayingStream("b", within: nil)
+    #expect(!engine.isCustomVideoRenderEnabled && observer.records.isEmpty)
+    #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
+    engine.stop()
+    #expect(engine.isCustomVideoRenderEnabled)
+    try engine.startPlayingStream("a", from: live) { router.input(for: $0) }
+    #expect(await eventually { observer.records.count > 3 })
+    #expect(observer.records.allSatisfy { $0.streamID == "a" })
+    #expect(engine.setCustomVideoRender(nil) == .afterStop)
+    await engine.stop(within: .seconds(5))
+    #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .applied)
+  }
+
   @Test func aStartThatFailsLeavesItFreeToBeSwitched() throws {
     let engine = try VideoEngine("filesrc location=/nonexistent ! decodebin ! appsink name=a")
     #expect(throws: PipSinkError.self) { try engine.start { _ in FrameRouter().input(for: "a") } }
