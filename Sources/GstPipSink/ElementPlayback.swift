@@ -108,9 +108,11 @@ extension ElementState {
   }
 
   private func followVolume() {
-    let new = ElementVolume(around: reference) { [weak self] in
-      self?.reference.notify("muted")
-      self?.member?.notePlayback()
+    // By the element and not by a weak reference to this object: with that, Swift would keep its count of references aside,
+    // and each frame would pay for it (125 instructions).
+    let new = ElementVolume(around: reference) { [reference] in
+      reference.notify("muted")
+      reference.use { PipSinkElement.state(of: $0).member?.notePlayback() }
     }
     let wantsSilence = playback.withLock { playback in
       playback.volume = new
