@@ -29,7 +29,7 @@ struct ElementSettings: Sendable {
 
   /// How pictures are to be turned whatever their tag says; nil for what it says, which is so for `auto` and as long as
   /// nobody has set anything.
-  var orientation: VideoOrientation? {
+  static func orientation(for direction: GstVideoOrientationMethod) -> VideoOrientation? {
     direction == GST_VIDEO_ORIENTATION_IDENTITY ? nil : VideoOrientation(direction)
   }
 

@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import Synchronization
 
 /// The Swift state of one element, from its making to its end.
 ///
@@ -8,6 +9,8 @@ import PipSink
 final class ElementState: @unchecked Sendable {
   let reference: ElementReference
   private let box = Locked(ElementSettings())
+  /// The settings' direction, which the streaming thread asks for with every frame: without their lock.
+  private let direction = Atomic(ElementSettings().direction.rawValue)
   let playback = Locked(ElementPlayback())
   private let membership = Locked<SessionMember?>(nil)
   /// Where an engine that runs the element takes its frames, which the session has nothing to do with then.
@@ -35,6 +38,7 @@ final class ElementState: @unchecked Sendable {
     let (old, new) = box.withLock { settings in
       let old = settings
       change(&settings)
+      direction.store(settings.direction.rawValue, ordering: .relaxed)
       return (old, settings)
     }
     guard let chain = member?.chain ?? engineChain.withLock({ $0 }) else { return }
@@ -174,8 +178,10 @@ final class ElementState: @unchecked Sendable {
     prerolled = isPrerolling ? buffer : nil
     guard !isRepeated else { return GST_FLOW_OK }
     guard let chain, let format = wrapper.format else { return GST_FLOW_NOT_NEGOTIATED }
+    let direction = GstVideoOrientationMethod(rawValue: direction.load(ordering: .relaxed))
     chain.consume(
-      wrapper.wrap(owning: gst_buffer_ref(buffer), format, fixedOrientation: box.withLock { $0.orientation }))
+      wrapper.wrap(
+        owning: gst_buffer_ref(buffer), format, fixedOrientation: ElementSettings.orientation(for: direction)))
     return GST_FLOW_OK
   }
 
