@@ -38,7 +38,10 @@ indirect enum BusValue: Equatable, Sendable {
     case .dictionary(let type, let values):
       Self.makeArray(
         of: "{s\(type)}",
-        values.map { key, value in g_variant_new_dict_entry(Self.makeString(key), value.makeVariant()) })
+        // The same order each time: Swift's own depends on where the dictionary happens to lie.
+        values.sorted { $0.key < $1.key }.map { key, value in
+          g_variant_new_dict_entry(Self.makeString(key), value.makeVariant())
+        })
     }
   }
 

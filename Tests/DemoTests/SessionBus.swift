@@ -73,7 +73,7 @@ final class SessionBus {
   /// How many frames a stream has delivered.
   func receivedCount(of id: String) async throws -> Int {
     let statistics = try await call("Statistics").output
-    // The streams come in no certain order, so that the text behind a stream's own part is another's.
+    // The text behind a stream's own part is another's.
     guard let start = statistics.range(of: "'\(id)': {")?.upperBound else { return 0 }
     let ofStream = statistics[start...].prefix { $0 != "}" }
     guard let count = ofStream.range(of: "'Received': <uint64 ")?.upperBound else { return 0 }
