@@ -12,6 +12,7 @@ final class SessionInterface: BusInterface {
     <method name="Toggle"/>
     <method name="IsInPictureInPicture"><arg name="result" type="b" direction="out"/></method>
     <method name="SetSource"><arg name="stream" type="s" direction="in"/></method>
+    <method name="SetSecondStream"><arg name="stream" type="s" direction="in"/></method>
     <method name="EnableWhenBackground"/>
     <method name="CancelBackground"/>
     <method name="StartPlayingStream">
@@ -39,6 +40,7 @@ final class SessionInterface: BusInterface {
     <property name="Muted" type="b" access="read"/>
     <property name="PictureInPictureState" type="s" access="read"/>
     <property name="PictureInPictureStream" type="s" access="read"/>
+    <property name="PictureInPictureSecondStream" type="s" access="read"/>
     <property name="PictureInPictureSupport" type="s" access="read"/>
     <property name="Streams" type="a{ss}" access="read"/>
     <property name="PictureInPictureAspectRatio" type="d" access="read"/>
@@ -73,6 +75,7 @@ final class SessionInterface: BusInterface {
       "PictureInPictureState": .string(session.controller.state.rawValue),
       "PictureInPictureSupport": .string("\(session.controller.support)"),
       "PictureInPictureStream": .stream(session.pictureInPictureStreamID),
+      "PictureInPictureSecondStream": .stream(session.secondPictureInPictureStreamID),
       "Streams": .streams(of: "s", states),
       "StreamErrors": .streams(of: "s", errors),
     ]
@@ -99,6 +102,9 @@ final class SessionInterface: BusInterface {
       controller.configuration.videoGravity = try Self.choice(arguments, name: "gravity")
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
+    case "SetSecondStream":
+      // Without a stream's name: one picture.
+      try session.setSecondPictureInPictureStream(arguments.first == "" ? nil : Self.streamID(arguments))
     case "EnableWhenBackground":
       if controller.state == .error || controller.state == .uninitialized {
         throw .pictureInPicture(.illegalTransition(state: controller.state, trigger: .enableWhenBackground))

@@ -12,9 +12,6 @@ final class MicrophoneMark {
     widget = gtk_drawing_area_new()
     g_object_ref_sink(widget)
     gtk_widget_set_has_window(widget, 0)
-    gtk_widget_set_size_request(widget, gint(Self.side), gint(Self.side))
-    gtk_widget_set_halign(widget, GTK_ALIGN_END)
-    gtk_widget_set_valign(widget, GTK_ALIGN_END)
     gtk_widget_set_no_show_all(widget, 1)
     // It covers its square, so that the rest of the picture can go past GTK.
     gtk_style_context_add_class(gtk_widget_get_style_context(widget), WindowArea.opaqueClass)
@@ -34,11 +31,12 @@ final class MicrophoneMark {
     if !GTKDisplay.isLost { g_object_unref(widget) }
   }
 
-  /// Puts it over all that a GtkOverlay has so far.
-  func add(to overlay: GtkWidgetPointer) {
-    gtk_overlay_add_overlay(overlay.cast(), widget)
-    // Clicks and drags go through to the picture.
-    gtk_overlay_set_overlay_pass_through(overlay.cast(), widget, 1)
+  /// Puts it over all that a GtkOverlay has so far, in the corner of the picture.
+  func add(to overlay: GtkWidgetPointer, over picture: GtkWidgetPointer) {
+    let side = gint(Self.side)
+    PicturePlace.put(widget, over: picture, in: overlay, signals) { width, height in
+      GdkRectangle(x: width - side, y: height - side, width: side, height: side)
+    }
   }
 
   var isShown = false {

@@ -23,21 +23,11 @@ final class PictureCover {
     if !GTKDisplay.isLost { g_object_unref(label) }
   }
 
-  /// Puts it over all that a GtkOverlay has so far.
-  func add(to overlay: GtkWidgetPointer) {
-    // By itself the overlay would make it as high as its text is in the narrowest lines, and the text would be out of the
-    // middle.
-    signals.connect(overlay, "get-child-position") { [label] (parameters: UnsafePointer<GValue>) in
-      guard g_value_get_object(parameters + 1) == UnsafeMutableRawPointer(label),
-        let allocation = g_value_get_boxed(parameters + 2)?.assumingMemoryBound(to: GdkRectangle.self)
-      else { return false }
-      allocation.pointee = GdkRectangle(
-        x: 0, y: 0, width: gtk_widget_get_allocated_width(overlay), height: gtk_widget_get_allocated_height(overlay))
-      return true
+  /// Puts it over all that a GtkOverlay has so far, where the picture is.
+  func add(to overlay: GtkWidgetPointer, over picture: GtkWidgetPointer) {
+    PicturePlace.put(label, over: picture, in: overlay, signals) { width, height in
+      GdkRectangle(x: 0, y: 0, width: width, height: height)
     }
-    gtk_overlay_add_overlay(overlay.cast(), label)
-    // Clicks and drags go through to the picture.
-    gtk_overlay_set_overlay_pass_through(overlay.cast(), label, 1)
   }
 
   /// Nil shows the picture.

@@ -2,7 +2,7 @@ import CGTK
 import Logging
 import PipSink
 
-/// A small window above all others that shows one stream.
+/// A small window above all others that shows one stream, or two in a half each.
 ///
 /// It has no border, is on all workspaces, in no taskbar or pager, and takes no focus when it appears. It is moved by
 /// dragging it anywhere and then goes to the nearest corner of the screen, is resized at its corners and by the scroll
@@ -16,6 +16,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   public let view: GTKVideoView
   public var renderer: any VideoRenderer { view.renderer }
+  /// The right half's: made when somebody asks for it, unless the display server has gone by then.
+  private var secondView: GTKVideoView?
+  public var secondRenderer: (any VideoRenderer)? {
+    if secondView == nil { secondView = try? GTKVideoView() }
+    return secondView?.renderer
+  }
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m, the
   /// arrows, Escape.
@@ -34,6 +40,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var controls: PictureInPictureControls
   let signals = SignalConnections()
   lazy var pointer = WindowPointer(self)
+  private var halves: WindowHalves
   private var cover: PictureCover
   private var microphone: MicrophoneMark
   private let placementPath: String?
@@ -61,11 +68,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
         ordinary window
         """)
     }
-    (window, cover, microphone, controls) = Self.makeWidgets(around: view)
+    (window, halves, cover, microphone, controls) = Self.makeWidgets(around: view)
     setUp()
     view.renderSizeDidChange = { [weak self] size in
       guard let self, isOpen else { return }
-      eventHandler?(.renderSizeChanged(size))
+      let isHalf = presentation?.secondStreamID != nil
+      eventHandler?(.renderSizeChanged(PictureSize(width: size.width * (isHalf ? 2 : 1), height: size.height)))
     }
   }
 
@@ -134,8 +142,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let old = self.presentation
     self.presentation = presentation
     controls.update(presentation)
-    if old?.streamID != presentation.streamID {
-      gtk_window_set_title(window.asWindow, "Picture in Picture: \(presentation.streamID)")
+    if old?.streamID != presentation.streamID || old?.secondStreamID != presentation.secondStreamID {
+      let names = [presentation.streamID, presentation.secondStreamID].compactMap { $0?.rawValue }
+      gtk_window_set_title(window.asWindow, "Picture in Picture: \(names.joined(separator: ", "))")
+    }
+    if (old?.secondStreamID == nil) != (presentation.secondStreamID == nil), let secondView {
+      halves.show(secondView, presentation.secondStreamID != nil)
     }
     if old?.content != presentation.content { showCover(presentation.content) }
     microphone.isShown = presentation.isMicrophoneOff
@@ -144,6 +156,24 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       // What is dragged goes to its corner when it is let go.
       if !pointer.isActive { snap(to: placement.corner) }
     }
+  }
+
+  /// A copy of what it shows, in pixels of the screen; nil when it shows no picture.
+  public func image() -> BGRAImage? {
+    let left = view.image()
+    guard presentation?.secondStreamID != nil, let left, let right = secondView?.image() else { return left }
+    let (width, height) = (left.size.width, left.size.height)
+    return BGRAImage(
+      size: PictureSize(width: width + right.size.width, height: height),
+      parts: [
+        (left, PictureRect(x: 0, y: 0, width: width, height: height)),
+        (right, PictureRect(x: width, y: 0, width: right.size.width, height: height)),
+      ])
+  }
+
+  /// Frames that were converted for it so far.
+  var convertedFrameCount: UInt64 {
+    view.convertedFrameCount + (secondView?.convertedFrameCount ?? 0)
   }
 
   /// Width divided by height of the picture; the window takes its shape. nil leaves it free.
@@ -167,7 +197,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private static func makeWidgets(
     around view: GTKVideoView
   ) -> (
-    window: GtkWidgetPointer, cover: PictureCover, microphone: MicrophoneMark, controls: PictureInPictureControls
+    window: GtkWidgetPointer, halves: WindowHalves, cover: PictureCover, microphone: MicrophoneMark,
+    controls: PictureInPictureControls
   ) {
     let window: GtkWidgetPointer = gtk_window_new(GTK_WINDOW_TOPLEVEL)
     g_object_ref(window)
@@ -176,15 +207,15 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     gtk_style_context_add_class(gtk_widget_get_style_context(window), "pipsink")
     let overlay: GtkWidgetPointer = gtk_overlay_new()
     gtk_container_add(window.asContainer, overlay)
-    gtk_container_add(overlay.asContainer, view.widget)
+    let halves = WindowHalves(left: view)
+    gtk_container_add(overlay.asContainer, halves.widget)
     let cover = PictureCover()
-    cover.add(to: overlay)
+    cover.add(to: overlay, over: view.widget)
     let microphone = MicrophoneMark()
-    microphone.add(to: overlay)
+    microphone.add(to: overlay, over: view.widget)
     let controls = PictureInPictureControls(in: overlay)
-    gtk_widget_show(view.widget)
     gtk_widget_show(overlay)
-    return (window, cover, microphone, controls)
+    return (window, halves, cover, microphone, controls)
   }
 
   private func setUp() {
@@ -214,11 +245,13 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let wasOpen = isOpen
     close()
     signals.disconnectAll()
-    if let parent = gtk_widget_get_parent(view.widget) { gtk_container_remove(parent.asContainer, view.widget) }
+    for view in [view, secondView].compactMap(\.self) {
+      if let parent = gtk_widget_get_parent(view.widget) { gtk_container_remove(parent.asContainer, view.widget) }
+    }
     gtk_widget_destroy(window)
     g_object_unref(window)
     presentation = nil
-    (window, cover, microphone, controls) = Self.makeWidgets(around: view)
+    (window, halves, cover, microphone, controls) = Self.makeWidgets(around: view)
     setUp()
     if wasOpen { lose("it was killed") }
   }

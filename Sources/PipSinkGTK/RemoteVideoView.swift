@@ -35,9 +35,9 @@ public final class RemoteVideoView: GTKWidgetOwner {
     nameLabel = gtk_label_new(streamID.rawValue)
     (cover, microphone) = (PictureCover(), MicrophoneMark())
     gtk_container_add(overlay.asContainer, view.widget)
-    cover.add(to: overlay)
+    cover.add(to: overlay, over: view.widget)
     addName()
-    microphone.add(to: overlay)
+    microphone.add(to: overlay, over: view.widget)
     placeholder = .waiting
     cover.text = placeholder?.text
   }

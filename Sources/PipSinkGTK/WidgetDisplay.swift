@@ -171,13 +171,12 @@ public class WidgetDisplay: SessionDisplay {
   // MARK: - What is shown
 
   public var convertedFrameCount: UInt64? {
-    views.values.reduce(pictureInPictureWindow.view.convertedFrameCount) { $0 + $1.view.convertedFrameCount }
+    views.values.reduce(pictureInPictureWindow.convertedFrameCount) { $0 + $1.view.convertedFrameCount }
   }
 
   public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] {
-    let shown =
-      views.keys.sorted().compactMap { id in views[id].map { ("inApp-\(id)", $0.view) } }
-      + (pictureInPictureStreamID.map { [("pip-\($0)", pictureInPictureWindow.view)] } ?? [])
-    return shown.compactMap { name, view in view.image().map { (name, $0) } }
+    let inApp = views.keys.sorted().map { id in ("inApp-\(id)", views[id]?.view.image()) }
+    let pip = pictureInPictureStreamID.map { [("pip-\($0)", pictureInPictureWindow.image())] } ?? []
+    return (inApp + pip).compactMap { name, image in image.map { (name, $0) } }
   }
 }

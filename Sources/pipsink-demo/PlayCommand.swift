@@ -59,6 +59,11 @@ struct PlayCommand: AsyncParsableCommand {
   var pipStream: StreamID?
 
   @Option(
+    help: ArgumentHelp(
+      "A stream that shares the picture-in-picture window with that one, in a half each.", valueName: "id"))
+  var pipSecond: StreamID?
+
+  @Option(
     help:
       "What becomes of the picture-in-picture window when its stream ends: the next stream takes it, or it stays and shows none, or it goes."
   )
@@ -120,7 +125,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
+      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -192,10 +197,11 @@ struct PlayCommand: AsyncParsableCommand {
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
-    [pipStream].compactMap(\.self) + processors.map(\.streamID) + localStreams
+    [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams
       + actions.compactMap { timed in
         switch timed.action {
         case .pictureInPicture(let id), .source(let id): id
+        case .second(let id): id
         // Those have to be among the streams of --stream.
         case .startStream(let id), .stopStream(let id): id
         case .camera(_, let id), .microphone(_, let id): id
@@ -209,6 +215,7 @@ struct PlayCommand: AsyncParsableCommand {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
       configuration.pictureInPictureStreamID = pipStream ?? initialStreams.first?.streamID
+      configuration.secondPictureInPictureStreamID = pipSecond
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity

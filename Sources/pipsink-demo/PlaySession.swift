@@ -277,6 +277,7 @@ final class PlaySession {
       case .session(let action): try session.perform(action)
       case .pictureInPicture(let id): try session.startPictureInPicture(id)
       case .source(let id): try session.setPictureInPictureSource(id)
+      case .second(let id): try session.setSecondPictureInPictureStream(id)
       case .normal:
         if !session.stopPictureInPicture() { statusLine.say("Nothing is in picture-in-picture.") }
       case .`init`: try session.initializePictureInPicture()

@@ -12,6 +12,8 @@ struct TimedAction: ExpressibleByArgument {
     case uninit, `init`
     /// Another stream for picture-in-picture, open or not.
     case source(StreamID)
+    /// A stream in the other half of picture-in-picture's window; nil for none.
+    case second(StreamID?)
     /// A stream of `--stream`.
     case startStream(StreamID)
     case stopStream(StreamID)
@@ -64,7 +66,8 @@ struct TimedAction: ExpressibleByArgument {
   }
 
   private static let words: [String: Action] = [
-    "normal": .normal, "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
+    "normal": .normal, "single": .second(nil),
+    "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
     "background": .background, "foreground": .foreground,
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
   ]
@@ -80,6 +83,7 @@ struct TimedAction: ExpressibleByArgument {
     return switch word {
     case "pip": .pictureInPicture(StreamID(id))
     case "source": .source(StreamID(id))
+    case "second": .second(StreamID(id))
     case "start": .startStream(StreamID(id))
     case "stop": .stopStream(StreamID(id))
     case "camera-on": .camera(.on, StreamID(id))

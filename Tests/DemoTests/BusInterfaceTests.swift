@@ -87,6 +87,11 @@ import Testing
     #expect(call.session.controller.isActive && call.window.presentation?.streamID == "a")
     _ = try interface.perform("Stop", [], on: call.session)
     #expect(try !isThere() && !call.window.isOpen)
+    _ = try interface.perform("SetSecondStream", ["b"], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureSecondStream"] == .string("b"))
+    _ = try interface.perform("SetSecondStream", [""], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureSecondStream"] == .string(""))
+    #expect(throws: PipSinkError.self) { try interface.perform("SetSecondStream", ["nobody"], on: call.session) }
     _ = try interface.perform("SetSource", ["b"], on: call.session)
     #expect(!call.window.isOpen && call.session.controller.currentStreamID == "b")
   }

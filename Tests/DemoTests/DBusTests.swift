@@ -21,6 +21,7 @@ struct DBusTests {
     for member in [
       "interface org.pipsink.Session1 {", "Init();", "Enable(in  s stream);", "Stop(out b stopped);", "Uninit();",
       "IsInPictureInPicture(out b result);", "SetSource(in  s stream);", "EnableWhenBackground();",
+      "SetSecondStream(in  s stream);", "readonly s PictureInPictureSecondStream = '';",
       "CancelBackground();", "StartPlayingStream(in  s stream,", "StopPlayingStream(in  s stream);",
       "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",

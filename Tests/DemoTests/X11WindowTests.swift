@@ -80,6 +80,34 @@ struct X11WindowTests {
     second.stop()
   }
 
+  @Test func aSecondStreamHasTheRightHalfOfTheWindowWhichIsMovedThereToo() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip", "--pip-second", "remote-2", "--at", "12=single"])
+    let window = try await server.window("Picture in Picture: remote-1, remote-2")
+    // Two halves of 16:9.
+    let isWide = { (found: XServer.Window) in found.width == 320 && found.height == 90 }
+    let title = "Picture in Picture: remote-1, remote-2"
+    #expect(try await eventually { isWide(try await server.window(title)) })
+    let place = try await server.window(title)
+    #expect((place.x, place.y) == (1280 - 320 - 16, 800 - 90 - 16))
+    // Beside the coloured bars of the first stream, the second one's black, without the bars' first white one.
+    #expect(
+      try await eventually {
+        let picture = try await server.screenshot()
+        let (left, right) = (picture.pixel(place.x + 8, place.y + 20), picture.pixel(place.x + 164, place.y + 4))
+        return left[0..<3].allSatisfy { (180...200).contains($0) } && right[0..<3].allSatisfy { $0 < 24 }
+      })
+    try await server.drag(from: (place.x + 240, place.y + 45), to: (300, 200))
+    #expect(
+      try await eventually {
+        let found = try await server.window(title)
+        return (found.x, found.y) == (16, 16)
+      })
+    #expect(try await eventually { try await server.window(Self.title).height == 180 }, "one picture again")
+    #expect(window.id == (try await server.window(Self.title)).id)
+    demo.stop()
+  }
+
   @Test func draggingACornerResizesItInItsShape() async throws {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip", "--pip-corner", "top-left", "--pip-size", "320x180"])

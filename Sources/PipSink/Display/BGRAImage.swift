@@ -12,6 +12,22 @@ public struct BGRAImage: Sendable {
     self.bytes = bytes
   }
 
+  /// Pictures in their places on a black one.
+  ///
+  /// - Parameter parts: one that has not the size of its place, while that changes, is left out.
+  package init(size: PictureSize, parts: [(image: BGRAImage, frame: PictureRect)]) {
+    var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
+    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
+    for (image, frame) in parts where image.size == frame.size {
+      for row in 0..<frame.height {
+        let start = (row * size.width + frame.x) * 4
+        bytes.replaceSubrange(
+          start..<start + frame.width * 4, with: image.bytes[row * frame.width * 4..<(row + 1) * frame.width * 4])
+      }
+    }
+    self.init(size: size, bytes: bytes)
+  }
+
   /// Blue, green, red and alpha of the pixel in column `x` and row `y`, which must lie in the picture.
   public func pixel(_ x: Int, _ y: Int) -> [UInt8] {
     let start = (y * size.width + x) * 4

@@ -36,17 +36,7 @@ public final class OffscreenSplitView: Sendable {
   public func image() -> BGRAImage {
     let showsRemote = showsRemote
     let frames = SplitLayout.frames(in: size, showsRemote: showsRemote)
-    var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
-    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
     let parts = [(local, frames.local)] + (frames.remote.map { [(remote, $0)] } ?? [])
-    for (renderer, frame) in parts {
-      guard let image = renderer.image(), image.size == frame.size else { continue }
-      for row in 0..<frame.height {
-        let start = (row * size.width + frame.x) * 4
-        bytes.replaceSubrange(
-          start..<start + frame.width * 4, with: image.bytes[row * frame.width * 4..<(row + 1) * frame.width * 4])
-      }
-    }
-    return BGRAImage(size: size, bytes: bytes)
+    return BGRAImage(size: size, parts: parts.compactMap { half, frame in half.image().map { ($0, frame) } })
   }
 }

@@ -33,6 +33,8 @@ public enum PictureInPictureAction: String, CaseIterable, Sendable {
 public struct PictureInPicturePresentation: Equatable, Sendable {
   /// For the title.
   public var streamID: StreamID
+  /// The stream in the right half, beside the other in the left one; nil where that has the whole window.
+  public var secondStreamID: StreamID?
   public var content: PictureInPictureContent
   /// Width divided by height; nil leaves the window's shape free.
   public var aspectRatio: Double?
@@ -60,6 +62,11 @@ public enum PictureInPictureWindowEvent: Sendable {
 public protocol PictureInPictureHost: AnyObject {
   /// Where frames are shown; the same for the whole life of the window, also while it is closed.
   var renderer: any VideoRenderer { get }
+
+  /// Where the frames of a second stream are shown, in the right half of the window while
+  /// ``PictureInPicturePresentation/secondStreamID`` says so; the same for the whole life of the window. Nil, as by default,
+  /// for windows that show one stream.
+  var secondRenderer: (any VideoRenderer)? { get }
 
   /// Why windows of this kind cannot be shown here; nil where they can.
   var unsupportedReason: String? { get }

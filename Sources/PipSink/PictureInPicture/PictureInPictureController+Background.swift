@@ -94,7 +94,7 @@ extension PictureInPictureController {
       engine.visibleStreamIDs = nil
       return
     }
-    if isSuspended { visible.remove(streamID) }
+    if isSuspended { visible.subtract([streamID, secondStreamID].compactMap(\.self)) }
     engine.visibleStreamIDs = visible
   }
 }

@@ -87,6 +87,7 @@ extension PictureInPictureController {
     do throws(PipSinkError) {
       // Whoever was told, of the start or of the window, may have stopped it.
       guard phase.run?.number == number else { return }
+      showOrHideSecondStream()
       try window.open(presentation)
       guard phase.run?.number == number else { return }
       try handover.enter(window.renderer, streamID) { [weak self] moment in
@@ -146,6 +147,7 @@ extension PictureInPictureController {
     _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
   ) {
     handover.leave()
+    leaveSecondStream()
     window.close()
     become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
     leaveEndedStream()

@@ -14,17 +14,26 @@ extension PictureInPictureController {
     }
     guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
     guard new != streamID else { return }
-    if phase.isOpen {
-      guard handover.isReady(new) else { throw .pictureInPicture(.sourceNotReady(new)) }
-      try handover.change(to: new)
-    }
+    if phase.isOpen, !handover.isReady(new) { throw .pictureInPicture(.sourceNotReady(new)) }
     let old = streamID
+    let changesPlaces = new == secondStreamID
+    if changesPlaces { forgetSecondStream() }
+    if phase.isOpen {
+      do throws(PipSinkError) {
+        try handover.change(to: new)
+      } catch {
+        if changesPlaces { takeSecondStream(new) }
+        throw error
+      }
+    }
     streamID = new
     if phase.isOpen { updateRun { $0.streamID = new } }
     awaitedStreamID = nil
     if keepsPlaceOfEndedStream || !content.isOfPlayingStream { removePlaceholder() }
     keepsPlaceOfEndedStream = false
     streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
+    // One that has ended has left the selection.
+    if changesPlaces, old != "", isKnownOrUnmanaged(old) { takeSecondStream(old) }
     updatePresentation()
     streamSelector.select(new)
     // The first choice changes nothing that anybody was told.
@@ -34,7 +43,18 @@ extension PictureInPictureController {
     settle()
   }
 
+  /// Whether a stream is among those that may be chosen; where the app tells of none, every one may.
+  private func isKnownOrUnmanaged(_ id: StreamID) -> Bool {
+    streamSelector.streams.isEmpty || streamSelector.streams.contains { $0.id == id }
+  }
+
   func followSelector(since old: PictureInPictureStreamSelector) {
+    if let id = secondStreamID, old.streams.contains(where: { $0.id == id }),
+      !streamSelector.streams.contains(where: { $0.id == id })
+    {
+      forgetSecondStream()
+    }
+    showOrHideSecondStream()
     let isKnown = streamSelector.streams.contains { $0.id == streamID }
     if isKnown, keepsPlaceOfEndedStream {
       keepsPlaceOfEndedStream = false
@@ -100,6 +120,7 @@ extension PictureInPictureController {
     if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
     // It may be gone to from now on.
     updatePresentation()
+    if id == secondStreamID { showOrHideSecondStream() }
     guard id == streamID else { return }
     if isWaitingForPicture {
       become(.idle(.nothing))

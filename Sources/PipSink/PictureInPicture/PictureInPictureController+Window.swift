@@ -21,10 +21,10 @@ extension PictureInPictureController {
     updatePresentation()
   }
 
-  /// The window's shape: width divided by height.
+  /// The window's shape: width divided by height. Two pictures beside each other have halves of the first one's shape.
   public var aspectRatio: Double? {
     if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
-    return streamAspectRatio
+    return streamAspectRatio.map { showsSecondStream ? $0 * 2 : $0 }
   }
 
   func updatePresentation() {
@@ -34,8 +34,9 @@ extension PictureInPictureController {
 
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
-      streamID: pictureInPictureStreamID ?? streamID, content: content, aspectRatio: aspectRatio, actions: actions,
-      isPaused: isPlaybackPaused, isMuted: isMuted, isMicrophoneOff: isMicrophoneOff)
+      streamID: pictureInPictureStreamID ?? streamID, secondStreamID: showsSecondStream ? secondStreamID : nil,
+      content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted,
+      isMicrophoneOff: isMicrophoneOff)
   }
 
   // MARK: - Controls

@@ -16,6 +16,7 @@ public final class PictureInPictureController {
   public var configuration: Configuration {
     didSet {
       handover.setGravity(configuration.videoGravity)
+      second?.handover.setGravity(configuration.videoGravity)
       updatePresentation()
       updateVisibility()
     }
@@ -38,6 +39,7 @@ public final class PictureInPictureController {
   /// The stream that the selector wants and that has no picture yet.
   var awaitedStreamID: StreamID?
   var streamAspectRatio: Double?
+  var second: SecondStream?
   /// Where `stateChanged` has come to on the diagram.
   private var told = PictureInPictureStateMachine()
   private let broadcast = Broadcast<PictureInPictureEvent>()
@@ -82,6 +84,7 @@ public final class PictureInPictureController {
     firstFrames?.cancel()
     window.eventHandler = nil
     handover.leave()
+    leaveSecondStream()
     window.close()
     engine?.visibleStreamIDs = nil
   }

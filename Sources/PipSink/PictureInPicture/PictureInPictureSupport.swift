@@ -21,6 +21,7 @@ public enum PictureInPictureSupport: Equatable, Sendable, CustomStringConvertibl
 
 extension PictureInPictureHost {
   public var limitation: String? { nil }
+  public var secondRenderer: (any VideoRenderer)? { nil }
 
   var support: PictureInPictureSupport {
     if let unsupportedReason { return .unsupported(reason: unsupportedReason) }

@@ -93,7 +93,7 @@ public final class OffscreenDisplay: SessionDisplay {
     let tiles = places.keys.sorted().filter { !halves.contains($0) }.compactMap { id in
       image(of: id).map { ("inApp-\(id)", $0) }
     }
-    let pip = pictureInPictureWindow.surface.image().map { [("pip-\(pictureInPictureStreamID ?? "none")", $0)] }
+    let pip = pictureInPictureWindow.image().map { [("pip-\(pictureInPictureStreamID ?? "none")", $0)] }
     return (split.map { [("inApp", $0.image())] } ?? []) + tiles + (pip ?? [])
   }
 }

@@ -22,6 +22,24 @@ extension PictureInPictureSession {
     try controller.setSource(streamID: streamID)
   }
 
+  /// The stream in the other half of the picture-in-picture window, or that will be when there is something to see.
+  public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
+
+  /// Shows another stream beside the one in the picture-in-picture window, in a half each; nil gives that one the whole
+  /// window again.
+  ///
+  /// - Throws: as ``PictureInPictureController/setSecondStream(_:)``; then nothing has changed.
+  public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
+    defer { updatePlaceholders() }
+    try controller.setSecondStream(streamID)
+  }
+
+  /// The stream that the configuration names is there.
+  func takeConfiguredSecondStream(_ id: StreamID) {
+    guard id == configuration.secondPictureInPictureStreamID, secondPictureInPictureStreamID != id else { return }
+    attempt { () throws(PipSinkError) in try setSecondPictureInPictureStream(id) }
+  }
+
   /// Brings the frames back to the app and closes the window; also forgets a start that waits for a picture.
   ///
   /// - Returns: false where there was nothing to stop.

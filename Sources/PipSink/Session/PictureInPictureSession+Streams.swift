@@ -161,6 +161,7 @@ extension PictureInPictureSession {
   private func noteAdded(_ id: StreamID, _ state: StreamPlayState, _ prepare: () -> Void = {}) {
     playStates[id] = state
     choose(among: id)
+    takeConfiguredSecondStream(id)
     prepare()
     updatePlaceholders()
     emit(.streamAdded(id))

@@ -17,6 +17,8 @@ public final class PictureInPictureSession {
     public var localStreamIDs: Set<StreamID> = []
     /// The stream for picture-in-picture; may still be to come. Nil has the stream selector choose.
     public var pictureInPictureStreamID: StreamID?
+    /// The stream in the other half of its window (``setSecondPictureInPictureStream(_:)``); may still be to come.
+    public var secondPictureInPictureStreamID: StreamID?
     /// Whether picture-in-picture begins with the session, from its stream's first frame on.
     public var startsInPictureInPicture = false
     /// Who is shown in picture-in-picture where nobody says it.
@@ -159,6 +161,7 @@ public final class PictureInPictureSession {
   /// - Throws: as ``VideoEngine/start(within:deliveringTo:)``.
   public func start() async throws(PipSinkError) {
     display.show()
+    for id in router.streamIDs { takeConfiguredSecondStream(id) }
     if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
     guard !engine.streamIDs.isEmpty else { return }
     let (router, chains) = (router, chains)
@@ -211,7 +214,7 @@ public final class PictureInPictureSession {
   func emit(_ event: SessionEvent) { broadcast.send(event) }
 
   /// Does what nobody waits for the answer of.
-  private func attempt(_ body: () throws(PipSinkError) -> Void) {
+  func attempt(_ body: () throws(PipSinkError) -> Void) {
     do throws(PipSinkError) {
       try body()
     } catch {
@@ -329,6 +332,7 @@ public final class PictureInPictureSession {
 extension PictureInPictureController {
   /// Whether a stream is in its window, or will be with its first picture.
   fileprivate func shows(_ id: StreamID) -> Bool {
-    pictureInPictureStreamID == id || awaitedStreamID == id || isWaitingForPicture && currentStreamID == id
+    pictureInPictureStreamID == id || showsSecondStream && secondStreamID == id
+      || awaitedStreamID == id || isWaitingForPicture && currentStreamID == id
   }
 }
