@@ -39,17 +39,6 @@ import Testing
     return states
   }
 
-  /// The events before a stream's first frame.
-  private func pushStart(of harness: ElementHarness) {
-    var segment = GstSegment()
-    gst_segment_init(&segment, GST_FORMAT_TIME)
-    let caps = gst_caps_from_string("video/x-raw,format=I420,width=32,height=24,framerate=30/1")
-    defer { gst_caps_unref(caps) }
-    for event in [gst_event_new_stream_start("test"), gst_event_new_caps(caps), gst_event_new_segment(&segment)] {
-      #expect(gst_harness_push_event(harness.harness, event) != 0)
-    }
-  }
-
   /// The keys that have gone upstream since the last call.
   private func keys(_ harness: ElementHarness) -> [String] {
     var keys: [String] = []
@@ -98,7 +87,7 @@ import Testing
     #expect(gst_element_set_state(harness.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
     #expect(harness.value("paused") == "true")
     let notifications = Notifications("paused", of: harness.element)
-    pushStart(of: harness)
+    harness.pushStart()
     harness.push()
     #expect(harness.value("paused") == "false" && notifications.count.withLock { $0 } == 1)
     gst_element_set_state(harness.element, GST_STATE_PAUSED)
@@ -133,7 +122,7 @@ import Testing
     harness.set("paused", "true")
     gst_element_set_state(harness.element, GST_STATE_PLAYING)
     #expect(requestedStates(harness).isEmpty)
-    pushStart(of: harness)
+    harness.pushStart()
     harness.push()
     #expect(requestedStates(harness) == [GST_STATE_PAUSED])
     #expect(harness.value("paused") == "true")

@@ -67,21 +67,10 @@ import Testing
     gst_element_set_state(harness.element, GST_STATE_NULL)
     #expect(counts(of: harness) == [0, 0, 0, 0, 0])
     gst_element_set_state(harness.element, GST_STATE_PLAYING)
-    pushStart(of: harness)
+    harness.pushStart()
     harness.push()
     #expect(counts(of: harness) == [1, 1, 0, 0, 0])
     #expect(harness.latest?.sequenceNumber == 1)
-  }
-
-  /// The events before a stream's first frame.
-  private func pushStart(of harness: ElementHarness) {
-    var segment = GstSegment()
-    gst_segment_init(&segment, GST_FORMAT_TIME)
-    let caps = gst_caps_from_string("video/x-raw,format=I420,width=32,height=24,framerate=30/1")
-    defer { gst_caps_unref(caps) }
-    for event in [gst_event_new_stream_start("test"), gst_event_new_caps(caps), gst_event_new_segment(&segment)] {
-      #expect(gst_harness_push_event(harness.harness, event) != 0)
-    }
   }
 
   // MARK: - A buffer that comes once more
@@ -151,7 +140,7 @@ import Testing
     // A stopped element's counts begin anew.
     for expected in [1, between == GST_STATE_NULL ? 1 : 2] as [UInt64] {
       gst_element_set_state(harness.element, GST_STATE_PAUSED)
-      pushStart(of: harness)
+      harness.pushStart()
       let push = try pushApart(buffer, into: harness)
       #expect(await eventually(within: 10) { harness.received == expected })
       gst_element_set_state(harness.element, between)

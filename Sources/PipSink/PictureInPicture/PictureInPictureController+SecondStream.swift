@@ -41,17 +41,17 @@ extension PictureInPictureController {
   }
 
   /// Whether its picture is in the window now.
-  var showsSecondStream: Bool { second?.isInside ?? false }
+  var showsSecondStream: Bool { second?.handover.isInside ?? false }
 
   /// To be called when the window opens, and when what is known of the stream changes.
   func showOrHideSecondStream() {
     guard let second else { return }
     let isDark = streamSelector.streams.contains { $0.id == second.streamID && !$0.isEnabled }
     let isWanted = phase.isOpen && !isDark && second.handover.isReady(second.streamID)
-    guard isWanted != second.isInside else { return }
+    guard isWanted != second.handover.isInside else { return }
     if isWanted, let renderer = window.secondRenderer {
       // Another controller's window may have it; then it gets its half when that gives it back.
-      self.second?.isInside = (try? second.handover.enter(renderer, second.streamID, presented: { _ in })) != nil
+      try? second.handover.enter(renderer, second.streamID, presented: { _ in })
     } else {
       leaveSecondStream()
     }
@@ -60,10 +60,7 @@ extension PictureInPictureController {
   }
 
   /// Its frames go back to the app.
-  func leaveSecondStream() {
-    second?.handover.leave()
-    second?.isInside = false
-  }
+  func leaveSecondStream() { second?.handover.leave() }
 }
 
 /// What is known of the stream in the window's other half.
@@ -71,7 +68,6 @@ extension PictureInPictureController {
 struct SecondStream {
   let streamID: StreamID
   let handover: PictureInPictureHandover
-  var isInside = false
 
   init?(
     _ streamID: StreamID, router: FrameRouter?, _ first: ContentSource, _ clock: SchedulingClock,

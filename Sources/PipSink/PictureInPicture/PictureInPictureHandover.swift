@@ -7,7 +7,7 @@ final class PictureInPictureHandover {
   private let surface: PictureInPictureSurfaceID?
   /// Of an app's layer: where it goes back to.
   private var home: (any VideoRenderer)?
-  private var isInside = false
+  private(set) var isInside = false
 
   init(_ source: ContentSource, _ clock: SchedulingClock) {
     kind = source.kind
