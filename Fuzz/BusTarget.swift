@@ -55,9 +55,9 @@ enum BusTarget {
     let arguments = read(bytes.dropFirst(), method.input)
     do throws(PipSinkError) {
       if method.name == "StartPlayingStream" {
-        try start(arguments.strings)
+        try start(arguments.texts)
       } else {
-        let results = try method.interface.perform(method.name, arguments.strings, on: session)
+        let results = try method.interface.perform(method.name, arguments.texts, on: session)
         check(BusValue.makeTuple(results), method.output, method.name)
       }
     } catch {
@@ -95,13 +95,13 @@ enum BusTarget {
     let arguments = BusArguments(variant)
     let normal = g_variant_get_normal_form(variant)
     defer { g_variant_unref(normal) }
-    require(BusArguments(normal).strings == arguments.strings, type)
+    require(BusArguments(normal).texts == arguments.texts, type)
     return arguments
   }
 
   private static func setProperty(_ bytes: [UInt8]) {
     let arguments = read(bytes[...], "(ssv)")
-    guard let number = arguments.number, let name = arguments.strings.last else { return }
+    guard let number = arguments.number, let name = arguments.texts.last else { return }
     for interface in interfaces { interface.setProperty(name, to: number, of: session) }
   }
 

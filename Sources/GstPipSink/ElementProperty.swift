@@ -51,6 +51,16 @@ struct ElementProperty: Sendable {
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
       "What becomes of the picture-in-picture window when this stream ends in it", whenPlaying, \.endAction),
+    ElementProperty(name: "pip-retries") {
+      g_param_spec_uint(
+        "pip-retries", "Picture-in-picture retries",
+        "How often in a row a picture-in-picture window that cannot be opened, or that has failed, is opened again", 0,
+        1_000_000_000, guint(ElementSettings().retries), whenPlaying)
+    } set: { state, value in
+      state.set { $0.retries = Int(g_value_get_uint(value)) }
+    } get: { state, value in
+      g_value_set_uint(value, guint(clamping: state.settings.retries))
+    },
     boolean(
       "paused", "Paused",
       "Whether the stream stands still, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "

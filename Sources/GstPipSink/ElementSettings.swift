@@ -19,6 +19,8 @@ struct ElementSettings: Sendable {
   /// Whether the session is on the session bus.
   var isOnBus = false
   var endAction = PictureInPictureEndAction.nextStream
+  /// Of the picture-in-picture window.
+  var retries = RetryPolicy().limit
   var direction = GST_VIDEO_ORIENTATION_IDENTITY
   /// The application's X11 window for the stream in the app; 0 for none.
   var windowHandle: UInt = 0
@@ -38,13 +40,8 @@ struct ElementSettings: Sendable {
   /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
   ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
   func makeProcessors() throws(PipSinkError) -> [any FrameProcessor] {
-    var processors: [any FrameProcessor] = FrameRateLimiter(maximumRate: rateLimit).map { [$0] } ?? []
-    for call in (process ?? "").split(separator: ",") {
-      let parts = call.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { String($0.drop { $0 == " " }) }
-      processors.append(
-        try FrameProcessorRegistry.shared.makeProcessor(named: parts[0], argument: parts.count > 1 ? parts[1] : nil))
-    }
-    return processors
+    let limiter = FrameRateLimiter(maximumRate: rateLimit)
+    let named = try FrameProcessorRegistry.shared.makeProcessors(process ?? "")
+    return (limiter.map { [$0] } ?? []) + named
   }
 }

@@ -231,6 +231,7 @@ final class SessionInterface {
     guard let member = currentMember else { return }
     controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction
+    controller.configuration.retryPolicy?.limit = member.settings.retries
     controller.isPaused = member.isPaused
     controller.isMuted = member.isMuted
     controller.handledActions = isAsked(member) || member.canMute ? [.playPause, .mute] : [.playPause]

@@ -37,6 +37,13 @@ extension PipSinkError: CustomStringConvertible {
     }
   }
 
+  /// Whether it makes no sense to start again what has failed so. A source that has played with these caps, or with this
+  /// password, does so perhaps again; a file that is broken in its middle stays so.
+  func isFinal(hasPlayed: Bool) -> Bool {
+    if case .pipeline(.elementFailed(_, _, _, .badData)) = self { return true }
+    return isPermanent && !hasPlayed
+  }
+
   struct Text {
     let code: Int
     let reason: String

@@ -40,8 +40,8 @@ final class BusCall: @unchecked Sendable {
 
 /// What the interfaces take of a call's arguments.
 struct BusArguments: Sendable {
-  /// Its strings, and "true" or "false" for a boolean, in their order.
-  private(set) var strings: [String] = []
+  /// Its strings and object paths, "true" or "false" for a boolean, and whole numbers in digits, in their order.
+  private(set) var texts: [String] = []
   /// A property's new value, where it is a number.
   private(set) var number: Double?
 
@@ -51,8 +51,10 @@ struct BusArguments: Sendable {
       let child = g_variant_get_child_value(tuple, index)
       defer { g_variant_unref(child) }
       switch String(cString: g_variant_get_type_string(child)) {
-      case "s": strings.append(String(cString: g_variant_get_string(child, nil)))
-      case "b": strings.append(g_variant_get_boolean(child) != 0 ? "true" : "false")
+      case "s", "o": texts.append(String(cString: g_variant_get_string(child, nil)))
+      case "b": texts.append(g_variant_get_boolean(child) != 0 ? "true" : "false")
+      case "u": texts.append("\(g_variant_get_uint32(child))")
+      case "x": texts.append("\(g_variant_get_int64(child))")
       case "v":
         let value = g_variant_get_variant(child)
         defer { g_variant_unref(value) }

@@ -10,8 +10,10 @@ protocol BusInterface: AnyObject {
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue]
 
-  /// Carries out a method; `arguments` are those that are strings, and "true" or "false" for booleans, as the description
-  /// says.
+  /// Those that are asked for but never told of: what changes all the time.
+  func properties(askedOf session: PictureInPictureSession) async -> [String: BusValue]
+
+  /// Carries out a method; `arguments` are as ``BusArguments/texts`` has them, of the types that the description says.
   ///
   /// - Returns: its results.
   func perform(
@@ -28,4 +30,6 @@ extension BusInterface {
   }
 
   func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession) {}
+
+  func properties(askedOf session: PictureInPictureSession) async -> [String: BusValue] { [:] }
 }

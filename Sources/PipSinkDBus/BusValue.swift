@@ -7,11 +7,16 @@ indirect enum BusValue: Equatable, Sendable {
   case objectPath(String)
   case bool(Bool)
   case unsigned(UInt64)
+  case unsigned32(UInt32)
+  case signed(Int64)
   case double(Double)
   case strings([String])
   /// With string keys, and values of the type with this signature.
   case dictionary(of: String, [String: BusValue])
   case variant(BusValue)
+
+  /// Of 32 bits.
+  static func count(_ number: Int) -> BusValue { .unsigned32(UInt32(clamping: number)) }
 
   static func stream(_ id: StreamID?) -> BusValue { .string(id?.rawValue ?? "") }
 
@@ -32,6 +37,8 @@ indirect enum BusValue: Equatable, Sendable {
     case .objectPath(let path): g_variant_new_object_path(path)
     case .bool(let value): g_variant_new_boolean(value ? 1 : 0)
     case .unsigned(let value): g_variant_new_uint64(guint64(value))
+    case .unsigned32(let value): g_variant_new_uint32(value)
+    case .signed(let value): g_variant_new_int64(gint64(value))
     case .double(let value): g_variant_new_double(value)
     case .strings(let texts): Self.makeArray(of: "s", texts.map(Self.makeString))
     case .variant(let value): g_variant_new_variant(value.makeVariant())

@@ -2,10 +2,13 @@ import PipSink
 
 /// `org.mpris.MediaPlayer2.Player`: what media keys and `playerctl` do.
 ///
-/// What plays is live: it has no position and cannot be sought, and playing goes on where the stream is by then.
+/// What it tells of a position, and seeks in, is the stream that is, or would be, in picture-in-picture; a live one has no
+/// position and cannot be sought in.
 final class PlayerInterface: BusInterface {
-  nonisolated let name = "org.mpris.MediaPlayer2.Player"
-  nonisolated let path = "/org/mpris/MediaPlayer2"
+  nonisolated static let name = "org.mpris.MediaPlayer2.Player"
+  nonisolated static let path = "/org/mpris/MediaPlayer2"
+  nonisolated var name: String { Self.name }
+  nonisolated var path: String { Self.path }
   nonisolated let members = """
     <method name="Next"/>
     <method name="Previous"/>
@@ -21,6 +24,7 @@ final class PlayerInterface: BusInterface {
     <method name="OpenUri"><arg name="Uri" type="s" direction="in"/></method>
     <property name="PlaybackStatus" type="s" access="read"/>
     <property name="Rate" type="d" access="read"/>
+    <property name="Position" type="x" access="read"/>
     <property name="MinimumRate" type="d" access="read"/>
     <property name="MaximumRate" type="d" access="read"/>
     <property name="Volume" type="d" access="readwrite"/>
@@ -31,6 +35,7 @@ final class PlayerInterface: BusInterface {
     <property name="CanPause" type="b" access="read"/>
     <property name="CanSeek" type="b" access="read"/>
     <property name="CanControl" type="b" access="read"/>
+    <signal name="Seeked"><arg name="Position" type="x"/></signal>
     """
 
   /// Whether it was stopped and not only paused.
@@ -46,7 +51,8 @@ final class PlayerInterface: BusInterface {
       "Metadata": .variants(metadata(of: session)),
       "CanGoNext": .bool(neighbour(in: session, forward: true) != nil),
       "CanGoPrevious": .bool(neighbour(in: session, forward: false) != nil),
-      "CanPlay": .bool(hasStreams), "CanPause": .bool(hasStreams), "CanSeek": .bool(false), "CanControl": .bool(true),
+      "CanPlay": .bool(hasStreams), "CanPause": .bool(hasStreams), "CanSeek": .bool(duration(of: session) != nil),
+      "CanControl": .bool(true),
     ]
   }
 
@@ -68,10 +74,48 @@ final class PlayerInterface: BusInterface {
     case "OpenUri":
       throw .system(
         .invalidArgument("Uri", reason: "streams have IDs; call StartPlayingStream of org.pipsink.Session1"))
-    // Seek and SetPosition have no effect where CanSeek is false.
+    case "Seek": seek(by: number(arguments), in: session)
+    case "SetPosition" where arguments.first == trackID(of: session): seek(to: number(arguments), in: session)
     default: break
     }
     return []
+  }
+
+  // MARK: - Position
+
+  func properties(askedOf session: PictureInPictureSession) async -> [String: BusValue] {
+    let position = await session.timeline(of: session.controller.currentStreamID)?.position
+    return ["Position": .signed(position.map(Self.microseconds) ?? 0)]
+  }
+
+  nonisolated static func microseconds(_ time: MediaTime) -> Int64 { Int64((time.clockTime ?? 0) / 1000) }
+
+  private func number(_ arguments: [String]) -> Int64 { arguments.last.flatMap { Int64($0) } ?? 0 }
+
+  /// nil where it cannot be sought in.
+  private func duration(of session: PictureInPictureSession) -> MediaTime? {
+    session.duration(of: session.controller.currentStreamID)
+  }
+
+  /// Beyond the end is the next stream, as the specification has it. Nothing happens where CanSeek is false.
+  private func seek(by offset: Int64, in session: PictureInPictureSession) {
+    guard let duration = duration(of: session) else { return }
+    let id = session.controller.currentStreamID
+    Task {
+      guard let position = await session.timeline(of: id)?.position else { return }
+      let target = position + MediaTime(value: offset, timescale: 1_000_000)
+      if target > duration, let next = neighbour(in: session, forward: true) {
+        session.attempt { () throws(PipSinkError) in try session.controller.setSource(streamID: next) }
+      } else {
+        session.skip(id, to: target)
+      }
+    }
+  }
+
+  /// What is outside of the stream is ignored, as the specification has it.
+  private func seek(to position: Int64, in session: PictureInPictureSession) {
+    guard let duration = duration(of: session), position >= 0, position <= Self.microseconds(duration) else { return }
+    session.skip(session.controller.currentStreamID, to: MediaTime(value: position, timescale: 1_000_000))
   }
 
   func setProperty(_ name: String, to value: Double, of session: PictureInPictureSession) {
@@ -92,8 +136,15 @@ final class PlayerInterface: BusInterface {
     guard session.info(of: id) != nil else {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]
     }
-    // A path has letters, digits and underscores only.
+    var values: [String: BusValue] = ["mpris:trackid": .objectPath(trackID(of: session)), "xesam:title": .stream(id)]
+    if let duration = duration(of: session) { values["mpris:length"] = .signed(Self.microseconds(duration)) }
+    return values
+  }
+
+  /// A path has letters, digits and underscores only.
+  private func trackID(of session: PictureInPictureSession) -> String {
+    let id = session.controller.currentStreamID
     let digits = id.rawValue.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    return ["mpris:trackid": .objectPath("/org/pipsink/stream/\(digits)"), "xesam:title": .stream(id)]
+    return "/org/pipsink/stream/\(digits)"
   }
 }

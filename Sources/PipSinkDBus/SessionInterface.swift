@@ -34,10 +34,22 @@ final class SessionInterface: BusInterface {
       <arg name="gravity" type="s" direction="in"/>
     </method>
     <method name="SetPictureInPictureGravity"><arg name="gravity" type="s" direction="in"/></method>
+    <method name="SetProcessors">
+      <arg name="stream" type="s" direction="in"/>
+      <arg name="processors" type="s" direction="in"/>
+    </method>
+    <method name="EnableCustomVideoRender">
+      <arg name="enabled" type="b" direction="in"/>
+      <arg name="series" type="s" direction="in"/>
+      <arg name="code" type="u" direction="out"/>
+    </method>
+    <method name="SetPictureInPictureRetries"><arg name="retries" type="u" direction="in"/></method>
     <method name="Statistics"><arg name="streams" type="a{sa{sv}}" direction="out"/></method>
     <property name="Version" type="s" access="read"/>
     <property name="State" type="s" access="read"/>
     <property name="Muted" type="b" access="read"/>
+    <property name="CustomVideoRenderEnabled" type="b" access="read"/>
+    <property name="PictureInPictureRetries" type="u" access="read"/>
     <property name="PictureInPictureState" type="s" access="read"/>
     <property name="PictureInPictureStream" type="s" access="read"/>
     <property name="PictureInPictureSecondStream" type="s" access="read"/>
@@ -61,12 +73,17 @@ final class SessionInterface: BusInterface {
   private static let longestStreamID = 255
   private static let longestSource = 65_536
 
+  /// What custom rendering is given: other processes cannot have frames this way, and see how many there are.
+  private let customFrames = FrameTally()
+
   func properties(of session: PictureInPictureSession) -> [String: BusValue] {
     let streams = session.streams
     let states = streams.map { ($0.id, BusValue.string($0.state.name)) }
     let errors = streams.compactMap { info in info.failure.map { (info.id, BusValue.string($0.description)) } }
     return [
       "Version": .string(PipSink.version), "Muted": .bool(session.isMuted),
+      "CustomVideoRenderEnabled": .bool(session.engine.isCustomVideoRenderEnabled),
+      "PictureInPictureRetries": .count(session.controller.configuration.retryPolicy?.limit ?? 0),
       // 0 while no picture says it.
       "PictureInPictureAspectRatio": .double(session.controller.aspectRatio ?? 0),
       "Cameras": .streams(of: "s", streams.map { ($0.id, .string($0.camera.rawValue)) }),
@@ -120,18 +137,39 @@ final class SessionInterface: BusInterface {
       case .description(let id, let text): try session.startStream(id, from: .text(text))
       }
     case "StopPlayingStream": try session.removeStream(Self.streamID(arguments))
-    case "Statistics": return [Self.statistics(of: session)]
+    case "SetProcessors":
+      let processors = try FrameProcessorRegistry.shared.makeProcessors(arguments.last ?? "")
+      try session.setProcessors(processors, of: Self.streamID(arguments))
+    case "EnableCustomVideoRender":
+      return [.count(try enableCustomVideoRender(arguments, of: session).code ?? 0)]
+    case "SetPictureInPictureRetries":
+      controller.configuration.retryPolicy = RetryPolicy(limit: arguments.last.flatMap { Int($0) } ?? 0)
+    case "Statistics": return [statistics(of: session)]
     // GDBus lets no other one come.
     default: break
     }
     return []
   }
 
-  static func statistics(of session: PictureInPictureSession) -> BusValue {
+  func statistics(of session: PictureInPictureSession) -> BusValue {
     let streams = session.streams.compactMap { info in
-      session.router.statistics(of: info.id).map { (info.id, BusValue.variants($0.busValues)) }
+      session.router.statistics(of: info.id).map { statistics in
+        var values = statistics.busValues
+        if let count = customFrames[info.id] { values["CustomRendered"] = .unsigned(count.frames) }
+        return (info.id, BusValue.variants(values))
+      }
     }
     return .streams(of: "a{sv}", streams)
+  }
+
+  private func enableCustomVideoRender(
+    _ arguments: [String], of session: PictureInPictureSession
+  ) throws(PipSinkError) -> CustomVideoRenderChange {
+    let (isEnabled, name) = (arguments.first == "true", arguments.last ?? "")
+    guard let series = FrameFormatSeries(name: name) else {
+      throw .system(.invalidArgument("series", reason: "\"\(name)\" is none of any, rgb, yuv, and no pixel format"))
+    }
+    return session.engine.setCustomVideoRender(isEnabled ? .pixelBuffers(customFrames) : nil, formatSeries: series)
   }
 
   // MARK: - Arguments

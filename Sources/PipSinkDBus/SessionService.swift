@@ -49,6 +49,7 @@ public final class SessionService {
       switch event {
       // They are told often, and nothing of them is said here.
       case .engine(.audioLevel), .engine(.buffering): break
+      case .seeked(let id, let position): self?.sayPosition(position, of: id)
       default: self?.sessionDidChange()
       }
     }
@@ -96,10 +97,16 @@ public final class SessionService {
     }
   }
 
+  private func sayPosition(_ position: MediaTime, of id: StreamID) {
+    guard id == session?.controller.currentStreamID else { return }
+    let player = PlayerInterface.name
+    connection.emit("Seeked", [.signed(PlayerInterface.microseconds(position))], of: player, at: PlayerInterface.path)
+  }
+
   private func sayStatistics() {
     guard let session else { return }
     sessionDidChange()
-    let new = SessionInterface.statistics(of: session)
+    let new = sessionInterface.statistics(of: session)
     guard new != statistics else { return }
     statistics = new
     emit("StatisticsChanged", new)
@@ -112,13 +119,17 @@ public final class SessionService {
   private func perform(_ call: BusCall) {
     // A property's call names the interface first.
     let isProperty = call.interface == "org.freedesktop.DBus.Properties"
-    let name = isProperty ? call.arguments.strings.first : call.interface
+    let name = isProperty ? call.arguments.texts.first : call.interface
     guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
       return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
     }
-    guard !isProperty else { return call.answer(access(interface, call, of: session)) }
+    guard !isProperty else {
+      // Answers may come in another order than the questions.
+      Task.immediate { call.answer(await access(interface, call, of: session)) }
+      return
+    }
     do throws(PipSinkError) {
-      let results = try interface.perform(call.method, call.arguments.strings, on: session)
+      let results = try interface.perform(call.method, call.arguments.texts, on: session)
       sessionDidChange()
       call.answer(results)
     } catch {
@@ -130,15 +141,20 @@ public final class SessionService {
   /// GDBus lets no call for a property come that the interface does not have.
   private func access(
     _ interface: any BusInterface, _ call: BusCall, of session: PictureInPictureSession
-  ) -> [BusValue] {
-    let name = call.arguments.strings.last ?? ""
+  ) async -> [BusValue] {
+    let name = call.arguments.texts.last ?? ""
     switch call.method {
     case "Set":
       if let number = call.arguments.number { interface.setProperty(name, to: number, of: session) }
       sessionDidChange()
       return []
-    case "Get": return interface.properties(of: session)[name].map { [BusValue.variant($0)] } ?? []
-    default: return [.variants(interface.properties(of: session))]
+    case "Get":
+      var value = interface.properties(of: session)[name]
+      if value == nil { value = await interface.properties(askedOf: session)[name] }
+      return value.map { [BusValue.variant($0)] } ?? []
+    default:
+      let asked = await interface.properties(askedOf: session)
+      return [.variants(interface.properties(of: session).merging(asked) { $1 })]
     }
   }
 

@@ -12,10 +12,15 @@ struct LineLogHandler: LogHandler {
   /// Takes a line's place where a status line may stand.
   private static let lineStart = StandardStream.error.isTerminal ? "\r\u{1B}[K" : ""
 
+  /// What the session logs the program says itself, in its own words.
+  private static let defaultLevels = "pipsink.session:error,pipsink.pip:error,pipsink.audio:error"
+
   /// Sets logging up for the whole program, once: as the levels say, or the environment where there are none.
   static func install(_ levels: LogLevels?) throws(PipSinkError) {
     let levels =
-      if let levels { levels } else if let wanted = try LogLevels.ofEnvironment() { wanted } else { try LogLevels("") }
+      if let levels { levels } else if let wanted = try LogLevels.ofEnvironment() { wanted } else {
+        try LogLevels(defaultLevels)
+      }
     LoggingSystem.bootstrap { LineLogHandler(label: $0, logLevel: levels.level(of: $0)) }
     if levels.namesGStreamer { try GStreamerLog.install(levels: levels) }
   }

@@ -34,6 +34,7 @@ extension OptionRange where Number == Double {
 }
 
 extension OptionRange where Number == Int {
+  static let retries = OptionRange(range: 0...1_000_000_000, unit: "retries")
   static let rounds = OptionRange(range: 1...10_000, unit: "rounds")
   static let frames = OptionRange(range: 1...1_000_000_000, unit: "frames")
   static let streams = OptionRange(range: 1...1000, unit: "streams")

@@ -103,6 +103,18 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Start a pipeline whose streams have failed at most so many times again, in a row: 0 to 1000000000. Without it, for as long as the program runs.",
+      valueName: "n"))
+  var retries: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Open a picture-in-picture window that cannot be opened, or that has failed, at most so many times again: 0 to 1000000000.",
+      valueName: "n"))
+  var pipRetries = RetryPolicy().limit
+
+  @Option(
+    help: ArgumentHelp(
       "Write what the surfaces show as PNG files into this folder: at the end, and at every \"snapshot\" action.",
       valueName: "dir"))
   var snapshots: String?
@@ -125,7 +137,7 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
+      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
@@ -135,6 +147,12 @@ struct PlayCommand: AsyncParsableCommand {
       "Put a stream's frames through a processor before they are shown; \"pipsink-demo processors\" lists them. Repeatable.",
       valueName: "stream=name[:argument]"))
   var processors: [ProcessorOption] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Give every stream's frames to a renderer of the program's own as well, which counts them: \"any\", \"rgb\", \"yuv\", or a pixel format, which is what is asked of the pipelines.",
+      valueName: "series"))
+  var customRender: FrameFormatSeries?
 
   @Option(
     help: ArgumentHelp(
@@ -204,10 +222,17 @@ struct PlayCommand: AsyncParsableCommand {
         case .second(let id): id
         // Those have to be among the streams of --stream.
         case .startStream(let id), .stopStream(let id): id
-        case .camera(_, let id), .microphone(_, let id): id
+        case .camera(_, let id), .microphone(_, let id), .process(let id, _): id
         default: nil
         }
       }
+  }
+
+  /// For pipelines.
+  var retryPolicy: RetryPolicy {
+    var policy = RetryPolicy.persistent
+    if let retries { policy.limit = retries }
+    return policy
   }
 
   var sessionConfiguration: PictureInPictureSession.Configuration {
@@ -220,6 +245,8 @@ struct PlayCommand: AsyncParsableCommand {
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity
       configuration.pictureInPicture.endAction = pipEndAction
+      configuration.pictureInPicture.retryPolicy?.limit = pipRetries
+      configuration.retryPolicy = retryPolicy
       configuration.videoGravity = gravity
       configuration.isBackgroundDecodingEnabled = backgroundDecoding
       for option in processors {
@@ -232,6 +259,8 @@ struct PlayCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let duration { try OptionRange.duration.check(duration, "--duration") }
+    if let retries { try OptionRange.retries.check(retries, "--retries") }
+    try OptionRange.retries.check(pipRetries, "--pip-retries")
     try OptionRange.stopTimeout.check(stopTimeout, "--stop-timeout")
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")

@@ -128,7 +128,7 @@ extension PlaySession {
         Report.ModeChange($0, start: start)
       },
       pictureInPictureEvents: pictureInPictureEvents,
-      process: .init(.current),
+      process: .init(.current), pictureInPictureProcess: .init(session.pictureInPictureUsage),
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
@@ -139,6 +139,7 @@ extension PlaySession {
       summary.statistics, state: failure == nil ? state : "failed",
       error: (failure ?? summary.info?.failure ?? summary.processingError)?.description)
     if !summary.isProcessed { stream.dropped = nil }
+    stream.customRendered = customFrames[summary.streamID]?.frames
     return stream
   }
 

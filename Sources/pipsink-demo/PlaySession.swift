@@ -20,6 +20,8 @@ final class PlaySession {
   /// What is reported of streams that were stopped.
   var stopped = StoppedStreams()
   let statusLine = StatusLine()
+  /// What custom rendering is given.
+  let customFrames = FrameTally()
   var dbus: SessionService?
   var start = MonotonicTime.now
   var outcome: Report.Outcome?
@@ -56,6 +58,9 @@ final class PlaySession {
     let audio = engine.audioSession
     audio.applicationName = "PipSink"
     audio.category = command.audio.audioCategory
+    if let series = command.customRender {
+      engine.setCustomVideoRender(.pixelBuffers(customFrames), formatSeries: series)
+    }
     audio.interruptionPolicy = command.audio.interruptionPolicy
     audio.volume = command.audio.volume
     session.isMuted = command.audio.mute
@@ -215,7 +220,7 @@ final class PlaySession {
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
     case .refused(let error): report(DemoError(error))
     case .streamAdded(let id): failed[id] = nil
-    case .streamRemoved, .pictureInPicture, .playbackChanged, .display: break
+    case .streamRemoved, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
     }
   }
 
@@ -238,12 +243,13 @@ final class PlaySession {
       statusLine.say("no sound: \(error); is a sound server running? The pictures go on.")
     case .audioInterruptionBegan(let interruption):
       statusLine.say("interrupted by another app's sound (\(interruption == .pause ? "paused" : "quieter"))")
+    case .customVideoRenderChanged(let isEnabled):
+      statusLine.say("custom rendering is \(isEnabled ? "on" : "off")")
     case .audioInterruptionEnded: statusLine.say("the interruption is over")
     // A stream may have been started since.
     case .finished where engine.hasFinished: finishIfNothingIsToCome()
-    case .finished, .stateChanged, .customVideoRenderChanged, .cameraStateChanged, .microphoneStateChanged,
-      .decodingSuspended,
-      .buffering, .audioLevel:
+    case .finished, .stateChanged, .cameraStateChanged, .microphoneStateChanged,
+      .decodingSuspended, .durationChanged, .buffering, .audioLevel:
       break
     }
   }
@@ -292,6 +298,10 @@ final class PlaySession {
       case .background: session.setBackground(true)
       case .foreground: session.setBackground(false)
       case .volume(let volume): session.volume = volume
+      case .seek(let seconds): seek(to: MediaTime(seconds: seconds))
+      case .process(let id, let text):
+        try session.setProcessors(try FrameProcessorRegistry.shared.makeProcessors(text), of: id)
+      case .customRender(let series): setCustomRender(series)
       case .help: showHelp()
       case .snapshot where snapshots == nil: statusLine.say("No pictures are written without --snapshots.")
       case .snapshot: try writeSnapshots()
@@ -320,13 +330,33 @@ final class PlaySession {
     guard let option = command.ownStreams.first(where: { $0.streamID == id }) else {
       throw .stream(.unknown(id, known: command.ownStreams.map(\.streamID)))
     }
+    var configuration = StreamConfiguration()
+    configuration.retryPolicy = command.retryPolicy
     switch option.source {
-    case .pipeline(let description): try session.startStream(id, from: description)
+    case .pipeline(let description): try session.startStream(id, from: description, configuration: configuration)
     case .uri(let uri):
-      var configuration = StreamConfiguration()
       configuration.playsAudio = true
       try session.startStream(id, uri: uri, configuration: configuration)
     }
+  }
+
+  /// Of the stream that is, or would be, in picture-in-picture.
+  private func seek(to position: MediaTime) {
+    let (session, continuation, id) = (session, continuation, controller.currentStreamID)
+    Task {
+      do throws(PipSinkError) {
+        try await session.seek(id, to: position, isAccurate: true)
+      } catch {
+        continuation.yield { $0.report(DemoError(error), about: "stream \"\(id)\": ") }
+      }
+    }
+  }
+
+  private func setCustomRender(_ series: FrameFormatSeries?) {
+    let change = engine.setCustomVideoRender(
+      series.map { _ in .pixelBuffers(customFrames) }, formatSeries: series ?? .any)
+    guard let code = change.code else { return }
+    statusLine.say("custom rendering changes when the streams have stopped (\(code))")
   }
 
   private func showHelp() {

@@ -34,6 +34,8 @@ struct Report: Codable {
     var dropped: UInt64?
     /// Frames in a GPU's memory that could not be read; not among `received`. Absent when there were none.
     var skipped: UInt64?
+    /// Frames that custom rendering was given; absent without it.
+    var customRendered: UInt64?
     var format: String?
     var frameInterval: Interval?
     /// Frames a second while it ran.
@@ -88,6 +90,13 @@ struct Report: Codable {
     var openFiles: Int
   }
 
+  /// While picture-in-picture was active.
+  struct PictureInPictureUsageRecord: Codable {
+    var seconds: Double
+    var cpuSeconds: Double
+    var peakRssBytes: Int
+  }
+
   var schema = 1
   var outcome: Outcome
   var durationSeconds: Double
@@ -100,6 +109,8 @@ struct Report: Codable {
   var modeChanges: [ModeChange]
   var pictureInPictureEvents: [PictureInPictureEventRecord]
   var process: ProcessUsage
+  /// Absent where it was never active.
+  var pictureInPictureProcess: PictureInPictureUsageRecord?
   var snapshots: [String]
   var errors: [String]
 
@@ -141,6 +152,16 @@ extension Report.ProcessUsage {
     self.init(
       cpuSeconds: usage.cpuTime / .seconds(1), peakRssBytes: usage.peakResidentBytes, rssBytes: usage.residentBytes,
       threads: usage.threadCount, openFiles: usage.openFileCount)
+  }
+}
+
+extension Report.PictureInPictureUsageRecord {
+  /// - Returns: nil where there was no time.
+  init?(_ usage: PictureInPictureUsage) {
+    guard usage.duration > .zero else { return nil }
+    self.init(
+      seconds: usage.duration / .seconds(1), cpuSeconds: usage.cpuTime / .seconds(1),
+      peakRssBytes: usage.residentBytes)
   }
 }
 

@@ -26,6 +26,12 @@ struct TimedAction: ExpressibleByArgument {
     case background, foreground
     case snapshot
     case volume(Double)
+    /// Seconds from the start of the stream that is, or would be, in picture-in-picture.
+    case seek(Double)
+    /// A stream's processors, as text names them; none where it is empty.
+    case process(StreamID, String)
+    /// What custom rendering is given; nil switches it off.
+    case customRender(FrameFormatSeries?)
     case help
     case quit
 
@@ -66,7 +72,7 @@ struct TimedAction: ExpressibleByArgument {
   }
 
   private static let words: [String: Action] = [
-    "normal": .normal, "single": .second(nil),
+    "normal": .normal, "custom-render:off": .customRender(nil), "single": .second(nil),
     "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
     "background": .background, "foreground": .foreground,
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
@@ -90,6 +96,9 @@ struct TimedAction: ExpressibleByArgument {
     case "camera-off": .camera(.off, StreamID(id))
     case "microphone-on": .microphone(.on, StreamID(id))
     case "microphone-off": .microphone(.off, StreamID(id))
+    case "seek": Double(id).flatMap { OptionRange.time.range.contains($0) ? .seek($0) : nil }
+    case "process": id.divided(at: "=").map { .process(StreamID($0.before), $0.behind) }
+    case "custom-render": FrameFormatSeries(argument: id).map { .customRender($0) }
     case "volume": Double(id).flatMap { (0...1).contains($0) ? .volume($0) : nil }
     default: nil
     }
@@ -109,3 +118,6 @@ extension PictureSize: ExpressibleByArgument {
 }
 
 extension VideoGravity: ExpressibleByArgument {}
+extension FrameFormatSeries: ExpressibleByArgument {
+  public init?(argument: String) { self.init(name: argument) }
+}

@@ -227,7 +227,7 @@ import Testing
     let call = try Call()
     try call.session.removeStream("b")
     _ = try call.session.addInput("silent")
-    guard case .dictionary("a{sv}", let streams) = SessionInterface.statistics(of: call.session) else {
+    guard case .dictionary("a{sv}", let streams) = SessionInterface().statistics(of: call.session) else {
       return #expect(Bool(false))
     }
     #expect(streams.keys.sorted() == ["a", "silent"])
@@ -253,6 +253,34 @@ import Testing
       return #expect(Bool(false))
     }
     #expect(abs(median - 20) < 1 && abs(longest - 50) < 2, "\(median), \(longest)")
+  }
+
+  @Test func howOftenAWindowIsTriedAgainIsSaidOnTheBus() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let retries = { interface.properties(of: call.session)["PictureInPictureRetries"] }
+    #expect(retries() == .unsigned32(5))
+    _ = try interface.perform("SetPictureInPictureRetries", ["0"], on: call.session)
+    #expect(retries() == .unsigned32(0))
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 1) == nil)
+    _ = try interface.perform("SetPictureInPictureRetries", ["2"], on: call.session)
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 2) != nil)
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 3) == nil)
+  }
+
+  @Test func processorsAreNamedOnTheBus() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("SetProcessors", ["a", "grayscale, rotate:90"], on: call.session)
+    let names = { (id: StreamID) in call.session.processors(of: id).map { "\(type(of: $0))" } }
+    #expect(names("a") == ["GrayscaleProcessor", "RotationProcessor"] && names("b") == [])
+    #expect(throws: PipSinkError.self) { try interface.perform("SetProcessors", ["a", "nonsense"], on: call.session) }
+    #expect(names("a").count == 2, "a mistake changes nothing")
+    _ = try interface.perform("SetProcessors", ["a", ""], on: call.session)
+    #expect(names("a") == [])
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try interface.perform("SetProcessors", ["c", "grayscale"], on: call.session)
+    }
   }
 
   // MARK: - Media players
@@ -391,10 +419,10 @@ import Testing
       return BusArguments(variant)
     }
     let set = read("('org.mpris.MediaPlayer2.Player', 'Volume', <0.5>)")
-    #expect(set.strings == ["org.mpris.MediaPlayer2.Player", "Volume"] && set.number == 0.5)
+    #expect(set.texts == ["org.mpris.MediaPlayer2.Player", "Volume"] && set.number == 0.5)
     #expect(read("('a', <'text'>)").number == nil && read("('a', <int32 3>)").number == nil)
     let seek = read("(objectpath '/x', int64 5)")
-    #expect(seek.strings == [] && seek.number == nil)
-    #expect(BusArguments(nil).strings == [])
+    #expect(seek.texts == ["/x", "5"] && seek.number == nil)
+    #expect(BusArguments(nil).texts == [])
   }
 }

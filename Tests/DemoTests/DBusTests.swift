@@ -119,6 +119,53 @@ struct DBusTests {
     #expect(try await bus.quit(demo).status == 0)
   }
 
+  @Test func playerctlSeeksInAFilmAndNotInALiveStream() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.makeVideo(path, frames: 1800, size: "width=64,height=36")
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    let player = "org.mpris.MediaPlayer2.Player"
+    #expect(try await bus.call("StartPlayingStream", "film", "file://\(path)").status == 0)
+    #expect(try await eventually { try await bus.property("CanSeek", of: player) == "true" })
+    let length = try #require(Double(try await bus.playerctl("metadata", "mpris:length")))
+    #expect(abs(length / 1e6 - 60) < 0.2, "\(length) microseconds")
+    func position() async throws -> Double { Double(try await bus.playerctl("position")) ?? -1 }
+    try await bus.playerctl("position", "30")
+    #expect(try await eventually { try await (29..<50).contains(position()) })
+    try await bus.playerctl("position", "10-")
+    #expect(try await eventually { try await (19..<29).contains(position()) })
+    #expect(try await bus.call("StartPlayingStream", "live", Self.source()).status == 0)
+    #expect(try await eventually { try await bus.property("Streams").contains("'live': 'playing'") })
+    #expect(try await bus.call("Enable", "film").status == 0)
+    #expect(try await bus.call("SetSource", "live").status == 0)
+    #expect(try await bus.property("CanSeek", of: player) == "false")
+    #expect(try await bus.call("SetSource", "film").status == 0)
+    #expect(try await bus.property("CanSeek", of: player) == "true")
+    // Beyond the end is the next one.
+    try await bus.playerctl("position", "100+")
+    #expect(try await eventually { try await bus.property("PictureInPictureStream") == "'live'" })
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
+  @Test func customRenderingAndProcessorsAreSwitchedByOtherProcesses() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    #expect(try await bus.call("EnableCustomVideoRender", arguments: ["true", "rgb"]).output == "(uint32 0,)\n")
+    #expect(try await bus.property("CustomVideoRenderEnabled") == "true")
+    #expect(try await bus.call("StartPlayingStream", "a", Self.source()).status == 0)
+    #expect(try await eventually { try await bus.call("Statistics").output.contains("'CustomRendered'") })
+    #expect(try await bus.call("SetProcessors", "a", "grayscale,decimate:2").status == 0)
+    #expect(try await bus.call("SetProcessors", "a", "sepia").errors.contains("sepia"))
+    // While a stream runs it has to wait: by the code that other engines' apps know.
+    #expect(try await bus.call("EnableCustomVideoRender", arguments: ["false", "any"]).output == "(uint32 1011003,)\n")
+    #expect(try await bus.property("CustomVideoRenderEnabled") == "true")
+    #expect(try await bus.call("StopPlayingStream", "a").status == 0)
+    #expect(try await eventually { try await bus.property("CustomVideoRenderEnabled") == "false" })
+    #expect(try await bus.call("EnableCustomVideoRender", arguments: ["true", "cmyk"]).errors.contains("cmyk"))
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
   @Test func mediaKeysGoFromStreamToStreamInPictureInPicture() async throws {
     let bus = try await SessionBus()
     let demo = try await bus.startSession()

@@ -151,9 +151,11 @@ enum Tool {
   }
 
   /// An H.264 file of test pictures, half of it bars, half of it white.
-  static func makeVideo(_ path: String, frames: Int = 40, pattern: String = "smpte100") async throws {
+  static func makeVideo(
+    _ path: String, frames: Int = 40, pattern: String = "smpte100", size: String = "width=640,height=480"
+  ) async throws {
     try await gstLaunch(
-      "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! video/x-raw,format=I420,width=640,height=480,framerate=30/1 "
+      "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! video/x-raw,format=I420,\(size),framerate=30/1 "
         + "! x264enc speed-preset=ultrafast key-int-max=15 ! h264parse ! matroskamux ! filesink location=\(path)")
   }
 }

@@ -50,6 +50,7 @@ import Testing
     #expect(TimedAction(argument: "1000000000=quit") != nil)
     for number in [0.001, 1_000_000_000] { try OptionRange.duration.check(number, "--duration") }
     for number in [0.1, 3600] { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
+    for number in [0, 1_000_000_000] { try OptionRange.retries.check(number, "--retries") }
     for number in [1, 500] { try OptionRange.switches.check(number, "--switches") }
     for number in [0.0009, 1_000_000_001, .nan, .infinity, -1] {
       #expect(throws: ValidationError.self) { try OptionRange.duration.check(number, "--duration") }

@@ -42,6 +42,40 @@ import Testing
     #expect(stream.received > 0)
   }
 
+  @Test func aPipelineThatFailsIsStartedAgainAsOftenAsTheOptionSays() async throws {
+    let result = try await Demo.play([
+      "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! identity error-after=4 "
+        + "! appsink name=a sync=false", "--retries", "2", "--mode", "pip", "--surface", "offscreen", "--report", "-",
+    ])
+    #expect(result.status == 74, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .failed && report.errors.count == 1, "\(report.errors)")
+    let stream = try #require(report.streams["a"])
+    #expect(stream.state == "failed" && stream.error?.contains("identity") == true)
+    #expect((7...9).contains(stream.received), "three runs, of three frames each at most: \(stream.received)")
+    #expect(result.errors.contains("try 1 in") && result.errors.contains("try 2 in"), "\(result.errors)")
+    #expect(!result.errors.contains("try 3 in"), "\(result.errors)")
+  }
+
+  @Test func aRunSwitchesProcessorsAndCustomRenderingAndSeeks() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.mkv")
+    try await Tool.makeVideo(path, frames: 1800, size: "width=64,height=36")
+    let result = try await Demo.play([
+      path, "--custom-render", "rgb", "--at", "0.5=process:film=decimate:3", "--at", "1=custom-render:off",
+      "--at", "1.5=seek:59", "--mode", "pip", "--surface", "offscreen", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    let film = try #require(report.streams["film"])
+    #expect(
+      film.state == "ended" && report.durationSeconds < 40, "it ended near its end, after \(report.durationSeconds) s")
+    #expect((film.dropped ?? 0) > 0)
+    #expect(film.customRendered ?? 0 >= film.received, "until the stop, as what was asked for has to wait for that")
+    #expect(result.errors.contains("1011003"), "\(result.errors)")
+    #expect(try #require(report.pictureInPictureProcess).seconds > 1)
+  }
+
   @Test func aFileThatDoesNotExistFailsAtOnce() async throws {
     let result = try await Demo.play([
       Self.film(30, "good"), "--stream", "lost=filesrc location=/nowhere/a.mkv ! decodebin ! appsink name=x", "--at",

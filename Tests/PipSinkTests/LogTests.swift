@@ -37,6 +37,35 @@ import Testing
     #expect(try !LogLevels("debug").namesGStreamer)
   }
 
+  @Test func whatSomebodyHasToDoSomethingAboutIsLoggedByDefault() {
+    let record = RecordedLog()
+    let log = SessionLog { record.makeLogger($0, level: .debug) }
+    let lost = PipSinkError.pictureInPicture(.sourceNotReady("a"))
+    let usage = PictureInPictureUsage(duration: .seconds(4), cpuTime: .seconds(1), residentBytes: 93_000_000)
+    log.note(.streamAdded("a"))
+    log.note(.engine(.streamStateChanged("a", .playing)))
+    log.note(.engine(.streamStateChanged("a", .reconnecting(attempt: 2, pause: .seconds(1), after: lost))))
+    log.note(.engine(.streamStateChanged("a", .failed(lost))))
+    log.note(.engine(.audioFailed(lost)))
+    log.note(.engine(.customVideoRenderChanged(isEnabled: true)))
+    log.note(.refused(lost))
+    log.note(.willStart, of: "a", usage)
+    log.note(.failedToStart(lost), of: "a", usage)
+    log.note(.failedToStart(.pictureInPicture(.cancelled)), of: "a", usage)
+    log.note(.didStop(.failed(lost)), of: "a", usage)
+    log.note(.didStop(.closed), of: "a", usage)
+    let visible = record.entries.filter { $0.level >= .notice }
+    #expect(
+      visible.map { "\($0.label) \($0.level)" } == [
+        "pipsink.session notice", "pipsink.session warning", "pipsink.audio warning", "pipsink.session warning",
+        "pipsink.pip warning", "pipsink.pip warning",
+      ])
+    #expect(visible.allSatisfy { $0.message.contains(lost.description) })
+    let others = record.entries.filter { $0.level < .notice }.map(\.message)
+    #expect(others.contains("custom rendering is enabled") && others.contains("stream \"a\" has been added"))
+    #expect(others.contains { $0.contains("4.0 s, with 25 % of a processor and 93 MB") }, "\(others)")
+  }
+
   @Test func theEnvironmentIsRead() async {
     await #expect(processExitsWith: .success) {
       unsetenv(LogLevels.environmentVariable)

@@ -271,6 +271,39 @@ import Testing
     #expect(await eventually { display.image(of: "later") != nil })
   }
 
+  @Test func processorsAreExchangedWhileFramesFlow() async throws {
+    let call = try Call()
+    for _ in 0..<4 { call.push("a") }
+    #expect(call.session.summary(of: "a")?.isProcessed == false)
+    try call.session.setProcessors([FrameDecimator(every: 2)], of: "a")
+    #expect(call.session.processors(of: "a").count == 1 && call.session.processors(of: "b").isEmpty)
+    for _ in 0..<4 { call.push("a") }
+    try call.session.setProcessors([], of: "a")
+    call.push("a")
+    let statistics = try #require(call.session.summary(of: "a")?.statistics)
+    #expect(statistics.received == 7 && statistics.dropped.processor == 2)
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try call.session.setProcessors([], of: "c")
+    }
+  }
+
+  @Test func whatWasUsedInPictureInPictureIsMeasured() async throws {
+    let call = try Call()
+    try await call.play()
+    #expect(call.session.pictureInPictureUsage == PictureInPictureUsage())
+    try await call.open("a")
+    let deadline = MonotonicTime.now.advanced(by: .milliseconds(20))
+    // Something to count.
+    while MonotonicTime.now < deadline { call.push("a") }
+    call.session.stopPictureInPicture()
+    let usage = call.session.pictureInPictureUsage
+    #expect(usage.duration >= .milliseconds(20) && usage.cpuTime > .zero && usage.residentBytes > 1_000_000)
+    #expect(usage == call.session.pictureInPictureUsage, "it goes on only while picture-in-picture is there")
+    try await call.open("a")
+    call.session.stopPictureInPicture()
+    #expect(call.session.pictureInPictureUsage.duration > usage.duration)
+  }
+
   @Test func aStreamMayHaveAPictureInPictureWindowForItself() async throws {
     let call = try Call(["a", "b", "c"])
     try await call.play()

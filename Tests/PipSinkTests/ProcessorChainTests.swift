@@ -31,6 +31,20 @@ import Testing
     }
   }
 
+  @Test func framesKeepTheirNumbersUntilThereAreProcessorsAndAreCountedFromThereOn() {
+    let next = CountingConsumer()
+    let chain = ProcessorChain(next: next, isTransparent: true)
+    for number: UInt64 in 1...3 { chain.consume(numbered(number)) }
+    #expect(!chain.isInUse)
+    chain.processors = [FrameDecimator(every: 2)]
+    for number: UInt64 in 4...9 { chain.consume(numbered(number)) }
+    #expect(chain.isInUse)
+    chain.processors = []
+    for number: UInt64 in 10...11 { chain.consume(numbered(number)) }
+    #expect(next.sampleBuffers.map(\.sequenceNumber) == Array(1...8))
+    #expect(chain.statistics == .init(passed: 8, dropped: 3, failed: 0))
+  }
+
   @Test func aProcessorThatStaysInTheChainKeepsItsState() {
     let (staying, added) = (TestProcessor(), TestProcessor())
     let chain = ProcessorChain([staying], next: CountingConsumer())

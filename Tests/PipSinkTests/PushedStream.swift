@@ -5,8 +5,8 @@ import CGStreamer
 /// A stream whose frames, failures and messages come when a test says so, and what its engine tells.
 final class PushedStream: Sendable {
   /// Its source is called "source"; nothing comes of it by itself.
-  static let description: PipelineDescription =
-    "appsrc name=source format=time caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! appsink name=x sync=false"
+  static let description: PipelineDescription = .text(
+    PushedSource.description(named: "source") + " ! appsink name=x sync=false")
 
   let engine: VideoEngine
   let frames = CountingConsumer()
@@ -61,10 +61,43 @@ final class PushedStream: Sendable {
     await eventually(within: 20) { events.withLock { $0.contains(where: isWanted) } }
   }
 
-  /// Waits for the source of a pipeline that has been started: what is posted before is lost.
-  private func withSource(_ body: (GstElementPointer) -> Void) {
+  private func withSource(_ body: @escaping (GstElementPointer) -> Void) {
+    PushedSource.wait(for: { engine.run(of: "a")?.withUnsafeElement(named: "source", $0) }, body)
+  }
+
+  /// Sends a frame.
+  func push() { withSource(PushedSource.push) }
+
+  /// Sends the first frame, and waits until the pipeline runs.
+  func play() async -> Bool {
+    push()
+    return await eventually(within: 20) { state == .playing && pipelineState == .running }
+  }
+
+  /// Ends.
+  func end() { withSource(PushedSource.end) }
+
+  /// Fails as with a server that has gone, or with another error.
+  func fail(_ code: GstResourceError = GST_RESOURCE_ERROR_READ) { withSource { PushedSource.fail($0, code) } }
+
+  func buffer(percent: Int) {
+    withSource { gst_element_post_message($0, gst_message_new_buffering($0.asObject, gint(percent))) }
+  }
+}
+
+/// An appsrc of frames of 16 by 16 pixels that does what a test says.
+enum PushedSource {
+  /// Without what follows it.
+  static func description(named name: String) -> String {
+    "appsrc name=\(name) format=time caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1"
+  }
+
+  /// Waits until the pipeline has been started: what is posted before is lost.
+  ///
+  /// - Parameter find: calls what it is given with the source, where there is one.
+  static func wait(for find: ((GstElementPointer) -> Bool) -> Bool?, _ body: @escaping (GstElementPointer) -> Void) {
     for _ in 0..<20_000 {
-      let isDone = engine.run(of: "a")?.withUnsafeElement(named: "source") { source in
+      let isDone = find { source in
         guard source.pointee.current_state.rawValue >= GST_STATE_PAUSED.rawValue else { return false }
         body(source)
         return true
@@ -74,40 +107,21 @@ final class PushedStream: Sendable {
     }
   }
 
-  /// Sends a frame.
-  func push() {
-    withSource { source in
-      let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
-      _ = gst_app_src_push_buffer(appsrc, gst_buffer_new_allocate(nil, 384, nil))
+  static func push(_ source: GstElementPointer) {
+    let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
+    _ = gst_app_src_push_buffer(appsrc, gst_buffer_new_allocate(nil, 384, nil))
+  }
+
+  static func end(_ source: GstElementPointer) {
+    let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
+    _ = gst_app_src_end_of_stream(appsrc)
+  }
+
+  static func fail(_ source: GstElementPointer, _ code: GstResourceError = GST_RESOURCE_ERROR_READ) {
+    guard let error = g_error_new_literal(gst_resource_error_quark(), gint(code.rawValue), "told to fail") else {
+      return
     }
-  }
-
-  /// Sends the first frame, and waits until the pipeline runs.
-  func play() async -> Bool {
-    push()
-    return await eventually(within: 20) { state == .playing && pipelineState == .running }
-  }
-
-  /// Ends.
-  func end() {
-    withSource { source in
-      let appsrc = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstAppSrc.self)
-      _ = gst_app_src_end_of_stream(appsrc)
-    }
-  }
-
-  /// Fails as with a server that has gone, or with another error.
-  func fail(_ code: GstResourceError = GST_RESOURCE_ERROR_READ) {
-    withSource { source in
-      guard let error = g_error_new_literal(gst_resource_error_quark(), gint(code.rawValue), "told to fail") else {
-        return
-      }
-      defer { g_error_free(error) }
-      gst_element_post_message(source, gst_message_new_error(source.asObject, error, nil))
-    }
-  }
-
-  func buffer(percent: Int) {
-    withSource { gst_element_post_message($0, gst_message_new_buffering($0.asObject, gint(percent))) }
+    defer { g_error_free(error) }
+    gst_element_post_message(source, gst_message_new_error(source.asObject, error, nil))
   }
 }

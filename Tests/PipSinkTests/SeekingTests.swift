@@ -7,7 +7,9 @@ import Testing
 /// Time in films.
 @Suite struct SeekingTests {
   /// Ten seconds, with a keyframe every second.
-  private func withFilm(_ body: (String) async throws -> Void) async throws {
+  private func withFilm(
+    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
+  ) async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv")
     defer { try? FileManager.default.removeItem(at: url) }
     try TestFrame.run(
@@ -40,6 +42,47 @@ import Testing
       try engine.seek(to: .zero)
       #expect(await eventually { engine.playState(of: "film") == .playing && seconds(router) < 2 })
       engine.stop()
+    }
+  }
+
+  @MainActor @Test func aWindowOffersSkippingInAFilmAndNotInALiveStream() async throws {
+    try await withFilm { path in
+      let display = try OffscreenDisplay()
+      let session = try PictureInPictureSession(
+        "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! appsink name=live", display: display)
+      let seeks = Locked<[Double]>([])
+      session.observeEvents { event in
+        if case .seeked("film", let time) = event { seeks.withLock { $0.append(time.seconds) } }
+      }
+      session.controller.configuration.skipInterval = .seconds(4)
+      try await session.start()
+      try session.startStream("film", uri: "file://\(path)")
+      #expect(await eventually { session.duration(of: "film") != nil })
+      #expect(abs((session.duration(of: "film")?.seconds ?? 0) - 10) < 0.1 && session.duration(of: "live") == nil)
+      try session.startPictureInPicture("live")
+      #expect(await eventually { session.controller.isActive })
+      let skips: Set<PictureInPictureAction> = [.skipBackward, .skipForward]
+      #expect(session.controller.actions.isDisjoint(with: skips))
+      try session.setPictureInPictureSource("film")
+      #expect(session.controller.actions.isSuperset(of: skips))
+      session.controller.perform(.skipForward)
+      #expect(await eventually { seeks.withLock { $0.count } == 1 && seconds(session.router) >= 4 })
+      session.controller.perform(.skipForward)
+      #expect(await eventually { seeks.withLock { $0.count } == 2 && seconds(session.router) >= 8 })
+      for _ in 0..<4 {
+        let count = seeks.withLock { $0.count }
+        session.controller.perform(.skipBackward)
+        #expect(await eventually { seeks.withLock { $0.count } == count + 1 })
+      }
+      #expect(seeks.withLock { $0.last } == 0, "no further than to its start")
+      try session.setPictureInPictureSource("live")
+      #expect(session.controller.actions.isDisjoint(with: skips))
+      await #expect(throws: PipSinkError.stream(.unknown("other", known: ["live", "film"]))) {
+        try await session.seek("other", to: .zero)
+      }
+      try session.removeStream("film")
+      #expect(session.duration(of: "film") == nil)
+      await session.stop()
     }
   }
 

@@ -390,8 +390,9 @@ final class CountingConsumer: SampleBufferConsumer {
 }
 
 extension VideoEngine {
-  /// Starts, and collects what happens until every stream is done.
-  func runToEnd(_ consumers: (StreamID) -> any SampleBufferConsumer) async throws -> [EngineEvent] {
+  /// Starts, and collects what happens until every stream is done. A pipeline that fails is not started again.
+  func runToEnd(_ consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer) async throws -> [EngineEvent] {
+    retryPolicy = nil
     let events = events()
     try start(deliveringTo: consumers)
     var seen: [EngineEvent] = []

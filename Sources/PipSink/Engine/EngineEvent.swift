@@ -2,7 +2,8 @@
 public enum EngineState: Sendable, Equatable {
   /// Nothing runs; `start()` is possible.
   case stopped
-  /// The pipeline is being brought up: sources open, decoders wait for their first data.
+  /// The pipeline is being brought up: sources open, decoders wait for their first data. Also while a pipeline that has
+  /// failed waits for its next start.
   case starting
   /// Frames may flow.
   case running
@@ -23,6 +24,8 @@ public enum EngineEvent: Sendable {
   case microphoneStateChanged(StreamID, DeviceState)
   /// Its decoder stands still because nobody sees the stream, or goes on.
   case decodingSuspended(StreamID, Bool)
+  /// How long a stream's source is may be known now, or has changed (``VideoEngine/timeline(of:)``).
+  case durationChanged(StreamID)
   /// A source is read ahead: at 100 there is enough of it to play.
   case buffering(percent: Int)
   /// Custom rendering is on or off for the next start, also where that had to wait for the engine's stop.

@@ -15,6 +15,7 @@ final class EngineStatus: Sendable {
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
     var stateChangeTimeout = Duration.seconds(5)
+    var retryPolicy: RetryPolicy? = .persistent
     /// Pipelines that were given up.
     var abandonedCount = 0
     /// Changes of streams' states that are being told of.

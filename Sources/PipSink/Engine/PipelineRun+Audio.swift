@@ -18,7 +18,7 @@ extension PipelineRun {
       if ending == .hasNoVideo {
         noteBroken(pipeline.streams.filter { $0.id == id }, error)
       } else {
-        close([id], .ended)
+        close([(id, .ended)])
       }
     }
     noteBroken(stopped, error)
@@ -65,7 +65,7 @@ extension PipelineRun {
       progress.withLock { $0.endings[id] = .videoHasEnded }
       return true
     case GST_MESSAGE_EOS:
-      close(Array(takeEndings().keys), .ended)
+      close(takeEndings().keys.map { ($0, .ended) })
     default: break
     }
     return false

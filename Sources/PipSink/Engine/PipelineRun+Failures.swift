@@ -23,7 +23,7 @@ extension PipelineRun {
       // What a stream says of itself tells more than what its source says of it.
       return streams.map { ($0.id, progress.refusals.removeValue(forKey: $0.id) ?? error) }
     }
-    for (id, reason) in reasons { close([id], .failed(reason)) }
+    close(reasons.map { ($0.0, .failed($0.1)) })
   }
 
   /// Takes the branches of broken streams out, each once, unless nobody is left whom they could hold up. Left where it

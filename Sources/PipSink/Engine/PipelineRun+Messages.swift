@@ -19,6 +19,8 @@ extension PipelineRun {
       // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
       pipeline.settle(GST_STATE_PAUSED)
       settle()
+    case GST_MESSAGE_DURATION_CHANGED:
+      for stream in pipeline.streams { status.send(.durationChanged(stream.id)) }
     case GST_MESSAGE_BUFFERING:
       handleBuffering(message)
     case GST_MESSAGE_QOS:
@@ -27,7 +29,7 @@ extension PipelineRun {
       if BusNote.streamRefused.isIn(message) {
         handleRefusal(message)
       } else if let id = pipeline.endedStream(message) {
-        close([id], .ended)
+        close([(id, .ended)])
       }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {

@@ -28,6 +28,7 @@ extension PipelineRun {
     let isOpen = progress.withLock { progress in
       progress.activity[id] = nil
       progress.stalledAfter[id] = nil
+      if progress.playingSince == nil { progress.playingSince = clock.now }
       return progress.open.contains(id)
     }
     guard isOpen else { return }
@@ -98,7 +99,11 @@ extension PipelineRun {
   func reopenEnded() {
     forgiveSilence()
     let reopened = progress.withLock { progress in
-      pipeline.streams.filter { !progress.broken.contains($0.id) && progress.open.insert($0.id).inserted }
+      let reopened = pipeline.streams.filter {
+        !progress.broken.contains($0.id) && progress.open.insert($0.id).inserted
+      }
+      for stream in reopened { progress.outcomes[stream.id] = nil }
+      return reopened
     }
     for stream in reopened {
       stream.flow.isFlowing.store(false, ordering: .relaxed)
@@ -106,9 +111,28 @@ extension PipelineRun {
     }
   }
 
-  /// Counts streams out that ended or failed, each once, and says so.
-  func close(_ ids: [StreamID], _ state: StreamPlayState) {
-    let closed = progress.withLock { progress in ids.filter { progress.open.remove($0) != nil } }
-    for id in closed { status.setStream(id, to: state) }
+  /// Counts streams out that ended or failed, each once, and says so. Where all have failed by then, the pipeline may be
+  /// started again.
+  func close(_ outcomes: [(id: StreamID, state: StreamPlayState)]) {
+    let (closed, failure) = progress.withLock { progress in
+      let closed = outcomes.filter { progress.open.remove($0.id) != nil }
+      for (id, state) in closed { progress.outcomes[id] = state }
+      return (closed, closed.isEmpty ? nil : progress.failure)
+    }
+    if let failure, status.restart(self, after: failure) { return }
+    for (id, state) in closed { status.setStream(id, to: state) }
+  }
+}
+
+extension PipelineRun.Progress {
+  /// Why every stream has failed; nil where one is open, or has come to its end.
+  fileprivate var failure: PipelineRun.Failure? {
+    guard open.isEmpty else { return nil }
+    var errors: [StreamID: PipSinkError] = [:]
+    for (id, state) in outcomes {
+      guard case .failed(let error) = state else { return nil }
+      errors[id] = error
+    }
+    return PipelineRun.Failure(errors: errors, playingSince: playingSince)
   }
 }

@@ -33,6 +33,10 @@ final class PipelineRun: Sendable {
     var broken: Set<StreamID> = []
     /// Broken streams that are not in the pipeline any more.
     var isolated: Set<StreamID> = []
+    /// How those ended or failed that are not open.
+    var outcomes: [StreamID: StreamPlayState] = [:]
+    /// When the first frame of all came.
+    var playingSince: MonotonicTime?
     /// Why streams refuse what they get, from their streaming threads, until the bus thread has seen to it.
     var refusals: [StreamID: PipSinkError] = [:]
     /// What decodebins said they have no plugin for, by the streams that need it.
@@ -48,6 +52,13 @@ final class PipelineRun: Sendable {
     /// Streams whose end is that of their sound.
     var endings: [StreamID: Ending] = [:]
     var isBuffering = false
+  }
+
+  /// All streams of a run have failed.
+  struct Failure {
+    let errors: [StreamID: PipSinkError]
+    /// When the first frame of all came; nil where none did.
+    let playingSince: MonotonicTime?
   }
 
   /// Why a stream's end is that of its sound.
@@ -216,6 +227,19 @@ final class PipelineRun: Sendable {
     until deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
   ) -> Result? {
     if thread.isCurrent { return body(self) }
+    return want(until: deadline, body).wait(until: deadline, by: clock) ?? nil
+  }
+
+  /// The same for tasks.
+  func perform<Result: Sendable>(
+    by deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
+  ) async -> Result? {
+    await want(until: deadline, body).value(by: deadline, of: clock) ?? nil
+  }
+
+  private func want<Result: Sendable>(
+    until deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
+  ) -> Completion<Result?> {
     let result = Completion<Result?>()
     thread.want { work in
       // A caller that has stopped waiting does not want it done any more.
@@ -224,7 +248,7 @@ final class PipelineRun: Sendable {
         result.complete(isWanted ? self.map(body) : nil)
       }
     }
-    return result.wait(until: deadline, by: clock) ?? nil
+    return result
   }
 
   /// Calls `body` on the thread, as soon as that has nothing else to do.
@@ -282,7 +306,7 @@ final class PipelineRun: Sendable {
     }
     pipeline.settle(GST_STATE_NULL)
     guard isRefused else {
-      close(pipeline.streams.map(\.id), .failed(error))
+      close(pipeline.streams.map { ($0.id, .failed(error)) })
       thread.waitForStop()
       return false
     }

@@ -9,7 +9,12 @@ final class RunStatus: Sendable {
     /// Of a stream's own pipeline. Let go with the connection: a pipeline that was given up may stay for ever.
     var player: StreamPlayer?
     var pipeline = EngineState.stopped
+    /// Whether another run of the engine's pipeline follows.
+    var isReplaced = false
   }
+
+  /// Plans another start of a pipeline, all streams of which have failed, and tells the streams.
+  typealias Restart = @Sendable (PipelineRun, PipelineRun.Failure) -> Bool
 
   /// After this time without a frame a stream counts as stalled.
   let stallTimeout: Duration
@@ -19,8 +24,12 @@ final class RunStatus: Sendable {
   private let engine: EngineStatus
   private let connection: Locked<Connection>
 
-  init(_ engine: EngineStatus, player: StreamPlayer? = nil) {
+  private let restart: Restart?
+
+  /// - Parameter restart: of the engine's own pipeline; a stream with a pipeline of its own has a player for that.
+  init(_ engine: EngineStatus, player: StreamPlayer? = nil, restart: Restart? = nil) {
     self.engine = engine
+    self.restart = restart
     stallTimeout = max(
       .milliseconds(10), player?.configuration.stallTimeout ?? engine.state.withLock { $0.stallTimeout })
     blocked = player?.blocked ?? engine.blocked
@@ -73,6 +82,17 @@ final class RunStatus: Sendable {
     if let player { player.tell(body) } else { body(engine) }
   }
 
+  /// All streams of the run have failed.
+  ///
+  /// - Returns: whether the pipeline is started again; its streams have been told so then.
+  func restart(_ run: PipelineRun, after failure: PipelineRun.Failure) -> Bool {
+    connection.withLock { connection in
+      guard connection.isOpen, let restart, restart(run, failure) else { return false }
+      connection.isReplaced = true
+      return true
+    }
+  }
+
   /// Cuts the run off. When this has returned, nothing of the run reaches the engine any more.
   ///
   /// - Parameters:
@@ -82,14 +102,15 @@ final class RunStatus: Sendable {
     // What goes away with the player goes after the lock.
     _ = connection.withLock { connection in
       let player = connection.player
+      let isOwn = player == nil && !connection.isReplaced
       connection = Connection(isOpen: false)
       if isGivenUp { engine.noteAbandoned(ids) }
       tell(player) { engine in
         for id in ids {
           engine.setDecodingSuspended(false, of: id)
-          if player == nil { engine.setStopped(id) }
+          if isOwn { engine.setStopped(id) }
         }
-        if player == nil { engine.setEngine(.stopped) }
+        if isOwn { engine.setEngine(.stopped) }
       }
       return player
     }

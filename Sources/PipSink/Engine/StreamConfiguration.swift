@@ -6,8 +6,7 @@ public struct StreamConfiguration: Sendable {
   public var restartTimeout = Duration.seconds(5)
   /// What follows a failure that may pass; nil leaves it failed. One that is permanent before the first frame
   /// (``PipSinkError/isPermanent``), such as a file that does not exist, is not tried again.
-  public var retryPolicy: RetryPolicy? = RetryPolicy(
-    limit: .max, firstPause: .milliseconds(500), longestPause: .seconds(30), jitter: 0.25)
+  public var retryPolicy: RetryPolicy? = .persistent
   /// Whether an end is taken for a failure; nil takes it so of a network source that does not know how long it is: a
   /// server that closes the connection.
   public var restartsAtEnd: Bool?

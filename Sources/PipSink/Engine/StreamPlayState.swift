@@ -7,7 +7,7 @@ public enum StreamPlayState: Equatable, Sendable {
   case playing
   /// No frame has come for longer than is normal; it may go on by itself.
   case stalled
-  /// It failed, and is started again after `pause`. Only of a stream with a pipeline of its own.
+  /// It failed, and its pipeline is started again after `pause`.
   case reconnecting(attempt: Int, pause: Duration, after: PipSinkError)
   /// It came to its end.
   case ended

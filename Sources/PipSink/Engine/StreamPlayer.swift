@@ -229,7 +229,9 @@ final class StreamPlayer: Sendable {
     while true {
       let outcome = playOnce()
       guard let outcome, state.withLock({ $0.isWanted }) else { return setPhase(.stopped) }
-      guard case .failed(let error) = outcome, !isFinal(error) else { return setPhase(outcome) }
+      guard case .failed(let error) = outcome,
+        !error.isFinal(hasPlayed: state.withLock { $0.told.hasPlayed })
+      else { return setPhase(outcome) }
       let attempt = state.withLock { state in
         state.attempt += 1
         return state.attempt
@@ -240,13 +242,6 @@ final class StreamPlayer: Sendable {
       // Pipelines that block, each with threads and memory, are not to become ever more.
       state.wait { $0.isWanted && blocked.count >= Self.blockedLimit ? nil : () }
     }
-  }
-
-  /// Whether it makes no sense to try again. A source that has played with these caps, or with this password, does so
-  /// perhaps again; a file that is broken in its middle stays so.
-  private func isFinal(_ error: PipSinkError) -> Bool {
-    if case .pipeline(.elementFailed(_, _, _, .badData)) = error { return true }
-    return error.isPermanent && !state.withLock { $0.told.hasPlayed }
   }
 
   /// Has a pipeline run to its end.

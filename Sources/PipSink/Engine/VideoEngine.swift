@@ -6,7 +6,8 @@ import CGStreamer
 /// streaming threads, at their time (unless the appsink says `sync=false`); everything else arrives as
 /// ``EngineEvent``s.
 ///
-/// A stream that ends or fails does not touch the others. `start(deliveringTo:)` and `stop()` may be called from any
+/// A stream that ends or fails does not touch the others. When all streams of the pipeline have failed, it is started
+/// again as ``retryPolicy`` says. `start(deliveringTo:)` and `stop()` may be called from any
 /// thread but a streaming one; the engine can be started again after a stop, with a new pipeline from the same
 /// description.
 ///
@@ -29,9 +30,10 @@ public final class VideoEngine: Sendable {
   public var audioSession: AudioSession { status.audioSession }
 
   /// What runs of its own pipeline. Held for a few instructions.
-  private let run = Locked<PipelineRun?>(nil)
-  /// Held while a run is made, so that there is one at a time. No run waits for it.
-  private let starting = Locked(())
+  let run = Locked<PipelineRun?>(nil)
+  /// What is to run, and what has become of it. Held while a run is made, so that there is one at a time; no run waits for
+  /// that.
+  let plan = Locked(Plan())
 
   /// Parses the description; nothing runs yet.
   ///
@@ -81,6 +83,14 @@ public final class VideoEngine: Sendable {
     set { status.state.withLock { $0.stallTimeout = max(.milliseconds(10), newValue) } }
   }
 
+  /// What follows when every stream of the engine's own pipeline has failed, at least one for a reason that may pass
+  /// (``PipSinkError/isPermanent``); nil leaves them failed. A pipeline with a stream that has come to its end is not
+  /// started again: that one would begin anew. After ten seconds of playing earlier failures are forgotten.
+  public var retryPolicy: RetryPolicy? {
+    get { status.state.withLock { $0.retryPolicy } }
+    set { status.state.withLock { $0.retryPolicy = newValue } }
+  }
+
   /// What a start, a stop or a seek waits for the pipeline at most. A stop gives up a pipeline that takes longer.
   public var stateChangeTimeout: Duration {
     get { status.state.withLock { $0.stateChangeTimeout } }
@@ -100,11 +110,13 @@ public final class VideoEngine: Sendable {
   /// Starts the pipeline. Returns when it is on its way, after ``stateChangeTimeout`` at the latest;
   /// ``EngineEvent/stateChanged(_:)`` tells when it runs.
   ///
-  /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream, before the first frame.
+  /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream and start, before the first frame.
   /// - Throws: ``PipSinkError/Pipeline/alreadyRunning``; ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; the error of an element
   ///   that refuses to start, when no stream is left without it (a stream that is left goes on, and the others' failures
   ///   arrive as events, as does the error of an element that takes longer to refuse).
-  public func start(deliveringTo consumers: (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) {
+  public func start(
+    deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
+  ) throws(PipSinkError) {
     let run = try begin(deliveringTo: consumers)
     try finishStart(of: run, run.startError(until: deadline(nil)))
   }
@@ -113,7 +125,7 @@ public final class VideoEngine: Sendable {
   ///
   /// - Throws: as ``start(deliveringTo:)``.
   public func start(
-    within time: Duration, deliveringTo consumers: @Sendable (StreamID) -> any SampleBufferConsumer
+    within time: Duration, deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) async throws(PipSinkError) {
     let run = try begin(deliveringTo: consumers)
     try finishStart(of: run, await run.startError(by: deadline(time)))
@@ -121,37 +133,57 @@ public final class VideoEngine: Sendable {
 
   private func finishStart(of run: PipelineRun, _ error: PipSinkError?) throws(PipSinkError) {
     guard let error else { return }
+    plan.withLock { $0.end() }
     forget(run)
     throw error
   }
 
   /// Has the pipeline started, and waits for nothing. The run is to be asked for its error.
   private func begin(
-    deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
+    deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) -> PipelineRun {
-    try starting.withLock { _ throws(PipSinkError) in
-      guard withRun({ _ in }) == nil else { throw .pipeline(.alreadyRunning) }
-      guard let pipelines else { throw .pipeline(.empty) }
-      let pipeline = try pipelines.makePipeline()
-      let tap = beginCustomVideoRender()
-      let run = PipelineRun(pipeline, status: RunStatus(status))
-      // Before anything can be heard of it.
-      self.run.withLock { $0 = run }
+    try plan.withLock { plan throws(PipSinkError) in
+      guard withRun({ _ in }) == nil, !plan.isRestartAwaited else { throw .pipeline(.alreadyRunning) }
+      plan.begin(consumers)
       do throws(PipSinkError) {
-        try run.start(isAwaited: true) { id in
-          let consumer = consumers(id)
-          return tap?(id, consumer) ?? consumer
-        }
+        return try launch(plan.number, isAwaited: true, deliveringTo: consumers)
       } catch {
-        forget(run)
+        plan.end()
         throw error
       }
-      return run
     }
   }
 
+  /// Makes a pipeline and has it started, while nothing runs.
+  ///
+  /// - Parameter number: the plan's.
+  @discardableResult
+  func launch(
+    _ number: Int, isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
+  ) throws(PipSinkError) -> PipelineRun {
+    guard let pipelines else { throw .pipeline(.empty) }
+    let pipeline = try pipelines.makePipeline()
+    let tap = beginCustomVideoRender()
+    let runStatus = RunStatus(status) { [weak self] run, failure in
+      self?.planRestart(of: run, number, after: failure) ?? false
+    }
+    let run = PipelineRun(pipeline, status: runStatus)
+    // Before anything can be heard of it.
+    self.run.withLock { $0 = run }
+    do throws(PipSinkError) {
+      try run.start(isAwaited: isAwaited) { id in
+        let consumer = consumers(id)
+        return tap?(id, consumer) ?? consumer
+      }
+    } catch {
+      forget(run)
+      throw error
+    }
+    return run
+  }
+
   /// The run has come to its end, or was given up.
-  private func forget(_ run: PipelineRun) {
+  func forget(_ run: PipelineRun) {
     let isMine = self.run.withLock { current in
       guard current === run else { return false }
       current = nil
@@ -170,9 +202,11 @@ public final class VideoEngine: Sendable {
       player.waitForStop(until: deadline)
       forget(player)
     }
-    guard let run else { return }
-    run.waitForStop(until: deadline)
-    forget(run)
+    if let run {
+      run.waitForStop(until: deadline)
+      forget(run)
+    }
+    cancelRestart()
   }
 
   /// Stops as ``stop()`` does, and suspends meanwhile, but no longer than `time`.
@@ -187,9 +221,11 @@ public final class VideoEngine: Sendable {
       if !(await player.waitForStop(by: deadline)) { hasStopped = false }
       forget(player)
     }
-    guard let run else { return hasStopped }
-    if !(await run.waitForStop(by: deadline)) { hasStopped = false }
-    forget(run)
+    if let run {
+      if !(await run.waitForStop(by: deadline)) { hasStopped = false }
+      forget(run)
+    }
+    cancelRestart()
     return hasStopped
   }
 
@@ -197,7 +233,10 @@ public final class VideoEngine: Sendable {
     for id in playingStreamIDs { _ = try? retirePlayer(id) }
     let players = retiredPlayers.withLock { Array($0.values) }
     // One that is just being started is stopped, too.
-    let run = starting.withLock { _ in withRun { $0 } }
+    let run = plan.withLock { plan in
+      plan.end()
+      return withRun { $0 }
+    }
     run?.requestStop()
     return (run, players)
   }

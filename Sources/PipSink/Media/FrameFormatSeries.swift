@@ -7,6 +7,20 @@ public enum FrameFormatSeries: Hashable, Sendable {
   /// This format and no other.
   case exactly(PixelFormat)
 
+  /// - Parameter name: "any", "rgb", "yuv", or a pixel format's name in any case.
+  public init?(name: String) {
+    switch name.lowercased() {
+    case "any": self = .any
+    case "rgb" where !PixelFormat.allCases.contains { $0.rawValue == name }: self = .rgb
+    case "yuv": self = .yuv
+    case let lowercased:
+      guard let format = PixelFormat.allCases.first(where: { $0.rawValue.lowercased() == lowercased }) else {
+        return nil
+      }
+      self = .exactly(format)
+    }
+  }
+
   func contains(_ format: PixelFormat) -> Bool {
     switch self {
     case .any: true

@@ -15,8 +15,9 @@ extension PictureInPictureController {
     public var preferredContentSize: PictureSize?
     /// How a stream's pictures are fitted to the window; a display layer has its own.
     public var videoGravity = VideoGravity.resizeAspect
-    /// What is done about a window that cannot be made or that dies; nil leaves it at that.
-    public var retryPolicy: RetryPolicy?
+    /// What is done about a window that cannot be made or that dies, while the stream is shown in the app; nil leaves it
+    /// at that. A desktop that has no such windows is not asked again.
+    public var retryPolicy: RetryPolicy? = RetryPolicy()
     /// What becomes of the window when the stream in it ends, fails or is removed from the ``streamSelector``.
     public var endAction = PictureInPictureEndAction.nextStream
     /// How far the skip buttons go.

@@ -60,7 +60,7 @@ extension PictureInPictureController {
       let range = delegate.pictureInPictureControllerTimeRange(self)
       if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
     } else {
-      actions.formUnion(handledActions.intersection([.playPause, .mute]))
+      actions.formUnion(handledActions.intersection([.playPause, .mute, .skipBackward, .skipForward]))
       if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
     }
     return actions
@@ -84,7 +84,7 @@ extension PictureInPictureController {
       guard let id = neighbour(forward: action == .nextStream) else { return }
       try? setSource(streamID: id)
     case .skipBackward, .skipForward:
-      guard let delegate = source.playbackDelegate else { return }
+      guard let delegate = source.playbackDelegate else { return emit(.action(action)) }
       let seconds = configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
       Task {
         await delegate.pictureInPictureController(self, skipBy: MediaTime(seconds: seconds))

@@ -162,9 +162,9 @@ public final class PictureInPictureController {
   public var isMicrophoneOff = false {
     didSet { if isMicrophoneOff != oldValue { updatePresentation() } }
   }
-  /// Those controls, of play and pause and mute, that the app does something about when
-  /// ``PictureInPictureEvent/action(_:)`` tells it. The window offers no others of these, but play and pause of a source
-  /// with a playback delegate.
+  /// Those controls, of play and pause, mute, and skipping back and forward, that the app does something about when
+  /// ``PictureInPictureEvent/action(_:)`` tells it. The window offers no others of these, but play and pause, and
+  /// skipping, of a source with a playback delegate.
   public var handledActions: Set<PictureInPictureAction> = [] {
     didSet { if handledActions != oldValue { updatePresentation() } }
   }

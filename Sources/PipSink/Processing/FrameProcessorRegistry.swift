@@ -58,6 +58,20 @@ public final class FrameProcessorRegistry: Sendable {
     return processor
   }
 
+  /// New processors for one stream, first to last, as text names them: `grayscale,rotate:90`; none where it is empty.
+  ///
+  /// - Throws: as ``makeProcessor(named:argument:)``.
+  public func makeProcessors(_ text: String) throws(PipSinkError) -> [any FrameProcessor] {
+    var processors: [any FrameProcessor] = []
+    for call in text.parts(between: ",") where !call.isEmpty {
+      let parts = call.divided(at: ":")
+      let (name, argument) = (parts?.before ?? call, parts?.behind)
+      let strip = { (text: String) in String(text.drop { $0 == " " }) }
+      processors.append(try makeProcessor(named: strip(name), argument: argument.map(strip)))
+    }
+    return processors
+  }
+
   private static let formatNames = PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
   private static let builtIn = [

@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 
 /// Runs a stream's frames through processors, in order, and hands what they leave to the next consumer.
 ///
@@ -20,6 +21,8 @@ public final class ProcessorChain: SampleBufferConsumer {
     var links: [Link]
     var statistics = Statistics()
     var error: PipSinkError?
+    /// Whether the next frame is the first that is counted, of a chain that let all others through.
+    var beginsToCount = false
 
     /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is not
     ///   taken for one that routing lost.
@@ -31,11 +34,24 @@ public final class ProcessorChain: SampleBufferConsumer {
 
   private let next: any SampleBufferConsumer
   private let state: Locked<State>
+  /// Whether it has had no processors so far, and all frames have gone through with their own numbers.
+  private let isTransparent: Atomic<Bool>
 
   public init(_ processors: [any FrameProcessor] = [], next: any SampleBufferConsumer) {
     self.next = next
     state = Locked(State(links: processors.map(Link.init)))
+    isTransparent = Atomic(false)
   }
+
+  /// A chain that costs its frames next to nothing until it is given processors.
+  package init(next: any SampleBufferConsumer, isTransparent: Bool) {
+    self.next = next
+    state = Locked(State(links: []))
+    self.isTransparent = Atomic(isTransparent)
+  }
+
+  /// Whether it has, or has had, processors.
+  package var isInUse: Bool { !isTransparent.load(ordering: .relaxed) }
 
   /// The processors, first to last. One that stays in the chain keeps its state.
   public var processors: [any FrameProcessor] {
@@ -44,6 +60,7 @@ public final class ProcessorChain: SampleBufferConsumer {
       state.withLock { state in
         let old = state.links
         state.links = newValue.map { processor in old.first { $0.processor === processor } ?? Link(processor) }
+        if !newValue.isEmpty, isTransparent.exchange(false, ordering: .relaxed) { state.beginsToCount = true }
       }
     }
   }
@@ -56,7 +73,12 @@ public final class ProcessorChain: SampleBufferConsumer {
   public var formatSeries: FrameFormatSeries { next.formatSeries }
 
   public func consume(_ sampleBuffer: consuming SampleBuffer) {
+    if isTransparent.load(ordering: .relaxed) { return next.consume(sampleBuffer) }
     let links: [Link] = state.withLock { state in
+      if state.beginsToCount {
+        state.beginsToCount = false
+        state.statistics.passed = max(1, sampleBuffer.sequenceNumber) - 1
+      }
       // An empty chain is passed under the one lock.
       if state.links.isEmpty { sampleBuffer.sequenceNumber = state.countPassed() }
       return state.links

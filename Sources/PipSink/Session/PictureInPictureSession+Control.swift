@@ -209,7 +209,10 @@ extension PictureInPictureSession {
       window: try display.makePictureInPictureHost(), configuration: controller.configuration)
     dedicatedControllers[streamID] = new
     connect(new)
-    new.observeEvents { [weak self] _ in self?.updatePlaceholders() }
+    new.observeEvents { [weak self] _ in
+      self?.updatePlaceholders()
+      self?.updateSkipping()
+    }
     controller.streamSelector.remove(streamID)
     updateAutomaticStart()
     updateContent(of: streamID)
@@ -233,6 +236,9 @@ extension PictureInPictureSession: PictureInPictureControllerDelegate {
     switch action {
     case .playPause: isPaused.toggle()
     case .mute: isMuted.toggle()
+    case .skipBackward, .skipForward:
+      let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
+      skip(controller.currentStreamID, by: MediaTime(seconds: seconds))
     default: break
     }
   }

@@ -45,7 +45,28 @@ extension PictureInPictureSession {
   /// - Throws: as ``addInput(_:)``.
   public func addStream(_ streamID: StreamID) throws(PipSinkError) -> any SampleBufferConsumer {
     try addInput(streamID, layer: nil)
-    return chains[streamID] ?? router.input(for: streamID)
+    return Self.input(of: streamID, router, chains[streamID])
+  }
+
+  /// What takes the frames of another run of a stream.
+  nonisolated static func input(
+    of id: StreamID, _ router: FrameRouter, _ chain: ProcessorChain?
+  ) -> any SampleBufferConsumer {
+    let input = router.input(for: id)
+    return chain ?? input
+  }
+
+  /// What a stream's frames go through before they are shown, first to last.
+  public func processors(of streamID: StreamID) -> [any FrameProcessor] { chains[streamID]?.processors ?? [] }
+
+  /// Exchanges what a stream's frames go through before they are shown, while they flow: the next frame goes through the
+  /// new ones. A processor that stays keeps its state.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also for a stream whose way to the session is somebody else's, as
+  ///   that of the element's streams is.
+  public func setProcessors(_ processors: [any FrameProcessor], of streamID: StreamID) throws(PipSinkError) {
+    guard let chain = chains[streamID] else { throw .stream(.unknown(streamID, known: chains.keys.sorted())) }
+    chain.processors = processors
   }
 
   /// Adds a stream whose way through the router is its owner's, and stays that when the session removes the stream.
@@ -109,6 +130,7 @@ extension PictureInPictureSession {
     playStates[streamID] = nil
     layers[streamID] = nil
     chains[streamID] = nil
+    setDuration(nil, of: streamID)
     forgetPlaces(of: streamID)
     if isRouted { router.removeStream(streamID) }
     display.removeStream(streamID)
@@ -127,7 +149,7 @@ extension PictureInPictureSession {
     return router.renderStatistics(of: id, info: info, processing: chain?.statistics).map { statistics in
       StreamSummary(
         statistics: statistics, info: info, changes: router.changes.filter { $0.streamID == id },
-        processingError: chain?.error, isProcessed: chain != nil)
+        processingError: chain?.error, isProcessed: chain?.isInUse == true)
     }
   }
 
@@ -148,7 +170,7 @@ extension PictureInPictureSession {
     let isRemoved = Locked(false)
     do throws(PipSinkError) {
       try body(engine) { [router] id in
-        isRemoved.withLock { $0 ? Discard() : chain ?? router.input(for: id) }
+        isRemoved.withLock { $0 ? Discard() : Self.input(of: id, router, chain) }
       }
     } catch {
       if isNew { forgetLayer(of: id) }
@@ -174,8 +196,11 @@ extension PictureInPictureSession {
     if let layer { try display.add(layer, for: id) }
     layers[id] = layer
     if layer != nil || !router.streamIDs.contains(id) { router.setLayer(layer, for: id) }
-    if let processors = configuration.processors[id], chains[id] == nil {
-      chains[id] = ProcessorChain(processors, next: router.input(for: id))
+    // Whoever made the layer leads the frames to it.
+    if given == nil, chains[id] == nil {
+      let chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
+      chain.processors = configuration.processors[id] ?? []
+      chains[id] = chain
     }
   }
 
@@ -206,6 +231,7 @@ extension PictureInPictureSession {
       updatePlaceholders()
     case .audioLevel(let id, let level): controller.streamSelector.setAudioLevel(id, level.linear)
     case .audioInterruptionBegan, .audioInterruptionEnded: updatePlayback()
+    case .durationChanged(let id): updateDuration(of: id)
     default: break
     }
     emit(.engine(event))
@@ -218,7 +244,10 @@ extension PictureInPictureSession {
     playStates[id] = state
     updateContent(of: id)
     switch state {
-    case .requesting, .playing: choose(among: id)
+    case .requesting: choose(among: id)
+    case .playing:
+      choose(among: id)
+      updateDuration(of: id)
     case .ended, .failed: controller.streamSelector.remove(id)
     case .stopped, .stalled, .reconnecting: break
     }

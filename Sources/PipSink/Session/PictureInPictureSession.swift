@@ -27,6 +27,9 @@ public final class PictureInPictureSession {
     public var pictureInPicture = PictureInPictureController.Configuration()
     /// How pictures are fitted to their places in the app.
     public var videoGravity = VideoGravity.resizeAspect
+    /// What follows when the pipeline that the session begins with has failed (``VideoEngine/retryPolicy``). Streams with
+    /// pipelines of their own have a ``StreamConfiguration``.
+    public var retryPolicy: RetryPolicy? = .persistent
     /// Whether streams that nobody can see are decoded all the same.
     public var isBackgroundDecodingEnabled = false
     /// What the frames of streams go through first. Streams may still be to come.
@@ -66,6 +69,8 @@ public final class PictureInPictureSession {
   /// What the streams do, as far as it has been told.
   var playStates: [StreamID: StreamPlayState] = [:]
   var layers: [StreamID: SampleBufferDisplayLayer] = [:]
+  /// Of streams that can be sought in.
+  var durations: [StreamID: MediaTime] = [:]
   var chains: [StreamID: ProcessorChain] = [:]
   /// By the streams with a pipeline of their own: whether they have been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
@@ -78,6 +83,8 @@ public final class PictureInPictureSession {
   /// Renderers that show streams besides.
   private var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
   private var tasks: [Task<Void, Never>] = []
+  private let log = SessionLog()
+  private let meter = PictureInPictureMeter()
 
   /// Makes a session; nothing runs and nothing is shown before ``start()``.
   ///
@@ -106,6 +113,7 @@ public final class PictureInPictureSession {
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
     self.router = router ?? FrameRouter(table: table)
     engine.localStreamIDs = configuration.localStreamIDs
+    engine.retryPolicy = configuration.retryPolicy
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
     controller = PictureInPictureController(
       contentSource: ContentSource(router: self.router, streamID: chosen ?? ""),
@@ -165,7 +173,7 @@ public final class PictureInPictureSession {
     if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
     guard !engine.streamIDs.isEmpty else { return }
     let (router, chains) = (router, chains)
-    try await engine.start(within: engine.stateChangeTimeout) { chains[$0] ?? router.input(for: $0) }
+    try await engine.start(within: engine.stateChangeTimeout) { Self.input(of: $0, router, chains[$0]) }
   }
 
   /// Starts the session, waits until the user closes the app's window or every stream has come to its end, and stops it.
@@ -201,6 +209,9 @@ public final class PictureInPictureSession {
     await stop()
   }
 
+  /// What the process has used while picture-in-picture was active with the session's own window, up to now.
+  public var pictureInPictureUsage: PictureInPictureUsage { meter.usage }
+
   // MARK: - Events
 
   /// The events from now on; each call gives a stream of its own. It ends when the session goes away.
@@ -211,10 +222,13 @@ public final class PictureInPictureSession {
     broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
   }
 
-  func emit(_ event: SessionEvent) { broadcast.send(event) }
+  func emit(_ event: SessionEvent) {
+    log.note(event)
+    broadcast.send(event)
+  }
 
   /// Does what nobody waits for the answer of.
-  func attempt(_ body: () throws(PipSinkError) -> Void) {
+  package func attempt(_ body: () throws(PipSinkError) -> Void) {
     do throws(PipSinkError) {
       try body()
     } catch {
@@ -224,7 +238,14 @@ public final class PictureInPictureSession {
 
   /// Everything that is to be told of picture-in-picture with the session's own window.
   private func handle(_ event: PictureInPictureEvent) {
+    switch event {
+    case .didStart: meter.begin()
+    case .didStop: meter.end()
+    default: break
+    }
+    log.note(event, of: controller.currentStreamID, meter.usage)
     if case .sourceChanged(_, let id) = event { updateContent(of: id) }
+    updateSkipping()
     updatePlaceholders()
     emit(.pictureInPicture(event))
   }

@@ -8,6 +8,10 @@ public enum SessionEvent: Sendable {
   case engine(EngineEvent)
   /// Something happened to the session's picture-in-picture window.
   case pictureInPicture(PictureInPictureEvent)
+  /// A stream can, or can no longer, be sought in, or its length is another one (``PictureInPictureSession/duration(of:)``).
+  case durationChanged(StreamID)
+  /// A stream goes on from another place, which somebody has asked the session for.
+  case seeked(StreamID, to: MediaTime)
   /// ``PictureInPictureSession/isPaused``, `isMuted` or `volume` has changed, or an interruption has begun or ended.
   case playbackChanged
   case display(SessionDisplayEvent)

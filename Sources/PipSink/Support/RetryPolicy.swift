@@ -11,6 +11,12 @@ public struct RetryPolicy: Equatable, Sendable {
   /// do not try again together.
   public var jitter: Double
 
+  /// Tries again for as long as it is wanted: after half a second first, and every half a minute in the end, a quarter
+  /// of that sooner or later.
+  public static var persistent: RetryPolicy {
+    RetryPolicy(limit: .max, firstPause: .milliseconds(500), longestPause: .seconds(30), jitter: 0.25)
+  }
+
   public init(
     limit: Int = 5, firstPause: Duration = .milliseconds(250), longestPause: Duration = .seconds(5), jitter: Double = 0
   ) {

@@ -53,6 +53,7 @@ final class BenchFrames {
       .text(
         "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
           + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink name=a sync=false"))
+    engine.retryPolicy = nil
     try engine.start { _ in collector }
     defer { engine.stop() }
     return try collector.frames(count)

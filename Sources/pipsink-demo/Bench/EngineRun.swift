@@ -17,6 +17,8 @@ enum EngineRun {
     _ description: String, variant: FramePathVariant, counter: BufferCounter?
   ) async throws -> FramePathReport {
     let engine = try VideoEngine(.text(description))
+    // One that fails is to end.
+    engine.retryPolicy = nil
     let router = FrameRouter()
     let observer = ByteObserver()
     let events = engine.events()

@@ -34,6 +34,8 @@ struct ScalePoint {
       router.setLayer(layer, for: id)
       return layer
     }
+    // One that fails is to end.
+    engine.retryPolicy = nil
     try engine.start { router.input(for: $0) }
     defer { engine.stop() }
     try await waitForFrames(of: router)

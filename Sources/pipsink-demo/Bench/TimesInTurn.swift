@@ -4,8 +4,8 @@ import Synchronization
 
 /// Has times taken and not taken in turn while frames flow, and finds out what they took in either case.
 ///
-/// One thread makes, starts and finishes it; it turns on a thread of its own.
-final class TimesInTurn {
+/// It turns on a thread of its own.
+final class TimesInTurn: Sendable {
   /// Counts a stream's frames where no lock is in the way: of 64 threads that two processors share some always hold
   /// one and wait to go on, and whoever asked them for their statistics would wait as well.
   private final class Counter: SampleBufferConsumer {
@@ -58,19 +58,19 @@ final class TimesInTurn {
   private static let turn = 0.025
 
   private let state = Locked(State())
-  private var counters: [Counter] = []
-  private var thread: WorkerThread?
+  private let counters = Locked<[Counter]>([])
+  private let thread = Locked<WorkerThread?>(nil)
 
   /// A stream's consumer, in front of its route.
   func counting(_ next: any SampleBufferConsumer) -> any SampleBufferConsumer {
     let counter = Counter(next: next)
-    counters.append(counter)
+    counters.withLock { $0.append(counter) }
     return counter
   }
 
   func start() {
-    let (state, counters) = (state, counters)
-    thread = WorkerThread(name: "times-in-turn") {
+    let (state, counters) = (state, counters.withLock { $0 })
+    let thread = WorkerThread(name: "times-in-turn") {
       // What a start takes.
       guard Self.takeTurn(state) else { return }
       var used = Self.used(counters)
@@ -90,13 +90,14 @@ final class TimesInTurn {
         }
       }
     }
+    self.thread.withLock { $0 = thread }
   }
 
   /// Of all complete rounds; from here on nothing turns.
   func finish() -> Shares {
     state.withLock { $0.isOver = true }
     state.wakeAll()
-    thread?.join()
+    thread.withLock { $0 }?.join()
     return state.withLock { $0.shares }
   }
 

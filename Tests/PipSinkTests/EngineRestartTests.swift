@@ -1,0 +1,235 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+
+/// What becomes of the engine's own pipeline when its streams fail: by a clock that the test moves.
+@Suite(.timeLimit(.minutes(2))) struct EngineRestartTests {
+  private let clock = ManualClock()
+
+  /// A pipeline with sources that do what the test says, each to a stream.
+  private final class SharedPipeline: Sendable {
+    let engine: VideoEngine
+    let frames = CountingConsumer()
+    private let log = Locked<[(StreamID, StreamPlayState)]>([])
+    private let ends = Locked(0)
+
+    init(_ ids: [StreamID] = ["a"], clock: ManualClock, limit: Int = 4) throws {
+      let branches = ids.map { "\(PushedSource.description(named: "source-\($0)")) ! appsink name=\($0) sync=false" }
+      engine = try VideoEngine(.text(branches.joined(separator: "  ")), clock: clock.clock)
+      engine.stallTimeout = .seconds(100_000)
+      engine.retryPolicy = RetryPolicy(limit: limit, firstPause: .seconds(1), longestPause: .seconds(3))
+      engine.status.broadcast.observe { [log, ends] event in
+        switch event {
+        case .streamStateChanged(let id, let state): log.withLock { $0.append((id, state)) }
+        case .finished: ends.withLock { $0 += 1 }
+        default: break
+        }
+      }
+    }
+
+    func start() throws {
+      let frames = frames
+      try engine.start { _ in frames }
+    }
+
+    private func withSource(_ id: StreamID, _ body: @escaping (GstElementPointer) -> Void) {
+      PushedSource.wait(for: { engine.withUnsafeElement(named: "source-\(id)", $0) }, body)
+    }
+
+    func fail(_ id: StreamID = "a", _ code: GstResourceError = GST_RESOURCE_ERROR_READ) {
+      withSource(id) { PushedSource.fail($0, code) }
+    }
+
+    func end(_ id: StreamID) { withSource(id, PushedSource.end) }
+
+    func play(_ ids: StreamID...) async -> Bool {
+      for id in ids { withSource(id, PushedSource.push) }
+      return await eventually(within: 20) {
+        ids.allSatisfy { self.state(of: $0) == .playing } && self.engine.state == .running
+      }
+    }
+
+    func state(of id: StreamID) -> StreamPlayState? { engine.info(of: id)?.state }
+
+    func states(of id: StreamID = "a") -> [String] { log.withLock { $0.filter { $0.0 == id }.map(\.1.name) } }
+
+    /// How often all streams have been said to be over.
+    var endCount: Int { ends.withLock { $0 } }
+
+    func waitsForTry(_ attempt: Int, of id: StreamID = "a") async -> Bool {
+      await eventually(within: 20) {
+        if case .reconnecting(attempt, _, _) = self.state(of: id) { true } else { false }
+      }
+    }
+
+    func hasFailed(_ id: StreamID = "a") async -> Bool {
+      await eventually(within: 20) { self.state(of: id)?.name == "failed" }
+    }
+  }
+
+  @Test func aPipelineThatHasFailedIsStartedAgainAfterItsPause() async throws {
+    let pipeline = try SharedPipeline(clock: clock)
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.isAwaited(in: 1))
+    clock.advance(by: 0.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(pipeline.states() == ["requesting", "playing", "reconnecting"])
+    #expect(pipeline.engine.state == .starting)
+    #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try pipeline.start() }
+    #expect(await clock.reach(0.001))
+    #expect(await pipeline.play("a"))
+    #expect(pipeline.states() == ["requesting", "playing", "reconnecting", "requesting", "playing"])
+    #expect(pipeline.engine.info(of: "a")?.failure == nil)
+    #expect(pipeline.frames.sampleBuffers.count == 2)
+    #expect(pipeline.endCount == 0)
+    pipeline.engine.stop()
+    #expect(pipeline.engine.state == .stopped)
+  }
+
+  @Test func itIsStartedAgainAsOftenInARowAsIsConfigured() async throws {
+    let pipeline = try SharedPipeline(clock: clock, limit: 2)
+    try pipeline.start()
+    for (attempt, pause) in [(1, 1.0), (2, 2.0)] {
+      pipeline.fail()
+      #expect(await pipeline.waitsForTry(attempt))
+      #expect(await clock.reach(pause))
+      #expect(await eventually(within: 20) { pipeline.state(of: "a") == .requesting })
+    }
+    pipeline.fail()
+    #expect(await pipeline.hasFailed())
+    #expect(await eventually { pipeline.endCount == 1 })
+    pipeline.engine.stop()
+    #expect(pipeline.state(of: "a")?.name == "failed")
+    // A start by the app counts anew.
+    try pipeline.start()
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    pipeline.engine.stop()
+  }
+
+  @Test func afterTenSecondsOfPlayingEarlierFailuresAreForgotten() async throws {
+    let pipeline = try SharedPipeline(clock: clock)
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    clock.advance(by: 9.9)
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.reach(1))
+    #expect(await pipeline.play("a"))
+    clock.advance(by: 9.9)
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(2))
+    #expect(await clock.reach(2))
+    #expect(await pipeline.play("a"))
+    clock.advance(by: 10)
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    pipeline.engine.stop()
+  }
+
+  @Test func aStopWhileItWaitsIsTheEndOfIt() async throws {
+    let pipeline = try SharedPipeline(clock: clock)
+    try pipeline.start()
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.isAwaited(in: 1))
+    pipeline.engine.stop()
+    #expect(pipeline.state(of: "a") == .stopped)
+    #expect(pipeline.engine.state == .stopped)
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    // The try that had been planned comes to nothing.
+    clock.advance(by: 1)
+    #expect(await pipeline.play("a"))
+    #expect(pipeline.states() == ["requesting", "reconnecting", "stopped", "requesting", "playing"])
+    pipeline.engine.stop()
+  }
+
+  @Test func aStreamThatFailsAloneIsLeftAsItIsUntilTheOthersHaveFailedToo() async throws {
+    let pipeline = try SharedPipeline(["a", "b"], clock: clock)
+    try pipeline.start()
+    #expect(await pipeline.play("a", "b"))
+    pipeline.fail("a")
+    #expect(await pipeline.hasFailed("a"))
+    #expect(await pipeline.play("b"))
+    #expect(!clock.hasAlarm(in: 1), "no restart is planned")
+    pipeline.fail("b")
+    #expect(await pipeline.waitsForTry(1, of: "a"))
+    #expect(await pipeline.waitsForTry(1, of: "b"))
+    #expect(await clock.reach(1))
+    #expect(await pipeline.play("a", "b"))
+    #expect(pipeline.states(of: "b") == ["requesting", "playing", "reconnecting", "requesting", "playing"])
+    #expect(pipeline.endCount == 0)
+    pipeline.engine.stop()
+  }
+
+  @Test func aPipelineWithAStreamThatHasEndedIsNotPlayedFromItsBeginning() async throws {
+    let pipeline = try SharedPipeline(["a", "b"], clock: clock)
+    try pipeline.start()
+    #expect(await pipeline.play("a", "b"))
+    pipeline.end("a")
+    #expect(await eventually(within: 20) { pipeline.state(of: "a") == .ended })
+    pipeline.fail("b")
+    #expect(await pipeline.hasFailed("b"))
+    #expect(await eventually { pipeline.endCount == 1 })
+    pipeline.engine.stop()
+  }
+
+  @Test func whatCanOnlyFailAgainIsLeftAtThat() async throws {
+    let pipeline = try SharedPipeline(clock: clock)
+    try pipeline.start()
+    pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)
+    #expect(await pipeline.hasFailed())
+    pipeline.engine.stop()
+    // What has played with this password does so perhaps again.
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)
+    #expect(await pipeline.waitsForTry(1))
+    pipeline.engine.stop()
+    pipeline.engine.retryPolicy = nil
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    pipeline.fail()
+    #expect(await pipeline.hasFailed())
+    pipeline.engine.stop()
+  }
+
+  @Test func customRenderingThatWaitedForTheStopBeginsWithTheRestart() async throws {
+    final class Observer: VideoFrameObserver {
+      let count = Locked(0)
+      func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {
+        count.withLock { $0 += 1 }
+      }
+    }
+    let observer = Observer()
+    let pipeline = try SharedPipeline(clock: clock)
+    try pipeline.start()
+    #expect(await pipeline.play("a"))
+    #expect(pipeline.engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
+    pipeline.fail()
+    #expect(await pipeline.waitsForTry(1))
+    #expect(await clock.reach(1))
+    #expect(await pipeline.play("a"))
+    #expect(observer.count.withLock { $0 } == 1)
+    pipeline.engine.stop()
+  }
+
+  @Test func anEngineThatIsDroppedWhileItWaitsIsNotKept() async throws {
+    weak var engine: VideoEngine?
+    do {
+      let pipeline = try SharedPipeline(clock: clock)
+      engine = pipeline.engine
+      try pipeline.start()
+      pipeline.fail()
+      #expect(await pipeline.waitsForTry(1))
+      #expect(await clock.isAwaited(in: 1))
+    }
+    #expect(await eventually { engine == nil })
+    clock.advance(by: 1)
+  }
+}
