@@ -271,6 +271,22 @@ import Testing
     #expect(await eventually { display.image(of: "later") != nil })
   }
 
+  @Test func theLastPictureOfACameraThatWasSwitchedOffIsNotSeenAgain() async throws {
+    let call = try Call()
+    try await call.play()
+    let isBlack = { call.display.image(of: "a").map { $0.pixel(320, 180)[0] < 8 } }
+    #expect(await eventually { isBlack() == false })
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { call.session.placeholder(of: "a") == .cameraOff && isBlack() != false })
+    // Some engines send frames all the same.
+    call.push("a")
+    #expect(await eventually { isBlack() == false })
+    try call.session.setCameraState(.on, of: "a")
+    #expect(await eventually { call.session.placeholder(of: "a") == nil && isBlack() != false })
+    call.push("a")
+    #expect(await eventually { isBlack() == false })
+  }
+
   @Test func processorsAreExchangedWhileFramesFlow() async throws {
     let call = try Call()
     for _ in 0..<4 { call.push("a") }

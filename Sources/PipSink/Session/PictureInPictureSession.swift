@@ -76,6 +76,8 @@ public final class PictureInPictureSession {
   var removals: [StreamID: Locked<Bool>] = [:]
   /// What every stream's place was told to show; the value nil is the picture.
   private var placeholders: [StreamID: StreamPlaceholder?] = [:]
+  /// The streams whose cameras were found to be off.
+  private var camerasOff: Set<StreamID> = []
   /// The streams whose places were told that their microphones are off.
   private var microphonesOff: Set<StreamID> = []
   /// Streams whose way through the router is their owners'.
@@ -311,6 +313,7 @@ public final class PictureInPictureSession {
   func forgetPlaces(of id: StreamID) {
     placeholders[id] = nil
     microphonesOff.remove(id)
+    camerasOff.remove(id)
     for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
   }
 
@@ -320,6 +323,10 @@ public final class PictureInPictureSession {
 
   /// Shows in every stream's place, and of the microphones in picture-in-picture, what belongs there now.
   func updatePlaceholders() {
+    for id in playStates.keys {
+      let isNew = isOff(.camera, of: id) ? camerasOff.insert(id).inserted : camerasOff.remove(id) != nil
+      if isNew { removePictures(of: id) }
+    }
     for id in playStates.keys {
       let new = wantedPlaceholder(of: id)
       if let told = placeholders[id], told == new { continue }
@@ -331,6 +338,12 @@ public final class PictureInPictureSession {
       if isNew { display.setMicrophoneOff(isMicrophoneOff(of: id), for: id) }
     }
     for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
+  }
+
+  /// Whoever switches a camera off is not to be seen any more, not even for a moment when it is on again.
+  private func removePictures(of id: StreamID) {
+    layers[id]?.flushAndRemoveImage()
+    for controller in controllers where controller.shows(id) { controller.displayLayer.flushAndRemoveImage() }
   }
 
   private func wantedPlaceholder(of id: StreamID) -> StreamPlaceholder? {
