@@ -9,14 +9,14 @@ import PipSinkGTK
 @MainActor
 final class PlaySession {
   /// Something that happens, as what is done about it.
-  private typealias Input = @MainActor (PlaySession) -> Void
+  typealias Input = @MainActor (PlaySession) -> Void
 
   let command: PlayCommand
   let session: PictureInPictureSession
   var pictureInPictureEvents: [Report.PictureInPictureEventRecord] = []
   let snapshots: SnapshotFolder?
   private let inputs: AsyncStream<Input>
-  private let continuation: AsyncStream<Input>.Continuation
+  let continuation: AsyncStream<Input>.Continuation
   /// What is reported of streams that were stopped.
   var stopped = StoppedStreams()
   let statusLine = StatusLine()
@@ -29,7 +29,7 @@ final class PlaySession {
   private var hasSaidThatThereIsNoSound = false
   var failed: [StreamID: PipSinkError] = [:]
   /// How many `start` actions are still to come.
-  private var startsToCome = 0
+  var startsToCome = 0
   /// Whether a stream has failed, which may have been stopped since, or never delivered a frame.
   var hasFailed = false
   var errors: [DemoError] = []
@@ -273,105 +273,8 @@ final class PlaySession {
 
   /// Every stream has ended. A run that waits for streams goes on: for those of `start` actions, and, where all are
   /// another process's, for those.
-  private func finishIfNothingIsToCome() {
+  func finishIfNothingIsToCome() {
     if startsToCome == 0, !(command.dbus && engine.streamIDs.isEmpty) { outcome = .finished }
-  }
-
-  private func perform(_ action: TimedAction.Action) {
-    do throws(PipSinkError) {
-      switch action {
-      case .session(let action): try session.perform(action)
-      case .pictureInPicture(let id): try session.startPictureInPicture(id)
-      case .source(let id): try session.setPictureInPictureSource(id)
-      case .second(let id): try session.setSecondPictureInPictureStream(id)
-      case .normal:
-        if !session.stopPictureInPicture() { statusLine.say("Nothing is in picture-in-picture.") }
-      case .`init`: try session.initializePictureInPicture()
-      case .uninit: session.uninitializePictureInPicture()
-      case .close: controller.perform(.close)
-      case .startStream(let id):
-        startsToCome -= 1
-        try startStream(id)
-      case .stopStream(let id): try session.removeStream(id)
-      case .camera(let state, let id): try session.setCameraState(state, of: id)
-      case .microphone(let state, let id): try session.setMicrophoneState(state, of: id)
-      case .background: session.setBackground(true)
-      case .foreground: session.setBackground(false)
-      case .volume(let volume): session.volume = volume
-      case .seek(let seconds): seek(to: MediaTime(seconds: seconds))
-      case .process(let id, let text):
-        try session.setProcessors(try FrameProcessorRegistry.shared.makeProcessors(text), of: id)
-      case .customRender(let series): setCustomRender(series)
-      case .help: showHelp()
-      case .snapshot where snapshots == nil: statusLine.say("No pictures are written without --snapshots.")
-      case .snapshot: try writeSnapshots()
-      case .quit: outcome = .quit
-      }
-    } catch {
-      report(DemoError(error))
-      // No stream will tell of its end where it has not begun.
-      if case .startStream = action, engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
-    }
-  }
-
-  /// Of the terminal. Every key has an answer.
-  private func performKey(_ key: Character) {
-    guard let action = TimedAction.Action(key: key) else {
-      return statusLine.say("The key \"\(key)\" does nothing; ? shows those that do something.".visible)
-    }
-    perform(action)
-    if action == .session(.toggleFullscreen), !(session.display is WindowDisplay) {
-      statusLine.say("There is no window that could be fullscreen.")
-    }
-    statusLine.update(session, seconds: seconds)
-  }
-
-  private func startStream(_ id: StreamID) throws(PipSinkError) {
-    guard let option = command.ownStreams.first(where: { $0.streamID == id }) else {
-      throw .stream(.unknown(id, known: command.ownStreams.map(\.streamID)))
-    }
-    var configuration = StreamConfiguration()
-    configuration.retryPolicy = command.retryPolicy
-    switch option.source {
-    case .pipeline(let description): try session.startStream(id, from: description, configuration: configuration)
-    case .uri(let uri):
-      configuration.playsAudio = true
-      try session.startStream(id, uri: uri, configuration: configuration)
-    }
-  }
-
-  /// Of the stream that is, or would be, in picture-in-picture.
-  private func seek(to position: MediaTime) {
-    let (session, continuation, id) = (session, continuation, controller.currentStreamID)
-    Task {
-      do throws(PipSinkError) {
-        try await session.seek(id, to: position, isAccurate: true)
-      } catch {
-        continuation.yield { $0.report(DemoError(error), about: "stream \"\(id)\": ") }
-      }
-    }
-  }
-
-  private func setCustomRender(_ series: FrameFormatSeries?) {
-    let change = engine.setCustomVideoRender(
-      series.map { _ in .pixelBuffers(customFrames) }, formatSeries: series ?? .any)
-    guard let code = change.code else { return }
-    statusLine.say("custom rendering changes when the streams have stopped (\(code))")
-  }
-
-  private func showHelp() {
-    if session.display is WindowDisplay {
-      session.display.perform(.toggleHelp(TimedAction.help))
-    } else {
-      statusLine.say(TimedAction.help)
-    }
-  }
-
-  func writeSnapshots() throws(PipSinkError) {
-    let patience = session.pictureInPictureStreamID == nil ? 0 : 2
-    _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(by: .seconds(patience)))
-    try snapshots?.write(
-      session.display.images(pictureInPictureStreamID: session.pictureInPictureStreamID), at: seconds)
   }
 
   func report(_ error: DemoError, about prefix: String = "") {

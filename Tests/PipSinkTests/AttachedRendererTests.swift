@@ -46,6 +46,21 @@ import Testing
       ])
   }
 
+  @Test func aRendererThatWaitsForAStreamWaitsNoMoreWhenThatIsRemoved() throws {
+    let router = FrameRouter(destination: nil)
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    router.attach(layer, toStream: "remote")
+    router.removeStream("remote")
+    router.input(for: "remote").consume(try frame(1))
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(10))))
+    #expect(renderer.shown.isEmpty, "the stream that comes under its ID is another one")
+    router.attach(layer, toStream: "remote")
+    router.input(for: "remote").consume(try frame(2))
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(10))))
+    #expect(!renderer.shown.isEmpty)
+  }
+
   @Test func everyRendererOfAStreamGetsItsFramesAndNoneWaitsForAnother() async throws {
     let session = try makeSession()
     let renderers = (0..<3).map { _ in TestRenderer() }
