@@ -25,6 +25,7 @@ struct ElementSignal {
     case .sourceChanged(let old, let new):
       self.init("pip-source-changed", ("from", .text(old.rawValue)), ("to", .text(new.rawValue)))
     case .restoreUserInterface: self.init("restore-user-interface")
+    case .restoreFailed(let error): self.init("restore-failed", ("reason", .text(error.description)))
     case .renderSizeChanged(let size):
       self.init(
         "render-size-changed", ("width", .unsigned(UInt64(size.width))), ("height", .unsigned(UInt64(size.height))))
@@ -37,7 +38,8 @@ struct ElementSignal {
   private static let examples: [PictureInPictureEvent] = [
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
     .didStop(.requested), .sourceChanged(from: "", to: ""), .restoreUserInterface,
-    .renderSizeChanged(PictureSize(width: 1, height: 1)), .action(.close),
+    .restoreFailed(.pictureInPicture(.cancelled)), .renderSizeChanged(PictureSize(width: 1, height: 1)),
+    .action(.close),
   ]
 
   /// To be called when the element's class is made.

@@ -13,6 +13,8 @@ extension PipSinkError {
     case cancelled
     /// Its window died.
     case windowLost(reason: String)
+    /// The user went back to the app, which did not show its user interface.
+    case notRestored(reason: String)
 
     var text: Text {
       switch self {
@@ -28,6 +30,8 @@ extension PipSinkError {
         Text(1304, "picture-in-picture was stopped before it had started")
       case .windowLost(let reason):
         Text(1305, "the picture-in-picture window is gone: \(reason)", "everything is shown in the app")
+      case .notRestored(let reason):
+        Text(1306, "the app's user interface was not brought back: \(reason)", "open the app's window by hand")
       }
     }
   }

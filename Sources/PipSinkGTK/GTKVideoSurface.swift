@@ -24,6 +24,8 @@ final class GTKVideoSurface: VideoRenderer {
     /// What GTK paints.
     var shown: CairoPicture?
     var mustClear = false
+    /// Whether GTK's thread is to make the pictures anew, in memory that the display server reads.
+    var mustRemake = false
     var isPaintRequested = false
     /// Where pictures go past GTK; nil has GTK paint them.
     var area: WindowArea?
@@ -103,6 +105,27 @@ final class GTKVideoSurface: VideoRenderer {
     if mustRequest { requestPaint() }
   }
 
+  /// Draws with new tools on new pictures: Cairo's own at once, and those that the display server reads as soon as GTK's
+  /// thread has made them.
+  func rebuild() throws(RenderingError) {
+    canvas.withLock { $0 = FrameCanvas() }
+    guard let size = renderSize else { return }
+    let pictures = (0..<3).compactMap { _ in CairoPicture(size: size) }
+    guard !pictures.isEmpty else {
+      throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
+    }
+    let mustRequest = state.withLock { state in
+      state.mustRemake = true
+      state.spare = pictures
+      defer { state.isPaintRequested = true }
+      return !state.isPaintRequested
+    }
+    if mustRequest { requestPaint() }
+  }
+
+  /// GTK's thread looks at the view's size whenever it paints; the frame is tried again after that.
+  func updateSize() { requestPaint() }
+
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     state.withLock { $0.needsDisplay = handler }
   }
@@ -123,7 +146,10 @@ final class GTKVideoSurface: VideoRenderer {
   func update(
     size: PictureSize?, isVisible: Bool, window: OpaquePointer? = nil, area: WindowArea? = nil
   ) -> Bool {
-    let isNew = state.withLock { $0.size != size }
+    let isNew = state.withLock { state in
+      defer { state.mustRemake = false }
+      return state.size != size || state.mustRemake
+    }
     var pictures: [CairoPicture] = []
     if isNew, let size, let window {
       pictures = (0..<3 + (presenter?.keptPictureCount ?? 0)).compactMap { _ in

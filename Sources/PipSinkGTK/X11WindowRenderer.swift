@@ -207,6 +207,13 @@ public final class X11WindowRenderer: VideoRenderer {
     }
   }
 
+  /// Asks the server for the window's size.
+  public func updateSize() throws(RenderingError) {
+    guard let found = access.use({ Self.look(at: window, connection) }) else { return }
+    guard let found else { throw lost }
+    geometry.withLock { $0.windowSize = found.geometry.windowSize }
+  }
+
   // MARK: - Drawing
 
   /// Shared memory of the area's size.

@@ -214,7 +214,8 @@ final class PlaySession {
     case .engine(let event): handle(event)
     case .pictureInPicture(.failedToStart(let error)) where error != .pictureInPicture(.cancelled):
       statusLine.say("picture-in-picture did not start: \(error)")
-    case .pictureInPicture(.didStop(.failed(let error))): statusLine.say("\(error)")
+    case .pictureInPicture(.didStop(.failed(let error))), .pictureInPicture(.restoreFailed(let error)):
+      statusLine.say("\(error)")
     case .display(.closeRequested): outcome = .quit
     // The session does what its own keys stand for.
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)

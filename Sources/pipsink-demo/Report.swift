@@ -76,7 +76,8 @@ struct Report: Codable {
   /// What the picture-in-picture controller reported, but its changes of state.
   struct PictureInPictureEventRecord: Codable {
     var time: Double
-    /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface", "sourceChanged",
+    /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface",
+    /// "restoreFailed", "sourceChanged",
     /// "renderSizeChanged", "suspendedChanged" or "action".
     var event: String
     var detail: String?
@@ -189,6 +190,7 @@ extension Report.PictureInPictureEventRecord {
     case .willStop(let reason): (self.event, detail) = ("willStop", "\(reason)")
     case .didStop(let reason): (self.event, detail) = ("didStop", "\(reason)")
     case .restoreUserInterface: (self.event, detail) = ("restoreUserInterface", nil)
+    case .restoreFailed(let error): (self.event, detail) = ("restoreFailed", error.description)
     case .renderSizeChanged(let size): (self.event, detail) = ("renderSizeChanged", "\(size)")
     case .sourceChanged(let old, let new): (self.event, detail) = ("sourceChanged", "\(old) to \(new)")
     case .suspendedChanged(let isSuspended): (self.event, detail) = ("suspendedChanged", "\(isSuspended)")

@@ -17,6 +17,7 @@ import Testing
     struct State {
       var put: [ObjectIdentifier] = []
       var withdrawals = 0
+      var made = 0
       var leaves = 0
       var refuses = false
       var placement: WindowPlacementResult?
@@ -31,7 +32,10 @@ import Testing
       self.keptPictureCount = keptPictureCount
     }
 
-    func makePicture(_ size: PictureSize, for window: OpaquePointer) -> CairoPicture? { nil }
+    func makePicture(_ size: PictureSize, for window: OpaquePointer) -> CairoPicture? {
+      state.withLock { $0.made += 1 }
+      return nil
+    }
     func place(_ area: WindowArea?) -> WindowPlacementResult {
       state.withLock { $0.placement } ?? (area == nil ? .unavailable : .placed)
     }
@@ -88,6 +92,38 @@ import Testing
     try render(view, Self.white)
     #expect(painted(view) == Self.white)
     #expect(view.surface.convertedCount == 2)
+  }
+
+  @Test func aSurfaceWithNothingToDrawOnIsRebuiltAndShowsTheSameFrame() async throws {
+    let view = View()
+    // Without a window there are no pictures.
+    view.surface.update(size: Self.size, isVisible: true, window: nil)
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: view.surface)
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(try await eventually { layer.statistics.presented == 1 })
+    #expect(layer.statistics.rebuilt == 1 && layer.error == nil)
+    #expect(painted(view) == Self.red)
+    layer.enqueue(try PlainFrame.make(Self.white))
+    #expect(try await eventually { layer.statistics.presented == 2 && painted(view) == Self.white })
+    #expect(layer.statistics.rebuilt == 1)
+    layer.detach()
+  }
+
+  @Test func rebuildingHasTheServersMemoryMadeAnewToo() throws {
+    let presenter = Presenter()
+    let view = shown(presenter, Self.area)
+    let made = presenter.state.withLock { $0.made }
+    view.surface.update(size: Self.size, isVisible: true, window: Self.window, area: Self.area)
+    #expect(presenter.state.withLock { $0.made } == made && made == 3)
+    try view.surface.rebuild()
+    #expect(view.requestCount == 1, "GTK's thread is to come by")
+    try render(view, Self.red)
+    view.surface.update(size: Self.size, isVisible: true, window: Self.window, area: Self.area)
+    #expect(presenter.state.withLock { $0.made } == 2 * made)
+    try render(view, Self.white)
+    #expect(painted(view) == Self.white)
+    view.surface.updateSize()
+    #expect(view.requestCount == 2)
   }
 
   @Test func paintingIsAskedForOnceUntilItHappens() throws {

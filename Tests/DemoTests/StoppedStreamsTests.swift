@@ -119,6 +119,10 @@ import Testing
       ),
       (.willStop(.closed), "willStop", "closed"), (.didStop(.backToApp), "didStop", "backToApp"),
       (.restoreUserInterface, "restoreUserInterface", nil),
+      (
+        .restoreFailed(.pictureInPicture(.cancelled)), "restoreFailed",
+        PipSinkError.pictureInPicture(.cancelled).description
+      ),
       (.renderSizeChanged(.init(width: 3, height: 2)), "renderSizeChanged", "3x2"),
       (.sourceChanged(from: "a", to: "b"), "sourceChanged", "a to b"),
       (.suspendedChanged(true), "suspendedChanged", "true"), (.action(.mute), "action", "mute"),

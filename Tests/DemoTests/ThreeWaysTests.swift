@@ -169,7 +169,7 @@ struct ThreeWaysTests {
     case .failedToStart(let error): "failedToStart \(error)"
     case .restoreUserInterface: "restoreUserInterface"
     case .action(let action): "action \(action.rawValue)"
-    case .stateChanged, .renderSizeChanged, .suspendedChanged: nil
+    case .stateChanged, .renderSizeChanged, .suspendedChanged, .restoreFailed: nil
     }
   }
 

@@ -86,12 +86,15 @@ struct X11WindowRendererTests {
     let frame = try await frame()
     layer.enqueue(frame)
     #expect(try await eventually { layer.statistics.presented == 1 })
+    try renderer.updateSize()
+    #expect(renderer.renderSize == PictureSize(width: 320, height: 180))
     program.stop()
     #expect(
       try await eventually {
         layer.enqueue(frame)
         return layer.error?.code == .surfaceLost
       })
+    #expect(throws: RenderingError.self) { try renderer.updateSize() }
     // The error is known while the frame is tried once more.
     #expect(try await eventually { layer.status == .failed })
     #expect(try await eventually { layer.bounds == nil })

@@ -36,6 +36,25 @@ import Testing
     #expect(layer.statistics == .init(presented: 2, replaced: 2, failed: 0))
   }
 
+  @Test func aSurfaceIsToldOfTheFramesSizeBeforeTheFirstOfThatSize() throws {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let wide = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 32, 16)).pixelBuffer
+    var turned = SampleBuffer(pixelBuffer: wide, sequenceNumber: 4)
+    turned.orientation = VideoOrientation(rotation: .quarter)
+    let frames = [numbered(1), numbered(2), SampleBuffer(pixelBuffer: wide, sequenceNumber: 3), turned]
+    for frame in frames {
+      layer.enqueue(frame)
+      #expect(layer.waitUntilPresented(by: soon))
+    }
+    #expect(renderer.state.withLock { $0.sizeLog } == ["16x16", "1", "2", "32x16", "3", "16x32", "4"])
+    // Another surface has been told of nothing yet.
+    let other = TestRenderer()
+    layer.attach(to: other)
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(other.state.withLock { $0.sizeLog } == ["16x32", "4"])
+  }
+
   @Test func aSurfaceThatThrowsLosesItsFrameOnly() async {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)

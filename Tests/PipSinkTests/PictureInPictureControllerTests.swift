@@ -168,6 +168,7 @@ import Testing
   private final class Answering: PictureInPictureControllerDelegate {
     var log: [String] = []
     var mayAnswer = false
+    var answer = true
 
     func pictureInPictureControllerWillStop(_ controller: PictureInPictureController) { log.append("willStop") }
     func pictureInPictureController(
@@ -177,7 +178,7 @@ import Testing
       log.append("restore")
       while !mayAnswer { await Task.yield() }
       log.append("restored")
-      return true
+      return answer
     }
     func pictureInPictureController(
       _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
@@ -202,13 +203,31 @@ import Testing
     #expect(!call.window.isOpen)
   }
 
+  @Test func anAppThatCannotShowItselfIsToldOf() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    let (log, delegate) = (Log(controller), Answering())
+    (delegate.mayAnswer, delegate.answer) = (true, false)
+    controller.delegate = delegate
+    call.window.perform(.backToApp)
+    let reason = "the app said that it cannot show it"
+    #expect(
+      await eventually {
+        log.events == [
+          .willStop(.backToApp), .restoreUserInterface,
+          .restoreFailed(.pictureInPicture(.notRestored(reason: reason))), .didStop(.backToApp),
+        ]
+      })
+    #expect(!call.window.isOpen)
+  }
+
   @Test func anAppThatNeverAnswersDoesNotHoldTheWindowForEver() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.restoreTimeout = .seconds(50)
     let clock = ManualClock()
     let call = try Call(configuration, clock: clock)
     let controller = try await started(call)
-    let delegate = Answering()
+    let (log, delegate) = (Log(controller), Answering())
     controller.delegate = delegate
     call.window.perform(.backToApp)
     #expect(await clock.isAwaited(in: 50))
@@ -218,6 +237,8 @@ import Testing
     #expect(await clock.reach(0.1))
     #expect(await eventually { delegate.log == ["willStop", "restore", "didStop"] })
     #expect(!call.window.isOpen)
+    let late = PipSinkError.pictureInPicture(.notRestored(reason: "the app did not answer within 50.0 s"))
+    #expect(await eventually { log.events.contains(.restoreFailed(late)) })
     delegate.mayAnswer = true
   }
 

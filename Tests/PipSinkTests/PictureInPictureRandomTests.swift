@@ -120,7 +120,7 @@ import Testing
       case (.failedToStart, .starting): stage = .out
       case (.didStart, .starting): stage = .inside
       case (.willStop, .inside): stage = .stopping
-      case (.restoreUserInterface, .stopping): break
+      case (.restoreUserInterface, .stopping), (.restoreFailed, .stopping): break
       case (.didStop, .stopping): stage = .out
       case (.renderSizeChanged, .starting), (.renderSizeChanged, .inside): break
       case (.stateChanged, _), (.sourceChanged, _), (.action, _), (.suspendedChanged, _): break

@@ -34,7 +34,7 @@ import Testing
       case (.starting, .failedToStart): go(.idle, !isThere)
       case (.active, .willStop): go(.stopping, isThere)
       case (.stopping, .didStop): go(.idle, !isThere)
-      case (.stopping, .restoreUserInterface): break
+      case (.stopping, .restoreUserInterface), (.stopping, .restoreFailed): break
       case (_, .stateChanged), (_, .sourceChanged): break
       case (.starting, .renderSizeChanged), (.active, .renderSizeChanged), (.stopping, .renderSizeChanged): break
       case (.starting, .action), (.active, .action), (.stopping, .action): break

@@ -16,6 +16,8 @@ final class TestRenderer: VideoRenderer {
     var rebuilds = 0
     var sizeUpdates = 0
     var isVisible = true
+    /// What it was told of the frames, as "32x18", and the numbers of those that were rendered.
+    var sizeLog: [String] = []
     var gravities: [VideoGravity] = []
     var orientations: [VideoOrientation] = []
     var needsDisplay: (@Sendable () -> Void)?
@@ -38,6 +40,8 @@ final class TestRenderer: VideoRenderer {
     state.withLock { $0.hooks[moment] = body }
   }
 
+  func frameSizeDidChange(to size: PictureSize) { state.withLock { $0.sizeLog.append("\(size)") } }
+
   private func reach(_ moment: Moment) {
     state.withLock { $0.hooks.removeValue(forKey: moment) }?()
   }
@@ -56,6 +60,7 @@ final class TestRenderer: VideoRenderer {
       }
       state.shown.append(sampleBuffer.sequenceNumber)
       state.log.append("show \(sampleBuffer.sequenceNumber)")
+      state.sizeLog.append("\(sampleBuffer.sequenceNumber)")
       state.gravities.append(gravity)
       state.orientations.append(sampleBuffer.orientation)
       return false

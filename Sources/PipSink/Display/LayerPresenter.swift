@@ -6,11 +6,27 @@ struct LayerPresenter {
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
+  /// Which surface was told last of which size of frames. The presenting thread's own.
+  private struct ToldSize {
+    weak var renderer: (any VideoRenderer)?
+    var size: PictureSize?
+
+    mutating func tell(_ renderer: any VideoRenderer, of sampleBuffer: SampleBuffer) {
+      let lying = sampleBuffer.pixelBuffer.size
+      let isTurned = sampleBuffer.orientation.swapsSides
+      let new = isTurned ? PictureSize(width: lying.height, height: lying.width) : lying
+      guard self.renderer !== renderer || size != new else { return }
+      (self.renderer, size) = (renderer, new)
+      renderer.frameSizeDidChange(to: new)
+    }
+  }
+
   func run() {
+    var told = ToldSize()
     while true {
       switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
       case .present(let job):
-        present(job)
+        present(job, &told)
       case .removeImage(let renderer):
         renderer.removeImage()
         finish { _ in }
@@ -42,11 +58,12 @@ struct LayerPresenter {
     mailbox.wakeAll()
   }
 
-  private func present(_ job: DisplayMailbox.Job) {
+  private func present(_ job: DisplayMailbox.Job, _ told: inout ToldSize) {
     job.sizeObserver?(job.sampleBuffer)
     guard job.renderer.isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
+    told.tell(job.renderer, of: sampleBuffer)
     do throws(RenderingError) {
       try job.renderer.render(sampleBuffer, gravity: job.gravity)
       succeed(job, wasRecovered: false)

@@ -64,6 +64,17 @@ public final class OffscreenRenderer: VideoRenderer {
     }
   }
 
+  /// Takes other memory, of the same size.
+  public func rebuild() throws(RenderingError) {
+    let filter = scalingFilter
+    do throws(PipSinkError) {
+      try state.withLock { canvas throws(PipSinkError) in canvas = try Canvas(size: canvas.size, scalingFilter: filter)
+      }
+    } catch {
+      throw RenderingError(error)
+    }
+  }
+
   public func removeImage() {
     state.withLock { $0.clear() }
   }

@@ -9,6 +9,10 @@ public protocol VideoRenderer: AnyObject, Sendable {
   /// - Throws: ``RenderingError`` when it cannot be shown. The layer recovers as the code says, and goes on.
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError)
 
+  /// The frames to come have another size than those that this surface was given before, or are the first: in pixels, after
+  /// they have been turned. Comes before the first frame of that size is rendered.
+  func frameSizeDidChange(to size: PictureSize)
+
   /// Takes the picture away and shows nothing (black).
   func removeImage()
 
@@ -31,6 +35,7 @@ public protocol VideoRenderer: AnyObject, Sendable {
 }
 
 extension VideoRenderer {
+  public func frameSizeDidChange(to size: PictureSize) {}
   public var renderSize: PictureSize? { nil }
   public var isVisible: Bool { true }
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {}

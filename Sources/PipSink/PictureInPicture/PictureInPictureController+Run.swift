@@ -130,10 +130,19 @@ extension PictureInPictureController {
     emit(.restoreUserInterface)
     guard let delegate else { return finishStopping(run: run.number) }
     Task { [weak self] in
-      if let self { _ = await delegate.pictureInPictureControllerRestoreUserInterface(self) }
-      self?.finishStopping(run: run.number)
+      guard let controller = self else { return }
+      let isThere = await delegate.pictureInPictureControllerRestoreUserInterface(controller)
+      controller.finishRestoring(run, isThere ? nil : "the app said that it cannot show it")
     }
-    after(configuration.restoreTimeout) { $0.finishStopping(run: run.number) }
+    let patience = configuration.restoreTimeout
+    after(patience) { $0.finishRestoring(run, "the app did not answer within \(patience / .seconds(1)) s") }
+  }
+
+  /// - Parameter failure: why the app's user interface is not there; nil where it is.
+  private func finishRestoring(_ run: PictureInPicturePhase.Run, _ failure: String?) {
+    guard case .stopping(let current, _) = phase, current.number == run.number else { return }
+    if let failure { emit(.restoreFailed(.pictureInPicture(.notRestored(reason: failure)))) }
+    finishStopping(run: run.number)
   }
 
   /// - Parameter number: the run's that may be finished; nil for any.

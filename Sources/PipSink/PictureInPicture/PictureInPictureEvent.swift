@@ -1,7 +1,7 @@
 /// What a ``PictureInPictureController`` reports.
 ///
 /// The order is guaranteed: `willStart`, then either `failedToStart` or `didStart`; after `didStart`, and only then,
-/// `willStop`, perhaps `restoreUserInterface`, and `didStop`; only then the next `willStart`. The others come between
+/// `willStop`, perhaps `restoreUserInterface` and `restoreFailed`, and `didStop`; only then the next `willStart`. The others come between
 /// `willStart` and the end of the run, but `stateChanged` at any time.
 public enum PictureInPictureEvent: Equatable, Sendable {
   case willStart
@@ -12,6 +12,9 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   case willStop(PictureInPictureStopReason)
   /// The user wants to go back to the app; it is asked to show its window again.
   case restoreUserInterface
+  /// The app has answered that it cannot show its window, or has not answered in time
+  /// (``PipSinkError/PictureInPicture/notRestored(reason:)``). Picture-in-picture stops all the same.
+  case restoreFailed(PipSinkError)
   case didStop(PictureInPictureStopReason)
   /// In pixels.
   case renderSizeChanged(PictureSize)
@@ -100,7 +103,7 @@ extension PictureInPictureControllerDelegate {
     case .renderSizeChanged(let size): pictureInPictureController(controller, didTransitionToRenderSize: size)
     case .sourceChanged(let old, let new): pictureInPictureController(controller, didChangeSourceFrom: old, to: new)
     case .action(let action): pictureInPictureController(controller, didReceive: action)
-    case .restoreUserInterface, .stateChanged, .suspendedChanged: break
+    case .restoreUserInterface, .restoreFailed, .stateChanged, .suspendedChanged: break
     }
   }
 }

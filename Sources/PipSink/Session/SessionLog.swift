@@ -60,6 +60,7 @@ struct SessionLog {
     case .sourceChanged(let old, let new):
       pictureInPicture.debug("picture-in-picture goes from stream \"\(old)\" to \"\(new)\"")
     case .stateChanged(let state): pictureInPicture.debug("picture-in-picture is \(state.rawValue)")
+    case .restoreFailed(let error): pictureInPicture.warning("\(error)")
     case .willStop, .restoreUserInterface, .renderSizeChanged, .suspendedChanged, .action: break
     }
   }
