@@ -82,7 +82,8 @@ struct ElementProperty: Sendable {
     ElementProperty(name: "stats") {
       g_param_spec_boxed(
         "stats", "Statistics",
-        "GstBaseSink's, and the frames received, shown in the app and in picture-in-picture, replaced and dropped",
+        "GstBaseSink's, and the frames received, shown in the app and in picture-in-picture, replaced, dropped, and "
+          + "skipped because they are in memory that the processor cannot read",
         gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in
