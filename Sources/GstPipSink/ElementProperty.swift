@@ -30,6 +30,11 @@ struct ElementProperty: Sendable {
       "pip-stream-id", "Picture-in-picture stream ID", "The session's stream that start-pip shows (null = this one)",
       whenPlaying, get: { $0.pictureInPictureStreamID?.rawValue }, set: { $0.pictureInPictureStreamID = identifier($1) }
     ),
+    string(
+      "pip-second-stream-id", "Second picture-in-picture stream ID",
+      "The session's stream in the other half of the picture-in-picture window (null = none); of several elements the "
+        + "first one's counts", whenPlaying, get: { $0.secondStreamID?.rawValue },
+      set: { $0.secondStreamID = identifier($1) }),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     ElementProperty(name: "rate-limit") {
       g_param_spec_double(

@@ -13,6 +13,7 @@ final class SessionInterface {
   private var awaited: StreamID?
   /// Whether it has been said that there is no such stream.
   private var isAbsenceReported = false
+  private var secondStream = SecondStreamRequest()
   private var service: SessionService?
   /// What applications have been asked for.
   private(set) var requests: [StreamID: ToggleRequest] = [:]
@@ -77,6 +78,8 @@ final class SessionInterface {
     if awaited == member.streamID { awaited = nil }
     // It is not there if it could not be shown.
     try? session.removeStream(member.streamID)
+    secondStream.noteRemoval(of: member.streamID)
+    secondStream.apply(members, to: session)
   }
 
   func note(_ member: SessionMember, hasEnded: Bool) {
@@ -212,6 +215,7 @@ final class SessionInterface {
     case .didStart, .failedToStart, .didStop:
       awaited = nil
       noteModes()
+      secondStream.apply(members, to: session)
     case .sourceChanged(_, let streamID):
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
@@ -228,6 +232,7 @@ final class SessionInterface {
 
   /// Has picture-in-picture do what its stream's element says.
   func fitPictureInPicture() {
+    secondStream.apply(members, to: session)
     guard let member = currentMember else { return }
     controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction
