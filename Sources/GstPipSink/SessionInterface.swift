@@ -143,6 +143,7 @@ final class SessionInterface {
 
   func perform(_ request: SessionRequest, for member: SessionMember) {
     let isIdle = session.pictureInPictureStreamID == nil && awaited == nil
+    if request == .stop { reopen(member) }
     switch request {
     case .start: start(member)
     case .toggle where isIdle: start(member)
@@ -164,6 +165,12 @@ final class SessionInterface {
         member.emit(.failedToStart(error))
       }
     }
+  }
+
+  /// Shows a stream in the app's window, although the user has closed the only one that it was in.
+  private func reopen(_ member: SessionMember) {
+    display.reopen(member.wantedStreamID)
+    display.setPlaceholder(session.placeholder(of: member.wantedStreamID), for: member.wantedStreamID)
   }
 
   private func start(_ member: SessionMember) {
@@ -211,7 +218,11 @@ final class SessionInterface {
 
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
-    case .willStart: fitPictureInPicture()
+    case .willStart:
+      display.reopen()
+      fitPictureInPicture()
+    case .willStop(.closed):
+      display.noteClosing(of: [session.pictureInPictureStreamID, session.secondPictureInPictureStreamID])
     case .didStart, .failedToStart, .didStop:
       awaited = nil
       noteModes()
