@@ -5,6 +5,8 @@ import PipSinkGTK
 /// there; in the window that an element's application has for it; or in memory.
 final class ElementDisplay: SessionDisplay {
   private let base: any SessionDisplay
+  /// Streams whose picture-in-picture window the user has closed while the app had none: that is no wish for one.
+  private var closed: Set<StreamID> = []
   private var members: [StreamID: SessionMember] = [:]
   /// Asked for the stream in the picture-in-picture window.
   var pictureInPictureStreamID: (() -> StreamID?)?
@@ -19,8 +21,9 @@ final class ElementDisplay: SessionDisplay {
     }
     let windows = try WindowDisplay(opensWithFirstStream: true)
     base = windows
-    windows.reportsKeys = false
+    windows.reportedKeys = ["p"]
     windows.keyHandler = { [weak self, weak windows] key in
+      guard key != UInt8(ascii: "p") else { return false }
       let shown = (windows?.shownStreamIDs ?? []).compactMap { self?.members[$0] }
       for member in shown { ElementNavigation.send(key: key, to: member) }
       return !shown.isEmpty
@@ -79,10 +82,24 @@ final class ElementDisplay: SessionDisplay {
   func removeStream(_ streamID: StreamID) {
     base.removeStream(streamID)
     foreign[streamID] = nil
+    closed.remove(streamID)
     members.removeValue(forKey: streamID)?.layer.detach()
   }
 
+  /// A picture-in-picture window is being closed by the user.
+  ///
+  /// - Parameter streamIDs: those that it shows.
+  func noteClosing(of streamIDs: [StreamID?]) {
+    if base is WindowDisplay, !base.canPresent { closed.formUnion(streamIDs.compactMap(\.self)) }
+  }
+
+  /// The stream may be shown in the app again; nil for all.
+  func reopen(_ streamID: StreamID? = nil) {
+    if let streamID { closed.remove(streamID) } else { closed = [] }
+  }
+
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
+    guard !closed.contains(streamID) else { return }
     if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
   }
 

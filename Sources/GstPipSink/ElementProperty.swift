@@ -30,6 +30,11 @@ struct ElementProperty: Sendable {
       "pip-stream-id", "Picture-in-picture stream ID", "The session's stream that start-pip shows (null = this one)",
       whenPlaying, get: { $0.pictureInPictureStreamID?.rawValue }, set: { $0.pictureInPictureStreamID = identifier($1) }
     ),
+    string(
+      "pip-second-stream-id", "Second picture-in-picture stream ID",
+      "The session's stream in the other half of the picture-in-picture window (null = none); of several elements the "
+        + "first one's counts", whenPlaying, get: { $0.secondStreamID?.rawValue },
+      set: { $0.secondStreamID = identifier($1) }),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     ElementProperty(name: "rate-limit") {
       g_param_spec_double(
@@ -82,7 +87,8 @@ struct ElementProperty: Sendable {
     ElementProperty(name: "stats") {
       g_param_spec_boxed(
         "stats", "Statistics",
-        "GstBaseSink's, and the frames received, shown in the app and in picture-in-picture, replaced and dropped",
+        "GstBaseSink's, and the frames received, shown in the app and in picture-in-picture, replaced, dropped, and "
+          + "skipped because they are in memory that the processor cannot read",
         gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in

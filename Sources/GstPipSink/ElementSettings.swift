@@ -10,6 +10,8 @@ struct ElementSettings: Sendable {
   var mode = ElementMode.normal
   /// nil for the element's own stream.
   var pictureInPictureStreamID: StreamID?
+  /// The stream in the other half of the picture-in-picture window; nil for none.
+  var secondStreamID: StreamID?
   var gravity = VideoGravity.resizeAspect
   /// Frames a second; 0 for all.
   var rateLimit = 0.0

@@ -13,10 +13,14 @@ final class ElementState: @unchecked Sendable {
   private let direction = Atomic(ElementSettings().direction.rawValue)
   let playback = Locked(ElementPlayback())
   private let membership = Locked<SessionMember?>(nil)
-  /// Where an engine that runs the element takes its frames, which the session has nothing to do with then.
-  private let engineChain = Locked<ProcessorChain?>(nil)
+  /// The engine that runs the element and takes its frames, which the session has nothing to do with then.
+  private let engine = Locked<(consumer: any StreamElementConsumer, chain: ProcessorChain)?>(nil)
 
   private var wrapper = SampleWrapper()
+  /// Of frames of which there is no format, because they are in a GPU's memory.
+  private var unreadableCaps: String?
+  /// Frames of this run that were left out because they are in memory that the processor cannot read.
+  private let skippedCount = Atomic<UInt64>(0)
   private var chain: ProcessorChain?
   private var isPrerolling = false
   private var hasEnded = false
@@ -41,7 +45,7 @@ final class ElementState: @unchecked Sendable {
       direction.store(settings.direction.rawValue, ordering: .relaxed)
       return (old, settings)
     }
-    guard let chain = member?.chain ?? engineChain.withLock({ $0 }) else { return }
+    guard let chain = member?.chain ?? engine.withLock({ $0?.chain }) else { return }
     if old.process != new.process || old.rateLimit != new.rateLimit {
       do throws(PipSinkError) {
         chain.processors = try new.makeProcessors()
@@ -73,15 +77,15 @@ final class ElementState: @unchecked Sendable {
   var streamID: StreamID { settings.streamID ?? StreamID(reference.name) }
 
   /// Frames go to an engine's consumer instead of a session, from the next start on.
-  func deliver(to consumer: any SampleBufferConsumer) {
-    engineChain.withLock { $0 = ProcessorChain(next: consumer) }
+  func deliver(to consumer: any StreamElementConsumer) {
+    engine.withLock { $0 = (consumer, ProcessorChain(next: consumer)) }
   }
 
   // MARK: - Start and stop
 
   /// From NULL to READY.
   func prepare() -> Bool {
-    guard settings.surface == .window, engineChain.withLock({ $0 }) == nil else { return true }
+    guard settings.surface == .window, engine.withLock({ $0 == nil }) else { return true }
     do throws(PipSinkError) {
       try MainActorHost.openDisplay()
       return true
@@ -95,7 +99,7 @@ final class ElementState: @unchecked Sendable {
     reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
     let id = streamID
     do throws(PipSinkError) {
-      if let chain = engineChain.withLock({ $0 }) {
+      if let chain = engine.withLock({ $0?.chain }) {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
       } else {
@@ -104,7 +108,7 @@ final class ElementState: @unchecked Sendable {
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }
       }
-      wrapper = SampleWrapper()
+      forgetFormat()
       return 1
     } catch {
       reference.post("The stream \"\(id)\" cannot be shown.", error.description, code: GST_RESOURCE_ERROR_SETTINGS)
@@ -132,7 +136,8 @@ final class ElementState: @unchecked Sendable {
       return member?.session.surface == .window
     }
     chain = nil
-    wrapper = SampleWrapper()
+    forgetFormat()
+    skippedCount.store(0, ordering: .relaxed)
     let release = { @Sendable in last.withLock { $0 = nil } }
     // With the last reference to the stream's layer its presenting thread is waited for, and that may be waiting for a display
     // server that stands still. So a thread of its own gives the reference up.
@@ -141,10 +146,27 @@ final class ElementState: @unchecked Sendable {
     return 1
   }
 
+  private func forgetFormat() {
+    wrapper = SampleWrapper()
+    unreadableCaps = nil
+  }
+
   // MARK: - Frames
 
-  func set(_ caps: UnsafeMutablePointer<GstCaps>) -> gboolean {
-    (try? wrapper.setFormat(of: caps)) == nil ? 0 : 1
+  /// Whether the newest caps make a format: there are others, of frames in a GPU's memory, and those are left out.
+  var hasFormat: Bool { wrapper.format != nil }
+
+  /// - Returns: false for caps that are refused.
+  func set(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
+    unreadableCaps = nil
+    do throws(PipSinkError) {
+      try wrapper.setFormat(of: caps)
+      return true
+    } catch {
+      guard case .frame(.invalidCaps(let text)) = error, DeviceMemory.isNamed(inCaps: text) else { return false }
+      unreadableCaps = text
+      return true
+    }
   }
 
   /// - Parameter event: a serialised one.
@@ -155,7 +177,7 @@ final class ElementState: @unchecked Sendable {
     }
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP: prerolled = nil
-    case GST_EVENT_EOS where engineChain.withLock({ $0 != nil }): reference.use { StreamElement.postEnd(of: $0) }
+    case GST_EVENT_EOS where engine.withLock({ $0 != nil }): reference.use { StreamElement.postEnd(of: $0) }
     default: break
     }
     wrapper.note(event)
@@ -177,11 +199,27 @@ final class ElementState: @unchecked Sendable {
     let isRepeated = prerolled == buffer
     prerolled = isPrerolling ? buffer : nil
     guard !isRepeated else { return GST_FLOW_OK }
-    guard let chain, let format = wrapper.format else { return GST_FLOW_NOT_NEGOTIATED }
+    guard let chain else { return GST_FLOW_NOT_NEGOTIATED }
+    guard let format = wrapper.format, format.isInSystemMemory || SampleWrapper.canRead(buffer, format) else {
+      return skip()
+    }
     let direction = GstVideoOrientationMethod(rawValue: direction.load(ordering: .relaxed))
     chain.consume(
       wrapper.wrap(
         owning: gst_buffer_ref(buffer), format, fixedOrientation: ElementSettings.orientation(for: direction)))
+    return GST_FLOW_OK
+  }
+
+  /// Leaves a frame out that the processor cannot read, as an engine does with those of an appsink.
+  private func skip() -> GstFlowReturn {
+    guard let caps = wrapper.format?.capsDescription ?? unreadableCaps else { return GST_FLOW_NOT_NEGOTIATED }
+    if let consumer = engine.withLock({ $0?.consumer }) {
+      consumer.skipFrame(caps: caps)
+    } else if skippedCount.wrappingAdd(1, ordering: .relaxed).oldValue == 0 {
+      reference.post(
+        "The stream \"\(streamID)\" has frames that cannot be shown.",
+        "\(DeviceMemory.advice(forCaps: caps)) (\(caps))", code: GST_RESOURCE_ERROR_READ, isWarning: true)
+    }
     return GST_FLOW_OK
   }
 
@@ -198,6 +236,7 @@ final class ElementState: @unchecked Sendable {
       ("received", statistics?.received ?? 0), ("in-app", statistics?.inApp ?? 0),
       ("pip", statistics?.pictureInPicture ?? 0), ("replaced", statistics?.replaced ?? 0),
       ("processed-out", (chain?.dropped ?? 0) + (chain?.failed ?? 0)),
+      ("skipped", skippedCount.load(ordering: .relaxed)),
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure

@@ -74,6 +74,27 @@ enum PipSinkElement {
     implement(`class`)
   }
 
+  /// Of frames that the processor can read.
+  private static let readableCaps: String = {
+    let limit = PictureSize.maximumDimension
+    return "\(PixelFormat.capsString()), width=(int)[1, \(limit)], height=(int)[1, \(limit)], "
+      + "framerate=(fraction)[0/1, \(Int32.max)/1]"
+  }()
+
+  /// Takes frames in a GPU's memory only of who has no others: of somebody who asks with both, as decoders do, those that
+  /// the processor can read. Upstream is not asked what it has, as ``StreamCaps`` does: playbin's elements hold a lock
+  /// while they ask the sink.
+  ///
+  /// - Returns: owned by the caller; nil for the pad's template.
+  private static func caps(for filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
+    guard let filter, let readable = gst_caps_from_string(readableCaps) else { return nil }
+    defer { gst_caps_unref(readable) }
+    guard let common = gst_caps_intersect_full(filter, readable, GST_CAPS_INTERSECT_FIRST) else { return nil }
+    guard gst_caps_is_empty(common) != 0 else { return common }
+    gst_caps_unref(common)
+    return nil
+  }
+
   private static func describe(_ elementClass: UnsafeMutablePointer<GstElementClass>) {
     gst_element_class_set_metadata(
       elementClass, "PipSink video sink", "Sink/Video",
@@ -81,11 +102,7 @@ enum PipSinkElement {
       Shows a stream in its session's window, in an application's (GstVideoOverlay), or in a picture-in-picture window \
       above all others
       """, "PipSink's authors")
-    // Other kinds of memory are caps features of their own, to be appended here.
-    let limit = PictureSize.maximumDimension
-    let caps = gst_caps_from_string(
-      "\(PixelFormat.capsString()), width=(int)[1, \(limit)], height=(int)[1, \(limit)], "
-        + "framerate=(fraction)[0/1, \(Int32.max)/1]")
+    let caps = gst_caps_from_string("\(readableCaps); \(DeviceMemory.capsString)")
     gst_element_class_add_pad_template(
       elementClass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps))
     gst_caps_unref(caps)
@@ -95,6 +112,14 @@ enum PipSinkElement {
     let sinkClass = `class`.assumingMemoryBound(to: GstBaseSinkClass.self)
     sinkClass.pointee.start = { sink in sink.map { PipSinkElement.state(of: $0).start() } ?? 0 }
     sinkClass.pointee.stop = { sink in sink.map { PipSinkElement.state(of: $0).stop() } ?? 0 }
+    sinkClass.pointee.get_caps = { _, filter in PipSinkElement.caps(for: filter) }
+    sinkClass.pointee.set_caps = { sink, caps in
+      guard let sink, let caps, let parent = PipSinkElement.parentSinkClass else { return 0 }
+      let state = PipSinkElement.state(of: sink)
+      guard state.set(caps) else { return 0 }
+      // The parent refuses formats that only a GPU knows.
+      return state.hasFormat ? parent.pointee.set_caps(sink, caps) : 1
+    }
     sinkClass.pointee.propose_allocation = { _, query in PipSinkElement.proposeAllocation(query) }
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return 0 }
@@ -110,10 +135,10 @@ enum PipSinkElement {
       return PipSinkElement.state(of: sink).preroll { parent.pointee.preroll(sink, buffer) }
     }
     let videoClass = `class`.assumingMemoryBound(to: GstVideoSinkClass.self)
-    videoClass.pointee.set_info = { sink, caps, info in
-      guard let sink, let caps, let info else { return 0 }
+    videoClass.pointee.set_info = { sink, _, info in
+      guard let sink, let info else { return 0 }
       (sink.pointee.width, sink.pointee.height) = (info.pointee.width, info.pointee.height)
-      return PipSinkElement.state(of: sink).set(caps)
+      return 1
     }
     videoClass.pointee.show_frame = { sink, buffer in
       guard let sink, let buffer else { return GST_FLOW_ERROR }
@@ -151,7 +176,7 @@ enum PipSinkElement {
     return isPosted
   }
 
-  /// Offers a pool where upstream has none, and says which metas are read.
+  /// Offers a pool of the system's memory where upstream has none, and says which metas are read.
   private static func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
     guard let query else { return 0 }
     var caps: UnsafeMutablePointer<GstCaps>?
@@ -159,6 +184,9 @@ enum PipSinkElement {
     gst_query_parse_allocation(query, &caps, &needsPool)
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps) != 0 else { return 0 }
+    SampleWrapper.addMetas(to: query)
+    let features = gst_caps_get_features(caps, 0)
+    guard gst_caps_features_contains(features, "memory:SystemMemory") != 0 else { return 1 }
     let size = guint(clamping: info.size)
     // One that is shown, one that waits, and one that is the router's latest.
     let count: guint = 3
@@ -171,7 +199,6 @@ enum PipSinkElement {
     } else {
       gst_query_add_allocation_pool(query, nil, size, count, 0)
     }
-    SampleWrapper.addMetas(to: query)
     return 1
   }
 }

@@ -13,6 +13,7 @@ final class SessionInterface {
   private var awaited: StreamID?
   /// Whether it has been said that there is no such stream.
   private var isAbsenceReported = false
+  private var secondStream = SecondStreamRequest()
   private var service: SessionService?
   /// What applications have been asked for.
   private(set) var requests: [StreamID: ToggleRequest] = [:]
@@ -77,6 +78,8 @@ final class SessionInterface {
     if awaited == member.streamID { awaited = nil }
     // It is not there if it could not be shown.
     try? session.removeStream(member.streamID)
+    secondStream.noteRemoval(of: member.streamID)
+    secondStream.apply(members, to: session)
   }
 
   func note(_ member: SessionMember, hasEnded: Bool) {
@@ -140,6 +143,7 @@ final class SessionInterface {
 
   func perform(_ request: SessionRequest, for member: SessionMember) {
     let isIdle = session.pictureInPictureStreamID == nil && awaited == nil
+    if request == .stop { reopen(member) }
     switch request {
     case .start: start(member)
     case .toggle where isIdle: start(member)
@@ -161,6 +165,12 @@ final class SessionInterface {
         member.emit(.failedToStart(error))
       }
     }
+  }
+
+  /// Shows a stream in the app's window, although the user has closed the only one that it was in.
+  private func reopen(_ member: SessionMember) {
+    display.reopen(member.wantedStreamID)
+    display.setPlaceholder(session.placeholder(of: member.wantedStreamID), for: member.wantedStreamID)
   }
 
   private func start(_ member: SessionMember) {
@@ -208,10 +218,15 @@ final class SessionInterface {
 
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
-    case .willStart: fitPictureInPicture()
+    case .willStart:
+      display.reopen()
+      fitPictureInPicture()
+    case .willStop(.closed):
+      display.noteClosing(of: [session.pictureInPictureStreamID, session.secondPictureInPictureStreamID])
     case .didStart, .failedToStart, .didStop:
       awaited = nil
       noteModes()
+      secondStream.apply(members, to: session)
     case .sourceChanged(_, let streamID):
       if streamID == awaited, controller.isActive { awaited = nil }
       fitPictureInPicture()
@@ -228,6 +243,7 @@ final class SessionInterface {
 
   /// Has picture-in-picture do what its stream's element says.
   func fitPictureInPicture() {
+    secondStream.apply(members, to: session)
     guard let member = currentMember else { return }
     controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction

@@ -1,11 +1,12 @@
 import CGTK
 import PipSink
 
-/// The pictures on a picture-in-picture window's buttons, and the mark of a microphone that is off. They are drawn here,
+/// The pictures on the buttons over streams, and the mark of a microphone that is off. They are drawn here,
 /// since icon themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
 enum ControlIcon: String {
   case play = "Play"
   case pause = "Pause"
+  case pictureInPicture = "Picture-in-picture"
   case backToApp = "Back to the app"
   case close = "Close"
   case sound = "Mute"
@@ -43,6 +44,9 @@ enum ControlIcon: String {
     case .close:
       stroke(context, [(3, 3), (13, 13)])
       stroke(context, [(13, 3), (3, 13)])
+    case .pictureInPicture:
+      stroke(context, [(6, 13), (1, 13), (1, 3), (15, 3), (15, 7)])
+      fill(context, [(8, 9), (15, 9), (15, 14), (8, 14)])
     case .backToApp:
       stroke(context, [(8, 14), (2, 14), (2, 2), (14, 2), (14, 8)])
       fill(context, [(8, 8), (15, 9), (9, 15)])

@@ -1,7 +1,8 @@
 import CGTK
 import PipSink
 
-/// A stream's place in a window: its picture or what stands there instead, its name, and whether its microphone is off.
+/// A stream's place in a window: its picture or what stands there instead, its name, whether its microphone is off, and a
+/// button for picture-in-picture.
 ///
 /// It owns one display layer, which follows its bounds.
 @MainActor
@@ -15,6 +16,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
   private let nameLabel: GtkWidgetPointer
   private let cover: PictureCover
   private let microphone: MicrophoneMark
+  private var controls: StreamControls?
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) throws(PipSinkError) {
@@ -51,7 +53,20 @@ public final class RemoteVideoView: GTKWidgetOwner {
 
   /// What is shown instead of the picture, all of which it hides; nil shows the picture.
   public var placeholder: StreamPlaceholder? {
-    didSet { cover.text = placeholder?.text }
+    didSet {
+      cover.text = placeholder?.text
+      controls?.isInPictureInPicture = placeholder == .inPictureInPicture
+    }
+  }
+
+  /// Called when the user presses the button that takes the stream to picture-in-picture or, while that is its placeholder,
+  /// back. The button is there while the pointer moves over the view, and not at all while this is nil. Set once, when the
+  /// view is made.
+  public var pictureInPictureToggled: (@MainActor () -> Void)? {
+    didSet {
+      guard controls == nil, !GTKDisplay.isLost else { return }
+      controls = StreamControls(in: overlay, over: view.widget) { [weak self] in self?.pictureInPictureToggled?() }
+    }
   }
 
   /// Whether a crossed microphone is shown in the lower right corner, also beside a placeholder.

@@ -33,8 +33,8 @@ public class WidgetDisplay: SessionDisplay {
     get { pictureInPictureWindow.otherKeyPressed }
     set { pictureInPictureWindow.otherKeyPressed = newValue }
   }
-  /// Whether the session hears of keys.
-  package var reportsKeys = true
+  /// The keys that the session hears of; nil for all.
+  package var reportedKeys: Set<Character>?
   /// Called when a stream's view has been made.
   var viewAdded: (@MainActor () -> Void)?
 
@@ -88,8 +88,10 @@ public class WidgetDisplay: SessionDisplay {
   /// - Returns: whether the key is one that the session hears of.
   func press(_ keyval: UInt32) -> Bool {
     // A keyval below 128 is its ASCII character.
-    guard reportsKeys, keyval < 128, let scalar = Unicode.Scalar(keyval) else { return false }
-    eventHandler?(.key(Character(scalar)))
+    guard keyval < 128, let key = Unicode.Scalar(keyval).map(Character.init), reportedKeys?.contains(key) ?? true else {
+      return false
+    }
+    eventHandler?(.key(key))
     return true
   }
 
@@ -112,6 +114,9 @@ public class WidgetDisplay: SessionDisplay {
     views[streamID] = view
     view.view.pointerHandler = { [weak self, weak view] event in
       if let size = view?.view.renderSize { self?.pointerHandler?(streamID, event, size) }
+    }
+    if pictureInPictureWindow.unsupportedReason == nil {
+      view.pictureInPictureToggled = { [weak self] in self?.eventHandler?(.pictureInPictureToggled(streamID)) }
     }
     container.add(view)
     showOrHideRemote()

@@ -47,7 +47,7 @@ struct PluginTests {
     #expect(result.status == 0, "\(result.errors)")
     for text in [
       "PipSink video sink", "Sink/Video", "P010_10LE", "GstVideoOverlay", "GstNavigation", "GstVideoDirection",
-      "stream-id",
+      "stream-id", "pip-second-stream-id", "memory:DMABuf",
       "auto-pip", "paused", "muted", "\"start-pip\"", "\"pip-did-start\"", "render-size-changed",
     ] {
       #expect(result.output.contains(text), "\(text)")

@@ -149,10 +149,10 @@ final class ElementHarness {
   }
 
   /// Pushes the events before a stream's first frame.
-  func pushStart() {
+  func pushStart(_ caps: String = "video/x-raw,format=I420,width=32,height=24,framerate=30/1") {
     var segment = GstSegment()
     gst_segment_init(&segment, GST_FORMAT_TIME)
-    let caps = gst_caps_from_string("video/x-raw,format=I420,width=32,height=24,framerate=30/1")
+    let caps = gst_caps_from_string(caps)
     defer { gst_caps_unref(caps) }
     for event in [gst_event_new_stream_start("test"), gst_event_new_caps(caps), gst_event_new_segment(&segment)] {
       #expect(gst_harness_push_event(harness, event) != 0)

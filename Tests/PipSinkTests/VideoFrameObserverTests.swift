@@ -277,30 +277,12 @@ private final class UnmappableFeeder: SampleBufferConsumer {
     state.withLock { $0 += 1 }
   }
 
-  /// DMABuf memory around a pipe, which nobody can map.
   func feed(_ engine: VideoEngine) throws {
-    typealias MakeAllocator = @convention(c) () -> UnsafeMutablePointer<GstAllocator>?
-    typealias Allocate =
-      @convention(c) (UnsafeMutablePointer<GstAllocator>?, gint, gsize) -> UnsafeMutablePointer<
-        GstMemory
-      >?
-    let library = try #require(dlopen("libgstallocators-1.0.so.0", RTLD_NOW))
-    let makeAllocator = unsafeBitCast(
-      try #require(dlsym(library, "gst_dmabuf_allocator_new")), to: MakeAllocator.self)
-    let allocate = unsafeBitCast(try #require(dlsym(library, "gst_dmabuf_allocator_alloc")), to: Allocate.self)
-    let allocator = makeAllocator()
-    defer { gst_object_unref(allocator) }
+    let frames = try UnmappableFrames()
     try engine.withUnsafeElement(named: "gpu") { element in
       let appsrc = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstAppSrc.self)
       for _ in 0..<count {
-        var ends: [Int32] = [0, 0]
-        #expect(pipe(&ends) == 0)
-        close(ends[1])
-        // The memory closes it.
-        let memory = try #require(allocate(allocator, ends[0], 64 * 48 * 2))
-        let buffer = gst_buffer_new()
-        gst_buffer_append_memory(buffer, memory)
-        gst_app_src_push_buffer(appsrc, buffer)
+        gst_app_src_push_buffer(appsrc, try frames.makeBuffer(byteCount: 64 * 48 * 2))
       }
       gst_app_src_end_of_stream(appsrc)
     }

@@ -49,9 +49,17 @@ package final class SampleWrapper {
 
   /// For a sink that refuses caps at once.
   ///
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, and then the format is the one from before.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, and then there is no format.
   package func setFormat(of caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) {
+    currentFormat = nil
     currentFormat = try VideoFormatDescription.shared(for: caps)
+  }
+
+  /// Whether a frame that is not in the system's memory can be mapped all the same, as some can.
+  package static func canRead(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription
+  ) -> Bool {
+    (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
   }
 
   /// - Parameters:

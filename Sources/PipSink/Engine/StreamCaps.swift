@@ -15,7 +15,7 @@ final class StreamCaps: @unchecked Sendable {
   init(of appsink: UnsafeMutablePointer<GstElement>, series: FrameFormatSeries) {
     let allowed = appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { gst_app_sink_get_caps($0) }
     defer { if let allowed { gst_caps_unref(allowed) } }
-    choices = [series.capsString, PixelFormat.capsString(), Self.deviceMemory].compactMap { text in
+    choices = [series.capsString, PixelFormat.capsString(), DeviceMemory.capsString].compactMap { text in
       guard let caps = gst_caps_from_string(text) else { return nil }
       guard let allowed else { return caps }
       defer { gst_caps_unref(caps) }
@@ -27,14 +27,9 @@ final class StreamCaps: @unchecked Sendable {
     for caps in choices { gst_caps_unref(caps) }
   }
 
-  /// The kinds of memory that GStreamer's elements for GPUs and video engines have, in any format.
-  private static let deviceMemory = [
-    "DMABuf", "GLMemory", "VAMemory", "VASurface", "CUDAMemory", "NVMM", "VulkanImage", "VulkanBuffer", "MFXSurface",
-  ].map { "video/x-raw(memory:\($0))" }.joined(separator: "; ")
-
   /// Everything that a stream can have. The caller owns it.
   static var supported: UnsafeMutablePointer<GstCaps> {
-    gst_caps_from_string("\(PixelFormat.capsString()); \(deviceMemory)")
+    gst_caps_from_string("\(PixelFormat.capsString()); \(DeviceMemory.capsString)")
   }
 
   func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) {

@@ -7,7 +7,7 @@ import CGStreamer
 ///
 /// `@unchecked Sendable`: `wrapper` and `elementFormat` belong to the streaming thread, of which a pad has one at a time
 /// (its stream lock); everything else is constant.
-final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
+final class StreamSink: StreamElementConsumer, @unchecked Sendable {
   private let id: StreamID
   private let consumer: any SampleBufferConsumer
   private let flow: StreamFlow
@@ -49,7 +49,7 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
       if let new = try wrapper.takeNewFormat() { run?.noteFormat(new, of: id) }
       guard let format = wrapper.format else { throw .frame(.invalidCaps("none")) }
       guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
-      guard format.isInSystemMemory || Self.canBeRead(frame, format) else {
+      guard format.isInSystemMemory || SampleWrapper.canRead(frame, format) else {
         run?.noteSkippedFrame(of: id, caps: format.capsDescription)
         return GST_FLOW_OK
       }
@@ -58,7 +58,7 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
       return GST_FLOW_OK
     } catch {
       // A GPU's own formats are no mistake of the stream.
-      if case .frame(.invalidCaps(let caps)) = error, caps.contains("(memory:") {
+      if case .frame(.invalidCaps(let caps)) = error, DeviceMemory.isNamed(inCaps: caps) {
         run?.noteSkippedFrame(of: id, caps: caps)
         return GST_FLOW_OK
       }
@@ -77,19 +77,16 @@ final class StreamSink: SampleBufferConsumer, @unchecked Sendable {
     if flow.noteDelivery(sampleBuffer.sequenceNumber) { run?.streamFlows(id) }
   }
 
+  func skipFrame(caps: String) {
+    run?.noteSkippedFrame(of: id, caps: caps)
+  }
+
   /// - Parameter event: a serialised one.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
     guard event.pointee.type == GST_EVENT_CAPS else { return wrapper.note(event) }
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_event_parse_caps(event, &caps)
     if let caps { wrapper.setNewCaps(caps) }
-  }
-
-  /// Whether a frame in a GPU's memory can be mapped all the same, as some can.
-  private static func canBeRead(
-    _ buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription
-  ) -> Bool {
-    (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
   }
 
   /// Answers the caps query with what suits the stream best, and the allocation query with the metas that PipSink

@@ -259,6 +259,10 @@ public final class PictureInPictureSession {
     case .key(let key):
       guard let action = SessionAction(key: key) else { return }
       attempt { () throws(PipSinkError) in try perform(action) }
+    case .pictureInPictureToggled(let id):
+      attempt { () throws(PipSinkError) in
+        if pictureInPictureStreamID == id { stopPictureInPicture() } else { try startPictureInPicture(id) }
+      }
     case .closeRequested: break
     }
   }

@@ -67,6 +67,8 @@ public enum SessionDisplayEvent: Equatable, Sendable {
   case background(Bool)
   /// A key was pressed in one of the windows.
   case key(Character)
+  /// The user wants a stream in picture-in-picture, or back from there.
+  case pictureInPictureToggled(StreamID)
   /// The user closed the app's window.
   case closeRequested
 }
