@@ -30,6 +30,13 @@ if [ "$exported" != gst_plugin_pipsink_get_desc ]; then
   exit 1
 fi
 
+# Swift's runtime and FoundationEssentials are in it; all of Foundation would make it 60 MB.
+size=$(stat -c %s "$root/usr/bin/pipsink-demo")
+if [ "$size" -gt 20000000 ]; then
+  echo "pipsink-demo has $size bytes, more than 20 MB" >&2
+  exit 1
+fi
+
 numbers=$(mktemp)
 # By its abstract socket the server is there in the new root, too.
 Xvfb -displayfd 1 -screen 0 1280x800x24 -nolisten tcp -noreset >"$numbers" 2>/dev/null &

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// Which Debian package has an element.
@@ -27,7 +26,7 @@ enum DebianPackages {
   private static func aptLists() -> String {
     let command = "timeout --signal=KILL 5 apt-cache dumpavail | grep -E '^(Package|Gstreamer-Elements): '"
     let process = try? ChildProcess("/bin/sh", ["-c", command], readsOutput: true)
-    return String(decoding: process?.finish().output ?? Data(), as: UTF8.self)
+    return String(decoding: process?.finish().output ?? [], as: UTF8.self)
   }
 
   /// Debian's plugin packages list their elements in a field of their description. Empty lists (a fresh container) tell

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PipSink
 import PipSinkGTK
 
@@ -65,6 +64,6 @@ struct DoctorCommand: AsyncParsableCommand {
 
   private func say(_ level: Level, _ name: String, _ text: String) throws {
     try StandardStream.output.print(
-      "\(level.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)) \(name): \(text)")
+      "\(level.rawValue.padded(to: 8)) \(name): \(text)")
   }
 }

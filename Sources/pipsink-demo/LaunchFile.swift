@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import PipSink
 
 /// A file with a pipeline: gst-launch's language over as many lines as it needs, lines that start with `#` as comments,
@@ -12,10 +12,13 @@ struct LaunchFile {
   /// - Throws: ``DemoError``: the file cannot be read, a variable without a default is not set, or a value cannot stand
   ///   where it is written.
   init(path: String) throws {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw DemoError(.usage, "the pipeline file \"\(path)\" cannot be read")
+    let bytes: [UInt8]
+    do throws(InputFileError) {
+      bytes = try InputFile.bytes(of: path)
+    } catch {
+      throw DemoError(.usage, "the pipeline file \"\(path)\" cannot be read: \(error)")
     }
-    try self.init(bytes: [UInt8](data), name: path) { name in
+    try self.init(bytes: bytes, name: path) { name in
       getenv(name).map { value in UnsafeRawBufferPointer(start: value, count: strlen(value)).map(\.self) }
     }
   }

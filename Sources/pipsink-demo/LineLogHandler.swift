@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Logging
 import PipSink
 
@@ -43,6 +43,7 @@ struct LineLogHandler: LogHandler {
     gettimeofday(&now, nil)
     var parts = tm()
     localtime_r(&now.tv_sec, &parts)
-    return String(format: "%02d:%02d:%02d.%03d", parts.tm_hour, parts.tm_min, parts.tm_sec, Int(now.tv_usec) / 1000)
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0.text(digits: 2) }.joined(separator: ":")
+    return time + "." + (now.tv_usec / 1000).text(digits: 3)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PipSink
 import PipSinkDBus
 import PipSinkGTK

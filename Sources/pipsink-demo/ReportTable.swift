@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// A report for people.
@@ -9,7 +8,7 @@ struct ReportTable {
 
   var text: String {
     var lines = [
-      "Outcome: \(report.outcome.rawValue) after \(decimal(report.durationSeconds, 1)) s, surface \(report.surface)"
+      "Outcome: \(report.outcome.rawValue) after \(report.durationSeconds.text(places: 1)) s, surface \(report.surface)"
     ]
     lines += table(
       [
@@ -24,23 +23,24 @@ struct ReportTable {
     let mebibytes = Double(report.process.peakRssBytes) / 1_048_576
     lines.append("")
     lines.append(
-      "Process: \(decimal(report.process.cpuSeconds, 2)) s CPU, \(decimal(mebibytes, 1)) MiB peak resident set")
+      "Process: \(report.process.cpuSeconds.text(places: 2)) s CPU, \(mebibytes.text(places: 1)) MiB peak resident set")
     return lines.joined(separator: "\n")
   }
 
   private func row(_ id: String, _ stream: Report.Stream) -> [String] {
     [
       id, "\(stream.received)", "\(stream.inApp)", "\(stream.pip)", "\(stream.shown)", "\(stream.replaced)",
-      stream.frameRate.map { decimal($0, 1) } ?? "-",
-      stream.frameInterval.map { decimal($0.p50, 1) } ?? "-", stream.frameInterval.map { decimal($0.p99, 1) } ?? "-",
-      stream.latency.map { decimal($0.p99, 1) } ?? "-", stream.format ?? "no frame",
+      stream.frameRate.map { $0.text(places: 1) } ?? "-",
+      stream.frameInterval.map { $0.p50.text(places: 1) } ?? "-",
+      stream.frameInterval.map { $0.p99.text(places: 1) } ?? "-",
+      stream.latency.map { $0.p99.text(places: 1) } ?? "-", stream.format ?? "no frame",
     ]
   }
 
   private func row(_ change: Report.ModeChange) -> [String] {
     [
-      decimal(change.time, 2), change.stream, change.from, change.to,
-      change.firstFrameLatencyMs.map { decimal($0, 2) } ?? "-", "\(change.framesLost)", "\(change.framesRepeated)",
+      change.time.text(places: 2), change.stream, change.from, change.to,
+      change.firstFrameLatencyMs.map { $0.text(places: 2) } ?? "-", "\(change.framesLost)", "\(change.framesRepeated)",
     ]
   }
 
@@ -49,13 +49,9 @@ struct ReportTable {
     let all = [header] + rows.map { $0.map(\.visible) }
     let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
     let lines = all.map { row in
-      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+      let cells = zip(row, widths).map { $0.padded(to: $1) }
       return cells.dropLast().joined(separator: "  ") + "  " + (row.last ?? "")
     }
     return ["", lines[0], String(repeating: "-", count: lines[0].count)] + lines.dropFirst()
-  }
-
-  private func decimal(_ value: Double, _ places: Int) -> String {
-    String(format: "%.\(places)f", value)
   }
 }

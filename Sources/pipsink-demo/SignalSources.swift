@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Glibc
 
 /// Calls a closure on Ctrl-C, on SIGTERM, and when the terminal goes (SIGHUP). A second Ctrl-C or SIGTERM ends the process
 /// at once.

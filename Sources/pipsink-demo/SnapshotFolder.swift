@@ -1,5 +1,5 @@
 import CGStreamer
-import Foundation
+import Glibc
 import PipSink
 
 /// Where pictures of the surfaces are written.
@@ -64,7 +64,8 @@ enum SnapshotName {
     name.unicodeScalars.map { scalar in
       let isHarmless =
         scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "-_.".unicodeScalars.contains(scalar)
-      return isHarmless ? String(scalar) : String(scalar).utf8.map { String(format: "%%%02X", $0) }.joined()
+      return isHarmless
+        ? String(scalar) : String(scalar).utf8.map { "%" + $0.text(digits: 2, radix: 16).uppercased() }.joined()
     }
     .joined()
   }

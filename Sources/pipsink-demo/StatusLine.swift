@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// Says how a run goes, on standard error: one line that is rewritten on a terminal, a plain line a second elsewhere.
@@ -21,7 +20,7 @@ final class StatusLine: TerminalLine {
       // A stream that was stopped and started again counts anew.
       let new = statistics.received - min(statistics.received, previous[id] ?? 0)
       let rate = elapsed > 0 ? Double(new) / elapsed : 0
-      return "\(id) \(String(format: "%.1f", rate)) fps, \(statistics.inApp) in-app, "
+      return "\(id) \(rate.text(places: 1)) fps, \(statistics.inApp) in-app, "
         + "\(statistics.pictureInPicture) pip, \(statistics.replaced) replaced"
     }
     previous = Dictionary(streams.map { ($0.streamID, $0.received) }) { $1 }
@@ -29,7 +28,8 @@ final class StatusLine: TerminalLine {
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
     let playback = (session.isPaused ? "  paused" : "") + (session.isMuted ? "  muted" : "")
     let windows = session.display.convertedFrameCount.map { "  (\($0) converted)" } ?? ""
-    let line = "\(String(format: "%5.1f", seconds)) s  \(mode)\(playback)  \(parts.joined(separator: " | "))\(windows)"
+    let line =
+      "\(seconds.text(places: 1).alignedRight(in: 5)) s  \(mode)\(playback)  \(parts.joined(separator: " | "))\(windows)"
     isTerminal ? show(line) : say(line)
   }
 }

@@ -1,5 +1,5 @@
 import Dispatch
-import Foundation
+import Glibc
 
 /// Calls a closure for every key that is pressed on the terminal, without waiting for the return key.
 final class TerminalKeys {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// What is said where the first argument is no command of the program's.
 enum UnknownCommand {
@@ -8,7 +8,7 @@ enum UnknownCommand {
   /// - Returns: nil where the first one is a command or an option, or there is none.
   static func message(for arguments: [String], commands: [String]) -> String? {
     guard let word = arguments.first, !word.isEmpty, !word.hasPrefix("-"), !commands.contains(word) else { return nil }
-    if FileManager.default.fileExists(atPath: word) || word.contains("://") {
+    if access(word, F_OK) == 0 || word.contains("://") {
       return "There is no command \"\(word)\". To play it: pipsink-demo play \(word)"
     }
     let known = "There is no command \"\(word)\"."

@@ -131,6 +131,32 @@ import Testing
     #expect(nowhere.status == 74)
   }
 
+  @Test func aFileThatIsNoResultSaysWhy() async throws {
+    let folder = try TemporaryFolder()
+    func errors(_ name: String, _ text: String?) async throws -> String {
+      if let text { try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path(name))) }
+      let result = try await Demo.start(["bench", "table", folder.path(name)]).result()
+      #expect(result.status == 64)
+      return result.errors
+    }
+    #expect(try await errors("missing.json", nil).contains("No such file or directory"))
+    #expect(try await errors("broken.json", "{").contains("is no result of a benchmark: "))
+    let whole = try String(validating: result([1, 2, 3]).json, as: UTF8.self)
+    let wrong = try #require(whole).replacing("\"processorCount\"", with: "\"processors\"")
+    #expect(try await errors("wrong.json", wrong).contains("\"processorCount\""))
+    let text = try #require(whole).replacing(/"rounds" : \[\s*1,/, with: "\"rounds\" : [\"x\",")
+    #expect(try await errors("text.json", text).contains("(at measurements.0.rounds.0)"))
+  }
+
+  @Test func aMarkBehindAQuoteOrAnAngleBracketHidesNeither() throws {
+    var samples = Samples()
+    samples.add(1, "a\"\u{301}<\u{301}&\u{301}", "frames/s", unit: "1/s")
+    let result = BenchResult("route", samples)
+    #expect(Array(result.csv.utf8).split(separator: 0x0A)[1].starts(with: "\"a\"\"\u{301}<".utf8))
+    let parser = XMLParser(data: Data(BenchPlot(result: result).svg.utf8))
+    #expect(parser.parse())
+  }
+
   @Test func tablesInADocumentAreReplaced() async throws {
     let folder = try TemporaryFolder()
     try Data(result([100, 200, 300]).json).write(to: URL(fileURLWithPath: folder.path("a.json")))

@@ -39,6 +39,20 @@ import Testing
     for (name, text) in texts { #expect(declared.isDisjoint(with: Self.typeNames(text)), "\(name)") }
   }
 
+  /// It would bring the data of the world's languages into the program that is installed.
+  @Test func noSourceImportsFoundationAndOneItsEssentials() throws {
+    let sources = Demo.root.appendingPathComponent("Sources")
+    var imports: Set<[String]> = []
+    for target in try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil) {
+      for (name, text) in try readSources(in: target) {
+        for match in text.matches(of: /(?m)^[^\/\n]*\bimport\s+(?:\w+\s+)?(Foundation\w*)/) {
+          imports.insert([target.lastPathComponent, name, String(match.1)])
+        }
+      }
+    }
+    #expect(imports == [["pipsink-demo", "JSONText.swift", "FoundationEssentials"]])
+  }
+
   @Test func whatIsUsedIsFoundInCodeAndNotInWords() {
     let text = """
       /// Like ``VideoEngine``.

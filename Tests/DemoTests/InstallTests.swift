@@ -24,6 +24,18 @@ import Testing
     }
   }
 
+  /// Linked into the program that `make install` builds, they would make it three times as large.
+  @Test func theInstalledProgramNeedsOfFoundationItsEssentialsAlone() async throws {
+    let folder = try TemporaryFolder()
+    try await make("install", into: folder)
+    for file in ["usr/bin/pipsink-demo"] + (try files(in: folder).filter { $0.hasSuffix("/libgstpipsink.so") }) {
+      let result = try await RunningProgram("/usr/bin/readelf", ["--dynamic", "--wide", folder.path(file)]).result()
+      try #require(result.status == 0 && result.output.contains("libgstreamer-1.0.so.0"), "\(result.errors)")
+      let foundations = result.output.matches(of: /\[(lib_?Foundation\w*)\.so\]/).map { String($0.1) }
+      #expect(Set(foundations).isSubset(of: ["libFoundationEssentials"]), "\(file)")
+    }
+  }
+
   @Test func whatIsInstalledIsTakenAwayAgainAndNothingElse() async throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path("usr/bin"), withIntermediateDirectories: true)

@@ -124,6 +124,40 @@ import Testing
     }
   }
 
+  @Test func numbersAreWrittenAsPrintfDoesIt() {
+    for value in [0, -0.0, 1.5, -1.25, 0.125, 0.05, 2.5, 1e300, -12345.678, .infinity, -.infinity, .ulpOfOne] {
+      for places in 0...6 {
+        #expect(value.text(places: places) == String(format: "%.\(places)f", value))
+        #expect(value.text(places: places, hasSign: true) == String(format: "%+.\(places)f", value))
+      }
+      #expect(value.text(places: 1).alignedRight(in: 7) == String(format: "%7.1f", value))
+    }
+    for value in [0, 7, 10, 255, 65535] {
+      #expect(value.text(digits: 3) == String(format: "%03d", value))
+      #expect(value.text(digits: 4, radix: 16) == String(format: "%04x", value))
+    }
+    #expect("ab".padded(to: 4) + "|" == "ab  |" && "abc".padded(to: 2) == "abc")
+  }
+
+  /// GTK sets the user's locale when there is a display.
+  @Test(.enabled(if: XServer.isInstalled)) func theDecimalPointIsOneInEveryLocale() async throws {
+    let folder = try TemporaryFolder()
+    let definition = try await RunningProgram(
+      "/usr/bin/localedef", ["-f", "UTF-8", "-i", "de_DE", folder.path("de_DE.UTF-8")]
+    ).result()
+    try #require(definition.status == 0, "\(definition.errors)")
+    let server = try await XServer()
+    let environment = ["LOCPATH": folder.url.path, "LC_ALL": "de_DE.UTF-8"].merging(server.environment) { $1 }
+    let result = try await Demo.start(
+      ["play", "videotestsrc is-live=true ! appsink name=a", "--surface", "window", "--duration", "1.5"],
+      environment: environment
+    ).result()
+    #expect(result.status == 0, "\(result.errors)")
+    let text = result.output + result.errors
+    #expect(text.contains(/Outcome: duration after \d\.\d s/) && text.contains(/\d\.\d fps/), "\(text)")
+    #expect(!text.contains(/\d,\d/), "\(text)")
+  }
+
   @Test(
     .enabled(if: Plugin.isUsable, "a sanitizer needs more"),
     arguments: [

@@ -55,7 +55,7 @@ extension UnsafeMutablePointer where Pointee == GstObject {
 
 extension String {
   /// Text that a C function has made for its caller, by malloc or GLib's own (the same since GLib 2.46); freed here.
-  init?(taking text: UnsafeMutablePointer<CChar>?) {
+  package init?(taking text: UnsafeMutablePointer<CChar>?) {
     guard let text else { return nil }
     defer { g_free(text) }
     self.init(cString: text)

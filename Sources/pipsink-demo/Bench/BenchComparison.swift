@@ -1,5 +1,3 @@
-import Foundation
-
 /// What has changed between two results beyond the noise: where the middle halves of the rounds lie apart, and the
 /// medians by more than two parts in a hundred.
 struct BenchComparison {
@@ -24,7 +22,7 @@ struct BenchComparison {
     }
     let changes = pairs.filter { Self.isChanged($0, $1) }
     for (before, after) in changes {
-      let percent = String(format: "%+.1f %%", (after.median / before.median - 1) * 100)
+      let percent = ((after.median / before.median - 1) * 100).text(places: 1, hasSign: true) + " %"
       let numbers = "\(BenchTable.decimal(before.median)) to \(BenchTable.decimal(after.median))"
       lines.append(
         "changed: \(after.name), \(after.quantity): \(numbers)" + (before.median == 0 ? "" : " (\(percent))"))

@@ -1,5 +1,5 @@
 import CGStreamer
-import Foundation
+import Glibc
 import PipSink
 
 /// Test pictures to work on in turn, more than the processor's cache holds, and as much memory to copy them to.
@@ -61,27 +61,17 @@ final class BenchFrames {
 }
 
 /// Keeps the frames that arrive.
-private final class FrameCollector: SampleBufferConsumer, @unchecked Sendable {
-  // `@unchecked Sendable`: `sampleBuffers` is behind the condition's lock.
-  private let condition = NSCondition()
-  private var sampleBuffers: [SampleBuffer] = []
+private final class FrameCollector: SampleBufferConsumer {
+  private let sampleBuffers = Locked<[SampleBuffer]>([])
 
   func consume(_ sampleBuffer: SampleBuffer) {
-    condition.lock()
-    sampleBuffers.append(sampleBuffer)
-    condition.unlock()
-    condition.signal()
+    sampleBuffers.withLock { $0.append(sampleBuffer) }
+    sampleBuffers.wakeAll()
   }
 
-  func frames(_ count: Int) throws -> [SampleBuffer] {
-    condition.lock()
-    defer { condition.unlock() }
-    let deadline = Date(timeIntervalSinceNow: 30)
-    while sampleBuffers.count < count {
-      guard condition.wait(until: deadline) else {
-        throw DemoError(.failed, "the benchmark's source delivered no frames")
-      }
-    }
-    return sampleBuffers
+  func frames(_ count: Int) throws(DemoError) -> [SampleBuffer] {
+    let all = sampleBuffers.wait(until: .now.advanced(by: .seconds(30))) { $0.count < count ? nil : $0 }
+    guard let all else { throw DemoError(.failed, "the benchmark's source delivered no frames") }
+    return all
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import PipSink
 
 /// What all benchmarks take, and what they do with their result.

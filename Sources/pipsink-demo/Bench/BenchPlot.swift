@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// A result as bars in an SVG file: a panel for every quantity, a bar for every name's median, and a line from the
@@ -54,7 +53,14 @@ struct BenchPlot {
   }
 
   private static func text(_ x: Int, _ y: Int, _ text: String, _ attributes: String) -> String {
-    let escaped = text.visible.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
+    // By scalars: with a mark behind it "<" is another Character for Swift, and the same for XML.
+    let escaped = text.visible.unicodeScalars.map { scalar in
+      switch scalar {
+      case "&": "&amp;"
+      case "<": "&lt;"
+      default: String(scalar)
+      }
+    }.joined()
     return "<text x=\"\(x)\" y=\"\(y)\" \(attributes)>\(escaped)</text>"
   }
 }

@@ -1,4 +1,5 @@
-import Foundation
+import Glibc
+import PipSink
 
 /// The programs in `Benchmarks`, built where that is needed.
 struct BenchPrograms {
@@ -21,13 +22,11 @@ struct BenchPrograms {
   }
 
   private static func folder(above path: String) -> String? {
-    var url = URL(fileURLWithPath: path).standardizedFileURL
-    while url.path != "/" {
-      let folder = url.appendingPathComponent("Benchmarks")
-      if FileManager.default.fileExists(atPath: folder.appendingPathComponent("c-appsink/main.c").path) {
-        return folder.path
-      }
-      url.deleteLastPathComponent()
+    var above = String(taking: realpath(path, nil)) ?? ""
+    while let slash = above.lastIndex(of: "/") {
+      let folder = above + "/Benchmarks"
+      if access(folder + "/c-appsink/main.c", F_OK) == 0 { return folder }
+      above = String(above[..<slash])
     }
     return nil
   }

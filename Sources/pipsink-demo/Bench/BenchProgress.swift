@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// How far a benchmark is: one line with a bar and the time that is left, on a terminal only.
@@ -33,6 +32,6 @@ final class BenchProgress {
   private var remaining: String {
     guard done > 0 else { return "" }
     let elapsed = start.duration(to: .now) / .seconds(1)
-    return String(format: ", %.0f s left", elapsed / Double(done) * Double(total - done))
+    return ", \((elapsed / Double(done) * Double(total - done)).text(places: 0)) s left"
   }
 }

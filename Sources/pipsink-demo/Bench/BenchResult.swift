@@ -1,4 +1,4 @@
-import Foundation
+import PipSink
 
 /// What a benchmark found, as `--json` writes it.
 struct BenchResult: Codable {
@@ -30,9 +30,9 @@ struct BenchResult: Codable {
 
   init(contentsOf path: String) throws {
     do {
-      self = try JSONDecoder().decode(Self.self, from: try Data(contentsOf: URL(fileURLWithPath: path)))
+      self = try JSONText.decode(try InputFile.bytes(of: path))
     } catch {
-      throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \(error.localizedDescription)")
+      throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \(error)")
     }
     if let empty = measurements.first(where: \.rounds.isEmpty) {
       throw DemoError(.usage, "\"\(path)\" is no result of a benchmark: \"\(empty.name)\" has no rounds")
@@ -75,6 +75,6 @@ struct BenchResult: Codable {
   }
 
   private static func quoted(_ text: String) -> String {
-    "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    "\"" + text.parts(between: "\"").joined(separator: "\"\"") + "\""
   }
 }

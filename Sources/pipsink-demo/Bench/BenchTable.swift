@@ -1,5 +1,3 @@
-import Foundation
-
 /// A result for people: a row for every name, a column for every quantity, ratios first.
 struct BenchTable {
   let result: BenchResult
@@ -25,7 +23,7 @@ struct BenchTable {
     let all = [header] + rows
     let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
     let lines = all.map { row in
-      zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: "  ")
+      zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
     }
     let top = [
       result.ratioToC.map { "\(Self.decimal($0)) of the C program's frames a second" },
@@ -56,7 +54,7 @@ struct BenchTable {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
     guard !spreads.isEmpty else { return [] }
-    let spread = String(format: "%.0f", spreads[spreads.count / 2] * 100)
+    let spread = (spreads[spreads.count / 2] * 100).text(places: 0)
     return ["The lowest and the highest round of a number typically lie \(spread) % of the median apart."]
   }
 
@@ -65,7 +63,7 @@ struct BenchTable {
     let size = abs(value)
     let places =
       size >= 100 || value == value.rounded() && size >= 10 || value == 0 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3
-    return String(format: "%.\(places)f", value)
+    return value.text(places: places)
   }
 
   private func unique(_ words: [String]) -> [String] {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// What one run of a ``FramePathVariant`` took, from PLAYING to the end of the last stream. The C program prints the
 /// same.
@@ -43,7 +43,7 @@ struct FramePathStart {
   }
 
   private static var residentBytes: Int {
-    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
+    guard let text = try? InputFile.text(of: "/proc/self/statm") else { return 0 }
     let words = text.split(separator: " ")
     return words.count > 1 ? (Int(words[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
   }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Runs the variants of ``FramePathVariant``, each time in a process of its own.
 struct FramePathRun {
   let path: FramePathOptions

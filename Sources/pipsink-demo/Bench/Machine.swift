@@ -1,4 +1,5 @@
-import Foundation
+import CGStreamer
+import Glibc
 import PipSink
 
 /// What a benchmark ran on.
@@ -21,10 +22,10 @@ struct Machine: Codable, Equatable {
     let kernel = withUnsafeBytes(of: names.release) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     var load = [0.0]
     getloadavg(&load, 1)
-    let information = ProcessInfo.processInfo
     return Machine(
       processor: value(of: "model name", in: "/proc/cpuinfo", separator: ":") ?? "unknown",
-      processorCount: information.activeProcessorCount, memoryBytes: information.physicalMemory,
+      processorCount: Int(g_get_num_processors()),
+      memoryBytes: UInt64(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))),
       system: value(of: "PRETTY_NAME", in: "/etc/os-release", separator: "=") ?? "Linux", kernel: kernel,
       gstreamer: PipSink.gstreamerVersion, pipSink: PipSink.version, build: isOptimized ? "release" : "debug",
       loadAverage: (load[0] * 100).rounded() / 100)
@@ -45,10 +46,12 @@ struct Machine: Codable, Equatable {
 
   /// Of the first line that begins so.
   private static func value(of name: String, in path: String, separator: Character) -> String? {
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+    guard let text = try? InputFile.text(of: path),
       let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
       let position = line.firstIndex(of: separator)
     else { return nil }
-    return line[line.index(after: position)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t\""))
+    func isAround(_ character: Character) -> Bool { " \t\"".contains(character) }
+    let value = line[line.index(after: position)...].drop(while: isAround)
+    return value.lastIndex { !isAround($0) }.map { String(value[...$0]) } ?? ""
   }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A part of a benchmark: a size, an operation, a round.
 struct BenchPart {
   /// In the progress and in errors.
@@ -38,7 +36,7 @@ final class OwnProcesses {
   ) throws -> Report {
     let process = try start(program, arguments, environment: environment, readsOutput: true)
     let (output, status) = process.finish()
-    guard status == 0, let report = try? JSONDecoder().decode(Report.self, from: output) else {
+    guard status == 0, let report: Report = try? JSONText.decode(output) else {
       throw DemoError(ExitStatus(rawValue: status) ?? .failed, "\"\(name)\" failed: \(process.errors)")
     }
     return report

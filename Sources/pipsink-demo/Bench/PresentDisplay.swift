@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// A display server that windows are shown on.
 final class PresentDisplay {
@@ -17,8 +17,7 @@ final class PresentDisplay {
 
   /// The server's name, "Xvfb" for instance.
   var name: String? {
-    process.flatMap { try? String(contentsOfFile: "/proc/\($0)/comm", encoding: .utf8) }?
-      .trimmingCharacters(in: .newlines)
+    process.flatMap { try? InputFile.text(of: "/proc/\($0)/comm") }?.split(separator: "\n").first.map(String.init)
   }
 
   /// No program may find the other display server.
@@ -28,19 +27,19 @@ final class PresentDisplay {
   ///
   /// - Throws: ``DemoError`` when there is none.
   static func x11() throws -> PresentDisplay {
-    if let name = ProcessInfo.processInfo.environment["DISPLAY"], !name.isEmpty {
+    if let name = variable("DISPLAY") {
       let number = name.drop { $0 != ":" }.dropFirst().prefix { $0.isNumber }
       return PresentDisplay(
         x11Environment, process: ProcessorTime.process(listeningAt: "/tmp/.X11-unix/X\(number)"))
     }
-    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/Xvfb") else {
+    guard access("/usr/bin/Xvfb", X_OK) == 0 else {
       throw DemoError(.unavailable, "there is no DISPLAY and no Xvfb, which is in the Debian package xvfb")
     }
     let server = try ChildProcess(
       "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "1920x1200x24", "-nolisten", "tcp", "-noreset"],
       readsOutput: true)
     let line = String(decoding: server.availableOutput, as: UTF8.self)
-    guard let number = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+    guard let number = Int(line.split(separator: "\n").first ?? "") else {
       throw DemoError(.unavailable, "Xvfb did not start: \(server.errors)")
     }
     return PresentDisplay(
@@ -51,14 +50,18 @@ final class PresentDisplay {
   ///
   /// - Throws: ``DemoError`` when there is none.
   static func wayland() throws -> PresentDisplay {
-    let environment = ProcessInfo.processInfo.environment
-    guard let name = environment["WAYLAND_DISPLAY"], !name.isEmpty else {
+    guard let name = variable("WAYLAND_DISPLAY") else {
       throw DemoError(.unavailable, "there is no WAYLAND_DISPLAY")
     }
-    let path = name.hasPrefix("/") ? name : "\(environment["XDG_RUNTIME_DIR"] ?? "")/\(name)"
+    let path = name.hasPrefix("/") ? name : "\(variable("XDG_RUNTIME_DIR") ?? "")/\(name)"
     guard let process = ProcessorTime.process(listeningAt: path) else {
       throw DemoError(.unavailable, "no compositor listens at \(path)")
     }
     return PresentDisplay(["GDK_BACKEND": "wayland", "GST_GL_WINDOW": "wayland", "DISPLAY": ""], process: process)
+  }
+
+  /// Of the environment; nil also where it is empty.
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// A program that shows a source in a window, and is watched doing so.
@@ -21,9 +20,9 @@ struct PresentProgram {
   /// - Parameter elements: what the frames go through, with `%` for the window's size in caps.
   static func gstreamer(_ source: StillSource, _ elements: String, window: PictureSize) -> PresentProgram {
     let size = "video/x-raw,width=\(window.width),height=\(window.height)"
-    let pipeline = "\(source.description) ! \(elements.replacingOccurrences(of: "%", with: size))"
+    let pipeline = "\(source.description) ! \(elements.replacing("%", with: size))"
     return PresentProgram(
-      title: elements.replacingOccurrences(of: " ! %", with: ""), program: "/usr/bin/gst-launch-1.0",
+      title: elements.replacing(" ! %", with: ""), program: "/usr/bin/gst-launch-1.0",
       arguments: ["-q"] + pipeline.split(separator: " ").map(String.init))
   }
 
@@ -34,8 +33,8 @@ struct PresentProgram {
 
   /// Milliseconds of processor time a second, of the program and of the display server.
   func measure(on display: PresentDisplay, seconds: Double, in processes: OwnProcesses) async throws -> Double {
-    let state = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: state) }
+    let state = try ScratchFolder()
+    defer { state.remove() }
     let process = try processes.start(
       program, arguments,
       environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 })

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// The processor time of other processes, as the kernel's scheduler counts it.
 enum ProcessorTime {
@@ -6,9 +6,8 @@ enum ProcessorTime {
   static func nanoseconds(of processes: [Int32]) -> UInt64 {
     processes.reduce(0) { sum, process in
       let folder = "/proc/\(process)/task"
-      let tasks = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-      return tasks.reduce(sum) { sum, task in
-        let line = (try? String(contentsOfFile: "\(folder)/\(task)/schedstat", encoding: .utf8)) ?? ""
+      return InputFile.names(inFolder: folder).reduce(sum) { sum, task in
+        let line = (try? InputFile.text(of: "\(folder)/\(task)/schedstat")) ?? ""
         return sum + (line.split(separator: " ").first.flatMap { UInt64($0) } ?? 0)
       }
     }

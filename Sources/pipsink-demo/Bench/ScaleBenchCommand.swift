@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PipSink
 
 /// The cost of a frame by the number of streams, their size and their rate, and where it stops being the same.

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// So many streams of such a source.

@@ -1,4 +1,3 @@
-import Foundation
 import PipSink
 
 /// Says where the cost of a frame stops being the same.
@@ -26,11 +25,10 @@ struct ScaleVerdict {
       guard let cost = value(point, ScalePoint.cost), let share = value(point, ScalePoint.shown),
         let busy = value(point, ScalePoint.busy)
       else { continue }
-      let costs = String(
-        format: "a frame costs %.2f of what it does with %d", cost / best.cost, best.streams)
+      let costs = "a frame costs \((cost / best.cost).text(places: 2)) of what it does with \(best.streams)"
       let beginning = "\(name): linear below \(point.streams) streams; there "
       if share < Self.enough {
-        let use = String(format: "%.1f of %d processors busy", busy, result.machine.processorCount)
+        let use = "\(busy.text(places: 1)) of \(result.machine.processorCount) processors busy"
         return beginning + "\(Int(share * 100)) % of the frames are shown, with \(use)"
           + (best.streams > 0 ? ", and \(costs)" : "")
       }
@@ -57,9 +55,8 @@ struct ScaleVerdict {
     else { return nil }
     func pixels(_ point: ScalePoint) -> Double { Double(point.source.size.width * point.source.size.height) }
     let (times, more) = (high / low, pixels(large) / pixels(small))
-    return String(
-      format: "%@ has %.1f times the pixels of %@ and costs %.1f times as much a frame, with %d streams",
-      large.source.size.description, more, small.source.size.description, times, large.streams)
+    return "\(large.source.size) has \(more.text(places: 1)) times the pixels of \(small.source.size) and costs "
+      + "\(times.text(places: 1)) times as much a frame, with \(large.streams) streams"
   }
 
   private func value(_ point: ScalePoint, _ quantity: String) -> Double? {

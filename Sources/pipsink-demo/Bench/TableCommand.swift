@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PipSink
 
 /// Puts results into a document, so that its numbers are those of the files.
@@ -23,19 +22,19 @@ struct TableCommand: AsyncParsableCommand {
       return
     }
     do {
-      var text = try String(contentsOfFile: into, encoding: .utf8)
+      var text = try InputFile.text(of: into)
       for result in results { try Self.replace(result, in: &text) }
       try OutputFile.write(text.utf8, to: into)
-    } catch let error as CocoaError {
-      throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error.localizedDescription)")
+    } catch let error as InputFileError {
+      throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error)")
     } catch let error as OutputFileError {
       throw DemoError(.failed, "\"\(into)\" cannot be changed: \(error)")
     }
   }
 
   private static func replace(_ result: BenchResult, in text: inout String) throws {
-    guard let start = text.range(of: "<!-- bench:\(result.benchmark) -->\n"),
-      let end = text.range(of: "<!-- end -->", range: start.upperBound..<text.endIndex)
+    guard let start = text.firstRange(of: "<!-- bench:\(result.benchmark) -->\n"),
+      let end = text[start.upperBound...].firstRange(of: "<!-- end -->")
     else { throw DemoError(.usage, "the document has no place <!-- bench:\(result.benchmark) --> ... <!-- end -->") }
     text.replaceSubrange(start.upperBound..<end.lowerBound, with: BenchTable(result: result).markdown + "\n")
   }

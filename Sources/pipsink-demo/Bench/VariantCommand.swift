@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import GstPipSink
 
 /// One run of one variant of `route` and `memory`, in a process of its own: they start it, and a profiler may.
@@ -38,6 +37,6 @@ struct VariantCommand: AsyncParsableCommand {
       case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
         try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
       }
-    try StandardStream.output.deliver(try JSONEncoder().encode(report), as: "the result")
+    try StandardStream.output.deliver(try JSONText.encode(report), as: "the result")
   }
 }
