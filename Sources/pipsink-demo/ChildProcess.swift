@@ -135,4 +135,10 @@ final class ChildProcess {
 
   /// This program's own file.
   static var demo: String { String(taking: realpath("/proc/self/exe", nil)) ?? CommandLine.arguments[0] }
+
+  /// The path of a file in this program's folder, whether there is one or not.
+  static func file(besideDemo name: String) -> String {
+    let demo = demo
+    return demo[..<(demo.lastIndex(of: "/") ?? demo.startIndex)] + "/" + name
+  }
 }

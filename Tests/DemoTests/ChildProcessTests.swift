@@ -55,6 +55,11 @@ import Testing
     #expect(error.message.hasPrefix("/nowhere/at-all cannot be started: "), "\(error.message)")
   }
 
+  /// The benchmarks look there for the plugin.
+  @Test func aFileBesideThisProgramIsInItsFolder() {
+    #expect(ChildProcess.file(besideDemo: "pipsink-demo") == Demo.path)
+  }
+
   /// Of processes.
   private static func children(of parent: Int32) -> [Int32] {
     InputFile.names(inFolder: "/proc").compactMap { Int32($0) }.filter { process in

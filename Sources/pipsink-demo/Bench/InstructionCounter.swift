@@ -87,7 +87,7 @@ final class InstructionCounter {
   /// A folder with a link to the plugin beside this program, and nothing else in it; nil where there is no such plugin.
   private static func pluginFolder(in folder: ScratchFolder) throws(DemoError) -> String? {
     let (path, name) = (folder.path + "/plugins", "libgstpipsink.so")
-    let plugin = ChildProcess.demo.replacing(/[^\/]*$/, with: name)
+    let plugin = ChildProcess.file(besideDemo: name)
     guard access(plugin, F_OK) == 0 else { return nil }
     guard mkdir(path, 0o700) == 0, symlink(plugin, "\(path)/\(name)") == 0 else {
       throw DemoError(.failed, "\"\(path)\" cannot be written: \(String(cString: strerror(errno)))")
