@@ -116,14 +116,15 @@ final class GTKVideoSurface: VideoRenderer {
     }
     let mustRequest = state.withLock { state in
       state.mustRemake = true
-      state.spare = pictures
+      // The view may have got another size meanwhile, and pictures for that.
+      if state.size == size { state.spare = pictures }
       defer { state.isPaintRequested = true }
       return !state.isPaintRequested
     }
     if mustRequest { requestPaint() }
   }
 
-  /// GTK's thread looks at the view's size whenever it paints; the frame is tried again after that.
+  /// Has GTK's thread look at the view's size, as it does whenever it paints. Another size has the layer try its frame again.
   func updateSize() { requestPaint() }
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {

@@ -132,4 +132,36 @@ import Testing
       }
     }
   }
+
+  @Test(.enabled(if: !ElementHarness.isSanitized, "a sanitizer ends a process that gets no memory"))
+  func aSurfaceThatFindsNoMemoryToBeRebuiltKeepsItsPictureAndIsRebuiltLater() async {
+    await #expect(processExitsWith: .success) {
+      let size = PictureSize(width: 4096, height: 4096)
+      let (byteCount, surface) = (size.width * size.height * 4, try OffscreenRenderer(size: size))
+      let frame = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 32, 32, pattern: "white"))
+      func isWhite() throws -> Bool {
+        try surface.render(frame, gravity: .resize)
+        return surface.image()?.pixel(size.width - 1, size.height - 1).allSatisfy { $0 > 250 } == true
+      }
+      #expect(try isWhite())
+
+      let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
+      var old = rlimit()
+      getrlimit(resource, &old)
+      // The first number is all that the process has, in pages.
+      let statm = try #require(firstLine(ofFile: "/proc/self/statm"))
+      let pages = try #require(statm.split(separator: " ").first.flatMap { rlim_t($0) })
+      var tight = rlimit(rlim_cur: pages * rlim_t(getpagesize()) + rlim_t(byteCount / 2), rlim_max: old.rlim_max)
+      try #require(setrlimit(resource, &tight) == 0)
+      let failure = #expect(throws: RenderingError.self) { try surface.rebuild() }
+      #expect(failure == RenderingError(.frame(.outOfMemory(byteCount: byteCount))))
+      #expect(failure?.code == .other(-1), "it is neither the frame's size nor its format")
+      #expect(surface.hasImage)
+
+      try #require(setrlimit(resource, &old) == 0)
+      try surface.rebuild()
+      #expect(!surface.hasImage)
+      #expect(try isWhite())
+    }
+  }
 }

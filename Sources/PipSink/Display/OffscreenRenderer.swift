@@ -64,11 +64,12 @@ public final class OffscreenRenderer: VideoRenderer {
     }
   }
 
-  /// Takes other memory, of the same size.
+  /// Takes other memory, of the same size. Where there is none, the picture stays.
   public func rebuild() throws(RenderingError) {
     let filter = scalingFilter
     do throws(PipSinkError) {
-      try state.withLock { canvas throws(PipSinkError) in canvas = try Canvas(size: canvas.size, scalingFilter: filter)
+      try state.withLock { canvas throws(PipSinkError) in
+        canvas = try Canvas(size: canvas.size, scalingFilter: filter)
       }
     } catch {
       throw RenderingError(error)
