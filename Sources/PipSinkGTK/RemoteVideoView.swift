@@ -4,12 +4,17 @@ import PipSink
 /// A stream's place in a window: its picture or what stands there instead, its name, whether its microphone is off, and a
 /// button for picture-in-picture.
 ///
-/// It owns one display layer, which follows its bounds.
+/// It owns one display layer, which follows its bounds, and which can be exchanged while frames flow.
 @MainActor
 public final class RemoteVideoView: GTKWidgetOwner {
   public let streamID: StreamID
   public let view: GTKVideoView
-  public let layer: SampleBufferDisplayLayer
+  /// What is shown here. Another layer has the view's place, size and placeholder at once, and shows its newest frame there,
+  /// or black until it has one. The one before leaves first: nothing of it is seen any more, and it can be shown elsewhere.
+  public var layer: SampleBufferDisplayLayer {
+    // The surface goes from the one layer to the other by itself.
+    didSet { layer.attach(to: view.renderer) }
+  }
   public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(overlay) }
 
   let overlay: GtkWidgetPointer
@@ -37,6 +42,8 @@ public final class RemoteVideoView: GTKWidgetOwner {
     nameLabel = gtk_label_new(streamID.rawValue)
     (cover, microphone) = (PictureCover(), MicrophoneMark())
     gtk_container_add(overlay.asContainer, view.widget)
+    // Whoever shows this view shows all of it.
+    gtk_widget_show(view.widget)
     cover.add(to: overlay, over: view.widget)
     addName()
     microphone.add(to: overlay, over: view.widget)

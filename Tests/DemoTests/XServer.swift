@@ -161,6 +161,11 @@ final class XServer {
 
   /// What is on the screen, or in a window with what covers it.
   func screenshot(of window: String = "root") async throws -> BGRAImage {
+    try await Self.screenshot(of: window, environment: environment)
+  }
+
+  /// - Parameter environment: a server's, which may be another process's.
+  static func screenshot(of window: String = "root", environment: [String: String]) async throws -> BGRAImage {
     let folder = try TemporaryFolder()
     let path = folder.path("screen.png")
     let program = try RunningProgram("/usr/bin/import", ["-window", window, path], environment: environment)

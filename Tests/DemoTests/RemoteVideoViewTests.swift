@@ -1,0 +1,96 @@
+import CGTK
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkGTK
+
+/// A view in a window of an app's own, looked at from outside. GTK runs in a process of its own for each test, since a
+/// program can open one display only.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox or the X tools are not installed"))
+struct RemoteVideoViewTests {
+  @Test func anotherLayerHasTheViewsPlaceAtOnceAndNothingIsSeenOfTheOneBefore() async throws {
+    let server = try await XServer(size: "480x320")
+    await #expect(processExitsWith: .success) { [environment = server.environment as [String: String]] in
+      for (name, value) in environment { setenv(name, value, 1) }
+      try await LayerExchange.run(environment)
+    }
+    server.stop()
+  }
+}
+
+/// Frames come to two layers, one of which the view has. What fails here is the test's failure.
+private enum LayerExchange {
+  @MainActor
+  static func run(_ environment: [String: String]) async throws {
+    let (old, new) = (makeLayer("old"), makeLayer("new"))
+    let view = try RemoteVideoView(streamID: "a", layer: old)
+    let window = try VideoWindow(content: view, size: PictureSize(width: 320, height: 180))
+    view.placeholder = nil
+    view.showsName = false
+    window.show()
+    /// What is on the screen after frames have come to the layers.
+    func screen(_ layers: SampleBufferDisplayLayer...) async throws -> Screen {
+      for layer in layers { layer.enqueue(try PlainFrame.make(layer === old ? Screen.red : Screen.green)) }
+      var calls = 0
+      while calls < 100, g_main_context_iteration(nil, 0) != 0 { calls += 1 }
+      return Screen(try await XServer.screenshot(environment: environment))
+    }
+
+    var place: [Int] = []
+    let isShown = try await eventually {
+      place = try await screen(old).red
+      return place.count == 320 * 180
+    }
+    try #require(isShown, "\(place.count) pixels of the first layer's colour")
+
+    // It has no frame yet.
+    view.layer = new
+    #expect(try await eventually { try await screen(old).isBlack(place) })
+    #expect(old.bounds == nil && new.bounds == view.view.renderSize)
+    for _ in 0..<5 { #expect(try await screen(old).isBlack(place), "frames of the layer that has left are not shown") }
+
+    var reds = 0
+    let isExchanged = try await eventually {
+      let screen = try await screen(old, new)
+      reds += screen.red.count
+      return screen.green == place
+    }
+    #expect(isExchanged && reds == 0)
+    for _ in 0..<5 {
+      let screen = try await screen(old, new)
+      #expect(screen.green == place && screen.red.isEmpty)
+    }
+
+    // The newest frame that came meanwhile is there, without another one.
+    view.layer = old
+    #expect(try await eventually { try await screen().red == place })
+    #expect(new.bounds == nil && view.layer === old)
+  }
+
+  private static func makeLayer(_ name: String) -> SampleBufferDisplayLayer {
+    SampleBufferDisplayLayer(name: name, videoGravity: .resize)
+  }
+
+  private struct Screen {
+    /// Blue, green and red.
+    static let (red, green) = ([0, 0, 255] as [UInt8], [0, 255, 0] as [UInt8])
+    private let bytes: [UInt8]
+
+    init(_ image: BGRAImage) { bytes = image.bytes }
+
+    /// The pixels of the colour that only the one layer's frames have, from the upper left corner on.
+    var red: [Int] { pixels(Self.red) }
+    var green: [Int] { pixels(Self.green) }
+
+    func isBlack(_ place: [Int]) -> Bool { place.allSatisfy { has($0, [0, 0, 0]) } }
+
+    private func pixels(_ color: [UInt8]) -> [Int] { (0..<bytes.count / 4).filter { has($0, color) } }
+
+    /// Nearly: how colours are converted is not looked at here.
+    @inline(__always)
+    private func has(_ pixel: Int, _ color: [UInt8]) -> Bool {
+      (0..<3).allSatisfy { abs(Int(bytes[4 * pixel + $0]) - Int(color[$0])) < 8 }
+    }
+  }
+}
