@@ -164,4 +164,18 @@ import Testing
     #expect(session.placeholder(of: "a") == .inPictureInPicture)
     await session.invalidate()
   }
+
+  @Test func aStreamThatTheRouterHasBeforeItsSessionIsRefusedUntilThat() async throws {
+    let session = try PictureInPictureSession(display: try OffscreenDisplay())
+    _ = try session.addInput("a")
+    session.router.addStream("b", inApp: nil)
+    #expect(throws: PipSinkError.stream(.unknown("b", known: ["a"]))) {
+      try session.setSecondPictureInPictureStream("b")
+    }
+    #expect(session.secondPictureInPictureStreamID == nil)
+    _ = try session.addInput("b")
+    try session.setSecondPictureInPictureStream("b")
+    #expect(session.secondPictureInPictureStreamID == "b")
+    await session.invalidate()
+  }
 }

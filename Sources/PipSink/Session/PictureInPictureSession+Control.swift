@@ -30,6 +30,10 @@ extension PictureInPictureSession {
   ///
   /// - Throws: as ``PictureInPictureController/setSecondStream(_:)``; then nothing has changed.
   public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
+    // The router may have a stream before the session, which could not tell of its end then.
+    if let streamID, playStates[streamID] == nil {
+      throw .stream(.unknown(streamID, known: playStates.keys.sorted()))
+    }
     defer { updatePlaceholders() }
     try controller.setSecondStream(streamID)
   }
