@@ -225,9 +225,13 @@ import Testing
     for action in [PictureInPictureAction.mute, .playPause] { call.window.perform(action) }
     // Of what is the controller's own business nobody else decides.
     controller.handledActions = [.mute, .skipForward, .nextStream]
+    #expect(call.window.presentation?.actions == [.backToApp, .close, .mute, .skipForward])
+    for action in [PictureInPictureAction.mute, .skipForward, .skipBackward] { call.window.perform(action) }
+    #expect(await eventually { log.events == [.action(.mute), .action(.skipForward)] }, "\(log.events)")
+    controller.requiresLinearPlayback = true
     #expect(call.window.presentation?.actions == [.backToApp, .close, .mute])
-    call.window.perform(.mute)
-    #expect(await eventually { log.events == [.action(.mute)] }, "\(log.events)")
+    controller.requiresLinearPlayback = false
+    #expect(call.window.presentation?.actions == [.backToApp, .close, .mute, .skipForward])
   }
 
   @Test func theWindowIsToldWhatTheAppSays() async throws {

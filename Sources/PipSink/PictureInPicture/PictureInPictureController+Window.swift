@@ -58,11 +58,12 @@ extension PictureInPictureController {
     if let delegate = source.playbackDelegate {
       actions.insert(.playPause)
       let range = delegate.pictureInPictureControllerTimeRange(self)
-      if !range.isLive, !requiresLinearPlayback { actions.formUnion([.skipBackward, .skipForward]) }
+      if !range.isLive { actions.formUnion([.skipBackward, .skipForward]) }
     } else {
       actions.formUnion(handledActions.intersection([.playPause, .mute, .skipBackward, .skipForward]))
       if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
     }
+    if requiresLinearPlayback { actions.subtract([.skipBackward, .skipForward]) }
     return actions
   }
 
