@@ -42,6 +42,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   lazy var pointer = WindowPointer(self)
   private var halves: WindowHalves
   private var cover: PictureCover
+  private var fade: Fade
   private var microphone: MicrophoneMark
   private let placementPath: String?
   private static var hasWarned = false
@@ -69,6 +70,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
         """)
     }
     (window, halves, cover, microphone, controls) = Self.makeWidgets(around: view)
+    fade = Fade(window)
     setUp()
     view.renderSizeDidChange = { [weak self] size in
       guard let self, isOpen else { return }
@@ -121,7 +123,11 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       // And GTK remembers that the user had minimised it.
       gtk_window_deiconify(window.asWindow)
     }
+    // Only a compositing window manager can show what is half there. On Wayland it is the compositor that brings in a window.
+    let fades = GTKDisplay.kind == .x11 && gdk_screen_is_composited(gtk_widget_get_screen(window)) != 0
+    fade.stop(at: fades ? 0 : 1)
     gtk_widget_show(window)
+    if fades { fade.run(to: 1) }
     // Some window managers place a window when it is mapped.
     snap(to: placement.corner)
     PictureInPictureDisplay.register(self)
@@ -134,6 +140,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     Self.stack.close(ObjectIdentifier(self))
     guard !GTKDisplay.isLost else { return }
     controls.hide()
+    fade.stop(at: 1)
     gtk_widget_hide(window)
   }
 
@@ -180,7 +187,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var aspectRatio: Double? { presentation?.aspectRatio }
 
   private func showCover(_ content: PictureInPictureContent) {
-    cover.text =
+    let text: String? =
       switch content {
       case .video, .screenShare: nil
       case .cameraOff(let name): "\(name)\nCamera is off"
@@ -188,6 +195,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       case .ended(let name): "\(name)\nThe stream has ended"
       case .inactive: "No video"
       }
+    cover.show(text)
   }
 
   // MARK: - Set-up
@@ -252,6 +260,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     g_object_unref(window)
     presentation = nil
     (window, halves, cover, microphone, controls) = Self.makeWidgets(around: view)
+    fade = Fade(window)
     setUp()
     if wasOpen { lose("it was killed") }
   }

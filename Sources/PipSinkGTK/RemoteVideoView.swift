@@ -48,7 +48,7 @@ public final class RemoteVideoView: GTKWidgetOwner {
     addName()
     microphone.add(to: overlay, over: view.widget)
     placeholder = .waiting
-    cover.text = placeholder?.text
+    cover.show(placeholder?.text)
   }
 
   isolated deinit {
@@ -59,9 +59,13 @@ public final class RemoteVideoView: GTKWidgetOwner {
   }
 
   /// What is shown instead of the picture, all of which it hides; nil shows the picture.
+  ///
+  /// The picture of a stream that goes to picture-in-picture fades into the placeholder, and comes back so, unless the user
+  /// wants no animations. Every other placeholder is there at once, so that nothing is seen of a camera that is off.
   public var placeholder: StreamPlaceholder? {
     didSet {
-      cover.text = placeholder?.text
+      let isMove = [oldValue, placeholder].contains(.inPictureInPicture)
+      cover.show(placeholder?.text, fades: isMove)
       controls?.isInPictureInPicture = placeholder == .inPictureInPicture
     }
   }
