@@ -19,17 +19,24 @@ extension PictureInPictureSession {
     emit(.seeked(streamID, to: wanted))
   }
 
-  /// The same, from where the stream is; `interval` may be negative.
+  /// The same, from where the stream is; `interval` may be negative. After another seek it waits for the first frame from
+  /// there, since only then the stream says where it is, but no longer than ``VideoEngine/stateChangeTimeout``.
   ///
   /// - Throws: as above, and ``PipSinkError/Pipeline/notSeekable(reason:)`` where the stream does not say where it is.
   public func seek(_ streamID: StreamID, by interval: MediaTime) async throws(PipSinkError) {
-    guard let position = await timeline(of: streamID)?.position else {
-      throw .pipeline(.notSeekable(reason: "it does not say where it is"))
+    let deadline = ContinuousClock.now + engine.stateChangeTimeout
+    var position = await timeline(of: streamID)?.position
+    while position == nil, duration(of: streamID) != nil, ContinuousClock.now < deadline,
+      (try? await Task.sleep(for: .milliseconds(20))) != nil
+    {
+      position = await timeline(of: streamID)?.position
     }
+    guard let position else { throw .pipeline(.notSeekable(reason: "it does not say where it is")) }
     try await seek(streamID, to: position + interval)
   }
 
-  /// Seeks for a control, whose user waits for no answer (``SessionEvent/refused(_:)``).
+  /// Seeks for a control, whose user waits for no answer (``SessionEvent/refused(_:)``). One seek begins when the one before
+  /// has ended, so that two are twice as far.
   func skip(_ streamID: StreamID, by interval: MediaTime) {
     attemptLater { session throws(PipSinkError) in try await session.seek(streamID, by: interval) }
   }
@@ -42,7 +49,8 @@ extension PictureInPictureSession {
   private func attemptLater(
     _ body: @escaping @MainActor (PictureInPictureSession) async throws(PipSinkError) -> Void
   ) {
-    Task { [weak self] in
+    skipping = Task { [weak self, skipping] in
+      await skipping?.value
       guard let self else { return }
       do throws(PipSinkError) {
         try await body(self)

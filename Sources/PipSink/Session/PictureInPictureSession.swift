@@ -71,6 +71,8 @@ public final class PictureInPictureSession {
   var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   /// Of streams that can be sought in.
   var durations: [StreamID: MediaTime] = [:]
+  /// The last of the seeks that controls have asked for.
+  var skipping: Task<Void, Never>?
   var chains: [StreamID: ProcessorChain] = [:]
   /// By the streams with a pipeline of their own: whether they have been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
