@@ -61,6 +61,10 @@ public final class VideoWindow {
     gtk_widget_show(window)
   }
 
+  public func hide() {
+    if !GTKDisplay.isLost { gtk_widget_hide(window) }
+  }
+
   /// Shows it again where it was minimised, covered, or on another workspace.
   public func present() {
     GTKDisplay.present(window)

@@ -154,6 +154,8 @@ public class WidgetDisplay: SessionDisplay {
 
   public func show() {}
 
+  public func hide() {}
+
   public var canPresent: Bool { window != nil }
 
   public func present() {

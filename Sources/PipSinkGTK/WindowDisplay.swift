@@ -46,6 +46,11 @@ public final class WindowDisplay: WidgetDisplay {
     window.show()
   }
 
+  public override func hide() {
+    isShown = false
+    window.hide()
+  }
+
   public override var canPresent: Bool { isShown }
 
   public override func present() {

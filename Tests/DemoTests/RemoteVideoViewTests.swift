@@ -17,6 +17,41 @@ struct RemoteVideoViewTests {
     }
     server.stop()
   }
+
+  @Test func anInvalidatedSessionHasNoWindowAndItsRunReturns() async throws {
+    let server = try await XServer(size: "480x320")
+    await #expect(processExitsWith: .success) { [environment = server.environment as [String: String]] in
+      try await SessionEnd.run(environment)
+    }
+    server.stop()
+  }
+}
+
+/// A session ends itself while it runs.
+private enum SessionEnd {
+  @MainActor
+  static func run(_ environment: [String: String]) async throws {
+    for (name, value) in environment { setenv(name, value, 1) }
+    let session = try PictureInPictureSession(
+      "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! appsink name=a",
+      display: try WindowDisplay(size: PictureSize(width: 320, height: 180)))
+    let hasReturned = Locked(false)
+    let running = Task {
+      try await session.run()
+      hasReturned.withLock { $0 = true }
+    }
+    func hasWindow() async throws -> Bool {
+      var calls = 0
+      while calls < 100, g_main_context_iteration(nil, 0) != 0 { calls += 1 }
+      let windows = try RunningProgram("/usr/bin/wmctrl", ["-l"], environment: environment)
+      return try await windows.result(seconds: 30).output.contains("PipSink")
+    }
+    #expect(try await eventually { try await hasWindow() })
+    #expect(!hasReturned.withLock { $0 })
+    await session.invalidate()
+    try await running.value
+    #expect(try await eventually { try await !hasWindow() })
+  }
 }
 
 /// Frames come to two layers, one of which the view has. What fails here is the test's failure.

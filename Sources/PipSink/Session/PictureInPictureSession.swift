@@ -180,7 +180,8 @@ public final class PictureInPictureSession {
     try await engine.start(within: engine.stateChangeTimeout) { Self.input(of: $0, router, chains[$0]) }
   }
 
-  /// Starts the session, waits until the user closes the app's window or every stream has come to its end, and stops it.
+  /// Starts the session, waits until the user closes the app's window, every stream has come to its end, or
+  /// ``invalidate()`` is called, and stops it.
   ///
   /// - Throws: as ``start()``.
   public func run() async throws(PipSinkError) {
@@ -206,11 +207,14 @@ public final class PictureInPictureSession {
     await engine.stop(within: time ?? engine.stateChangeTimeout)
   }
 
-  /// Ends everything: streams, picture-in-picture, windows for single streams.
+  /// Ends everything: streams, picture-in-picture, windows for single streams, the app's window where it is the display's
+  /// own. The streams of ``events()`` end then, and ``run()`` returns.
   public func invalidate() async {
     uninitializePictureInPicture()
     dedicatedControllers = [:]
+    display.hide()
     await stop()
+    broadcast.finish()
   }
 
   /// What the process has used while picture-in-picture was active with the session's own window, up to now.

@@ -40,6 +40,10 @@ public protocol SessionDisplay: AnyObject {
   /// Shows the app's window; called when the session starts.
   func show()
 
+  /// Takes the app's window away, where there is one of the display's own, and by default does nothing. ``show()`` brings
+  /// it back.
+  func hide()
+
   /// Whether the app has a window that ``present()`` can bring back.
   var canPresent: Bool { get }
 
@@ -105,6 +109,7 @@ extension SessionDisplay {
 
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {}
   public func show() {}
+  public func hide() {}
   public func present() {}
   public func watchBackground(_ isWatched: Bool) {}
   public func perform(_ action: SessionDisplayAction) {}

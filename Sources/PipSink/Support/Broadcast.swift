@@ -7,8 +7,15 @@ final class Broadcast<Element: Sendable>: Sendable {
   }
   private let state = Locked(State())
 
-  deinit {
-    for continuation in state.withLock({ $0.continuations.values }) { continuation.finish() }
+  deinit { finish() }
+
+  /// Ends the streams that there are.
+  func finish() {
+    let ended = state.withLock { state in
+      defer { state.continuations = [:] }
+      return Array(state.continuations.values)
+    }
+    for continuation in ended { continuation.finish() }
   }
 
   /// Everything that is sent from now on. A reader that falls behind by `limit` values loses the oldest.
