@@ -19,7 +19,7 @@ final class Fade {
 
   /// Changes the widget's opacity from what it is.
   ///
-  /// - Parameter done: called when it has changed, and not when another change or ``stop()`` comes before.
+  /// - Parameter done: called when it has changed, and not when another change or ``stop(at:)`` comes before.
   func run(to opacity: Double, done: @escaping @MainActor () -> Void = {}) {
     task?.cancel()
     guard Self.isWanted(on: widget) else {
