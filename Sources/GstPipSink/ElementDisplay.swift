@@ -32,6 +32,11 @@ final class ElementDisplay: SessionDisplay {
       guard let self, let member = pictureInPictureStreamID?().flatMap({ self.members[$0] }) else { return }
       ElementNavigation.send(key: key, to: member)
     }
+    // A bin starts its elements from the last one to the first.
+    windows.areInOrder = { [weak self] left, right in
+      guard let self, let left = members[left], let right = members[right] else { return false }
+      return left.element.number < right.element.number
+    }
     windows.pointerHandler = { [weak self] id, event, size in
       if let member = self?.members[id] { ElementNavigation.send(event, on: size, to: member) }
     }

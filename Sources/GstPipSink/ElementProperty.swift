@@ -16,9 +16,16 @@ struct ElementProperty: Sendable {
 
   /// A property's number in GObject is its place, counted from 1.
   static let all: [ElementProperty] = [
-    string(
-      "stream-id", "Stream ID", "By which the session knows the stream (null = the element's name)", whenReady,
-      get: { $0.streamID?.rawValue }, set: { $0.streamID = identifier($1) }),
+    ElementProperty(name: "stream-id") {
+      g_param_spec_string(
+        "stream-id", "Stream ID", "By which the session knows the stream; the element's name unless it is set", nil,
+        whenReady)
+    } set: { state, value in
+      let id = identifier(text(of: value))
+      state.set { $0.streamID = id }
+    } get: { state, value in
+      g_value_set_string(value, state.streamID.rawValue)
+    },
     string(
       "session", "Session", "Elements of one session in a process share the window, picture-in-picture and the routing",
       whenReady, get: { $0.session }, set: { $0.session = $1 ?? ElementSettings().session }),
@@ -120,6 +127,10 @@ struct ElementProperty: Sendable {
     gst_video_overlay_install_properties(objectClass, gint(all.count))
   }
 
+  private static func text(of value: UnsafePointer<GValue>) -> String? {
+    g_value_get_string(value).map { String(cString: $0) }
+  }
+
   /// An empty one is none.
   private static func identifier(_ text: String?) -> StreamID? {
     text.flatMap { $0.isEmpty ? nil : StreamID($0) }
@@ -133,7 +144,7 @@ struct ElementProperty: Sendable {
     ElementProperty(name: name) {
       g_param_spec_string(name, nick, summary, get(ElementSettings()), flags)
     } set: { state, value in
-      let text = g_value_get_string(value).map { String(cString: $0) }
+      let text = text(of: value)
       state.set { set(&$0, text) }
     } get: { state, value in
       g_value_set_string(value, get(state.settings))

@@ -1,10 +1,15 @@
 import CGStreamer
 import PipSink
+import Synchronization
 
 /// An element as the main actor knows it: not kept alive by that.
 ///
 /// `@unchecked Sendable`: a GWeakRef may be used from every thread.
 final class ElementReference: @unchecked Sendable {
+  private static let count = Atomic<UInt64>(0)
+
+  /// How many elements had been made when this one was: in a pipeline from a description, its place there.
+  let number = ElementReference.count.wrappingAdd(1, ordering: .relaxed).oldValue
   private let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
 
   init(_ element: UnsafeMutableRawPointer) {

@@ -25,9 +25,12 @@ public final class GridVideoView: GTKWidgetOwner, StreamViewContainer {
     try GTKDisplay.open()
   }
 
+  /// Whether one view comes before another; nil has every new one come last.
+  var areInOrder: (@MainActor (RemoteVideoView, RemoteVideoView) -> Bool)?
+
   /// Adds a stream's view behind those that are there.
   public func add(_ view: RemoteVideoView) {
-    views.append(view)
+    views.insert(view, at: views.firstIndex { areInOrder?(view, $0) ?? false } ?? views.endIndex)
     tiles.add(view.overlay)
   }
 

@@ -35,6 +35,13 @@ public class WidgetDisplay: SessionDisplay {
   }
   /// The keys that the session hears of; nil for all.
   package var reportedKeys: Set<Character>?
+  /// Whether one stream comes before another in the grid; nil has every new one come last.
+  package var areInOrder: (@MainActor (StreamID, StreamID) -> Bool)? {
+    didSet {
+      let areInOrder = areInOrder ?? { _, _ in false }
+      (container as? GridVideoView)?.areInOrder = { areInOrder($0.streamID, $1.streamID) }
+    }
+  }
   /// Called when a stream's view has been made.
   var viewAdded: (@MainActor () -> Void)?
 

@@ -53,6 +53,27 @@ struct ExampleTests {
   }
 
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+  func theFilmInPythonTellsOfItsWindowAndEndsWithIt() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await XServer()
+    let example = try RunningProgram(
+      "/usr/bin/python3", [Demo.root.appendingPathComponent("examples/pip.py").path],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let window = try await server.window("Picture in Picture: video")
+    #expect(
+      try await eventually { try await isYellow(server.screenshot(), window.x + window.width * 3 / 14, window.y + 40) })
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    let result = try await example.result()
+    #expect(result.status == 0, "\(result.errors)")
+    let events = result.output.split(separator: "\n").compactMap { $0.split(separator: ",").first.map(String.init) }
+    #expect(
+      events.filter { $0 != "pip-source-changed" } == [
+        "pip-will-start", "pip-did-start", "pip-will-stop", "pip-did-stop",
+      ],
+      "\(result.output)")
+  }
+
+  @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
   func theXProgramInCShowsItsStreamInItsWindowAndInPictureInPicture() async throws {
     let folder = try TemporaryFolder()
     let source = Demo.root.appendingPathComponent("examples/overlay.c").path

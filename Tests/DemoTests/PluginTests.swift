@@ -81,6 +81,27 @@ struct PluginTests {
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func theWindowHasTheStreamsInThePipelinesOrder() async throws {
+    let server = try await XServer()
+    let launch = try Plugin.launch(
+      "videotestsrc pattern=red ! pipsink stream-id=b videotestsrc pattern=blue ! pipsink stream-id=a", folder,
+      environment: server.environment)
+    let window = try await server.window("PipSink")
+    let row = window.y + window.height / 2
+    let isInOrder = try await eventually {
+      let image = try await server.screenshot()
+      let pixels = (window.x..<window.x + window.width).map { image.pixel($0, row) }
+      guard let red = pixels.firstIndex(where: { $0[2] > 200 && $0[0] < 60 }),
+        let blue = pixels.firstIndex(where: { $0[0] > 200 && $0[2] < 60 })
+      else { return false }
+      #expect(red < blue)
+      return true
+    }
+    #expect(isInOrder, "\(launch.errors)")
+    launch.stop()
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func onX11ThePictureInPictureWindowIsShownToTheEnd() async throws {
     let server = try await XServer()
     let launch = try Plugin.launch(

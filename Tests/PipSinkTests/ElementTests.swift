@@ -73,6 +73,27 @@ import Testing
     }
   }
 
+  @Test func theNameThatStandsForAStreamIDIsReadAsIt() throws {
+    let element = try ElementHarness.makeElement("name=remote surface=none")
+    defer { gst_object_unref(element) }
+    let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self)
+    func streamID() -> String? {
+      var value = GValue()
+      g_object_get_property(object, "stream-id", &value)
+      defer { g_value_unset(&value) }
+      return g_value_get_string(&value).map { String(cString: $0) }
+    }
+    #expect(streamID() == "remote")
+    var value = GValue()
+    g_value_init(&value, GType(16 << 2))
+    defer { g_value_unset(&value) }
+    for (text, id) in [("camera", "camera"), ("", "remote")] {
+      g_value_set_string(&value, text)
+      g_object_set_property(object, "stream-id", &value)
+      #expect(streamID() == id)
+    }
+  }
+
   @Test func everyPropertyTakesAndGivesBackAnyValue() throws {
     let element = try ElementHarness.makeElement()
     defer { gst_object_unref(element) }

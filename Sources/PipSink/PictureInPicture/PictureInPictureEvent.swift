@@ -2,7 +2,8 @@
 ///
 /// The order is guaranteed: `willStart`, then either `failedToStart` or `didStart`; after `didStart`, and only then,
 /// `willStop`, perhaps `restoreUserInterface` and `restoreFailed`, and `didStop`; only then the next `willStart`. The others come between
-/// `willStart` and the end of the run, but `stateChanged` at any time.
+/// `willStart` and the end of the run (the window's first `renderSizeChanged` before its first picture), but `stateChanged`
+/// and `sourceChanged` at any time.
 public enum PictureInPictureEvent: Equatable, Sendable {
   case willStart
   /// The window shows a picture. `latency` is the time from the request to that; nil when no picture came in time.
@@ -18,6 +19,8 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   case didStop(PictureInPictureStopReason)
   /// In pixels.
   case renderSizeChanged(PictureSize)
+  /// Another stream is ``PictureInPictureController/currentStreamID``: it is in the window from now on, or, where there is
+  /// none, the next start shows it.
   case sourceChanged(from: StreamID, to: StreamID)
   /// One transition of ZEGO's diagram. Where one thing brings about several, each is told, and
   /// ``PictureInPictureController/state`` is already the last of them.
