@@ -17,6 +17,7 @@ let testsCosts = Context.environment["PIPSINK_COST_TESTS"] == "1"
 let demoDependencies: [Target.Dependency] = [
   "CGStreamer",
   "PipSink",
+  "PipSinkWindows",
   "PipSinkGTK",
   "PipSinkDBus",
   "GstPipSink",
@@ -28,6 +29,7 @@ let package = Package(
   name: "pipsink",
   products: [
     .library(name: "PipSink", targets: ["PipSink"]),
+    .library(name: "PipSinkWindows", targets: ["PipSinkWindows"]),
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
@@ -60,13 +62,23 @@ let package = Package(
       swiftSettings: warnings
     ),
     .systemLibrary(
+      name: "CWindows",
+      pkgConfig: "xcb xcb-shm xcb-randr xkbcommon xkbcommon-x11 cairo pangocairo",
+      providers: [.apt(["libxcb-shm0-dev", "libxcb-randr0-dev", "libxkbcommon-x11-dev", "libpango1.0-dev"])]
+    ),
+    .target(
+      name: "PipSinkWindows",
+      dependencies: ["PipSink", "CWindows", .product(name: "Logging", package: "swift-log")],
+      swiftSettings: warnings
+    ),
+    .systemLibrary(
       name: "CGTK",
-      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 xcb xcb-shm wayland-client",
-      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev", "libxcb-shm0-dev"])]
+      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 wayland-client",
+      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev"])]
     ),
     .target(
       name: "PipSinkGTK",
-      dependencies: ["PipSink", "CGTK", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["PipSink", "PipSinkWindows", "CGTK", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
@@ -77,7 +89,7 @@ let package = Package(
     ),
     .target(
       name: "GstPipSink",
-      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkDBus", "PipSinkGTK"],
+      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkDBus", "PipSinkGTK", "PipSinkWindows"],
       swiftSettings: warnings
     ),
     .executableTarget(
@@ -108,7 +120,7 @@ let package = Package(
       name: "DemoTests",
       dependencies: [
         "CGIO", "CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "PipSinkDBus", "PipSinkGTK",
-        "CGTK",
+        "PipSinkWindows", "CGTK",
         "pipsink-demo", "call", "gtk-call",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -7,8 +7,6 @@
 #include <gdk/gdkwayland.h>
 #include <gdk/gdkx.h>
 #include <gtk-layer-shell/gtk-layer-shell.h>
-#include <xcb/shm.h>
-#include <xcb/xcb.h>
 #include <sys/eventfd.h>
 #include <fcntl.h>
 #include <linux/memfd.h>
@@ -33,12 +31,6 @@ static inline int pipsink_display_descriptor(GdkDisplay *display) {
   if (GDK_IS_X11_DISPLAY(display)) return ConnectionNumber(GDK_DISPLAY_XDISPLAY(display));
   if (GDK_IS_WAYLAND_DISPLAY(display)) return wl_display_get_fd(gdk_wayland_display_get_wl_display(display));
   return -1;
-}
-
-// The extension's name is a variable, which Swift takes for one that threads may change at once.
-/// What an X server says of MIT-SHM. XCB owns it.
-static inline const xcb_query_extension_reply_t *pipsink_shared_memory_extension(xcb_connection_t *connection) {
-  return xcb_get_extension_data(connection, &xcb_shm_id);
 }
 
 // Swift passes copies of constants, and libwayland keeps the address.

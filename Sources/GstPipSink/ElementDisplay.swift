@@ -1,5 +1,6 @@
 import PipSink
 import PipSinkGTK
+import PipSinkWindows
 
 /// Where the elements of a session are shown: in windows of PipSink's own, the app's one opened when a stream is shown
 /// there; in the window that an element's application has for it; or in memory.

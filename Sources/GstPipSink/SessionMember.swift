@@ -1,5 +1,6 @@
 import PipSink
 import PipSinkGTK
+import PipSinkWindows
 
 /// What an element asks its session for, with the signal by which its application does.
 enum SessionRequest: String, CaseIterable {

@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// Pixels that Cairo draws from: BGRx rows, as its RGB24 format has them on little-endian machines.
 ///

@@ -1,4 +1,5 @@
 import CGTK
+import PipSinkWindows
 
 /// A button over a picture, with a picture of its own (``ControlIcon``).
 @MainActor

@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// What the display and its window manager or compositor can do for picture-in-picture.
 @MainActor
@@ -50,10 +51,16 @@ public struct DisplaySupport {
   }
 
   private static var wayland: DisplaySupport {
-    let hasLayers = GTKDisplay.hasLayerShell
+    let kind = (try? PictureInPictureWindow.kindOfDisplay()) ?? .toplevel
+    let limitation = kind == .xwayland ? X11PictureInPictureWindow(placementPath: nil).limitation : nil
+    let reason =
+      switch kind {
+      case .layerShell: "the compositor has layer-shell"
+      case .xwayland: limitation ?? "the compositor has no layer-shell; it is a window of its Xwayland"
+      case .x11, .toplevel: PictureInPictureWindow.reasonForToplevel
+      }
     return DisplaySupport(
-      hasLayers,
-      hasLayers ? "the compositor has layer-shell" : "the compositor has no layer-shell; it is an ordinary window",
+      kind == .layerShell || (kind == .xwayland && limitation == nil), reason,
       true, "the compositor asks for no frames of windows that cannot be seen")
   }
 }

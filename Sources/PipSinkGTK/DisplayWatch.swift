@@ -63,18 +63,10 @@ enum DisplayWatch {
     }
   }
 
-  /// Another connection that GDK has opened for us.
-  ///
-  /// - Parameter exitHandler: called after each error of it, on the thread that it happens on.
-  static func watch(
-    _ connection: OpaquePointer,
-    exitHandler: @escaping @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = { display, _ in
-      DisplayWatch.silence(display)
-    }
-  ) {
+  private static func watch(_ connection: OpaquePointer) {
     _ = state.withLock { $0.own.insert(UInt(bitPattern: connection)) }
     // Xlib's own one ends the program.
-    XSetIOErrorExitHandler(connection, exitHandler, nil)
+    XSetIOErrorExitHandler(connection, { display, _ in DisplayWatch.silence(display) }, nil)
   }
 
   private static func install() {
@@ -92,36 +84,18 @@ enum DisplayWatch {
     let (isOwn, isOpening, previous) = state.withLock { state in
       (key.map { state.own.contains($0) } ?? false, state.isOpening, state.previous)
     }
-    let isPictureInPicture = PictureInPictureDisplay.isOwn(connection)
-    if isMainThread {
-      MainActor.assumeIsolated {
-        // A user's xkill ends this connection alone. If the server has gone, asking it anything does not return.
-        if isPictureInPicture { askServer() } else { lose() }
-      }
-      return 0
-    }
+    if isMainThread { MainActor.assumeIsolated { lose() } }
     // While it connects in a program of somebody else's, there is no way to keep Xlib from ending that.
     guard isOwn, !isOpening, let connection else { return previous?(connection) ?? 0 }
     // Xlib keeps the connection locked for this thread; others that call it, such as a library's destructor at the end
     // of the program, would wait for ever.
     XUnlockDisplay(connection)
-    guard isHosted else { return 0 }
-    if !isPictureInPicture {
-      noteLossInHost()
-    } else if let display = state.withLock({ $0.own.first { $0 != key } }).flatMap({ OpaquePointer(bitPattern: $0) }) {
-      XSync(display, 0)
-    }
+    if isHosted { noteLossInHost() }
     return 0
   }
 
   /// Whether the process is a program of somebody else's.
   private nonisolated static var isHosted: Bool { state.withLock { $0.mainThread == nil } }
-
-  private static func askServer() {
-    if let display = gdk_display_get_default(), pipsink_is_x11_display(display) != 0 {
-      XSync(gdk_x11_display_get_xdisplay(display), 0)
-    }
-  }
 
   /// Main loops in which GDK looks at a dead connection's descriptor find it readable for ever. Nobody reads it any more,
   /// so that another file can take its place. In our own program nothing waits for it any more.

@@ -47,7 +47,6 @@ public enum GTKDisplay {
       throw .system(.displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached"))
     }
     let kind: Kind = pipsink_is_wayland_display(display) != 0 ? .wayland : .x11
-    if kind == .x11 { PictureInPictureDisplay.open() }
     DisplayWatch.begin(display, isHosts: isHosts)
     switch kind {
     case .x11: x11Presenter = X11Presenter(display: gdk_x11_display_get_xdisplay(display))

@@ -1,4 +1,5 @@
 import CGTK
+import PipSinkWindows
 
 /// A crossed microphone in the lower right corner of a picture, while the microphone behind the stream is off.
 @MainActor

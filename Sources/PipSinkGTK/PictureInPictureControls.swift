@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// The buttons over a picture-in-picture window.
 @MainActor

@@ -1,6 +1,7 @@
 import CGTK
 import Glibc
 import PipSink
+import PipSinkWindows
 
 /// Pixels in memory that the Wayland compositor reads directly (wl_shm): BGRx rows, or BGRA with alpha multiplied in.
 ///

@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// A session's streams in a widget of an app's own GTK 3 window, and picture-in-picture windows beside it.
 ///

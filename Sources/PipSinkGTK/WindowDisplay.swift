@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkWindows
 
 /// A session's streams in a window of PipSink's own, on X11 or Wayland, and picture-in-picture windows beside it.
 public final class WindowDisplay: WidgetDisplay {

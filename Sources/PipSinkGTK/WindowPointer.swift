@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at a corner, it changes
 /// its size; let go, it snaps to the nearest corner.
@@ -22,47 +23,18 @@ final class WindowPointer {
     /// The window's frame when it began, and the pointer's place.
     let start: PictureRect
     let pressed: Location
-    let grip: Grip
+    let grip: WindowGrip
     /// On a layer: what the pointer's places mean in this drag.
     var reading: DragReading
     var shown: WaylandFrameCallback?
   }
 
-  /// What a window is taken by.
-  enum Grip: Equatable {
-    /// Anywhere else; it moves.
-    case middle
-    /// A corner, which resizes it.
-    case corner(isLeft: Bool)
-
-    /// How near to both edges a press has to be to resize.
-    private static let edge = 8.0
-
-    /// - Parameters:
-    ///   - x: in the window, as `y`.
-    ///   - size: the window's.
-    init(x: Double, y: Double, size: PictureSize) {
-      let isLeft = x < Self.edge
-      let isAtSide = isLeft || x >= Double(size.width) - Self.edge
-      let isAtEnd = y < Self.edge || y >= Double(size.height) - Self.edge
-      self = isAtSide && isAtEnd ? .corner(isLeft: isLeft) : .middle
-    }
-
-    /// How wide the window is when it has been dragged so far to the right.
-    func width(from width: Int, draggedBy x: Int) -> Int {
-      switch self {
-      case .middle: width
-      case .corner(let isLeft): isLeft ? width - x : width + x
-      }
-    }
-  }
-
-  private unowned let window: PictureInPictureWindow
+  private unowned let window: GTKPictureInPictureWindow
   private var drag: Drag?
   /// What the compositor's coordinates count from, once a drag has shown it.
   private static var origin: DragReading.Origin?
 
-  init(_ window: PictureInPictureWindow) {
+  init(_ window: GTKPictureInPictureWindow) {
     self.window = window
   }
 
@@ -74,7 +46,8 @@ final class WindowPointer {
   func press(_ location: Location) {
     let frame = window.frame
     drag = Drag(
-      start: frame, pressed: location, grip: Grip(x: location.inWindow.x, y: location.inWindow.y, size: frame.size),
+      start: frame, pressed: location,
+      grip: WindowGrip(x: location.inWindow.x, y: location.inWindow.y, size: frame.size),
       reading: DragReading(pressed: location.inWindow, known: Self.origin))
   }
 

@@ -49,10 +49,3 @@ extension WindowPresenter {
   @MainActor func withdraw() {}
   @MainActor func leaveWindow() {}
 }
-
-/// Pixels that the display server reads, too: BGRx rows.
-protocol PictureMemory: AnyObject, Sendable {
-  var size: PictureSize { get }
-  var stride: Int { get }
-  var pixels: UnsafeMutablePointer<UInt8> { get }
-}

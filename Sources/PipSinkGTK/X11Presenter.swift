@@ -1,6 +1,8 @@
 import CGTK
+import CWindows
 import Glibc
 import PipSink
+import PipSinkWindows
 
 /// Puts pictures into windows of the GTK display from any thread, on a connection of its own beside GDK's.
 ///

@@ -2,6 +2,7 @@ import ArgumentParser
 import GstPipSink
 import PipSink
 import PipSinkGTK
+import PipSinkWindows
 
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

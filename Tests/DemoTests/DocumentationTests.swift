@@ -30,11 +30,12 @@ import Testing
   private func compilerOptions(moduleCache: String) async throws -> [String] {
     let libraries = [
       "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "gtk-layer-shell-0",
+      "xcb", "xkbcommon", "xkbcommon-x11", "cairo", "pangocairo",
     ]
     let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
     let scratch = Self.products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CCounter", "CGIO", "CGStreamer", "CLibYUV", "CGTK"].map {
+      ["CCounter", "CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PipSink
 @testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// How a picture goes from the app to picture-in-picture and back, looked at from outside. GTK runs in a process of its own
 /// for each test, since a program can open one display only.
@@ -119,12 +120,12 @@ private enum Transitions {
       let differences = stride(from: 0, to: bytes.count, by: 4).lazy.map { Int(bytes[$0 + 2]) - Int(bytes[$0]) }
       return differences.max() ?? 0
     }
-    Fade.duration = .seconds(20)
+    Animation.duration = .seconds(20)
     try window.open(presentation)
     #expect(try await eventually { try await (20..<200).contains(red()) })
     window.close()
     #expect(try await eventually { try await red() == 0 })
-    Fade.duration = .milliseconds(150)
+    Animation.duration = .milliseconds(150)
     try window.open(presentation)
     #expect(try await eventually { try await red() > 240 })
     window.close()

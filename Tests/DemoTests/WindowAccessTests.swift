@@ -2,6 +2,7 @@ import Testing
 
 @testable import PipSink
 @testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// The owner of a window takes it back from those who draw in it.
 @Suite struct WindowAccessTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PipSink
 @testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// Where a picture-in-picture window goes, and how large it is.
 @Suite struct WindowPlacementTests {
@@ -149,7 +150,7 @@ import Testing
 
   @Test func aWindowIsTakenByItsCornersOrByAnythingElse() {
     let size = PictureSize(width: 320, height: 180)
-    let grip = { (x: Double, y: Double) in WindowPointer.Grip(x: x, y: y, size: size) }
+    let grip = { (x: Double, y: Double) in WindowGrip(x: x, y: y, size: size) }
     for y in [0, 7.5, 172, 179.5] {
       for x in [0, 7.5] { #expect(grip(x, y) == .corner(isLeft: true), "\(x), \(y)") }
       for x in [312, 319.5] { #expect(grip(x, y) == .corner(isLeft: false), "\(x), \(y)") }
@@ -160,10 +161,10 @@ import Testing
   }
 
   @Test func aCornerThatIsPulledOutwardsMakesTheWindowLarger() {
-    #expect(WindowPointer.Grip.corner(isLeft: false).width(from: 320, draggedBy: 30) == 350)
-    #expect(WindowPointer.Grip.corner(isLeft: true).width(from: 320, draggedBy: -30) == 350)
-    #expect(WindowPointer.Grip.corner(isLeft: true).width(from: 320, draggedBy: 30) == 290)
-    #expect(WindowPointer.Grip.middle.width(from: 320, draggedBy: 30) == 320)
+    #expect(WindowGrip.corner(isLeft: false).width(from: 320, draggedBy: 30) == 350)
+    #expect(WindowGrip.corner(isLeft: true).width(from: 320, draggedBy: -30) == 350)
+    #expect(WindowGrip.corner(isLeft: true).width(from: 320, draggedBy: 30) == 290)
+    #expect(WindowGrip.middle.width(from: 320, draggedBy: 30) == 320)
   }
 
   @Test func theKeysOfTheWindowMeanWhatMakesSenseNow() {

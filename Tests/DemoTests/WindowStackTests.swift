@@ -2,6 +2,7 @@ import Testing
 
 @testable import PipSink
 @testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// Several picture-in-picture windows in the corners of one screen.
 @Suite struct WindowStackTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import PipSink
 @testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// A display layer in another program's window.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))

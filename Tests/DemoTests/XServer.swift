@@ -19,8 +19,12 @@ final class XServer {
     }
   }
 
-  /// - Parameter outer: the server is a window of that one, and its screen can have other sizes.
-  init(managesWindows: Bool = true, size: String = "1280x800", in outer: XServer? = nil) async throws {
+  /// - Parameters:
+  ///   - outer: the server is a window of that one, and its screen can have other sizes.
+  ///   - name: as in DISPLAY, of one that has gone; nil for any that is free.
+  init(
+    managesWindows: Bool = true, size: String = "1280x800", in outer: XServer? = nil, named name: String? = nil
+  ) async throws {
     stateFolder = try TemporaryFolder()
     self.outer = outer
     // The server chooses a free display and says which on its standard output. Other users may connect, as sway's does.
@@ -33,7 +37,8 @@ final class XServer {
       } else {
         try RunningProgram(
           "/usr/bin/Xvfb",
-          ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
+          (name.map { [$0] } ?? [])
+            + ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
       }
     let line = await server.firstLine()
     display = ":" + (try #require(line, "the X server did not start"))

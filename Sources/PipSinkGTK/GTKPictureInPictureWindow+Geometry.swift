@@ -1,8 +1,9 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// Where the window is and how large, in GTK's pixels.
-extension PictureInPictureWindow {
+extension GTKPictureInPictureWindow {
   /// The part of the window's monitor that panels leave free.
   var workArea: PictureRect {
     guard let display = gtk_widget_get_display(window) else { return PictureRect(x: 0, y: 0, width: 1, height: 1) }
@@ -59,32 +60,12 @@ extension PictureInPictureWindow {
     guard !isLayer else {
       return gtk_widget_set_size_request(window, gint(placement.width), gint(placement.height))
     }
-    var (width, height): (gint, gint) = (0, 0)
-    gtk_window_get_size(window.asWindow, &width, &height)
-    let old = PictureSize(width: Int(width), height: Int(height))
-    // A window manager that hears of a new shape first gives the window a size of its own that has it, and GTK takes that
-    // for what the window is to have.
-    let isReshaped =
-      gtk_widget_get_mapped(window) != 0 && aspectRatio != hintedAspectRatio && old != placement.size
-    sizeBeforeReshaping = isReshaped ? old : nil
-    setShapeHints(for: isReshaped ? nil : aspectRatio)
-    gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
-  }
-
-  /// The window has a size, perhaps still that of before it took another shape.
-  ///
-  /// - Returns: whether it is what has become of the last request.
-  func settle(in size: PictureSize) -> Bool {
-    guard let old = sizeBeforeReshaping else { return true }
-    guard size != old else { return false }
-    sizeBeforeReshaping = nil
     setShapeHints(for: aspectRatio)
-    return true
+    gtk_window_resize(window.asWindow, gint(placement.width), gint(placement.height))
   }
 
   /// Tells the window manager which shape to keep when it resizes the window; nil lets it have any.
   private func setShapeHints(for aspectRatio: Double?) {
-    hintedAspectRatio = aspectRatio
     var geometry = GdkGeometry()
     let width = WindowPlacement.minimumWidth
     geometry.min_width = gint(width)

@@ -1,4 +1,4 @@
-import CGTK
+import CWindows
 import PipSink
 
 /// Shows frames in an X11 window that somebody else has made, by its XID: another toolkit's, or another program's.
@@ -19,6 +19,7 @@ public final class X11WindowRenderer: VideoRenderer {
   private let geometry: Locked<Geometry>
   /// Of the presenting thread; the lock is there for ``rebuild()`` and a layer that follows another one.
   private let drawing = Locked(Drawing())
+  private let decoration: (any PictureDecoration)?
   private let events: X11EventLoop
   private let thread: WorkerThread?
 
@@ -40,10 +41,44 @@ public final class X11WindowRenderer: VideoRenderer {
 
   private struct Drawing: ~Copyable {
     var image: SharedMemoryImage?
+    /// The picture without its decoration, of the image's size; nil where the image has none.
+    var plain: UnsafeMutableBufferPointer<UInt8>?
     var canvas = FrameCanvas()
-    /// Where the last picture lies on the image.
+    /// Where the last picture lies on the image, or on what is without its decoration.
     var target: PictureRect?
     var context: UInt32?
+    var convertedCount: UInt64 = 0
+
+    deinit { plain?.deallocate() }
+
+    mutating func forgetImage() {
+      image = nil
+      target = nil
+      plain?.deallocate()
+      plain = nil
+    }
+
+    /// Puts the picture that is shown aside, or black where there is none, before something is drawn over it.
+    mutating func keepPlain() {
+      guard plain == nil, let image else { return }
+      let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: image.stride * image.size.height)
+      if target == nil { FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size) }
+      _ = copy.initialize(from: UnsafeBufferPointer(start: image.pixels, count: copy.count))
+      plain = copy
+    }
+
+    /// Nothing is drawn over the picture any more.
+    mutating func forgetPlain() {
+      restorePlain()
+      plain?.deallocate()
+      plain = nil
+    }
+
+    /// Puts it back.
+    func restorePlain() {
+      guard let plain, let image, let base = plain.baseAddress else { return }
+      image.pixels.update(from: base, count: plain.count)
+    }
   }
 
   /// - Parameters:
@@ -55,8 +90,12 @@ public final class X11WindowRenderer: VideoRenderer {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
   }
 
-  /// - Parameter access: without which nothing is asked of the server about the window.
-  package init(windowID: UInt, display: String? = nil, access: WindowAccess) throws(PipSinkError) {
+  /// - Parameters:
+  ///   - access: without which nothing is asked of the server about the window.
+  ///   - decoration: what lies over the pictures; ``redraw()`` shows that it has changed.
+  package init(
+    windowID: UInt, display: String? = nil, access: WindowAccess, decoration: (any PictureDecoration)? = nil
+  ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
     }
@@ -69,10 +108,15 @@ public final class X11WindowRenderer: VideoRenderer {
     self.window = window
     self.connection = connection
     self.access = access
+    self.decoration = decoration
     depth = found.depth
     let geometry = Locked(found.geometry)
     self.geometry = geometry
-    let events = X11EventLoop(connection: connection, window: window) { Self.handle($0, geometry) }
+    let events = X11EventLoop(connection) { event in
+      guard let change = Change(event, window) else { return true }
+      Self.handle(change, geometry)
+      return change != .lost
+    }
     self.events = events
     thread = WorkerThread(name: "pip-x11-events") { events.run() }
   }
@@ -106,7 +150,43 @@ public final class X11WindowRenderer: VideoRenderer {
     return (geometry, size.pointee.depth)
   }
 
-  private static func handle(_ event: X11EventLoop.Event, _ geometry: Locked<Geometry>) {
+  private enum Change: Equatable {
+    case resized(PictureSize)
+    case mapped(Bool)
+    case obscured(Bool)
+    case exposed
+    /// The window has been destroyed, or the server has gone.
+    case lost
+
+    /// - Parameter event: nil when the server has gone.
+    /// - Returns: nil for an event that says nothing about the window's pictures.
+    init?(_ event: UnsafePointer<xcb_generic_event_t>?, _ window: UInt32) {
+      guard let event else {
+        self = .lost
+        return
+      }
+      switch event.kind {
+      case XCB_CONFIGURE_NOTIFY:
+        let event = event.read(as: xcb_configure_notify_event_t.self)
+        guard event.window == window else { return nil }
+        self = .resized(PictureSize(width: Int(event.width), height: Int(event.height)))
+      case XCB_MAP_NOTIFY: self = .mapped(true)
+      case XCB_UNMAP_NOTIFY: self = .mapped(false)
+      case XCB_VISIBILITY_NOTIFY:
+        let state = event.read(as: xcb_visibility_notify_event_t.self).state
+        self = .obscured(state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue))
+      case XCB_EXPOSE:
+        guard event.read(as: xcb_expose_event_t.self).count == 0 else { return nil }
+        self = .exposed
+      case XCB_DESTROY_NOTIFY:
+        guard event.read(as: xcb_destroy_notify_event_t.self).window == window else { return nil }
+        self = .lost
+      default: return nil
+      }
+    }
+  }
+
+  private static func handle(_ event: Change, _ geometry: Locked<Geometry>) {
     let handler = geometry.withLock { geometry -> (@Sendable () -> Void)? in
       switch event {
       case .resized(let size): geometry.windowSize = size.isValid ? size : nil
@@ -153,7 +233,51 @@ public final class X11WindowRenderer: VideoRenderer {
 
   /// Also when the window is lost, so that the next frame finds out.
   public var isVisible: Bool {
-    !access.isRevoked && geometry.withLock { $0.isLost || ($0.area != nil && $0.isMapped && !$0.isObscured) }
+    guard !access.isRevoked else { return false }
+    let area = geometry.withLock { geometry -> PictureRect? in
+      if geometry.isLost { return PictureRect(x: 0, y: 0, width: 0, height: 0) }
+      return geometry.isMapped && !geometry.isObscured ? geometry.area : nil
+    }
+    guard let area else { return false }
+    return decoration?.hides(area) != true
+  }
+
+  /// Frames that were converted for the window so far.
+  package var convertedFrameCount: UInt64 { drawing.withLock { $0.convertedCount } }
+
+  /// A copy of the picture that is shown, without what lies over it; nil when there is none.
+  package func image() -> BGRAImage? {
+    drawing.withLock { drawing in
+      guard drawing.target != nil, let image = drawing.image else { return nil }
+      let pixels = drawing.plain.flatMap { UnsafePointer($0.baseAddress) } ?? UnsafePointer(image.pixels)
+      let bytes = [UInt8](unsafeUninitializedCapacity: image.size.width * image.size.height * 4) { bytes, count in
+        let width = image.size.width * 4
+        for row in 0..<image.size.height {
+          bytes.baseAddress?.advanced(by: row * width)
+            .update(from: pixels.advanced(by: row * image.stride), count: width)
+        }
+        // The server's fourth byte counts for nothing.
+        for index in stride(from: 3, to: width * image.size.height, by: 4) { bytes[index] = 255 }
+        count = width * image.size.height
+      }
+      return BGRAImage(size: image.size, bytes: bytes)
+    }
+  }
+
+  /// Shows what lies over the picture as it is now. From any thread; waits for the server.
+  package func redraw() {
+    guard let decoration, let area = geometry.withLock({ $0.isLost || !$0.isMapped ? nil : $0.area }), area.size.isValid
+    else { return }
+    drawing.withLock { drawing in
+      // Of another size it is shown with the next picture, or black where there is none.
+      if drawing.image?.size != area.size, drawing.target != nil { return }
+      guard let image = try? image(of: area.size, in: &drawing) else { return }
+      drawing.keepPlain()
+      drawing.restorePlain()
+      if !decoration.draw(on: image.pixels, stride: image.stride, in: area) { drawing.forgetPlain() }
+      _ = access.use { put(image, at: area, &drawing) }
+    }
+    events.wake()
   }
 
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
@@ -166,12 +290,18 @@ public final class X11WindowRenderer: VideoRenderer {
     guard let area, area.size.isValid else { return }
     let errorCode = try drawing.withLock { drawing throws(RenderingError) in
       let image = try image(of: area.size, in: &drawing)
+      if decoration?.isShown(in: area) == true { drawing.keepPlain() } else { drawing.forgetPlain() }
       do throws(PipSinkError) {
         drawing.target = try drawing.canvas.draw(
-          sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
-          keeping: drawing.target)
+          sampleBuffer, gravity: gravity, on: drawing.plain?.baseAddress ?? image.pixels, stride: image.stride,
+          size: image.size, keeping: drawing.target)
       } catch {
         throw RenderingError(error)
+      }
+      drawing.convertedCount += 1
+      if drawing.plain != nil {
+        drawing.restorePlain()
+        _ = decoration?.draw(on: image.pixels, stride: image.stride, in: area)
       }
       return access.use { put(image, at: area, &drawing) }
     }
@@ -196,15 +326,15 @@ public final class X11WindowRenderer: VideoRenderer {
     guard let area = geometry.withLock({ $0.isLost ? nil : $0.area }) else { return }
     drawing.withLock { drawing in
       drawing.target = nil
-      _ = access.use { fillBlack(area, &drawing) }
+      drawing.plain?.deallocate()
+      drawing.plain = nil
+      if decoration?.isShown(in: area) != true { _ = access.use { fillBlack(area, &drawing) } }
     }
+    if decoration?.isShown(in: area) == true { redraw() }
   }
 
   public func rebuild() {
-    drawing.withLock { drawing in
-      drawing.image = nil
-      drawing.target = nil
-    }
+    drawing.withLock { $0.forgetImage() }
   }
 
   /// Asks the server for the window's size.
@@ -219,8 +349,7 @@ public final class X11WindowRenderer: VideoRenderer {
   /// Shared memory of the area's size.
   private func image(of size: PictureSize, in drawing: inout Drawing) throws(RenderingError) -> SharedMemoryImage {
     if let image = drawing.image, image.size == size { return image }
-    drawing.image = nil
-    drawing.target = nil
+    drawing.forgetImage()
     guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
       if connection.isBroken { throw lost }
       throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
@@ -261,4 +390,19 @@ public final class X11WindowRenderer: VideoRenderer {
     drawing.context = context
     return context
   }
+}
+
+/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
+package protocol PictureDecoration: AnyObject, Sendable {
+  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
+  func isShown(in area: PictureRect) -> Bool
+
+  /// Whether nothing can be seen of a picture.
+  func hides(_ area: PictureRect) -> Bool
+
+  /// Draws on a picture.
+  ///
+  /// - Parameter pixels: BGRx, `stride` bytes a row.
+  /// - Returns: whether there was something to draw.
+  func draw(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect) -> Bool
 }

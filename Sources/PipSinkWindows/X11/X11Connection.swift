@@ -1,4 +1,4 @@
-import CGTK
+import CWindows
 import Glibc
 import PipSink
 
@@ -9,22 +9,26 @@ import PipSink
 /// once.
 ///
 /// `@unchecked Sendable`: XCB's functions may be called from every thread.
-final class X11Connection: @unchecked Sendable {
+package final class X11Connection: @unchecked Sendable {
   /// XCB's connection.
-  let pointer: OpaquePointer
+  package let pointer: OpaquePointer
+  /// Of the screen that the server's name says.
+  package let screenNumber: Int32
   /// The number of the first event of MIT-SHM; nil where the server has no shared memory.
-  let sharedMemoryEventBase: UInt8?
+  package let sharedMemoryEventBase: UInt8?
 
   /// - Parameter name: the server, as in DISPLAY; nil for that of the environment.
   /// - Returns: nil when the server cannot be reached.
-  init?(_ name: String?) {
-    guard let pointer = xcb_connect(name, nil) else { return nil }
+  package init?(_ name: String?) {
+    var number: Int32 = 0
+    guard let pointer = xcb_connect(name, &number) else { return nil }
     guard xcb_connection_has_error(pointer) == 0 else {
       // A connection that could not be made is closed as well.
       xcb_disconnect(pointer)
       return nil
     }
     self.pointer = pointer
+    screenNumber = number
     let extensionData = pipsink_shared_memory_extension(pointer)
     sharedMemoryEventBase = extensionData.flatMap { $0.pointee.present != 0 ? $0.pointee.first_event : nil }
   }
@@ -34,31 +38,31 @@ final class X11Connection: @unchecked Sendable {
   }
 
   /// Whether the server has gone.
-  var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
+  package var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
 
   /// Waits until the server has carried out a request that was sent as a checked one.
   ///
   /// - Returns: the code of the X error that it has led to; 0 when it has been carried out, or the server has gone.
-  func errorCode(of cookie: xcb_void_cookie_t) -> UInt8 {
+  package func errorCode(of cookie: xcb_void_cookie_t) -> UInt8 {
     guard let error = xcb_request_check(pointer, cookie) else { return 0 }
     defer { free(error) }
     return error.pointee.error_code
   }
 
   /// Waits until the server has carried out all that was sent so far.
-  func synchronize() {
+  package func synchronize() {
     free(xcb_get_input_focus_reply(pointer, xcb_get_input_focus(pointer), nil))
   }
 
-  func flush() { xcb_flush(pointer) }
+  package func flush() { xcb_flush(pointer) }
 
   /// What has arrived next, without waiting. The caller frees it.
-  func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? { xcb_poll_for_event(pointer) }
+  package func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? { xcb_poll_for_event(pointer) }
 
   /// The bytes of a row of shared memory, where its pixels are the four bytes B, G, R and one that counts for nothing.
   ///
   /// - Returns: nil where the server has other pixels for windows of this depth.
-  func bytesPerRow(depth: UInt8, width: Int) -> Int? {
+  package func bytesPerRow(depth: UInt8, width: Int) -> Int? {
     guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue
     else {
       return nil

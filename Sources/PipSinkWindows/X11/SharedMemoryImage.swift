@@ -1,24 +1,24 @@
-import CGTK
+import CWindows
 import Glibc
 import PipSink
 
 /// Pixels in memory that the X server reads directly (MIT-SHM): BGRx rows.
 ///
 /// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
-final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
-  let size: PictureSize
+package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
+  package let size: PictureSize
   /// Of the windows that it can be put into, in bits a pixel.
-  let depth: UInt8
-  let stride: Int
-  let pixels: UnsafeMutablePointer<UInt8>
+  package let depth: UInt8
+  package let stride: Int
+  package let pixels: UnsafeMutablePointer<UInt8>
   /// By which the server knows the memory.
-  let segmentID: UInt32
+  package let segmentID: UInt32
   private let connection: X11Connection
 
   /// Waits for the server.
   ///
   /// - Returns: nil when the server has no shared memory, or none with this program, or the system no more of it.
-  init?(_ connection: X11Connection, depth: UInt8, size: PictureSize) {
+  package init?(_ connection: X11Connection, depth: UInt8, size: PictureSize) {
     guard size.isValid, connection.sharedMemoryEventBase != nil,
       let stride = connection.bytesPerRow(depth: depth, width: size.width)
     else { return nil }
@@ -57,7 +57,7 @@ final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
   ///   - isReported: whether the server says with an event that it has read the part.
   /// - Returns: what ``X11Connection/errorCode(of:)`` can be asked about, if `isChecked`; else nobody is told of an error.
   @discardableResult
-  func put(
+  package func put(
     _ part: PictureRect, into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isReported: Bool,
     isChecked: Bool
   ) -> xcb_void_cookie_t {
@@ -67,4 +67,11 @@ final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
       UInt16(part.width), UInt16(part.height), Int16(clamping: origin.x + part.x), Int16(clamping: origin.y + part.y),
       depth, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), isReported ? 1 : 0, segmentID, 0)
   }
+}
+
+/// Pixels that the display server reads, too: BGRx rows.
+package protocol PictureMemory: AnyObject, Sendable {
+  var size: PictureSize { get }
+  var stride: Int { get }
+  var pixels: UnsafeMutablePointer<UInt8> { get }
 }

@@ -1,8 +1,9 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// What the user and the window manager do to the window.
-extension PictureInPictureWindow {
+extension GTKPictureInPictureWindow {
   func connectSignals() {
     let mask =
       GDK_BUTTON_PRESS_MASK.rawValue | GDK_BUTTON_RELEASE_MASK.rawValue | GDK_POINTER_MOTION_MASK.rawValue
@@ -102,30 +103,12 @@ extension PictureInPictureWindow {
 
   private func didConfigure(width: Int, height: Int) {
     // Before it is shown, and while it has an older size, what was asked for counts.
-    guard isOpen, width > 1, height > 1, settle(in: PictureSize(width: width, height: height)), !pointer.isActive
-    else { return }
+    guard isOpen, width > 1, height > 1, !pointer.isActive else { return }
     guard (width, height) != (placement.width, placement.height) else { return }
     placement.width = width
     placement.height = height
     // The window manager may have taken a pixel for the shape's sake; the window stays in its corner.
     snap(to: placement.corner)
     remember()
-  }
-}
-
-extension PictureInPictureAction {
-  /// What one of the window's own keys does; nil where it means nothing.
-  ///
-  /// - Parameter actions: those that make sense now.
-  init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
-    switch Int32(bitPattern: key) {
-    case GDK_KEY_space: self = .playPause
-    case GDK_KEY_m: self = .mute
-    case GDK_KEY_Escape: self = .close
-    case GDK_KEY_Return: self = .backToApp
-    case GDK_KEY_Left: self = actions.contains(.skipBackward) ? .skipBackward : .previousStream
-    case GDK_KEY_Right: self = actions.contains(.skipForward) ? .skipForward : .nextStream
-    default: return nil
-    }
   }
 }

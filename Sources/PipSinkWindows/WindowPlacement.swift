@@ -1,4 +1,4 @@
-import CGTK
+import CWindows
 import PipSink
 
 /// Where a picture-in-picture window was left: its corner of the screen and its size. Kept in a file, so that it is
@@ -61,10 +61,10 @@ public struct WindowPlacement: Hashable, Sendable {
 /// How a window is resized.
 extension WindowPlacement {
   /// Distance from the edges of the screen, in GTK's pixels.
-  static let margin = 16
-  static let minimumWidth = 96
+  package static let margin = 16
+  package static let minimumWidth = 96
 
-  var size: PictureSize { PictureSize(width: width, height: height) }
+  package var size: PictureSize { PictureSize(width: width, height: height) }
 
   /// Takes a width, and the height that goes with it by the picture's shape, as far as both fit between the edges of the
   /// screen. No window is narrower than ``minimumWidth``, whatever its height is then.
@@ -72,7 +72,7 @@ extension WindowPlacement {
   /// - Parameters:
   ///   - aspectRatio: width divided by height; nil leaves the height as it is.
   ///   - area: the work area.
-  mutating func resize(toWidth wanted: Int, aspectRatio: Double?, in area: PictureRect) {
+  package mutating func resize(toWidth wanted: Int, aspectRatio: Double?, in area: PictureRect) {
     var widest = area.width - 2 * Self.margin
     if let aspectRatio { widest = min(widest, Int(nearest: Double(area.height - 2 * Self.margin) * aspectRatio)) }
     width = max(Self.minimumWidth, min(wanted, widest))
@@ -80,10 +80,10 @@ extension WindowPlacement {
   }
 
   /// Within what a window can have: a stream may say that its pixels are two thousand million times as wide as high.
-  static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
+  package static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
     max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
   }
 
   /// The width after steps of the scroll wheel, each of which is a tenth: larger ones are positive.
-  func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }
+  package func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }
 }

@@ -1,9 +1,9 @@
-import CGTK
+import CWindows
 import PipSink
 
 /// The pictures on the buttons over streams, and the mark of a microphone that is off. They are drawn here,
 /// since icon themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
-enum ControlIcon: String {
+package enum ControlIcon: String {
   case play = "Play"
   case pause = "Pause"
   case pictureInPicture = "Picture-in-picture"
@@ -17,7 +17,7 @@ enum ControlIcon: String {
   case forward = "Skip forward"
   case microphoneOff = "The microphone is off"
 
-  init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
+  package init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
     self =
       switch action {
       case .playPause: isPaused ? .play : .pause
@@ -32,7 +32,7 @@ enum ControlIcon: String {
   }
 
   /// Draws it in white, a microphone that is crossed out in red, into a square of 16 by 16 whose corner is at the origin.
-  func draw(_ context: OpaquePointer) {
+  package func draw(_ context: OpaquePointer) {
     cairo_set_source_rgb(context, 1, 1, 1)
     cairo_set_line_width(context, 2)
     cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)

@@ -1,0 +1,159 @@
+import CWindows
+import Glibc
+import PipSink
+
+/// What an X server's screen is like: its monitors, what panels leave of them, its window manager and desktop settings.
+struct X11Screen: Sendable {
+  let connection: X11Connection
+  let atoms: X11Atoms
+  let root: UInt32
+  let number: Int32
+  private let size: PictureSize
+
+  /// - Parameter number: of the screen, as the server's name says.
+  /// - Returns: nil when the server has gone.
+  init?(_ connection: X11Connection, number: Int32) {
+    guard let setup = xcb_get_setup(connection.pointer) else { return nil }
+    var screens = xcb_setup_roots_iterator(setup)
+    for _ in 0..<number where screens.rem > 1 { xcb_screen_next(&screens) }
+    guard let screen = screens.data?.pointee else { return nil }
+    self.connection = connection
+    self.number = number
+    atoms = X11Atoms(connection)
+    root = screen.root
+    size = PictureSize(width: Int(screen.width_in_pixels), height: Int(screen.height_in_pixels))
+  }
+
+  /// The monitors' areas in pixels, the primary one first; all of the screen where the server knows of none.
+  var monitors: [PictureRect] {
+    let whole = [PictureRect(x: 0, y: 0, width: size.width, height: size.height)]
+    guard let data = pipsink_randr_extension(connection.pointer), data.pointee.present != 0,
+      let reply = xcb_randr_get_monitors_reply(
+        connection.pointer, xcb_randr_get_monitors(connection.pointer, root, 1), nil)
+    else { return whole }
+    defer { free(reply) }
+    var monitors: [(isPrimary: Bool, area: PictureRect)] = []
+    var iterator = xcb_randr_get_monitors_monitors_iterator(reply)
+    while iterator.rem > 0, let monitor = iterator.data?.pointee {
+      let area = PictureRect(
+        x: Int(monitor.x), y: Int(monitor.y), width: Int(monitor.width), height: Int(monitor.height))
+      if area.width > 0, area.height > 0 { monitors.append((monitor.primary != 0, area)) }
+      xcb_randr_monitor_info_next(&iterator)
+    }
+    guard !monitors.isEmpty else { return whole }
+    return (monitors.filter(\.isPrimary) + monitors.filter { !$0.isPrimary }).map(\.area)
+  }
+
+  /// What panels leave free of the monitor that most of `frame` is on, in pixels.
+  func workArea(for frame: PictureRect?) -> PictureRect {
+    let monitors = monitors
+    let overlap = { (monitor: PictureRect) in
+      frame.flatMap { monitor.intersection($0) }.map { $0.width * $0.height } ?? 0
+    }
+    var monitor = monitors[0]
+    for other in monitors.dropFirst() where overlap(other) > overlap(monitor) { monitor = other }
+    // Four numbers for each desktop.
+    let areas = connection.numbers(atoms[.workArea], of: root).map { Int(Int32(bitPattern: $0)) }
+    let desktop = Int(connection.numbers(atoms[.currentDesktop], of: root).first ?? 0)
+    guard areas.count >= 4 * (desktop + 1) else { return monitor }
+    let numbers = areas[4 * desktop..<4 * desktop + 4].map { $0 }
+    let free = PictureRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+    return monitor.intersection(free) ?? monitor
+  }
+
+  /// Whether a compositing manager shows what is half transparent.
+  var isComposited: Bool { owner("_NET_WM_CM_S\(number)") != 0 }
+
+  /// The window manager's name; nil where there is none that says so.
+  var windowManagerName: String? {
+    guard let window = connection.numbers(atoms[.supportingCheck], of: root).first, window != 0,
+      let name = connection.property(atoms[.name], of: window)
+    else { return nil }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  /// Whether the window manager says that it can do something.
+  func supports(_ name: X11Atoms.Name) -> Bool {
+    connection.numbers(atoms[.supported], of: root).contains(atoms[name])
+  }
+
+  /// What desktops say by XSETTINGS; empty where nobody does.
+  var settings: XSettings {
+    let manager = owner("_XSETTINGS_S\(number)")
+    guard manager != 0, let bytes = connection.property(atoms[.settings], of: manager) else { return XSettings([]) }
+    return XSettings(bytes)
+  }
+
+  private func owner(_ selection: String) -> UInt32 {
+    let cookie = xcb_get_selection_owner(connection.pointer, connection.atom(selection))
+    guard let reply = xcb_get_selection_owner_reply(connection.pointer, cookie, nil) else { return 0 }
+    defer { free(reply) }
+    return reply.pointee.owner
+  }
+}
+
+/// The numbers of an XSETTINGS property, in the form that its specification has.
+struct XSettings: Equatable {
+  let numbers: [String: Int]
+
+  /// Reads as far as the bytes make sense.
+  init(_ bytes: [UInt8]) {
+    var numbers: [String: Int] = [:]
+    var reader = Reader(bytes)
+    // 0 is least significant first.
+    reader.isLittleEndian = reader.byte() == 0
+    reader.skip(7)
+    let count = reader.number(4) ?? 0
+    for _ in 0..<min(count, bytes.count) {
+      guard let kind = reader.byte(), reader.skip(1), let length = reader.number(2), let name = reader.text(length),
+        reader.skip(4)
+      else { break }
+      switch kind {
+      case 0: numbers[name] = reader.number(4).map { Int(Int32(truncatingIfNeeded: $0)) }
+      case 1: guard let length = reader.number(4), reader.text(length) != nil else { break }
+      default: reader.skip(8)
+      }
+    }
+    self.numbers = numbers
+  }
+
+  private struct Reader {
+    private let bytes: [UInt8]
+    private var position = 0
+    var isLittleEndian = true
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func byte() -> UInt8? { number(1).map { UInt8($0) } }
+
+    @discardableResult
+    mutating func skip(_ count: Int) -> Bool {
+      position += count
+      return position <= bytes.count
+    }
+
+    mutating func number(_ count: Int) -> Int? {
+      guard position + count <= bytes.count else { return nil }
+      let part = bytes[position..<position + count]
+      position += count
+      return (isLittleEndian ? Array(part.reversed()) : Array(part)).reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// Padded to four bytes.
+    mutating func text(_ length: Int) -> String? {
+      guard length >= 0, position + length <= bytes.count else { return nil }
+      let text = String(decoding: bytes[position..<position + length], as: UTF8.self)
+      position += (length + 3) & ~3
+      return text
+    }
+  }
+}
+
+extension PictureRect {
+  /// Nil where they have nothing in common.
+  func intersection(_ other: PictureRect) -> PictureRect? {
+    let (left, top) = (max(x, other.x), max(y, other.y))
+    let (right, bottom) = (min(x + width, other.x + other.width), min(y + height, other.y + other.height))
+    return right > left && bottom > top ? PictureRect(x: left, y: top, width: right - left, height: bottom - top) : nil
+  }
+}

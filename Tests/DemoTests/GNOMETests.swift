@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// Picture-in-picture on GNOME's Wayland session, seen from outside.
+@Suite(.enabled(if: GNOMEServer.isInstalled, "mutter, Xwayland or the X tools are not installed"))
+struct GNOMETests {
+  private func play(_ server: GNOMEServer, _ arguments: String...) throws -> RunningProgram {
+    let red = "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1"
+    return try Demo.start(
+      ["play", red, "--surface", "window", "--mode", "pip"] + arguments, environment: server.environment)
+  }
+
+  private func isRed(_ server: GNOMEServer, _ x: Int, _ y: Int) async throws -> Bool {
+    let pixel = try await server.outer.screenshot().pixel(x, y)
+    return pixel[2] > 200 && pixel[1] < 40
+  }
+
+  @Test func theWindowStaysAboveAMaximisedWindowThatHasTheFocus() async throws {
+    let server = try await GNOMEServer()
+    let demo = try play(server)
+    // In its corner, above the margin.
+    #expect(try await eventually { try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90) })
+    let other = try server.maximisedWindow()
+    /// Whether the other window is seen at a place.
+    func isGreen(_ x: Int, _ y: Int) async throws -> Bool {
+      let pixel = try await server.outer.screenshot().pixel(x, y)
+      return pixel[1] > 200 && pixel[2] < 40
+    }
+    #expect(try await eventually { try await isGreen(1100, 300) }, "\(other.errors)")
+    // A click gives it the focus, above the app's window.
+    try await server.outer.tool("xdotool", "mousemove", "1100", "301", "mousemove", "1100", "300", "click", "1")
+    #expect(try await eventually { try await isGreen(640, 400) })
+    for _ in 0..<5 { #expect(try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90)) }
+    other.stop()
+    demo.stop()
+  }
+
+  @Test func theAppsWindowIsWaylandsAndTheOtherOneIsX11s() async throws {
+    let server = try await GNOMEServer()
+    let demo = try play(server)
+    #expect(try await eventually { try await server.pictureInPictureFrame() != nil })
+    let tree = try await RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: server.environment)
+      .result(seconds: 30).output
+    #expect(!tree.contains("\"PipSink\""), "\(tree)")
+    let doctor = try await Demo.start(["doctor"], environment: server.environment).result(seconds: 60)
+    #expect(doctor.output.contains("ok       always on top: "), "\(doctor.output)")
+    demo.stop()
+  }
+
+  @Test func itIsDraggedToAnotherCornerAndClosedByItsButton() async throws {
+    let server = try await GNOMEServer()
+    let demo = try play(server)
+    #expect(try await eventually { try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90) })
+    try await server.outer.drag(from: (1280 - 16 - 160, 800 - 16 - 90), to: (200, 200))
+    #expect(
+      try await eventually {
+        guard let frame = try await server.pictureInPictureFrame() else { return false }
+        return (frame.x, frame.y) == (16, 16)
+      })
+    #expect(try await eventually { try await isRed(server, 16 + 160, 16 + 90) })
+    // Close, in the upper left corner, comes with the pointer.
+    try await server.outer.tool("xdotool", "mousemove", "60", "100", "mousemove", "36", "37")
+    #expect(
+      try await eventually {
+        let bar = try await server.outer.screenshot().pixel(26, 26)
+        return bar[2] < 160
+      })
+    try await server.outer.tool("xdotool", "mousemove", "36", "36", "sleep", "0.3", "click", "1")
+    #expect(try await eventually { try await !isRed(server, 176, 140) })
+    #expect(demo.isRunning)
+    demo.stop()
+  }
+
+  @Test func aWindowOfAnotherKindIsHadWhereTheUserWantsIt() async throws {
+    let server = try await GNOMEServer()
+    let environment = server.environment.merging(["PIPSINK_PIP_WINDOW": "toplevel"]) { $1 }
+    let doctor = try await Demo.start(["doctor"], environment: environment).result(seconds: 60)
+    #expect(doctor.output.contains("limited  always on top: "), "\(doctor.output)")
+    #expect(doctor.output.contains("PIPSINK_PIP_WINDOW"), "\(doctor.output)")
+  }
+}
