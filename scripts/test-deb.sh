@@ -51,7 +51,7 @@ chroot "$root" env HOME=/root DISPLAY="$display" \
   gst-launch-1.0 -q videotestsrc num-buffers=300 ! pipsink stream-id=a mode=pip &
 launch=$!
 tries=0
-until DISPLAY=$display wmctrl -l 2>/dev/null | grep -q "Picture in Picture: a"; do
+until DISPLAY=$display wmctrl -l 2>/dev/null | grep -q "Picture-in-Picture"; do
   tries=$((tries + 1))
   if [ "$tries" -gt 90 ]; then
     echo "no picture-in-picture window was shown" >&2

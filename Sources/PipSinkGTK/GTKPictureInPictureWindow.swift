@@ -108,8 +108,7 @@ final class GTKPictureInPictureWindow: PictureInPictureHost {
     self.presentation = presentation
     controls.update(presentation)
     if old?.streamID != presentation.streamID || old?.secondStreamID != presentation.secondStreamID {
-      let names = [presentation.streamID, presentation.secondStreamID].compactMap { $0?.rawValue }
-      gtk_window_set_title(window.asWindow, "Picture in Picture: \(names.joined(separator: ", "))")
+      atk_object_set_description(gtk_widget_get_accessible(window), WindowIdentity.description(of: presentation))
     }
     if (old?.secondStreamID == nil) != (presentation.secondStreamID == nil), let secondView {
       halves.show(secondView, presentation.secondStreamID != nil)
@@ -178,14 +177,15 @@ final class GTKPictureInPictureWindow: PictureInPictureHost {
   private func setUp() {
     let window = window.asWindow
     gtk_window_set_decorated(window, 0)
-    gtk_window_set_role(window, X11PictureInPictureWindow.role)
+    gtk_window_set_title(window, WindowIdentity.title)
+    gtk_window_set_role(window, WindowIdentity.role)
     gtk_window_set_accept_focus(window, 1)
     gtk_window_set_focus_on_map(window, 0)
     if isLayer {
       // With a default size instead, gtk-layer-shell 0.8 never draws the window.
       gtk_widget_set_size_request(self.window, gint(placement.width), gint(placement.height))
       gtk_layer_init_for_window(window)
-      gtk_layer_set_namespace(window, X11PictureInPictureWindow.role)
+      gtk_layer_set_namespace(window, WindowIdentity.role)
       gtk_layer_set_layer(window, GTK_LAYER_SHELL_LAYER_OVERLAY)
     } else {
       gtk_window_set_default_size(window, gint(placement.width), gint(placement.height))

@@ -14,9 +14,6 @@ import PipSinkWindows
 /// Xwayland.
 @MainActor
 public final class PictureInPictureWindow: PictureInPictureHost {
-  /// The role (X11) and namespace (layer-shell) by which window managers know these windows.
-  public static let role = X11PictureInPictureWindow.role
-
   /// What the window is for the display server. The raw values are those of `PIPSINK_PIP_WINDOW`.
   public enum Kind: String, CaseIterable, Sendable {
     case x11
@@ -123,9 +120,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   }
 
   private func warnOnce() {
-    guard kind == .toplevel, !Self.hasWarned else { return }
+    guard !Self.hasWarned else { return }
     Self.hasWarned = true
-    Logger(visible: "pipsink.gtk").warning(
+    let logger = Logger(visible: "pipsink.gtk")
+    if let wanted = g_getenv("PIPSINK_PIP_WINDOW").map({ String(cString: $0) }), wanted != kind.rawValue {
+      logger.warning("PIPSINK_PIP_WINDOW asks for \"\(wanted)\", which cannot be had here; it is \(kind.rawValue)")
+    }
+    guard kind == .toplevel else { return }
+    logger.warning(
       """
       picture-in-picture cannot stay above other windows: \(Self.reasonForToplevel)
       """)

@@ -17,8 +17,8 @@ struct ExampleTests {
     #expect(
       try await eventually { try await server.screenshot(of: call.id).pixel(call.width / 4, call.height / 2)[1] > 100 })
     try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
-    let anna = try await server.window("Picture in Picture: anna")
-    let ben = try await server.window("Picture in Picture: ben")
+    let anna = try await server.window("Picture-in-Picture: anna")
+    let ben = try await server.window("Picture-in-Picture: ben")
     #expect(anna.y >= ben.y + ben.height || ben.y >= anna.y + anna.height, "\(anna) \(ben)")
     #expect(anna.x + anna.width == ben.x + ben.width)
     let screen = try await server.screenshot()
@@ -59,7 +59,7 @@ struct ExampleTests {
     let example = try RunningProgram(
       "/usr/bin/python3", [Demo.root.appendingPathComponent("examples/pip.py").path],
       environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
-    let window = try await server.window("Picture in Picture: video")
+    let window = try await server.window("Picture-in-Picture: video")
     #expect(
       try await eventually { try await isYellow(server.screenshot(), window.x + window.width * 3 / 14, window.y + 40) })
     try await server.tool("wmctrl", "-i", "-c", window.id)
@@ -89,7 +89,7 @@ struct ExampleTests {
     // The second of seven bars is yellow.
     #expect(try await eventually { try await isYellow(server.screenshot(of: window.id), window.width * 2 / 7, 100) })
     try await press("space", in: window, of: server)
-    let pip = try await server.window("Picture in Picture: camera")
+    let pip = try await server.window("Picture-in-Picture: camera")
     #expect(await example.wait(forText: "In picture-in-picture"))
     #expect(try await isYellow(server.screenshot(), pip.x + pip.width * 3 / 14, pip.y + 40))
     try await press("space", in: window, of: server)
@@ -111,10 +111,10 @@ struct ExampleTests {
       try await eventually(seconds: 90) { try await isYellow(server.screenshot(of: call.id), call.width * 3 / 28, 100) }
     )
     try await press("space", in: call, of: server)
-    _ = try await server.window("Picture in Picture: anna")
+    _ = try await server.window("Picture-in-Picture: anna")
     #expect(await example.wait(forText: "anna started"))
     try await press("space", in: call, of: server)
-    _ = try await server.window("Picture in Picture: ben")
+    _ = try await server.window("Picture-in-Picture: ben")
     try await press("space", in: call, of: server)
     #expect(await example.wait(forText: "ben stopped: requested"))
     try await expectEnd(of: example, byClosing: call, of: server)
@@ -138,7 +138,7 @@ struct ExampleTests {
     #expect(try await eventually { try await showsAnna() })
     // Minimised, it goes on in picture-in-picture; the window's button for going back shows the app again.
     try await server.tool("xdotool", "windowminimize", app.id)
-    let title = { (id: String) in "Picture in Picture: \(id)" }
+    let title = { (id: String) in "Picture-in-Picture: \(id)" }
     var window = try await server.window(title("anna"))
     func click(_ x: Int, _ y: Int) async throws {
       try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 3)")

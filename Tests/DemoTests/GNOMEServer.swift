@@ -96,7 +96,7 @@ final class GNOMEServer {
   func pictureInPictureFrame() async throws -> PictureRect? {
     let tree = try await RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: environment)
       .result(seconds: 30).output
-    guard let line = tree.split(separator: "\n").first(where: { $0.contains("\"Picture in Picture") }),
+    guard let line = tree.split(separator: "\n").first(where: { $0.contains("\"Picture-in-Picture") }),
       let place = line.split(separator: " ").last, let size = line.split(separator: " ").dropLast().last
     else { return nil }
     // 320x180+0+0  +944+604

@@ -28,7 +28,7 @@ struct GstPlayTests {
         "--no-interactive", "-v", "--audiosink=fakesink sync=true", "--videosink=pipsink mode=pip",
         folder.path("film.mkv"),
       ], environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
-    let window = try await server.window("Picture in Picture")
+    let window = try await server.window("Picture-in-Picture")
     // Pause and mute are in the middle below.
     let (pause, mute) = (window.width / 2 - 15, window.width / 2 + 15)
     #expect(try await eventually { try await isMoving(window, of: server) })

@@ -10,7 +10,7 @@ struct PictureInPictureWindowTests {
   private static let streams =
     "videotestsrc pattern=white ! video/x-raw,width=640,height=360,framerate=60/1 ! appsink name=remote-1 "
     + "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=60/1 ! appsink name=remote-2"
-  private static let title = "Picture in Picture: remote-1"
+  private static let title = "Picture-in-Picture: remote-1"
 
   private func play(_ server: XServer, _ arguments: [String] = []) throws -> RunningProgram {
     try Demo.start(
@@ -18,7 +18,7 @@ struct PictureInPictureWindowTests {
   }
 
   private func hasPictureInPicture(_ server: XServer) async throws -> Bool {
-    try await server.windows().contains { $0.title.hasPrefix("Picture in Picture") }
+    try await server.windows().contains { $0.title.hasPrefix("Picture-in-Picture") }
   }
 
   /// Ends the run by its key, and what it reported.
@@ -142,8 +142,8 @@ struct PictureInPictureWindowTests {
           + "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=b", "--surface",
         "window", "--mode", "pip", "--report", "-",
       ], environment: server.environment)
-    _ = try await server.window("Picture in Picture: a")
-    let window = try await server.window("Picture in Picture: b")
+    _ = try await server.window("Picture-in-Picture: a")
+    let window = try await server.window("Picture-in-Picture: b")
     #expect(
       try await eventually {
         let pixel = try await server.screenshot().pixel(window.x + 100, window.y + 60)

@@ -57,7 +57,7 @@ struct PlaceholderPixelTests {
     let inApp = Place { try await server.screenshot(of: app.id) }
     try await check(inApp, bus)
     _ = try await bus.call("Enable", "a")
-    let window = try await server.window("Picture in Picture: a")
+    let window = try await server.window("Picture-in-Picture: a")
     try await check(Place { try await server.screenshot(of: window.id) }, bus)
     // The app's window says where the picture is, and shows nothing of it; below it lies the other window.
     #expect(
@@ -103,7 +103,7 @@ struct PlaceholderPixelTests {
         "--pip-end-action", "placeholder",
       ], on: server)
     #expect(try await eventually { try await bus.property("Streams").contains("'a': 'ended'") })
-    let window = try await server.window("Picture in Picture: a")
+    let window = try await server.window("Picture-in-Picture: a")
     #expect(
       try await eventually {
         let screen = try await server.screenshot()

@@ -107,7 +107,7 @@ struct PluginTests {
     let launch = try Plugin.launch(
       "videotestsrc pattern=red num-buffers=150 ! pipsink stream-id=a mode=pip", folder,
       environment: server.environment)
-    let window = try await server.window("Picture in Picture: a")
+    let window = try await server.window("Picture-in-Picture: a")
     #expect(try await eventually { Self.isRed(try await server.screenshot(), window.x + 20, window.y + 20) })
     #expect(try await server.properties(window, "_NET_WM_STATE").contains("_NET_WM_STATE_ABOVE"))
     #expect(try await server.windows().count == 1)
@@ -138,7 +138,7 @@ struct PluginTests {
         try await server.screenshot(of: window.id).pixel(window.width / 4, window.height / 2)[1] > 100
       })
     try await server.tool("xdotool", "windowminimize", window.id)
-    _ = try await server.window("Picture in Picture: two")
+    _ = try await server.window("Picture-in-Picture: two")
     try await server.tool("xdotool", "windowactivate", window.id)
     #expect(try await eventually { try await server.windows().map(\.title).allSatisfy { $0.hasSuffix("PipSink") } })
     launch.stop()
@@ -149,7 +149,7 @@ struct PluginTests {
     let server = try await XServer()
     let launch = try Plugin.launch(
       "videotestsrc ! pipsink stream-id=a mode=pip", folder, environment: server.environment, options: ["-m"])
-    let window = try await server.window("Picture in Picture: a")
+    let window = try await server.window("Picture-in-Picture: a")
     for state in ["PAUSED", "PLAYING"] {
       let request = "Setting state to \(state) as requested by"
       #expect(

@@ -9,7 +9,7 @@ import Testing
     if: Plugin.isUsable && XServer.isInstalled,
     "a plugin with a sanitizer cannot be loaded, or Xvfb, openbox and the X tools are not installed"))
 struct StreamControlsTests {
-  private static let title = "Picture in Picture"
+  private static let title = "Picture-in-Picture"
 
   /// The middle of the button in the upper right corner of a stream's place.
   private func button(of place: PictureRect, in window: XServer.Window) -> (x: Int, y: Int) {

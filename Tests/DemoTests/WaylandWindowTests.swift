@@ -32,7 +32,7 @@ import Testing
     try await server.swaymsg("[app_id=\"pipsink-demo\"] fullscreen enable")
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"fullscreen_mode\": 1") })
     // No ordinary window of sway's is the picture-in-picture one.
-    #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture in Picture"))
+    #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture-in-Picture"))
     let fullscreen = try await server.screenshot()
     #expect(isFirstBar(fullscreen, corner.x + 20, corner.y + 90))
     #expect(fullscreen.pixel(corner.x - 10, corner.y + 90)[0] < 40)

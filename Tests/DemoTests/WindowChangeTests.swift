@@ -7,7 +7,7 @@ import Testing
 /// What becomes of picture-in-picture when its stream, its window or the app's window changes, on a real X server.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct WindowChangeTests {
-  private static let title = "Picture in Picture: a"
+  private static let title = "Picture-in-Picture: a"
   private static let white =
     "videotestsrc is-live=true pattern=white ! video/x-raw,width=320,height=180,framerate=30/1 ! appsink name=a"
 

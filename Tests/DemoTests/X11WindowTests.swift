@@ -11,7 +11,7 @@ struct X11WindowTests {
     "videotestsrc pattern=smpte75 ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1 "
       + "videotestsrc pattern=ball ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-2"
   ]
-  private static let title = "Picture in Picture: remote-1"
+  private static let title = "Picture-in-Picture: remote-1"
 
   private func play(_ server: XServer, _ arguments: [String] = []) throws -> RunningProgram {
     try Demo.start(
@@ -24,6 +24,8 @@ struct X11WindowTests {
     let demo = try play(server, ["--mode", "pip"])
     let window = try await server.window(Self.title)
     let properties = try await server.properties(window)
+    #expect(window.title == "Picture-in-Picture")
+    #expect(properties.contains("_NET_WM_WINDOW_TYPE_UTILITY"))
     for state in ["_NET_WM_STATE_ABOVE", "_NET_WM_STATE_SKIP_TASKBAR", "_NET_WM_STATE_SKIP_PAGER"] {
       #expect(properties.contains(state))
     }
@@ -83,10 +85,10 @@ struct X11WindowTests {
   @Test func aSecondStreamHasTheRightHalfOfTheWindowWhichIsMovedThereToo() async throws {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip", "--pip-second", "remote-2", "--at", "12=single"])
-    let window = try await server.window("Picture in Picture: remote-1, remote-2")
+    let window = try await server.window("Picture-in-Picture: remote-1, remote-2")
     // Two halves of 16:9.
     let isWide = { (found: XServer.Window) in found.width == 320 && found.height == 90 }
-    let title = "Picture in Picture: remote-1, remote-2"
+    let title = "Picture-in-Picture: remote-1, remote-2"
     #expect(try await eventually { isWide(try await server.window(title)) })
     let place = try await server.window(title)
     #expect((place.x, place.y) == (1280 - 320 - 16, 800 - 90 - 16))
@@ -174,7 +176,7 @@ struct X11WindowTests {
     try await server.key("p")
     _ = try await server.window(Self.title)
     try await server.key("n")
-    let second = try await server.window("Picture in Picture: remote-2")
+    let second = try await server.window("Picture-in-Picture: remote-2")
     try await server.key("s")
     #expect(try await eventually { folder.files.contains { $0.contains("pip-remote-2") } })
     try await server.tool("wmctrl", "-i", "-c", second.id)

@@ -106,6 +106,8 @@ final class XServer {
     let width: Int
     let height: Int
     let title: String
+    /// The name of its icon: a picture-in-picture window's has its streams.
+    var iconName = ""
   }
 
   /// The windows that the window manager knows, without their frames.
@@ -114,19 +116,24 @@ final class XServer {
     let known = try await tool("xprop", "-root", "_NET_CLIENT_LIST").split { $0 == " " || $0 == "," || $0 == "\n" }
     let line =
       /\s*(?<id>0x[0-9a-f]+) "(?<title>.*)": \(.*\)\s+(?<width>\d+)x(?<height>\d+)\S+\s+\+(?<x>-?\d+)\+(?<y>-?\d+)\s*/
-    return try await tool("xwininfo", "-root", "-tree").split(separator: "\n").compactMap { text in
+    var windows = try await tool("xwininfo", "-root", "-tree").split(separator: "\n").compactMap { text -> Window? in
       guard let match = text.wholeMatch(of: line), known.contains(match.id), let x = Int(match.x), let y = Int(match.y),
         let width = Int(match.width), let height = Int(match.height)
       else { return nil }
       return Window(id: String(match.id), x: x, y: y, width: width, height: height, title: String(match.title))
     }
+    for index in windows.indices where windows[index].title == "Picture-in-Picture" {
+      let property = try await properties(windows[index], "-notype", "_NET_WM_ICON_NAME")
+      if let name = property.firstMatch(of: /= "(.*)"/)?.1 { windows[index].iconName = String(name) }
+    }
+    return windows
   }
 
-  /// Waits for a window whose title begins so.
+  /// Waits for a window whose title or icon name begins so.
   func window(_ title: String) async throws -> Window {
     var found: Window?
     _ = try await eventually {
-      found = try await self.windows().first { $0.title.hasPrefix(title) }
+      found = try await self.windows().first { $0.title.hasPrefix(title) || $0.iconName.hasPrefix(title) }
       return found != nil
     }
     let all = try await windows()

@@ -10,6 +10,7 @@ struct X11Atoms: Sendable {
     case wmState = "WM_STATE"
     case motifHints = "_MOTIF_WM_HINTS"
     case name = "_NET_WM_NAME"
+    case iconName = "_NET_WM_ICON_NAME"
     case pid = "_NET_WM_PID"
     case ping = "_NET_WM_PING"
     case state = "_NET_WM_STATE"

@@ -12,8 +12,6 @@ import PipSink
 /// server that dies is a ``PictureInPictureWindowEvent/lost(_:)``, after which ``open(_:)`` looks for a server again.
 @MainActor
 public final class X11PictureInPictureWindow: PictureInPictureHost {
-  /// The role by which window managers know these windows.
-  public static let role = "picture-in-picture"
 
   public var renderer: any VideoRenderer { first }
   public var secondRenderer: (any VideoRenderer)? { second }
@@ -87,7 +85,8 @@ public final class X11PictureInPictureWindow: PictureInPictureHost {
     isOpen = true
     update(presentation)
     chooseFreeCorner()
-    native.describe(title: title, role: Self.role)
+    native.describe(
+      title: WindowIdentity.title, iconName: WindowIdentity.description(of: presentation), role: WindowIdentity.role)
     snap(to: placement.corner)
     // Only a compositing manager can show what is half there.
     let fades = native.screen.isComposited && animates
@@ -117,7 +116,7 @@ public final class X11PictureInPictureWindow: PictureInPictureHost {
     let old = self.presentation
     self.presentation = presentation
     if old?.streamID != presentation.streamID || old?.secondStreamID != presentation.secondStreamID {
-      native.setTitle(title)
+      native.setIconName(WindowIdentity.description(of: presentation))
     }
     if (old?.secondStreamID == nil) != (presentation.secondStreamID == nil) {
       divide()
@@ -130,11 +129,6 @@ public final class X11PictureInPictureWindow: PictureInPictureHost {
     }
     if old != presentation { draw() }
     native.flush()
-  }
-
-  private var title: String {
-    let names = [presentation?.streamID, presentation?.secondStreamID].compactMap { $0?.rawValue }
-    return "Picture in Picture: \(names.joined(separator: ", "))"
   }
 
   /// A copy of what it shows, in pixels of the screen; nil when it shows no picture.

@@ -111,10 +111,12 @@ final class X11Window {
 
   /// What the window manager is to know of a window that is above all others, on every workspace, in no list of windows,
   /// without borders, and that takes no focus when it appears. Window managers forget some of it when a window is hidden.
-  func describe(title: String, role: String) {
+  func describe(title: String, iconName: String, role: String) {
     let (atoms, pointer) = (screen.atoms, connection.pointer)
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
-    setTitle(title)
+    connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
+    connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
+    setIconName(iconName)
     let text = UInt32(XCB_ATOM_STRING.rawValue)
     connection.set(atoms[.wmRole], of: id, to: role, type: text)
     let program = g_get_prgname().map { String(cString: $0) } ?? "pipsink"
@@ -144,9 +146,9 @@ final class X11Window {
     xcb_flush(pointer)
   }
 
-  func setTitle(_ title: String) {
-    connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
-    connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
+  func setIconName(_ name: String) {
+    connection.set(screen.atoms[.iconName], of: id, to: name, type: screen.atoms[.utf8String])
+    connection.set(UInt32(XCB_ATOM_WM_ICON_NAME.rawValue), of: id, to: name, type: screen.atoms[.utf8String])
   }
 
   /// Which sizes the window manager is to give the window.
