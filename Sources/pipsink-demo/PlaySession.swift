@@ -27,8 +27,8 @@ final class PlaySession {
   private var isInterrupted = false
   private var hasSaidThatThereIsNoSound = false
   var failed: [StreamID: PipSinkError] = [:]
-  /// How many `start` actions are still to come.
-  var startsToCome = 0
+  /// How many `start` actions are still to come, and the start of the session's own streams.
+  var startsToCome = 1
   /// Whether a stream has failed, which may have been stopped since, or never delivered a frame.
   var hasFailed = false
   var errors: [DemoError] = []
@@ -144,7 +144,14 @@ final class PlaySession {
       } catch {
         continuation.yield { $0.startFailed(error) }
       }
+      continuation.yield { $0.noteStarted() }
     }
+  }
+
+  /// The session's own streams have begun, or never will.
+  private func noteStarted() {
+    startsToCome -= 1
+    if engine.hasFinished || engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
   }
 
   /// Seconds that pipelines have for their stop after Ctrl-C.
@@ -163,7 +170,7 @@ final class PlaySession {
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
     let actions = TimedAction.inOrder(command.actions)
-    startsToCome = actions.count { if case .startStream = $0.action { true } else { false } }
+    startsToCome += actions.count { if case .startStream = $0.action { true } else { false } }
     let clock = ContinuousClock()
     let begin = clock.now
     let interval = statusLine.interval

@@ -24,17 +24,21 @@ final class X11EventLoop: @unchecked Sendable {
     close(wakeDescriptor)
   }
 
-  /// Waits and handles until the handler wants no more, or until ``end()``.
+  /// Waits and handles until ``end()``. Once the handler wants no more it only waits: the thread is there as long as
+  /// whoever joins it.
   func run() {
+    var isOver = false
     while !mustEnd.withLock({ $0 }) {
+      // A negative descriptor is passed over.
       var descriptors = [
-        pollfd(fd: xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
+        pollfd(
+          fd: isOver ? -1 : xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
         pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
       ]
       _ = poll(&descriptors, 2, -1)
       var count: UInt64 = 0
       if descriptors[1].revents != 0 { eventfd_read(wakeDescriptor, &count) }
-      guard drain() else { return }
+      if !isOver { isOver = !drain() }
     }
   }
 
