@@ -118,7 +118,7 @@ struct PictureInPictureWindowTests {
 
   @Test func aKilledWindowLeavesNormalModeAndCanBeOpenedAgain() async throws {
     let server = try await XServer()
-    let demo = try play(server, ["--mode", "pip"])
+    let demo = try play(server, ["--mode", "pip", "--pip-retries", "0"])
     let window = try await server.window(Self.title)
     try await server.tool("xkill", "-id", window.id)
     #expect(await demo.wait(forText: "the picture-in-picture window is gone"))

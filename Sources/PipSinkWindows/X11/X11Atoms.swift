@@ -40,7 +40,7 @@ struct X11Atoms: Sendable {
     }
     var values: [Name: UInt32] = [:]
     for (name, cookie) in asked {
-      guard let reply = xcb_intern_atom_reply(connection.pointer, cookie, nil) else { continue }
+      guard let reply = connection.answer({ xcb_intern_atom_reply($0, cookie, nil) }) else { continue }
       values[name] = reply.pointee.atom
       free(reply)
     }
@@ -54,7 +54,7 @@ struct X11Atoms: Sendable {
 extension X11Connection {
   func atom(_ name: String) -> UInt32 {
     let cookie = xcb_intern_atom(pointer, 0, UInt16(name.utf8.count), name)
-    guard let reply = xcb_intern_atom_reply(pointer, cookie, nil) else { return 0 }
+    guard let reply = answer({ xcb_intern_atom_reply($0, cookie, nil) }) else { return 0 }
     defer { free(reply) }
     return reply.pointee.atom
   }
@@ -63,7 +63,7 @@ extension X11Connection {
   func property(_ atom: UInt32, of window: UInt32) -> [UInt8]? {
     // In units of four bytes: more than any property has that is asked for here.
     let cookie = xcb_get_property(pointer, 0, window, atom, UInt32(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 1 << 20)
-    guard let reply = xcb_get_property_reply(pointer, cookie, nil) else { return nil }
+    guard let reply = answer({ xcb_get_property_reply($0, cookie, nil) }) else { return nil }
     defer { free(reply) }
     guard reply.pointee.type != 0, let value = xcb_get_property_value(reply) else { return nil }
     return [UInt8](UnsafeRawBufferPointer(start: value, count: Int(xcb_get_property_value_length(reply))))

@@ -16,6 +16,7 @@ package final class X11Connection: @unchecked Sendable {
   package let screenNumber: Int32
   /// The number of the first event of MIT-SHM; nil where the server has no shared memory.
   package let sharedMemoryEventBase: UInt8?
+  private let reader = Locked<(@Sendable () -> Void)?>(nil)
 
   /// - Parameter name: the server, as in DISPLAY; nil for that of the environment.
   /// - Returns: nil when the server cannot be reached.
@@ -54,7 +55,25 @@ package final class X11Connection: @unchecked Sendable {
     free(xcb_get_input_focus_reply(pointer, xcb_get_input_focus(pointer), nil))
   }
 
-  package func flush() { xcb_flush(pointer) }
+  /// Sends what has been asked for.
+  package func flush() {
+    xcb_flush(pointer)
+    haveEventsRead()
+  }
+
+  /// Waits for an answer.
+  func answer<Reply>(_ wait: (OpaquePointer) -> Reply) -> Reply {
+    defer { haveEventsRead() }
+    return wait(pointer)
+  }
+
+  /// Whoever waits for the server on the connection's descriptor is told of every wait and of every flush by others: XCB
+  /// takes events from the descriptor then, too, which would stay where they are until the next ones come.
+  ///
+  /// - Parameter handler: has ``nextEvent()`` called until there is none. Any thread calls it.
+  func onEventsTaken(_ handler: @escaping @Sendable () -> Void) { reader.withLock { $0 = handler } }
+
+  private func haveEventsRead() { reader.withLock { $0 }?() }
 
   /// What has arrived next, without waiting. The caller frees it.
   package func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? { xcb_poll_for_event(pointer) }

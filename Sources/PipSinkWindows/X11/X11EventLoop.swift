@@ -5,7 +5,8 @@ import PipSink
 /// Waits for what an X server says on a connection, on a thread of its own.
 ///
 /// The wait is on the connection's descriptor, which can be ended from outside. Whoever has waited for an answer of the
-/// server calls ``drain()`` or ``wake()`` afterwards, since the answer may have brought events along.
+/// server, or has sent something, by a function of XCB calls ``drain()`` or ``wake()`` afterwards: XCB may have taken
+/// events along. ``X11Connection/answer(_:)`` and ``X11Connection/flush()`` do it by themselves.
 ///
 /// `@unchecked Sendable`: constant but for what is behind the lock.
 final class X11EventLoop: @unchecked Sendable {
@@ -18,6 +19,7 @@ final class X11EventLoop: @unchecked Sendable {
   init(_ connection: X11Connection, handler: @escaping @Sendable (UnsafePointer<xcb_generic_event_t>?) -> Bool) {
     self.connection = connection
     self.handler = handler
+    connection.onEventsTaken { [weak self] in self?.wake() }
   }
 
   deinit {
@@ -27,7 +29,8 @@ final class X11EventLoop: @unchecked Sendable {
   /// Waits and handles until ``end()``. Once the handler wants no more it only waits: the thread is there as long as
   /// whoever joins it.
   func run() {
-    var isOver = false
+    // What has come before the thread.
+    var isOver = !drain()
     while !mustEnd.withLock({ $0 }) {
       // A negative descriptor is passed over.
       var descriptors = [

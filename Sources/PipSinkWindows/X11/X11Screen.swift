@@ -28,8 +28,7 @@ struct X11Screen: Sendable {
   var monitors: [PictureRect] {
     let whole = [PictureRect(x: 0, y: 0, width: size.width, height: size.height)]
     guard let data = pipsink_randr_extension(connection.pointer), data.pointee.present != 0,
-      let reply = xcb_randr_get_monitors_reply(
-        connection.pointer, xcb_randr_get_monitors(connection.pointer, root, 1), nil)
+      let reply = connection.answer({ xcb_randr_get_monitors_reply($0, xcb_randr_get_monitors($0, root, 1), nil) })
     else { return whole }
     defer { free(reply) }
     var monitors: [(isPrimary: Bool, area: PictureRect)] = []
@@ -86,7 +85,7 @@ struct X11Screen: Sendable {
 
   private func owner(_ selection: String) -> UInt32 {
     let cookie = xcb_get_selection_owner(connection.pointer, connection.atom(selection))
-    guard let reply = xcb_get_selection_owner_reply(connection.pointer, cookie, nil) else { return 0 }
+    guard let reply = connection.answer({ xcb_get_selection_owner_reply($0, cookie, nil) }) else { return 0 }
     defer { free(reply) }
     return reply.pointee.owner
   }

@@ -101,18 +101,14 @@ final class X11Window {
 
   var isBroken: Bool { connection.isBroken }
 
-  /// Sends what has been asked for, and has events looked at that an answer has brought along.
-  func flush() {
-    connection.flush()
-    loop.wake()
-  }
+  func flush() { connection.flush() }
 
   // MARK: - Properties
 
   /// What the window manager is to know of a window that is above all others, on every workspace, in no list of windows,
   /// without borders, and that takes no focus when it appears. Window managers forget some of it when a window is hidden.
   func describe(title: String, iconName: String, role: String) {
-    let (atoms, pointer) = (screen.atoms, connection.pointer)
+    let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
     connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
     connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
@@ -143,7 +139,7 @@ final class X11Window {
     // Flags: input and state; takes input, and is not minimised.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
     connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
-    xcb_flush(pointer)
+    connection.flush()
   }
 
   func setIconName(_ name: String) {
@@ -232,9 +228,9 @@ final class X11Window {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
     )
-    defer { loop.wake() }
-    let origin = xcb_translate_coordinates_reply(connection.pointer, place, nil)
-    let geometry = xcb_get_geometry_reply(connection.pointer, size, nil)
+    let (origin, geometry) = connection.answer {
+      (xcb_translate_coordinates_reply($0, place, nil), xcb_get_geometry_reply($0, size, nil))
+    }
     defer {
       free(origin)
       free(geometry)
@@ -247,7 +243,6 @@ final class X11Window {
 
   /// What panels leave free of its monitor, in units.
   var workArea: PictureRect {
-    defer { loop.wake() }
     let area = screen.workArea(for: frameInPixels)
     return PictureRect(
       x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
