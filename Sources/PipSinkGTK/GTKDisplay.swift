@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// The display that windows are shown on.
 @MainActor
@@ -27,8 +28,42 @@ public enum GTKDisplay {
   static func present(_ window: GtkWidgetPointer) {
     guard !isLost else { return }
     gtk_window_deiconify(window.asWindow)
-    gtk_window_present(window.asWindow)
-    waylandActivation?.show(window)
+    if kind == .x11, let display = gdk_display_get_default() {
+      let time = X11UserAction.latest(gdk_x11_display_get_user_time(display))
+      gtk_window_present_with_time(window.asWindow, time)
+      if time == X11UserAction.time { activate(window, display, time) }
+    } else {
+      gtk_window_present(window.asWindow)
+      waylandActivation?.show(window)
+    }
+  }
+
+  /// Tells the window manager that the user wants to see a window, which is what a click in a picture-in-picture window
+  /// means; else some (openbox) only mark it as urgent where it is on another workspace.
+  private static func activate(_ window: GtkWidgetPointer, _ display: OpaquePointer, _ time: UInt32) {
+    guard let window = gtk_widget_get_window(window), let screen = gdk_display_get_default_screen(display) else {
+      return
+    }
+    let (desktop, root) = (gdk_x11_window_get_desktop(window), gdk_x11_get_default_root_xwindow())
+    if desktop != .max, desktop != gdk_x11_screen_get_current_desktop(screen) {
+      send("_NET_CURRENT_DESKTOP", about: root, (Int(desktop), Int(time), 0, 0, 0), display)
+    }
+    // 2 is for a direct action of the user's (EWMH).
+    send("_NET_ACTIVE_WINDOW", about: gdk_x11_window_get_xid(window), (2, Int(time), 0, 0, 0), display)
+  }
+
+  private static func send(
+    _ message: String, about window: Window, _ values: (Int, Int, Int, Int, Int), _ display: OpaquePointer
+  ) {
+    var event = XEvent()
+    event.xclient.type = ClientMessage
+    event.xclient.window = window
+    event.xclient.message_type = gdk_x11_get_xatom_by_name_for_display(display, message)
+    event.xclient.format = 32
+    event.xclient.data.l = values
+    XSendEvent(
+      gdk_x11_display_get_xdisplay(display), gdk_x11_get_default_root_xwindow(), 0,
+      SubstructureRedirectMask | SubstructureNotifyMask, &event)
   }
 
   /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be

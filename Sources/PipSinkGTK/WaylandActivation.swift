@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// Has a Wayland compositor show a window of the program because of what the user has just done in another one.
 ///
@@ -57,9 +58,15 @@ final class WaylandActivation {
     }
   }
 
-  /// Asks for the window to be shown, where the pointer is on one of the program's windows and a button of it was used.
+  /// Asks for the window to be shown, where the pointer is on one of the program's windows and a button of it was used;
+  /// else because of what was done last in an X11 window of the program's.
   func show(_ window: GtkWidgetPointer) {
-    guard let serial, let entered, isAWindows(entered) else { return }
+    guard let serial, let entered, isAWindows(entered) else {
+      if let surface = Self.surface(of: window), let name = X11UserAction.announce() {
+        pipsink_activate(activation, name, surface)
+      }
+      return
+    }
     forgetToken()
     guard let token = pipsink_request_activation(activation, serial, seat, entered) else { return }
     (self.token, self.window) = (token, window)

@@ -29,6 +29,8 @@ struct X11Atoms: Sendable {
     case supported = "_NET_SUPPORTED"
     case supportingCheck = "_NET_SUPPORTING_WM_CHECK"
     case settings = "_XSETTINGS_SETTINGS"
+    case startupInfoBegin = "_NET_STARTUP_INFO_BEGIN"
+    case startupInfo = "_NET_STARTUP_INFO"
   }
 
   private let values: [Name: UInt32]

@@ -60,6 +60,7 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_BUTTON_PRESS, XCB_BUTTON_RELEASE:
       // Both have the same fields.
       let button = event.read(as: xcb_button_press_event_t.self)
+      X11UserAction.note(button.time)
       let place = place(button.event_x, button.event_y, button.root_x, button.root_y)
       return event.kind == XCB_BUTTON_PRESS
         ? .pressed(button: Int(button.detail), place, time: button.time) : .released(button: Int(button.detail), place)
@@ -73,6 +74,7 @@ final class X11WindowEvents: @unchecked Sendable {
       return mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) ? .left : nil
     case XCB_KEY_PRESS:
       let key = event.read(as: xcb_key_press_event_t.self)
+      X11UserAction.note(key.time)
       let keysym = keyboard.keysym(of: key.detail, modifiers: key.state)
       return keysym == 0 ? nil : .key(keysym)
     case XCB_MAPPING_NOTIFY:

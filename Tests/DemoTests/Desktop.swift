@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// A desktop whose screen is an X server's, so that it can be seen, and a pointer be moved in it, as a user does.
+protocol DesktopServer: AnyObject {
+  /// The server that has its screen.
+  var screen: XServer { get }
+  var size: PictureSize { get }
+  /// For programs that are to show windows in it.
+  var environment: [String: String] { get }
+  /// - Parameter number: from 1 on.
+  func showWorkspace(_ number: Int) async throws
+  func stop()
+}
+
+enum Desktop: String, CaseIterable, CustomTestStringConvertible {
+  case openbox
+  case sway
+  case kwin = "KWin"
+  case mutter
+
+  var testDescription: String { rawValue }
+
+  var isInstalled: Bool {
+    switch self {
+    case .openbox: XServer.isInstalled
+    case .sway: WaylandServer.isInstalled(.sway)
+    case .kwin: KWinServer.isInstalled
+    case .mutter: GNOMEServer.isInstalled
+    }
+  }
+
+  func start() async throws -> any DesktopServer {
+    switch self {
+    case .openbox: try await XServer()
+    case .sway: try await WaylandServer(.sway)
+    case .kwin: try await KWinServer()
+    case .mutter: try await GNOMEServer()
+    }
+  }
+}
+
+extension XServer: DesktopServer {
+  var screen: XServer { self }
+  var size: PictureSize { PictureSize(width: 1280, height: 800) }
+
+  func showWorkspace(_ number: Int) async throws {
+    try await tool("wmctrl", "-s", "\(number - 1)")
+  }
+}
+
+extension WaylandServer: DesktopServer {
+  var screen: XServer { outer }
+  var size: PictureSize { PictureSize(width: 1024, height: 768) }
+
+  func showWorkspace(_ number: Int) async throws {
+    try await swaymsg("workspace", "\(number)")
+  }
+}
+
+extension GNOMEServer: DesktopServer {
+  var screen: XServer { outer }
+  var size: PictureSize { PictureSize(width: 1280, height: 800) }
+
+  func showWorkspace(_ number: Int) async throws {
+    try await outer.key(number == 1 ? "super+Home" : "super+Page_Down")
+  }
+}
+
+extension KWinServer: DesktopServer {
+  var screen: XServer { outer }
+  var size: PictureSize { PictureSize(width: 1280, height: 800) }
+}
+
+/// A program's window, which is green while it has the focus, and blue otherwise.
+struct OtherWindow {
+  enum State: String {
+    case normal
+    case maximised
+    case fullscreen
+  }
+
+  private let program: RunningProgram
+
+  init(_ state: State, on desktop: any DesktopServer) throws {
+    let script = """
+      import sys
+      import gi
+      gi.require_version("Gdk", "3.0")
+      gi.require_version("Gtk", "3.0")
+      from gi.repository import Gdk, Gtk
+      window = Gtk.Window(title="Other")
+      window.set_default_size(1000, 700)
+      style = Gtk.CssProvider()
+      style.load_from_data(b"window { background: #00ff00; } window:backdrop { background: #0000ff; }")
+      Gtk.StyleContext.add_provider_for_screen(Gdk.Screen.get_default(), style, 800)
+      {"normal": window.present, "maximised": window.maximize, "fullscreen": window.fullscreen}[sys.argv[1]]()
+      window.show_all()
+      Gtk.main()
+      """
+    program = try RunningProgram(
+      "/usr/bin/python3", ["-c", script, state.rawValue], environment: desktop.environment)
+  }
+
+  var errors: String { program.errors }
+
+  func stop() {
+    program.stop()
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+
+/// What the picture-in-picture window does on the desktops, seen from outside, and that `docs/desktops.md` says so.
+@Suite(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+struct DesktopTests {
+  enum Ability: String, CaseIterable {
+    case aboveFocused = "above the window with the focus"
+    case aboveMaximised = "above a maximised one"
+    case aboveFullscreen = "above a fullscreen one"
+    case leavesFocus = "takes no focus"
+    case allWorkspaces = "on all workspaces"
+    case moves = "dragged"
+    case snaps = "goes to its corner"
+    case resizes = "resized by the wheel"
+    case startsInBackground = "starts in the background"
+    case goesBack = "back to the app"
+    case outlivesServer = "error when the server dies"
+  }
+
+  private static let document = Demo.root.appendingPathComponent("docs/desktops.md")
+
+  /// A desktop's row of the table.
+  private func documented(_ desktop: Desktop) throws -> [Ability: Bool] {
+    let text = try String(contentsOf: Self.document, encoding: .utf8)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let row = try #require(rows.first { $0.first?.hasPrefix(desktop.rawValue) ?? false })
+    #expect(rows.first?.dropFirst().elementsEqual(Ability.allCases.map(\.rawValue)) ?? false)
+    try #require(row.count == Ability.allCases.count + 1)
+    return Dictionary(uniqueKeysWithValues: zip(Ability.allCases, row.dropFirst().map { $0.hasPrefix("yes") }))
+  }
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theTableSaysWhatTheWindowDoes(on desktop: Desktop) async throws {
+    let expected = try documented(desktop)
+    var found: [Ability: Bool] = [:]
+    for part in [DesktopLook.windows, DesktopLook.background] {
+      let look = try DesktopLook(desktop: try await desktop.start(), expected: expected)
+      try await found.merge(part(look)()) { $1 }
+    }
+    found[.outlivesServer] = try await endsWithAnError(on: desktop)
+    for ability in Ability.allCases {
+      #expect(found[ability] == expected[ability], "\(desktop.rawValue): \(ability.rawValue)")
+    }
+  }
+
+  private func endsWithAnError(on desktop: Desktop) async throws -> Bool {
+    let server = try await desktop.start()
+    let demo = try Demo.start(
+      ["play", "videotestsrc ! appsink name=a", "--surface", "window", "--mode", "pip"], environment: server.environment
+    )
+    #expect(await demo.wait(forText: "pip:a"))
+    server.stop()
+    let result = try await demo.result(seconds: 60)
+    return result.status == 69 && !result.wasKilled && result.errors.contains("the display server has gone")
+  }
+}
+
+/// A user who looks at a desktop, and tries the window of an element, which is red.
+private struct DesktopLook {
+  typealias Ability = DesktopTests.Ability
+  let desktop: any DesktopServer
+  /// What is not expected is not waited for as long.
+  let expected: [Ability: Bool]
+  private let folder: TemporaryFolder
+
+  init(desktop: any DesktopServer, expected: [Ability: Bool]) throws {
+    (self.desktop, self.expected) = (desktop, expected)
+    folder = try TemporaryFolder()
+  }
+
+  private func launch(_ properties: String) throws -> RunningProgram {
+    try Plugin.launch(
+      "videotestsrc pattern=red ! video/x-raw,width=640,height=360 ! pipsink \(properties)", folder,
+      environment: desktop.environment)
+  }
+
+  // MARK: - Looking
+
+  private func eventually(_ ability: Ability, _ condition: () async throws -> Bool) async throws -> Bool {
+    try await DemoTests.eventually(seconds: expected[ability] ?? false ? 60 : 5, condition)
+  }
+
+  private func colour(_ x: Int, _ y: Int) async throws -> Colour? {
+    Colour(try await desktop.screen.screenshot().pixel(x, y))
+  }
+
+  private enum Colour {
+    case red, green, blue
+
+    init?(_ pixel: [UInt8]) {
+      let (blue, green, red) = (pixel[0], pixel[1], pixel[2])
+      // Controls darken the picture.
+      if red > 70, green < 50, blue < 50 {
+        self = .red
+      } else if green > 200, red < 50, blue < 50 {
+        self = .green
+      } else if blue > 200, red < 50, green < 50 {
+        self = .blue
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// The least rectangle around what has a colour, but for a few pixels; nil where nothing has.
+  private func frame(_ colour: Colour) async throws -> PictureRect? {
+    let (image, step) = (try await desktop.screen.screenshot(), 4)
+    var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
+    for y in stride(from: 0, to: desktop.size.height, by: step) {
+      for x in stride(from: 0, to: desktop.size.width, by: step) where Colour(image.pixel(x, y)) == colour {
+        (left, right, top, bottom) = (min(left, x), max(right, x), min(top, y), max(bottom, y))
+      }
+    }
+    return right < 0 ? nil : PictureRect(x: left, y: top, width: right - left + step, height: bottom - top + step)
+  }
+
+  /// Where the other window is seen, with the focus or without.
+  private func otherFrame() async throws -> PictureRect? {
+    if let frame = try await frame(.green) { return frame }
+    return try await frame(.blue)
+  }
+
+  private func isNear(_ first: PictureRect?, _ second: PictureRect) -> Bool {
+    guard let first else { return false }
+    return max(
+      abs(first.x - second.x), abs(first.y - second.y), abs(first.width - second.width),
+      abs(first.height - second.height)) <= 8
+  }
+
+  /// Whether it is where it was, also some time later.
+  private func stays(_ place: PictureRect) async throws -> Bool {
+    for _ in 0..<5 where try await !isNear(frame(.red), place) { return false }
+    return true
+  }
+
+  private func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
+    // The pointer has to be seen to come.
+    try await desktop.screen.tool(
+      "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3")
+    try await desktop.screen.tool("xdotool", "click", "--repeat", "\(times)", "--delay", "60", "\(button)")
+  }
+
+  // MARK: - Trying
+
+  func windows() async throws -> [Ability: Bool] {
+    var found: [Ability: Bool] = [:]
+    let normal = try OtherWindow(.normal, on: desktop)
+    var isSeen = try await DemoTests.eventually { try await frame(.green) != nil }
+    try #require(isSeen, "\(normal.errors)")
+    let launch = try launch("mode=pip")
+    isSeen = try await DemoTests.eventually { try await frame(.red) != nil }
+    try #require(isSeen, "\(launch.errors)")
+    found[.leavesFocus] = try await frame(.green) != nil
+    let place = try #require(try await frame(.red))
+    let other = try #require(try await otherFrame())
+    try await click(other.x + 20, other.y + other.height - 20)
+    found[.aboveFocused] = try await stays(place)
+    normal.stop()
+    found[.aboveMaximised] = try await isAbove(.maximised, at: place)
+    found[.aboveFullscreen] = try await isAbove(.fullscreen, at: place)
+    try await tryWorkspaces(&found)
+    try await tryPointer(&found)
+    launch.stop()
+    desktop.stop()
+    return found
+  }
+
+  private func isAbove(_ state: OtherWindow.State, at place: PictureRect) async throws -> Bool {
+    let other = try OtherWindow(state, on: desktop)
+    let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
+    let isThere = try await DemoTests.eventually { try await [.green, .blue].contains(colour(right, bottom)) }
+    try #require(isThere, "\(other.errors)")
+    try await click(10, desktop.size.height / 2)
+    #expect(try await DemoTests.eventually { try await colour(right, bottom) == .green })
+    let result = try await stays(place)
+    other.stop()
+    _ = try await DemoTests.eventually { try await colour(right, bottom) == nil }
+    return result
+  }
+
+  private func tryWorkspaces(_ found: inout [Ability: Bool]) async throws {
+    let place = try #require(try await frame(.red))
+    let other = try OtherWindow(.normal, on: desktop)
+    let isSeen = try await DemoTests.eventually { try await otherFrame() != nil }
+    try #require(isSeen, "\(other.errors)")
+    try await desktop.showWorkspace(2)
+    let isElsewhere = try await eventually(.allWorkspaces) { try await otherFrame() == nil }
+    found[.allWorkspaces] = isElsewhere ? try await stays(place) : false
+    try await desktop.showWorkspace(1)
+    other.stop()
+    #expect(try await DemoTests.eventually { try await otherFrame() == nil })
+  }
+
+  private func tryPointer(_ found: inout [Ability: Bool]) async throws {
+    var seen: PictureRect?
+    _ = try await DemoTests.eventually {
+      seen = try await frame(.red)
+      return seen != nil
+    }
+    let old = try #require(seen)
+    try await desktop.screen.drag(from: (old.x + 160, old.y + 90), to: (220, 200))
+    found[.moves] = try await eventually(.moves) { try await frame(.red).map { !isNear($0, old) } ?? false }
+    let corner = PictureRect(x: 16, y: 16, width: 320, height: 180)
+    found[.snaps] = try await eventually(.snaps) { try await isNear(frame(.red), corner) }
+    let place = try #require(try await frame(.red))
+    try await click(place.x + 160, place.y + 90, times: 3, button: 4)
+    found[.resizes] = try await eventually(.resizes) { try await frame(.red).map { $0.width > 340 } ?? false }
+  }
+
+  /// With the app's window, which goes to another workspace and comes back.
+  func background() async throws -> [Ability: Bool] {
+    var found: [Ability: Bool] = [:]
+    let launch = try launch("auto-pip=true")
+    // The app's window is larger than the other one.
+    let isSeen = try await DemoTests.eventually { try await frame(.red).map { $0.width > 500 } ?? false }
+    try #require(isSeen, "\(launch.errors)")
+    try await desktop.showWorkspace(2)
+    found[.startsInBackground] = try await eventually(.startsInBackground) {
+      try await frame(.red).map { $0.width < 400 } ?? false
+    }
+    found[.goesBack] = false
+    if found[.startsInBackground] == true, let place = try await frame(.red) {
+      try await click(place.x + 160, place.y + 90, times: 2)
+      found[.goesBack] = try await eventually(.goesBack) { try await frame(.red).map { $0.width > 500 } ?? false }
+    }
+    launch.stop()
+    desktop.stop()
+    return found
+  }
+}
