@@ -26,21 +26,20 @@ final class BusConnection: @unchecked Sendable {
   ) throws(PipSinkError) {
     self.handler = handler
     let context = g_main_context_new()
-    // What is made while it is the default calls back on it.
-    g_main_context_push_thread_default(context)
-    defer { g_main_context_pop_thread_default(context) }
     do throws(PipSinkError) {
-      connection = try Self.connect()
+      connection = try Self.asDefault(context) { () throws(PipSinkError) in try Self.connect() }
     } catch {
       g_main_context_unref(context)
       throw error
     }
     self.context = context!
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
-      GConnectFlags(rawValue: 0))
-    for interface in interfaces { try register(interface) }
-    for name in names { self.names.append(try own(name)) }
+    try Self.asDefault(context) { () throws(PipSinkError) in
+      g_signal_connect_data(
+        UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
+        GConnectFlags(rawValue: 0))
+      for interface in interfaces { try register(interface) }
+      for name in names { self.names.append(try own(name)) }
+    }
     thread = WorkerThread(name: "pip-dbus") { [self] in serve() }
     if thread == nil { throw .system(.sessionBusUnavailable(reason: "the system refuses another thread")) }
   }
@@ -48,6 +47,16 @@ final class BusConnection: @unchecked Sendable {
   deinit {
     g_object_unref(UnsafeMutableRawPointer(connection))
     g_main_context_unref(context)
+  }
+
+  /// Whatever `body` makes calls back on `context`. This thread has the context only until then: the connection's own, which
+  /// begins behind this, could not take it otherwise.
+  private static func asDefault<Result>(
+    _ context: OpaquePointer?, _ body: () throws(PipSinkError) -> Result
+  ) throws(PipSinkError) -> Result {
+    g_main_context_push_thread_default(context)
+    defer { g_main_context_pop_thread_default(context) }
+    return try body()
   }
 
   /// Not the process's shared connection, which ends the process when the bus goes away.

@@ -1,7 +1,9 @@
+import CGIO
 import Foundation
-import PipSink
 import Testing
 
+@testable import PipSink
+@testable import PipSinkDBus
 @testable import pipsink_demo
 
 /// A run that other processes control.
@@ -23,7 +25,8 @@ struct DBusTests {
       "IsInPictureInPicture(out b result);", "SetSource(in  s stream);", "EnableWhenBackground();",
       "SetSecondStream(in  s stream);", "readonly s PictureInPictureSecondStream = '';",
       "CancelBackground();", "StartPlayingStream(in  s stream,", "StopPlayingStream(in  s stream);",
-      "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);", "StreamRemoved(s stream);",
+      "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);",
+      "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
       "readonly s PictureInPictureState = 'Initialized';", "readonly s PictureInPictureSupport = 'full';",
       "readonly a{ss} Streams = {};",
@@ -59,6 +62,25 @@ struct DBusTests {
     #expect(
       report.modeChanges.map { "\($0.stream) \($0.to)" } == ["ball pip", "ball inApp", "bars pip", "bars inApp"])
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
+  }
+
+  /// GLib complains where a thread cannot have the context that another one has.
+  @Test func aConnectionHandsItsContextOverToItsThread() async throws {
+    let bus = try await SessionBus()
+    let address = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) }
+    for (name, value) in bus.environment { setenv(name, value, 1) }
+    defer {
+      if let address { setenv("DBUS_SESSION_BUS_ADDRESS", address, 1) } else { unsetenv("DBUS_SESSION_BUS_ADDRESS") }
+    }
+    let count = Locked(0)
+    let handler = g_log_set_handler(
+      "GLib", G_LOG_LEVEL_CRITICAL,
+      { _, _, _, count in
+        if let count { Unmanaged<Locked<Int>>.fromOpaque(count).takeUnretainedValue().withLock { $0 += 1 } }
+      }, Unmanaged.passUnretained(count).toOpaque())
+    defer { g_log_remove_handler("GLib", handler) }
+    for _ in 0..<500 { try BusConnection(exporting: [], as: []) { _ in }.stop() }
+    #expect(count.withLock { $0 } == 0)
   }
 
   @Test func playerctlSetsTheVolume() async throws {
