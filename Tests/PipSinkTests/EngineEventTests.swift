@@ -61,7 +61,7 @@ import Testing
     #expect(
       words == [
         "a requesting", "a 64x36", "a playing", "a camera on", "a stalled", "a camera off", "a playing", "a camera on",
-        "a stopped", "a camera off",
+        "a stopped", "a camera unknown",
       ])
   }
 
@@ -73,9 +73,9 @@ import Testing
     ) {
       _ in CountingConsumer()
     }
-    let words = await log(of: events) { if case .cameraStateChanged(_, .off) = $0 { true } else { false } }
+    let words = await log(of: events) { if case .cameraStateChanged(_, .unknown) = $0 { true } else { false } }
     #expect(
-      words == ["late requesting", "late 32x32", "late playing", "late camera on", "late ended", "late camera off"])
+      words == ["late requesting", "late 32x32", "late playing", "late camera on", "late ended", "late camera unknown"])
     #expect(engine.info(of: "late")?.format?.size == PictureSize(width: 32, height: 32))
     engine.stop()
     #expect(engine.streams.isEmpty)

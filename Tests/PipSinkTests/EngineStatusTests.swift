@@ -67,6 +67,26 @@ import Testing
     #expect(status.info(of: "a")?.camera == .off)
   }
 
+  @Test func aStreamThatIsOverSaysNothingOfItsDevices() {
+    for end in [StreamPlayState.ended, .failed(error), .stopped] {
+      status.add(["a", "b"])
+      set("a", .playing)
+      status.observe(.microphone, of: "a", .on)
+      set("b", .playing)
+      status.say(.camera, of: "b", .off)
+      _ = takeTold()
+      set("a", end)
+      set("b", end)
+      #expect(
+        takeTold().filter { $0.contains(" camera ") || $0.contains("microphone") } == [
+          "a camera unknown", "a microphone unknown",
+        ])
+      #expect(status.info(of: "a")?.camera == .unknown && status.info(of: "a")?.microphone == .unknown)
+      #expect(status.info(of: "b")?.camera == .off, "the app has said so")
+      for id: StreamID in ["a", "b"] { status.retire(id) }
+    }
+  }
+
   @Test func whatTheAppSaidOfADeviceIsForgottenWithTheStream() {
     status.add(["a", "b"])
     status.say(.camera, of: "a", .off)
@@ -139,7 +159,7 @@ import Testing
     set("b", .playing, .ended)
     #expect(!takeTold().contains("finished"))
     status.retire("a")
-    #expect(takeTold().suffix(2) == ["a stopped", "a camera off"])
+    #expect(takeTold().suffix(2) == ["a stopped", "a camera unknown"])
     status.finishWithoutStopped()
     #expect(takeTold() == ["finished"])
     #expect(status.info(of: "a") == nil)
@@ -213,7 +233,7 @@ import Testing
     run.tell { $0.update("a") { $0.skippedFrameCount = 9 } }
     run.tell { $0.setDecodingSuspended(true, of: "a") }
     run.tell { $0.observe(.microphone, of: "a", .on) }
-    #expect(takeTold() == ["a playing", "a camera on", "a stopped", "a camera off"])
+    #expect(takeTold() == ["a playing", "a camera on", "a stopped", "a camera unknown"])
     #expect(status.info(of: "a")?.skippedFrameCount == 0)
   }
 }

@@ -18,9 +18,9 @@ public enum EngineEvent: Sendable {
   case formatChanged(StreamID, VideoFormatDescription)
   /// A stream is in another state: its first frame is there (`playing`), it has ended, it failed. The others go on.
   case streamStateChanged(StreamID, StreamPlayState)
-  /// Its camera is on or off, as the app said or as the flow of frames tells.
+  /// Its camera is on or off, as the app said or as the flow of frames tells; unknown when the stream is over.
   case cameraStateChanged(StreamID, DeviceState)
-  /// Its microphone is on or off.
+  /// Its microphone is on or off; unknown when the stream is over.
   case microphoneStateChanged(StreamID, DeviceState)
   /// Its decoder stands still because nobody sees the stream, or goes on.
   case decodingSuspended(StreamID, Bool)

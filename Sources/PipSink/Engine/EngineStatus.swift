@@ -98,18 +98,18 @@ final class EngineStatus: Sendable {
   /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on: both at once, so that
   /// whoever looks finds no camera on in a stream that stands still.
   func setStream(_ id: StreamID, to new: StreamPlayState) {
-    let (isNew, isNewCamera) = state.withLock { state in
-      guard let old = state.streams[id]?.state else { return (false, false) }
+    let changes: [(device: StreamDevice, state: DeviceState)]? = state.withLock { state in
+      guard let old = state.streams[id]?.state else { return nil }
       state.streams[id]?.note(new)
       if new.isOver { state.mayHaveFinished = true } else if new != .stopped { state.hasFinished = false }
-      guard old != new else { return (false, false) }
+      guard old != new else { return nil }
       state.changesUnderWay += 1
-      return (true, new.camera.flatMap { state.streams[id]?.observe(.camera, $0) } ?? false)
+      return new.devices.filter { state.streams[id]?.observe($0.device, $0.state) ?? false }
     }
-    guard isNew else { return }
+    guard let changes else { return }
     logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
-    if isNewCamera, let observed = new.camera { send(.camera, of: id, observed) }
+    for change in changes { send(change.device, of: id, change.state) }
     // What is told last of the streams comes from the thread that is ready last.
     finish { $0.changesUnderWay -= 1 }
   }
@@ -168,12 +168,13 @@ final class EngineStatus: Sendable {
 }
 
 extension StreamPlayState {
-  /// What it says of the stream's camera; nil for nothing.
-  fileprivate var camera: DeviceState? {
+  /// What it says of the stream's devices. A stream that is over says nothing of them: its camera was not switched off.
+  fileprivate var devices: [(device: StreamDevice, state: DeviceState)] {
     switch self {
-    case .playing: .on
-    case .requesting, .reconnecting: nil
-    case .stalled, .ended, .failed, .stopped: .off
+    case .playing: [(.camera, .on)]
+    case .requesting, .reconnecting: []
+    case .stalled: [(.camera, .off)]
+    case .ended, .failed, .stopped: [(.camera, .unknown), (.microphone, .unknown)]
     }
   }
 }
