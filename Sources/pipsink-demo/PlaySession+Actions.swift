@@ -28,7 +28,8 @@ extension PlaySession {
       case .process(let id, let text):
         try session.setProcessors(try FrameProcessorRegistry.shared.makeProcessors(text), of: id)
       case .customRender(let series): setCustomRender(series)
-      case .help: showHelp()
+      // In a window; on the terminal it is text.
+      case .help: session.display.perform(.toggleHelp(TimedAction.help))
       case .snapshot where snapshots == nil: statusLine.say("No pictures are written without --snapshots.")
       case .snapshot: try writeSnapshots()
       case .quit: outcome = .quit
@@ -45,9 +46,17 @@ extension PlaySession {
     guard let action = TimedAction.Action(key: key) else {
       return statusLine.say("The key \"\(key)\" does nothing; ? shows those that do something.".visible)
     }
-    perform(action)
+    let streamID = session.pictureInPictureStreamID
+    switch action {
+    // It is read where it was asked for.
+    case .help: statusLine.say(TimedAction.help)
+    default: perform(action)
+    }
     if action == .session(.toggleFullscreen), !(session.display is WindowDisplay) {
       statusLine.say("There is no window that could be fullscreen.")
+    }
+    if action == .session(.nextStream), let streamID, session.pictureInPictureStreamID == streamID {
+      statusLine.say("No other stream has a picture.")
     }
     statusLine.update(session, seconds: seconds)
   }
@@ -83,14 +92,6 @@ extension PlaySession {
       series.map { _ in .pixelBuffers(customFrames) }, formatSeries: series ?? .any)
     guard let code = change.code else { return }
     statusLine.say("custom rendering changes when the streams have stopped (\(code))")
-  }
-
-  private func showHelp() {
-    if session.display is WindowDisplay {
-      session.display.perform(.toggleHelp(TimedAction.help))
-    } else {
-      statusLine.say(TimedAction.help)
-    }
   }
 
   func writeSnapshots() throws(PipSinkError) {

@@ -20,12 +20,21 @@ final class TerminalKeys {
     tcsetattr(STDIN_FILENO, TCSANOW, &keys)
     source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: .global())
     source.setEventHandler { [source] in
-      var byte: UInt8 = 0
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = read(STDIN_FILENO, &bytes, bytes.count)
       // The end of the input would be reported for ever.
-      guard read(STDIN_FILENO, &byte, 1) == 1 else { return source.cancel() }
-      handler(Character(Unicode.Scalar(byte)))
+      guard count > 0 else { return source.cancel() }
+      for key in Self.keys(in: bytes.prefix(count)) { handler(key) }
     }
     source.resume()
+  }
+
+  /// The keys that bytes stand for. An arrow or a function key is a sequence that begins with ESC and comes in one piece; all
+  /// of it is one key, of which ESC is told.
+  static func keys(in bytes: some Collection<UInt8>) -> [Character] {
+    let escape: UInt8 = 0x1B
+    let characters = bytes.prefix { $0 != escape }.map { Character(Unicode.Scalar($0)) }
+    return bytes.contains(escape) ? characters + [Character(Unicode.Scalar(escape))] : characters
   }
 
   func cancel() {

@@ -93,6 +93,13 @@ import Testing
     #expect(command.wantedStreams == ["a", "b", "c", "d", "e", "f", "g"])
   }
 
+  @Test func anArrowIsOneKeyOnTheTerminal() {
+    #expect(TerminalKeys.keys(in: Array("pn".utf8)) == ["p", "n"])
+    #expect(TerminalKeys.keys(in: Array("\u{1B}[A".utf8)) == ["\u{1B}"])
+    #expect(TerminalKeys.keys(in: Array("\u{1B}".utf8)) == ["\u{1B}"])
+    #expect(TerminalKeys.keys(in: Array("m\u{1B}[15~".utf8)) == ["m", "\u{1B}"])
+  }
+
   @Test func keysMeanWhatTheHelpSays() {
     let keys: [(Character, TimedAction.Action?)] = [
       ("p", .session(.togglePictureInPicture)), ("n", .session(.nextStream)), ("s", .snapshot),
