@@ -17,7 +17,9 @@ extension PipSinkError {
     var text: Text {
       switch self {
       case .unknown(let id, let known):
-        Text(1100, "there is no stream \"\(id)\"", "the streams are: \(known.joined(separator: ", "))")
+        Text(
+          1100, "there is no stream \"\(id)\"",
+          known.isEmpty ? "there is none at all" : "the streams are: \(known.joined(separator: ", "))")
       case .duplicate(let id):
         Text(1101, "the name \"\(id)\" is used twice", "every stream needs a name of its own")
       case .unsupportedCaps(let id, let caps):
