@@ -73,6 +73,18 @@ struct ElementProperty: Sendable {
     } get: { state, value in
       g_value_set_uint(value, guint(clamping: state.settings.retries))
     },
+    ElementProperty(name: "pip-aspect-ratio") {
+      gst_param_spec_fraction(
+        "pip-aspect-ratio", "Picture-in-picture aspect ratio",
+        "Width by height of the picture-in-picture window (0/1 = as the stream)", 0, 1, 32767, 1, 0, 1, whenPlaying)
+    } set: { state, value in
+      let size = PictureSize(
+        width: Int(gst_value_get_fraction_numerator(value)), height: Int(gst_value_get_fraction_denominator(value)))
+      state.set { $0.preferredContentSize = size.width == 0 ? nil : size }
+    } get: { state, value in
+      let size = state.settings.preferredContentSize
+      gst_value_set_fraction(value, gint(clamping: size?.width ?? 0), gint(clamping: size?.height ?? 1))
+    },
     boolean(
       "paused", "Paused",
       "Whether the stream stands still, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "

@@ -21,6 +21,8 @@ struct ElementSettings: Sendable {
   /// Whether the session is on the session bus.
   var isOnBus = false
   var endAction = PictureInPictureEndAction.nextStream
+  /// The picture-in-picture window's shape; nil for the stream's.
+  var preferredContentSize: PictureSize?
   /// Of the picture-in-picture window.
   var retries = RetryPolicy().limit
   var direction = GST_VIDEO_ORIENTATION_IDENTITY

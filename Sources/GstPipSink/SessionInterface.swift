@@ -162,7 +162,7 @@ final class SessionInterface {
         // `auto-pip` holds again.
         apply(member)
       } catch {
-        member.emit(.failedToStart(error))
+        member.emit(.failedToStart(error), of: member.wantedStreamID)
       }
     }
   }
@@ -187,7 +187,7 @@ final class SessionInterface {
     } catch {
       awaited = nil
       member.note(.normal)
-      member.emit(.failedToStart(error))
+      member.emit(.failedToStart(error), of: streamID)
     }
   }
 
@@ -237,8 +237,8 @@ final class SessionInterface {
       if let member = currentMember, !isAsked(member) { requestMute(member) }
     default: break
     }
-    // By the element whose stream it is about.
-    (currentMember ?? members.first)?.emit(event)
+    // By the element whose stream it is about; where that has stopped, by another one.
+    (currentMember ?? members.first)?.emit(event, of: currentStreamID)
   }
 
   /// Has picture-in-picture do what its stream's element says.
@@ -247,6 +247,7 @@ final class SessionInterface {
     guard let member = currentMember else { return }
     controller.configuration.videoGravity = member.settings.gravity
     controller.configuration.endAction = member.settings.endAction
+    controller.configuration.preferredContentSize = member.settings.preferredContentSize
     controller.configuration.retryPolicy?.limit = member.settings.retries
     controller.isPaused = member.isPaused
     controller.isMuted = member.isMuted

@@ -135,8 +135,10 @@ final class SessionMember: Sendable {
   }
 
   /// Tells the application, if it is something that applications are told.
-  func emit(_ event: PictureInPictureEvent) {
-    ElementSignal(event)?.emit(on: element, session: session.name, streamID: streamID)
+  ///
+  /// - Parameter id: the stream that it is about; nil for the element's own.
+  func emit(_ event: PictureInPictureEvent, of id: StreamID? = nil) {
+    ElementSignal(event)?.emit(on: element, session: session.name, streamID: id ?? streamID)
   }
 
   /// What came of a request, or of what the user did.

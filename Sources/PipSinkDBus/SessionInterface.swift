@@ -34,6 +34,10 @@ final class SessionInterface: BusInterface {
       <arg name="gravity" type="s" direction="in"/>
     </method>
     <method name="SetPictureInPictureGravity"><arg name="gravity" type="s" direction="in"/></method>
+    <method name="SetPictureInPictureAspectRatio">
+      <arg name="width" type="u" direction="in"/>
+      <arg name="height" type="u" direction="in"/>
+    </method>
     <method name="SetProcessors">
       <arg name="stream" type="s" direction="in"/>
       <arg name="processors" type="s" direction="in"/>
@@ -117,6 +121,8 @@ final class SessionInterface: BusInterface {
       try session.setVideoGravity(Self.choice(arguments, name: "gravity"), of: Self.streamID(arguments))
     case "SetPictureInPictureGravity":
       controller.configuration.videoGravity = try Self.choice(arguments, name: "gravity")
+    case "SetPictureInPictureAspectRatio":
+      controller.configuration.preferredContentSize = try Self.shape(arguments)
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "SetSecondStream":
@@ -193,6 +199,20 @@ final class SessionInterface: BusInterface {
       throw .system(.invalidArgument("stream", reason: "it has control characters in it"))
     }
     return StreamID(id)
+  }
+
+  /// Width and height; nil for two zeros, which stand for the stream's own shape.
+  private static func shape(_ arguments: [String]) throws(PipSinkError) -> PictureSize? {
+    let sides = arguments.map { Int($0) ?? 0 }
+    if sides == [0, 0] { return nil }
+    let size = PictureSize(width: sides.first ?? 0, height: sides.last ?? 0)
+    guard size.isValid else {
+      throw .system(
+        .invalidArgument(
+          "width, height",
+          reason: "\(size) is no shape: both are from 1 to \(PictureSize.maximumDimension), or 0 for the stream's own"))
+    }
+    return size
   }
 
   /// The last argument, which is one of a type's words.

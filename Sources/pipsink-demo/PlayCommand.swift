@@ -169,6 +169,11 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The shape of the picture-in-picture window, such as 16x9: that of its stream by default.", valueName: "WxH"))
+  var pipAspectRatio: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
       "The corner of the screen that the picture-in-picture window starts in: bottom-right, or where it was the last time.",
       valueName: "corner"))
   var pipCorner: WindowCorner?
@@ -245,6 +250,7 @@ struct PlayCommand: AsyncParsableCommand {
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
       configuration.pictureInPicture.videoGravity = gravity
       configuration.pictureInPicture.endAction = pipEndAction
+      configuration.pictureInPicture.preferredContentSize = pipAspectRatio
       configuration.pictureInPicture.retryPolicy?.limit = pipRetries
       configuration.retryPolicy = retryPolicy
       configuration.videoGravity = gravity

@@ -167,6 +167,24 @@ import Testing
     #expect(interface.properties(of: call.session)["PictureInPictureAspectRatio"] == .double(ratio))
   }
 
+  @Test func theWindowsShapeIsSaidAndGivenBackToTheStream() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let ratio = { interface.properties(of: call.session)["PictureInPictureAspectRatio"] }
+    try await started(call)
+    let ofStream = ratio()
+    #expect(try interface.perform("SetPictureInPictureAspectRatio", ["4", "1"], on: call.session) == [])
+    #expect(ratio() == .double(4) && call.window.presentation?.aspectRatio == 4)
+    for sides in [["16", "0"], ["0", "9"], ["32768", "1"]] {
+      #expect(throws: PipSinkError.self) {
+        try interface.perform("SetPictureInPictureAspectRatio", sides, on: call.session)
+      }
+      #expect(ratio() == .double(4))
+    }
+    _ = try interface.perform("SetPictureInPictureAspectRatio", ["0", "0"], on: call.session)
+    #expect(ratio() == ofStream)
+  }
+
   @Test func initSaysWhyThereCanBeNone() throws {
     let call = try Call()
     let interface = SessionInterface()

@@ -25,7 +25,7 @@ struct DBusTests {
       "IsInPictureInPicture(out b result);", "SetSource(in  s stream);", "EnableWhenBackground();",
       "SetSecondStream(in  s stream);", "readonly s PictureInPictureSecondStream = '';",
       "CancelBackground();", "StartPlayingStream(in  s stream,", "StopPlayingStream(in  s stream);",
-      "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);",
+      "SetPictureInPictureAspectRatio(in  u width,", "Statistics(out a{sa{sv}} streams);", "StreamAdded(s stream);",
       "StreamRemoved(s stream);",
       "StatisticsChanged(a{sa{sv}} streams);", "readonly s State = 'idle';",
       "readonly s PictureInPictureState = 'Initialized';", "readonly s PictureInPictureSupport = 'full';",

@@ -116,6 +116,14 @@ struct PictureInPictureWindowTests {
       try await events(server, demo) == ["willStart", "didStart", "willStop", "restoreUserInterface", "didStop"])
   }
 
+  @Test func itHasTheShapeThatAnOptionSays() async throws {
+    let server = try await XServer()
+    let demo = try play(server, ["--mode", "pip", "--pip-size", "300x300", "--pip-aspect-ratio", "1x1"])
+    let window = try await server.window(Self.title)
+    #expect(window.width == 300 && window.height == 300)
+    _ = try await events(server, demo)
+  }
+
   @Test func aKilledWindowLeavesNormalModeAndCanBeOpenedAgain() async throws {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip", "--pip-retries", "0"])

@@ -117,6 +117,16 @@ final class ElementHarness {
     return gst_message_get_structure(message).map { String(cString: gst_structure_get_name($0)) }
   }
 
+  /// What the session's main actor says, behind all that the element has asked of it so far.
+  func onInterface<Answer: Sendable>(
+    _ body: @escaping @MainActor @Sendable (SessionInterface) -> Answer
+  ) async throws -> Answer {
+    let member = try #require(state.member)
+    return await withCheckedContinuation { continuation in
+      member.session.post(for: member) { continuation.resume(returning: body($0)) }
+    }
+  }
+
   /// An element message: its name, and its fields that are texts.
   struct Message {
     var name: String
@@ -130,7 +140,7 @@ final class ElementHarness {
       defer { gst_message_unref(message) }
       guard let structure = gst_message_get_structure(message) else { continue }
       var entry = Message(name: String(cString: gst_structure_get_name(structure)))
-      for field in ["reason", "from", "to"] {
+      for field in ["stream-id", "reason", "from", "to"] {
         if let text = gst_structure_get_string(structure, field) { entry.fields[field] = String(cString: text) }
       }
       messages.append(entry)

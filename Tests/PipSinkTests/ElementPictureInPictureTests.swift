@@ -91,6 +91,41 @@ import Testing
     #expect(two.elementMessages(until: "pip-did-start").last == "pip-did-start")
   }
 
+  @Test func theWindowsShapeIsTheElementsWord() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false mode=pip pip-aspect-ratio=4/1 session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    #expect(try await harness.onInterface { $0.controller.aspectRatio } == 4)
+    harness.set("pip-aspect-ratio", "1/2")
+    #expect(try await harness.onInterface { $0.controller.aspectRatio } == 0.5)
+    #expect(harness.value("pip-aspect-ratio") == "1/2")
+    harness.set("pip-aspect-ratio", "0/1")
+    #expect(try await harness.onInterface { $0.controller.aspectRatio } == 4.0 / 3)
+    #expect(harness.value("pip-aspect-ratio") == "0/1")
+  }
+
+  @Test func whatIsToldNamesTheStreamThatItIsAbout() async throws {
+    let one = try ElementHarness(
+      "surface=offscreen sync=false stream-id=one mode=pip pip-end-action=stop session=\(#function)")
+    let two = try ElementHarness("surface=offscreen sync=false stream-id=two session=\(#function)")
+    for harness in [one, two] {
+      harness.setCaps()
+      harness.push()
+    }
+    #expect(one.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    gst_element_set_state(one.element, GST_STATE_NULL)
+    // Its own element tells nothing any more.
+    var messages: [ElementHarness.Message] = []
+    #expect(
+      await eventually {
+        messages += two.takeMessages().filter { $0.name.hasPrefix("pip-") }
+        return messages.count >= 3
+      })
+    #expect(messages.map(\.name) == ["pip-will-stop", "pip-did-stop", "pip-source-changed"])
+    #expect(messages.map { $0.fields["stream-id"] } == ["one", "one", "two"])
+  }
+
   @Test func aStreamThatStopsMakesRoomForTheNext() async throws {
     let one = try ElementHarness("surface=offscreen sync=false stream-id=one mode=pip session=\(#function)")
     let two = try ElementHarness("surface=offscreen sync=false stream-id=two session=\(#function)")

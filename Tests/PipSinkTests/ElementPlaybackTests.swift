@@ -54,17 +54,8 @@ import Testing
 
   /// What the picture-in-picture window shows, and which of its controls are offered.
   private func presentation(_ harness: ElementHarness) async throws -> PictureInPicturePresentation? {
-    try await onInterface(of: harness) {
+    try await harness.onInterface {
       ($0.session.display.pictureInPictureHost as? OffscreenPictureInPictureWindow)?.presentation
-    }
-  }
-
-  private func onInterface<Answer: Sendable>(
-    of harness: ElementHarness, _ body: @escaping @MainActor @Sendable (SessionInterface) -> Answer
-  ) async throws -> Answer {
-    let member = try #require(harness.state.member)
-    return await withCheckedContinuation { continuation in
-      member.session.post(for: member) { continuation.resume(returning: body($0)) }
     }
   }
 
@@ -138,7 +129,7 @@ import Testing
   /// Presses the button of the picture-in-picture window.
   private func press(_ action: PictureInPictureAction, _ harness: ElementHarness, _ clock: ManualClock) async throws {
     let scheduling = clock.clock
-    try await onInterface(of: harness) { interface in
+    try await harness.onInterface { interface in
       interface.clock = scheduling
       interface.controller.perform(action)
     }
@@ -147,7 +138,7 @@ import Testing
   /// Waits until the application has shown what it answers to.
   private func waitUntil(_ harness: ElementHarness, answersTo way: ToggleRequest.Way) async throws -> Bool {
     let deadline = MonotonicTime.now.advanced(by: .seconds(20))
-    while try await onInterface(of: harness, { $0.requests.values.first?.way }) != way {
+    while try await harness.onInterface({ $0.requests.values.first?.way }) != way {
       if MonotonicTime.now > deadline { return false }
       try await Task.sleep(for: .milliseconds(1))
     }
@@ -194,7 +185,7 @@ import Testing
     let harness = try makePlaying(#function)
     let clock = ManualClock()
     #expect(try await presentation(harness)?.actions.contains(.mute) == false)
-    try await onInterface(of: harness) { $0.session.isMuted = true }
+    try await harness.onInterface { $0.session.isMuted = true }
     #expect(keys(harness) == ["m"], "nobody else switches it")
     #expect(harness.value("muted") == "false")
     let notifications = Notifications("muted", of: harness.element)
