@@ -25,7 +25,7 @@ final class WaylandActivation {
   /// - Returns: nil where the compositor has no xdg-activation, or no pointer.
   init?(_ connection: WaylandConnection) {
     guard let activation = connection.activation, let display = gdk_display_get_default(),
-      let gdkSeat = gdk_display_get_default_seat(display), gdk_seat_get_pointer(gdkSeat) != nil,
+      let gdkSeat = gdk_display_get_default_seat(display), Self.hasPointer(gdkSeat),
       let seat = gdk_wayland_seat_get_wl_seat(gdkSeat), let pointer = wl_seat_get_pointer(seat)
     else { return nil }
     (self.activation, self.seat, self.pointer) = (activation, seat, pointer)
@@ -41,6 +41,14 @@ final class WaylandActivation {
         }
         return 0
       }, nil, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Whether the compositor has a pointer. It ends the connection of whoever asks a seat without one for it, and GDK has
+  /// one of its own there: only a physical one says it.
+  private static func hasPointer(_ seat: UnsafeMutablePointer<GdkSeat>) -> Bool {
+    let devices = gdk_seat_get_slaves(seat, GDK_SEAT_CAPABILITY_POINTER)
+    defer { g_list_free(devices) }
+    return devices != nil
   }
 
   isolated deinit {

@@ -26,20 +26,23 @@ final class WaylandServer {
       && tools.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
   }
 
-  init(_ compositor: Compositor) async throws {
+  /// - Parameter hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
+  init(_ compositor: Compositor, hasPointer: Bool = true) async throws {
     self.compositor = compositor
     outer = try await XServer(managesWindows: false, size: "1024x768")
     folder = try TemporaryFolder()
     let path = folder.url.path
     let environment = [
-      "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path, "WLR_BACKENDS": "x11", "WLR_RENDERER": "pixman",
+      "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path,
+      "WLR_BACKENDS": hasPointer ? "x11" : "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
     ]
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
     switch compositor {
     case .sway:
       try await Self.makeUser(owning: path)
       let config = folder.path("config")
-      try "output * bg #204060 solid_color\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
+      try
+        "output HEADLESS-1 resolution 1024x768\noutput * bg #204060 solid_color\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
         .write(
           toFile: config, atomically: true, encoding: .utf8)
       program = try RunningProgram(
@@ -60,6 +63,7 @@ final class WaylandServer {
     }
     let errors = program.errors
     try #require(isUp, "\(errors)")
+    guard hasPointer else { return }
     // Its window is there when it has somewhere to show clients.
     let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains("1024x768") }
     try #require(isShown)

@@ -50,6 +50,18 @@ import Testing
   }
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func whereThereIsNoPointerItIsShownAllTheSame() async throws {
+    let server = try await WaylandServer(.sway, hasPointer: false)
+    let demo = try play(server)
+    #expect(
+      try await eventually {
+        isFirstBar(try await server.screenshot(), 1024 - 320 - 16 + 20, 768 - 180 - 16 + 90) || !demo.isRunning
+      })
+    #expect(demo.isRunning, "\(demo.errors)")
+    demo.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func onSwayDraggingACornerResizesItInItsShape() async throws {
     let server = try await WaylandServer(.sway)
     let demo = try play(server, ["--pip-corner", "top-left", "--pip-size", "320x180"])
