@@ -10,7 +10,7 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 Gst.init(None)
 if len(sys.argv) > 1:
-    pipeline = Gst.parse_launch("playbin name=film video-sink='pipsink name=video mode=pip'")
+    pipeline = Gst.parse_launch('playbin name=film video-sink="pipsink name=video mode=pip"')
     pipeline.set_property("uri", sys.argv[1])
 else:
     pipeline = Gst.parse_launch("videotestsrc ! pipsink name=video mode=pip")

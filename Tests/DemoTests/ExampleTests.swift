@@ -74,6 +74,18 @@ struct ExampleTests {
   }
 
   @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+  func theExampleInPythonPlaysAFilmToItsEnd() async throws {
+    let (folder, server) = (try TemporaryFolder(), try await XServer())
+    try await Tool.makeVideo(folder.path("film.mkv"), frames: 30, size: "width=64,height=36")
+    let result = try await RunningProgram(
+      "/usr/bin/python3",
+      [Demo.root.appendingPathComponent("examples/pip.py").path, "file://\(folder.path("film.mkv"))"],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }
+    ).result()
+    #expect(result.status == 0 && result.output.contains("pip-did-start"), "\(result.output) \(result.errors)")
+  }
+
+  @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
   func theXProgramInCShowsItsStreamInItsWindowAndInPictureInPicture() async throws {
     let folder = try TemporaryFolder()
     let source = Demo.root.appendingPathComponent("examples/overlay.c").path
