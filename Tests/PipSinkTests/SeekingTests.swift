@@ -6,15 +6,16 @@ import Testing
 
 /// Time in films.
 @Suite struct SeekingTests {
-  /// Ten seconds, with a keyframe every second.
+  /// Ten seconds, with a keyframe every second unless it is said otherwise.
   private func withFilm(
-    isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
+    keyframeInterval: Int = 30, isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
   ) async throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv")
     defer { try? FileManager.default.removeItem(at: url) }
     try TestFrame.run(
       "videotestsrc num-buffers=300 ! video/x-raw,format=I420,width=64,height=48,framerate=30/1"
-        + " ! x264enc speed-preset=ultrafast key-int-max=30 ! matroskamux ! filesink location=\(url.path)")
+        + " ! x264enc speed-preset=ultrafast key-int-max=\(keyframeInterval) ! matroskamux ! filesink location=\(url.path)"
+    )
     try await body(url.path)
   }
 
@@ -83,6 +84,28 @@ import Testing
       }
       try session.removeStream("film")
       #expect(session.duration(of: "film") == nil)
+      await session.stop()
+    }
+  }
+
+  @MainActor @Test func aControlSkipsForwardAlsoWhereTheOnlyKeyframeIsTheFirst() async throws {
+    try await withFilm(keyframeInterval: 300) { path in
+      let session = try PictureInPictureSession(display: try OffscreenDisplay())
+      let seeks = Locked<[Double]>([])
+      session.observeEvents { event in
+        if case .seeked("film", let time) = event { seeks.withLock { $0.append(time.seconds) } }
+      }
+      session.controller.configuration.skipInterval = .seconds(4)
+      try session.startStream("film", uri: "file://\(path)")
+      try session.startPictureInPicture("film")
+      #expect(await eventually { session.controller.isActive && session.duration(of: "film") != nil })
+      session.controller.perform(.skipForward)
+      #expect(await eventually { !seeks.withLock(\.isEmpty) })
+      let told = try #require(seeks.withLock { $0.first })
+      var position: Double?
+      // It says nothing until the first frame from there.
+      while position == nil { position = await session.timeline(of: "film")?.position?.seconds }
+      #expect(try #require(position) >= told, "where it was told to be")
       await session.stop()
     }
   }

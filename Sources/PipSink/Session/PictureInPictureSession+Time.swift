@@ -23,7 +23,9 @@ extension PictureInPictureSession {
   /// there, since only then the stream says where it is, but no longer than ``VideoEngine/stateChangeTimeout``.
   ///
   /// - Throws: as above, and ``PipSinkError/Pipeline/notSeekable(reason:)`` where the stream does not say where it is.
-  public func seek(_ streamID: StreamID, by interval: MediaTime) async throws(PipSinkError) {
+  public func seek(
+    _ streamID: StreamID, by interval: MediaTime, isAccurate: Bool = false
+  ) async throws(PipSinkError) {
     let deadline = ContinuousClock.now + engine.stateChangeTimeout
     var position = await timeline(of: streamID)?.position
     while position == nil, duration(of: streamID) != nil, ContinuousClock.now < deadline,
@@ -32,18 +34,19 @@ extension PictureInPictureSession {
       position = await timeline(of: streamID)?.position
     }
     guard let position else { throw .pipeline(.notSeekable(reason: "it does not say where it is")) }
-    try await seek(streamID, to: position + interval)
+    try await seek(streamID, to: position + interval, isAccurate: isAccurate)
   }
 
   /// Seeks for a control, whose user waits for no answer (``SessionEvent/refused(_:)``). One seek begins when the one before
-  /// has ended, so that two are twice as far.
+  /// has ended, so that two are twice as far. It is accurate: the keyframe before the place may be behind where the stream
+  /// is now, and others are told of the place.
   func skip(_ streamID: StreamID, by interval: MediaTime) {
-    attemptLater { session throws(PipSinkError) in try await session.seek(streamID, by: interval) }
+    attemptLater { session throws(PipSinkError) in try await session.seek(streamID, by: interval, isAccurate: true) }
   }
 
   /// The same to a place.
   package func skip(_ streamID: StreamID, to position: MediaTime) {
-    attemptLater { session throws(PipSinkError) in try await session.seek(streamID, to: position) }
+    attemptLater { session throws(PipSinkError) in try await session.seek(streamID, to: position, isAccurate: true) }
   }
 
   private func attemptLater(
