@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @MainActor @Test func aControlSkipsForwardAlsoWhereTheOnlyKeyframeIsTheFirst() async throws {
+  @MainActor @Test(.timeLimit(.minutes(1))) func aControlSkipsForwardAlsoWhereTheOnlyKeyframeIsTheFirst() async throws {
     try await withFilm(keyframeInterval: 300) { path in
       let session = try PictureInPictureSession(display: try OffscreenDisplay())
       let seeks = Locked<[Double]>([])
