@@ -205,7 +205,7 @@ final class SessionInterface {
 
   private func handle(_ event: SessionEvent) {
     switch event {
-    case .pictureInPicture(let event): handle(event)
+    case .pictureInPicture(let event, _): handle(event)
     // What starts by itself shows the stream of an element that wants that.
     case .display(.background(true)) where !controller.isActive:
       if let member = members.first(where: \.settings.isAutomatic) {

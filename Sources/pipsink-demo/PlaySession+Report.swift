@@ -34,8 +34,8 @@ extension PlaySession {
   /// What the report tells of what happens, be it in the run's last moment.
   func record(_ event: SessionEvent) {
     switch event {
-    case .pictureInPicture(let event):
-      guard !isFinishing, let record = Report.PictureInPictureEventRecord(event, time: seconds) else { return }
+    case .pictureInPicture(let event, let id):
+      guard !isFinishing, let record = Report.PictureInPictureEventRecord(event, of: id, time: seconds) else { return }
       pictureInPictureEvents.append(record)
       if pictureInPictureEvents.count > Self.eventLimit { pictureInPictureEvents.removeFirst() }
     case .streamRemoved(let id, let summary?):

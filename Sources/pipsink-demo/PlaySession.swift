@@ -218,9 +218,9 @@ final class PlaySession {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .engine(let event): handle(event)
-    case .pictureInPicture(.failedToStart(let error)) where error != .pictureInPicture(.cancelled):
+    case .pictureInPicture(.failedToStart(let error), _) where error != .pictureInPicture(.cancelled):
       statusLine.say("picture-in-picture did not start: \(error)")
-    case .pictureInPicture(.didStop(.failed(let error))), .pictureInPicture(.restoreFailed(let error)):
+    case .pictureInPicture(.didStop(.failed(let error)), _), .pictureInPicture(.restoreFailed(let error), _):
       statusLine.say("\(error)")
     case .display(.closeRequested): outcome = .quit
     // The session does what its own keys stand for.

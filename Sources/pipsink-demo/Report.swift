@@ -80,6 +80,8 @@ struct Report: Codable {
     /// "restoreFailed", "sourceChanged",
     /// "renderSizeChanged", "suspendedChanged" or "action".
     var event: String
+    /// That it is about: in the window, or the last or next one there.
+    var stream: String
     var detail: String?
   }
 
@@ -180,8 +182,8 @@ extension Report.ModeChange {
 
 extension Report.PictureInPictureEventRecord {
   /// - Returns: nil for a change of state.
-  init?(_ event: PictureInPictureEvent, time: Double) {
-    self.time = time
+  init?(_ event: PictureInPictureEvent, of id: StreamID, time: Double) {
+    (self.time, stream) = (time, id.rawValue)
     switch event {
     case .stateChanged: return nil
     case .willStart: (self.event, detail) = ("willStart", nil)

@@ -128,7 +128,7 @@ import Testing
       (.suspendedChanged(true), "suspendedChanged", "true"), (.action(.mute), "action", "mute"),
     ]
     for (event, name, detail) in events {
-      let record = Report.PictureInPictureEventRecord(event, time: 7)
+      let record = Report.PictureInPictureEventRecord(event, of: "a", time: 7)
       #expect(record?.event == name && record?.detail == detail, "\(event)")
       #expect(record == nil || record?.time == 7)
     }

@@ -66,7 +66,9 @@ struct ThreeWaysTests {
     let session = try PictureInPictureSession(.text(Self.live("a") + Self.live("b")), display: try OffscreenDisplay())
     let events = Locked<[String]>([])
     session.observeEvents { event in
-      if case .pictureInPicture(let event) = event, let text = Self.text(event) { events.withLock { $0.append(text) } }
+      if case .pictureInPicture(let event, _) = event, let text = Self.text(event) {
+        events.withLock { $0.append(text) }
+      }
     }
     try await session.start()
     #expect(try await eventually { session.streams.allSatisfy { $0.state == .playing } })

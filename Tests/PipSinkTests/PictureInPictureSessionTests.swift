@@ -39,9 +39,25 @@ import Testing
 
     var pictureInPictureEvents: [PictureInPictureEvent] {
       events.withLock { events in
-        events.compactMap { if case .pictureInPicture(let event) = $0 { event } else { nil } }
+        events.compactMap { if case .pictureInPicture(let event, _) = $0 { event } else { nil } }
       }
     }
+  }
+
+  @Test func whatHappensInPictureInPictureNamesItsStreamToItsEnd() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    call.session.controller.configuration.endAction = .stop
+    try await call.open("b")
+    try call.session.removeStream("b")
+    let events = call.events.withLock { events in
+      events.compactMap { event -> String? in
+        if case .pictureInPicture(let event, let id) = event { return "\("\(event)".prefix { $0.isLetter }) \(id)" }
+        return nil
+      }
+    }
+    let kinds = ["willStart", "didStart", "willStop", "didStop"]
+    #expect(events.filter { event in kinds.contains { event.hasPrefix($0) } } == kinds.map { "\($0) b" })
   }
 
   @Test func aStreamThatIsStartedWhenAllOthersHaveJustEndedKeepsTheSessionRunning() async throws {

@@ -22,7 +22,7 @@ import Testing
       switch event {
       case .streamAdded(let id): if !streams.insert(id).inserted { fail("added twice") }
       case .streamRemoved(let id, _): if streams.remove(id) == nil { fail("removed twice") }
-      case .pictureInPicture(let event): hear(event, isThere: session.pictureInPictureStreamID != nil)
+      case .pictureInPicture(let event, _): hear(event, isThere: session.pictureInPictureStreamID != nil)
       default: break
       }
     }

@@ -251,11 +251,12 @@ public final class PictureInPictureSession {
     case .didStop: meter.end()
     default: break
     }
-    log.note(event, of: controller.currentStreamID, meter.usage)
+    let id = controller.currentStreamID
+    log.note(event, of: id, meter.usage)
     if case .sourceChanged(_, let id) = event { updateContent(of: id) }
     updateSkipping()
     updatePlaceholders()
-    emit(.pictureInPicture(event))
+    emit(.pictureInPicture(event, of: id))
   }
 
   private func handle(_ event: SessionDisplayEvent) {

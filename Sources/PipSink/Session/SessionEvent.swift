@@ -6,8 +6,9 @@ public enum SessionEvent: Sendable {
   case streamRemoved(StreamID, StreamSummary?)
   /// Something happened in the engine, or to a stream that is pushed.
   case engine(EngineEvent)
-  /// Something happened to the session's picture-in-picture window.
-  case pictureInPicture(PictureInPictureEvent)
+  /// Something happened to the session's picture-in-picture window, with the stream that it is about: the one that is in
+  /// the window, was last or will be next.
+  case pictureInPicture(PictureInPictureEvent, of: StreamID)
   /// A stream can, or can no longer, be sought in, or its length is another one (``PictureInPictureSession/duration(of:)``).
   case durationChanged(StreamID)
   /// A stream goes on from another place, which somebody has asked the session for.
