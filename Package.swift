@@ -18,7 +18,6 @@ let demoDependencies: [Target.Dependency] = [
   "CGStreamer",
   "PipSink",
   "PipSinkWindows",
-  "PipSinkGTK",
   "PipSinkDBus",
   "GstPipSink",
   .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -63,22 +62,26 @@ let package = Package(
     ),
     .systemLibrary(
       name: "CWindows",
-      pkgConfig: "xcb xcb-shm xcb-randr xkbcommon xkbcommon-x11 cairo pangocairo",
-      providers: [.apt(["libxcb-shm0-dev", "libxcb-randr0-dev", "libxkbcommon-x11-dev", "libpango1.0-dev"])]
+      pkgConfig: "xcb xcb-shm xcb-randr xkbcommon xkbcommon-x11 wayland-client wayland-cursor cairo pangocairo",
+      providers: [
+        .apt([
+          "libxcb-shm0-dev", "libxcb-randr0-dev", "libxkbcommon-x11-dev", "libwayland-dev", "libpango1.0-dev",
+        ])
+      ]
     ),
     .target(
       name: "PipSinkWindows",
-      dependencies: ["PipSink", "CWindows", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["PipSink", "CGIO", "CWindows", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
     .systemLibrary(
       name: "CGTK",
-      pkgConfig: "gtk+-3.0 gtk-layer-shell-0 x11 wayland-client",
-      providers: [.apt(["libgtk-3-dev", "libgtk-layer-shell-dev"])]
+      pkgConfig: "gtk+-3.0 x11",
+      providers: [.apt(["libgtk-3-dev"])]
     ),
     .target(
       name: "PipSinkGTK",
-      dependencies: ["PipSink", "PipSinkWindows", "CGTK", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["PipSink", "PipSinkWindows", "CGTK"],
       swiftSettings: warnings
     ),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
@@ -89,11 +92,11 @@ let package = Package(
     ),
     .target(
       name: "GstPipSink",
-      dependencies: ["CGStreamer", "CGTK", "PipSink", "PipSinkDBus", "PipSinkGTK", "PipSinkWindows"],
+      dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkWindows"],
       swiftSettings: warnings
     ),
     .executableTarget(
-      name: "call", dependencies: ["PipSink", "PipSinkGTK"], path: "examples/call", swiftSettings: warnings),
+      name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call", swiftSettings: warnings),
     .executableTarget(
       name: "gtk-call",
       dependencies: ["PipSink", "PipSinkGTK", "CGTK"],
@@ -125,7 +128,8 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       exclude: [
-        "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py", "state-changes.py", "foreign-window.c",
+        "host-sleep.c", "host-loop.py", "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py",
+        "state-changes.py", "foreign-window.c", "foreign-surface.c",
       ],
       swiftSettings: warnings
     ),

@@ -30,6 +30,12 @@ if [ "$exported" != gst_plugin_pipsink_get_desc ]; then
   exit 1
 fi
 
+# Windows need no toolkit.
+if dpkg-deb -f "$package" Depends | grep -q gtk; then
+  echo "the package depends on GTK" >&2
+  exit 1
+fi
+
 # Swift's runtime and FoundationEssentials are in it; all of Foundation would make it 60 MB.
 size=$(stat -c %s "$root/usr/bin/pipsink-demo")
 if [ "$size" -gt 20000000 ]; then

@@ -1,4 +1,4 @@
-// GIO, for D-Bus.
+// GIO, for D-Bus and GNOME's settings.
 #ifndef PIPSINK_CGIO_SHIM_H
 #define PIPSINK_CGIO_SHIM_H
 

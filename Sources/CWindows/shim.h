@@ -1,4 +1,4 @@
-// XCB with the extensions that windows need, keyboards, and what draws on pictures.
+// XCB and libwayland with what windows need of them, keyboards, and what draws on pictures.
 #ifndef PIPSINK_CWINDOWS_SHIM_H
 #define PIPSINK_CWINDOWS_SHIM_H
 
@@ -7,14 +7,24 @@
 #include <glib.h>
 #include <pango/pangocairo.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <wayland-client.h>
+#include <wayland-cursor.h>
 #include <xcb/randr.h>
 #include <xcb/shm.h>
 #include <xcb/xcb.h>
 #include <xkbcommon/xkbcommon-keysyms.h>
 #include <xkbcommon/xkbcommon-x11.h>
 #include <xkbcommon/xkbcommon.h>
+
+// Exported by libdispatch for CFRunLoop, declared in no public header.
+/// An eventfd that can be read when the main queue has work. To be called on the main thread.
+extern int _dispatch_get_main_queue_handle_4CF(void);
+/// Does the main queue's work. To be called on the main thread.
+extern void _dispatch_main_queue_callback_4CF(void *unused);
 
 // The extensions' names are variables, which Swift takes for ones that threads may change at once.
 /// What an X server says of MIT-SHM. XCB owns it.
@@ -24,6 +34,33 @@ static inline const xcb_query_extension_reply_t *pipsink_shared_memory_extension
 /// What an X server says of RandR. XCB owns it.
 static inline const xcb_query_extension_reply_t *pipsink_randr_extension(xcb_connection_t *connection) {
   return xcb_get_extension_data(connection, &xcb_randr_id);
+}
+
+// Swift passes copies of constants, and libwayland keeps the addresses of interfaces.
+static inline const struct wl_interface *_Nonnull pipsink_wl_buffer(void) { return &wl_buffer_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_callback(void) { return &wl_callback_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_compositor(void) { return &wl_compositor_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_keyboard(void) { return &wl_keyboard_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_output(void) { return &wl_output_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_pointer(void) { return &wl_pointer_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_registry(void) { return &wl_registry_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_seat(void) { return &wl_seat_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_shm(void) { return &wl_shm_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_shm_pool(void) { return &wl_shm_pool_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_subcompositor(void) { return &wl_subcompositor_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_subsurface(void) { return &wl_subsurface_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_surface(void) { return &wl_surface_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_touch(void) { return &wl_touch_interface; }
+
+/// Anonymous memory that can be given to another process; negative where there is none.
+static inline int pipsink_shareable_memory(size_t size) {
+  int descriptor = (int)syscall(SYS_memfd_create, "pipsink", 1u /* MFD_CLOEXEC */);
+  // Allocated now: memory that turned out not to be there later would end the program where it draws.
+  if (descriptor >= 0 && posix_fallocate(descriptor, 0, (off_t)size) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
 }
 
 #endif

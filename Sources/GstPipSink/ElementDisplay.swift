@@ -1,5 +1,4 @@
 import PipSink
-import PipSinkGTK
 import PipSinkWindows
 
 /// Where the elements of a session are shown: in windows of PipSink's own, the app's one opened when a stream is shown
@@ -12,7 +11,7 @@ final class ElementDisplay: SessionDisplay {
   /// Asked for the stream in the picture-in-picture window.
   var pictureInPictureStreamID: (() -> StreamID?)?
   /// Of streams in windows of their applications'.
-  private var foreign: [StreamID: X11WindowRenderer] = [:]
+  private var foreign: [StreamID: ForeignWindow] = [:]
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ surface: ElementSurface) throws(PipSinkError) {
@@ -60,28 +59,51 @@ final class ElementDisplay: SessionDisplay {
   /// Shows a stream where its settings say now.
   func show(_ member: SessionMember) throws(PipSinkError) {
     let (id, settings) = (member.streamID, member.settings)
-    // On Wayland a window of another connection's cannot be drawn in.
-    guard settings.windowHandle == 0 || base.kind != GTKDisplay.Kind.x11.rawValue else {
-      return try show(member, in: settings)
+    guard base is OffscreenDisplay || !settings.window.isUsable else {
+      return try show(member, in: settings, until: .now.advanced(by: Self.patience))
     }
     if foreign.removeValue(forKey: id) != nil { member.layer.detach() }
     try base.add(member.layer, for: id)
   }
 
+  /// A window that a toolkit has just made is unknown to the display server until the toolkit sends what it has asked for.
+  private static let patience = Duration.seconds(2)
+  private static let pause = Duration.milliseconds(20)
+
   /// In the application's own window.
-  private func show(_ member: SessionMember, in settings: ElementSettings) throws(PipSinkError) {
+  ///
+  /// - Parameter deadline: until when a window that the server does not know is looked for again.
+  private func show(
+    _ member: SessionMember, in settings: ElementSettings, until deadline: MonotonicTime
+  ) throws(PipSinkError) {
     if foreign[member.streamID] == nil { base.removeStream(member.streamID) }
-    if let known = foreign[member.streamID], known.windowID == settings.windowHandle, known.mayUseWindow {
-      known.renderRectangle = settings.renderRectangle
-    } else {
-      // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
-      guard let access = member.accessToWindow(settings.windowHandle) else { return }
-      // The window may be of GTK's, and new.
-      GTKDisplay.synchronize()
-      let renderer = try X11WindowRenderer(windowID: settings.windowHandle, access: access)
-      renderer.renderRectangle = settings.renderRectangle
-      foreign[member.streamID] = renderer
-      member.layer.attach(to: renderer)
+    if let known = foreign[member.streamID], known.handle == settings.window, known.mayBeUsed {
+      known.setRenderRectangle(settings.renderRectangle)
+      return
+    }
+    // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
+    guard let access = member.accessToWindow(settings.window) else { return }
+    do throws(PipSinkError) {
+      guard let window = try ForeignWindow(settings.window, access, settings.renderRectangle) else { return }
+      foreign[member.streamID] = window
+      member.layer.attach(to: window.renderer)
+    } catch {
+      guard .now < deadline else { throw error }
+      lookAgain(for: member, settings.window, until: deadline)
+    }
+  }
+
+  private func lookAgain(for member: SessionMember, _ handle: WindowHandle, until deadline: MonotonicTime) {
+    Task { [weak self, weak member] in
+      try? await Task.sleep(for: Self.pause)
+      guard let self, let member, members[member.streamID] === member, member.settings.window == handle else {
+        return
+      }
+      do throws(PipSinkError) {
+        try show(member, in: member.settings, until: deadline)
+      } catch {
+        member.element.post("The stream cannot be shown.", error.description, isWarning: true)
+      }
     }
   }
 

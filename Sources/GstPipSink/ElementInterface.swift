@@ -9,7 +9,7 @@ enum ElementInterface {
     add(gst_video_overlay_get_type(), to: type) { interface, _ in
       guard let overlay = interface?.assumingMemoryBound(to: GstVideoOverlayInterface.self) else { return }
       overlay.pointee.set_window_handle = { element, handle in
-        ElementInterface.state(element)?.set { $0.windowHandle = UInt(handle) }
+        ElementInterface.state(element)?.set { $0.window.number = UInt(handle) }
       }
       overlay.pointee.set_render_rectangle = { element, x, y, width, height in
         // -1 stands for the whole window.

@@ -1,7 +1,6 @@
 import CGStreamer
-import CGTK
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 /// The windows' pointer and keys as GStreamer's navigation events, in pixels of the frame.
 @MainActor
@@ -31,9 +30,9 @@ enum ElementNavigation {
     send(navigation, to: member)
   }
 
-  /// - Parameter key: GDK's number; its name is X11's, as GStreamer wants it.
+  /// - Parameter key: a keysym; its name is X11's, as GStreamer wants it.
   static func send(key: UInt32, to member: SessionMember) {
-    if let name = gdk_keyval_name(key) { send(key: String(cString: name), to: member) }
+    if let name = Keysym.name(of: key) { send(key: name, to: member) }
   }
 
   /// - Parameter key: X11's name.

@@ -1,6 +1,18 @@
 import CGStreamer
 import PipSink
 
+/// A window of an application's, as that gives it to the element.
+struct WindowHandle: Hashable, Sendable {
+  /// An X11 window, or the address of a wl_surface; 0 for none.
+  var number: UInt = 0
+  /// The address of the wl_display whose surface it is; 0 where the application has given none.
+  var waylandDisplay: UInt = 0
+
+  /// Whether a stream can be shown there. X11's windows have 29 bits; a larger number is a surface whose display is not
+  /// known.
+  var isUsable: Bool { number != 0 && (waylandDisplay != 0 || number <= UInt32.max) }
+}
+
 /// What an element's properties are set to.
 struct ElementSettings: Sendable {
   /// nil for the element's name.
@@ -26,8 +38,8 @@ struct ElementSettings: Sendable {
   /// Of the picture-in-picture window.
   var retries = RetryPolicy().limit
   var direction = GST_VIDEO_ORIENTATION_IDENTITY
-  /// The application's X11 window for the stream in the app; 0 for none.
-  var windowHandle: UInt = 0
+  /// The application's window for the stream in the app.
+  var window = WindowHandle()
   /// In that window, in pixels; nil for all of it.
   var renderRectangle: PictureRect?
   /// Whether the windows' pointer and keys go upstream.

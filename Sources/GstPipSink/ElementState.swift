@@ -55,7 +55,7 @@ final class ElementState: @unchecked Sendable {
       }
     }
     guard let member else { return }
-    if old.windowHandle != new.windowHandle { member.change(windowHandle: new.windowHandle) }
+    if old.window != new.window { member.change(new.window) }
     member.apply()
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }
@@ -87,7 +87,7 @@ final class ElementState: @unchecked Sendable {
   func prepare() -> Bool {
     guard settings.surface == .window, engine.withLock({ $0 == nil }) else { return true }
     do throws(PipSinkError) {
-      try MainActorHost.openDisplay()
+      if try MainActorHost.checkDisplay() == .wayland { WaylandContext.request(for: reference) }
       return true
     } catch {
       reference.post("No window can be shown.", error.description, code: GST_RESOURCE_ERROR_NOT_FOUND)

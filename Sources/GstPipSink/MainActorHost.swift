@@ -1,23 +1,27 @@
-import CGTK
 import Glibc
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 /// Where the main actor runs, and the way there for the element's other threads.
 enum MainActorHost {
-  private static let installed = Locked(false)
+  private static let isInstalled = Locked(false)
 
-  /// Whether the main actor is GLib's default main context. Otherwise the process is a Swift program, and runs it itself.
-  static var isInstalled: Bool { installed.withLock { $0 } }
-
-  /// Gives the main actor its place in a foreign program. To be called when the plugin is loaded; further calls do
-  /// nothing.
+  /// Gives the main actor a thread of its own in a foreign program. To be called when the plugin is loaded; further calls
+  /// do nothing. A Swift program whose runtime this code shares runs its main actor itself.
   static func install() {
-    installed.withLock { isInstalled in
-      guard !isInstalled, !HostProgram.sharesSwiftRuntime else { return }
+    isInstalled.withLock { isInstalled in
+      guard !isInstalled, !sharesSwiftRuntime else { return }
       isInstalled = true
-      MainContextExecutor.install()
+      PluginExecutor.install()
     }
+  }
+
+  /// Whether the program is written in Swift, and this code runs on its runtime: the type `Int` is the same one, in the
+  /// program, the libraries that it is linked with, or those that it has loaded for all.
+  private static var sharesSwiftRuntime: Bool {
+    guard let program = dlopen(nil, RTLD_LAZY) else { return false }
+    defer { dlclose(program) }
+    return dlsym(program, "$sSiN").map { UnsafeRawPointer($0) } == unsafeBitCast(Int.self, to: UnsafeRawPointer.self)
   }
 
   private static let jobs: AsyncStream<@MainActor () -> Void>.Continuation = {
@@ -31,43 +35,21 @@ enum MainActorHost {
   /// Has the main actor do something, after everything that was posted before. From any thread; waits for nothing.
   static func post(_ job: @escaping @MainActor () -> Void) { jobs.yield(job) }
 
-  // MARK: - The display
+  /// How long a display server may take to answer a state change.
+  private static let patience = Duration.seconds(2)
 
-  /// Connects to the display where nobody has yet: on this thread if nobody runs the main context, else on the one that
-  /// does. It never waits for a thread that may wait for this one: without an answer within two seconds, and in a
-  /// Swift program, it returns, and a failure is reported later.
+  /// Asks whether a display server can be reached. A server that takes longer than two seconds to answer counts as one that
+  /// can: what becomes of it is told later.
   ///
+  /// - Returns: the kind of server; nil while there is no answer.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
-  static func openDisplay() throws(PipSinkError) {
-    guard isInstalled else { return }
-    if HostProgram.current.hasGTK4 {
-      throw .system(.displayUnavailable(reason: "the program uses GTK 4, and these windows are of GTK 3"))
+  static func checkDisplay() throws(PipSinkError) -> WindowSystem? {
+    let answer = Locked<Result<WindowSystem, PipSinkError>?>(nil)
+    _ = WorkerThread(name: "pip-display") {
+      let result = Result { () throws(PipSinkError) in try WindowSystem.current() }
+      answer.withLock { $0 = result }
+      answer.wakeAll()
     }
-    if g_main_context_acquire(nil) != 0 {
-      defer { g_main_context_release(nil) }
-      try MainActor.assumeIsolated { open() }.get()
-    } else {
-      let answer = Locked<Result<Void, PipSinkError>?>(nil)
-      post {
-        let opened = open()
-        answer.withLock { $0 = opened }
-        answer.wakeAll()
-      }
-      try answer.wait(until: .now.advanced(by: .seconds(2))) { $0 }?.get()
-    }
-  }
-
-  /// The elements' pipelines end with an error when the display server goes. That is to be said once.
-  @MainActor private static let watchForLoss: Void = GTKDisplay.onLossInHost {
-    Session.failAll("The display server has gone.", "Its connection has broken.")
-  }
-
-  @MainActor private static func open() -> Result<Void, PipSinkError> {
-    // The program's locale is its own business.
-    if gdk_display_get_default() == nil { gtk_disable_setlocale() }
-    return Result { () throws(PipSinkError) -> Void in
-      try GTKDisplay.open()
-      _ = watchForLoss
-    }
+    return try answer.wait(until: .now.advanced(by: patience)) { $0 }?.get()
   }
 }

@@ -69,6 +69,7 @@ enum PipSinkElement {
     ElementSignal.install(on: `class`.assumingMemoryBound(to: GTypeClass.self).pointee.g_type)
     let elementClass = `class`.assumingMemoryBound(to: GstElementClass.self)
     elementClass.pointee.change_state = { PipSinkElement.change($0, $1) }
+    elementClass.pointee.set_context = { PipSinkElement.set($1, on: $0) }
     elementClass.pointee.post_message = { PipSinkElement.post($1, from: $0) }
     describe(elementClass)
     implement(`class`)
@@ -159,6 +160,16 @@ enum PipSinkElement {
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { state(of: element).endRun() }
     state(of: element).follow(transition)
     return result
+  }
+
+  private static func set(_ context: OpaquePointer?, on element: UnsafeMutablePointer<GstElement>?) {
+    guard let element, let context, let parent = parentClass?.assumingMemoryBound(to: GstElementClass.self) else {
+      return
+    }
+    if let display = WaylandContext.display(of: context) {
+      state(of: element).set { $0.window.waylandDisplay = display }
+    }
+    parent.pointee.set_context(element, context)
   }
 
   /// A sink that was told to play before it had its first buffer gets there without a call of `change_state`; the message

@@ -9,7 +9,7 @@ public enum PipSinkPlugin {
   /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
   /// `... ! pipsink stream-id=remote-1` then. In a ``VideoEngine``'s it is a stream as an appsink is one: the engine takes
   /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program
-  /// runs the main actor (``PipSinkGTK/MainLoop``). Further calls do nothing.
+  /// runs the main actor (``PipSinkWindows/MainLoop``). Further calls do nothing.
   ///
   /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func register() throws(PipSinkError) {

@@ -17,6 +17,7 @@ final class Session: Sendable {
   private let members = Locked<[SessionMember]>([])
   @MainActor private var interface: SessionInterface?
   @MainActor private var hasFailed = false
+  @MainActor private var hasLostDisplay = false
 
   var name: String { key.name }
   var surface: ElementSurface { key.surface }
@@ -40,10 +41,7 @@ final class Session: Sendable {
       guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
         throw .stream(.duplicate(streamID))
       }
-      if sessions[key] == nil {
-        sessions[key] = session
-        if key.surface != .none { MainContextDriver.shared.retain() }
-      }
+      sessions[key] = session
       let member = SessionMember(
         streamID: streamID, element: element, settings: settings, playback: playback, processors: processors,
         session: session)
@@ -69,7 +67,6 @@ final class Session: Sendable {
       self.interface?.remove(member)
       if isLast { self.interface = nil }
     }
-    if isLast { MainContextDriver.shared.release() }
   }
 
   /// Has the main actor do something about a member with the session's windows, in the order of the calls, unless the
@@ -89,11 +86,12 @@ final class Session: Sendable {
     }
   }
 
-  /// Ends the pipelines of all elements that are shown in windows.
-  static func failAll(_ text: String, _ detail: String) {
-    for session in sessions.withLock({ Array($0.values) }) where session.surface == .window {
-      session.fail(text, detail)
-    }
+  /// Ends the pipelines of all elements where the display server has gone. That is said once.
+  @MainActor
+  func loseDisplay(_ error: PipSinkError) {
+    guard !hasLostDisplay else { return }
+    hasLostDisplay = true
+    fail("The display server has gone.", error.description)
   }
 
   /// Ends the pipelines of all elements.

@@ -211,6 +211,7 @@ final class SessionInterface {
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
+    case .display(.windowLost(let error)): owner.loseDisplay(error)
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break
     }

@@ -1,5 +1,4 @@
 import PipSink
-import PipSinkGTK
 import PipSinkWindows
 
 /// What an element asks its session for, with the signal by which its application does.
@@ -25,7 +24,7 @@ final class SessionMember: Sendable {
 
   /// The application's window that the stream may be shown in.
   private struct ApplicationWindow {
-    var handle: UInt = 0
+    var handle = WindowHandle()
     /// Whoever draws in it.
     var access: WindowAccess?
     var hasLeft = false
@@ -40,7 +39,7 @@ final class SessionMember: Sendable {
     self.session = session
     box = settings
     self.playback = playback
-    window.withLock { $0.handle = settings.withLock { $0.windowHandle } }
+    window.withLock { $0.handle = settings.withLock { $0.window } }
     layer = SampleBufferDisplayLayer(name: streamID.rawValue)
     session.router.setLayer(layer, for: streamID)
     chain = ProcessorChain(processors, next: session.router.input(for: streamID))
@@ -101,10 +100,10 @@ final class SessionMember: Sendable {
 
   // MARK: - The application's window
 
-  /// The application gives the stream another window, or none with 0. When this returns, nothing is drawn in the one
+  /// The application gives the stream another window, or none. When this returns, nothing is drawn in the one
   /// before any more, and the application may destroy it; unless the display server does not answer.
-  func change(windowHandle: UInt) {
-    leaveWindow { $0.handle = windowHandle }
+  func change(_ handle: WindowHandle) {
+    leaveWindow { $0.handle = handle }
   }
 
   private func leaveWindow(_ change: (inout ApplicationWindow) -> Void) {
@@ -120,7 +119,7 @@ final class SessionMember: Sendable {
   }
 
   /// For whoever is to draw in the application's window; nil when that is not to be used any more.
-  func accessToWindow(_ handle: UInt) -> WindowAccess? {
+  func accessToWindow(_ handle: WindowHandle) -> WindowAccess? {
     window.withLock { window in
       guard !window.hasLeft, window.handle == handle else { return nil }
       let access = WindowAccess()

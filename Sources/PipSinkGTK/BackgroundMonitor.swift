@@ -1,5 +1,6 @@
 import CGTK
 import PipSink
+import PipSinkWindows
 
 /// Tells whether the user can see the app's window.
 ///
@@ -9,37 +10,22 @@ import PipSink
 /// cover fully (X11), `isUnfocusedCounted` those without the keyboard's focus.
 @MainActor
 public final class BackgroundMonitor {
-  public struct Options: Sendable {
-    /// Whether a window without the focus is in the background.
-    public var isUnfocusedCounted = false
-    /// Whether a window that is fully covered is in the background (X11).
-    public var isObscuredCounted = false
-
-    public init() {}
-  }
-
   public private(set) var isInBackground = false
   private let window: GtkWidgetPointer
-  private let options: Options
+  private let options: BackgroundOptions
   private let changed: (Bool) -> Void
   private let signals = SignalConnections()
   private var signs = BackgroundSigns()
-  /// Wayland.
-  private var frames: FrameWatch?
-  private var isFrameClockConnected = false
-  private var probe: WaylandFrameProbe?
+  /// On Wayland, while there is a surface.
+  private var frames: WaylandForeignWatch?
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
-
-  /// - Parameter changed: called on the main actor with whether it is in the background, after each change.
-  public convenience init(_ window: VideoWindow, options: Options = Options(), changed: @escaping (Bool) -> Void) {
-    self.init(gtkWindow: UnsafeMutableRawPointer(window.window), options: options, changed: changed)
-  }
 
   /// - Parameters:
   ///   - gtkWindow: the app's GtkWindow; it has to live as long as this.
   ///   - changed: called on the main actor with whether it is in the background, after each change.
   public init(
-    gtkWindow: UnsafeMutableRawPointer, options: Options = Options(), changed: @escaping (Bool) -> Void
+    gtkWindow: UnsafeMutableRawPointer, options: BackgroundOptions = BackgroundOptions(),
+    changed: @escaping (Bool) -> Void
   ) {
     window = gtkWindow.assumingMemoryBound(to: GtkWidget.self)
     self.options = options
@@ -49,9 +35,7 @@ public final class BackgroundMonitor {
   }
 
   isolated deinit {
-    probe = nil
-    Self.watching[ObjectIdentifier(self)] = nil
-    if !GTKDisplay.isLost, !isWayland, let root = gdk_get_default_root_window() {
+    if !isWayland, let root = gdk_get_default_root_window() {
       gdk_window_remove_filter(root, Self.filter, Unmanaged.passUnretained(self).toOpaque())
     }
   }
@@ -78,10 +62,8 @@ public final class BackgroundMonitor {
   }
 
   private func update() {
-    guard !GTKDisplay.isLost else { return }
     signs.isMapped = gtk_widget_get_mapped(window) != 0
-    if !signs.isMapped { probe?.leaveWindow() }
-    signs.isFrameMissing = frames?.isFrameMissing == true
+    if !signs.isMapped { endWatch() }
     signs.desktop = desktop
     let now = signs.isInBackground(options)
     guard now != isInBackground else { return }
@@ -114,48 +96,27 @@ public final class BackgroundMonitor {
 
   // MARK: - Wayland: frames
 
-  /// Asks for a frame of a single pixel again and again while there are no others.
+  /// GTK has no surface for the window before it is about to paint it.
   private func watchFrames() {
-    Self.watching[ObjectIdentifier(self)] = { [weak self] in self }
-    frames = FrameWatch(
-      isWatching: { [weak self] in self?.isWatchingFrames ?? false }, ask: { [weak self] in self?.askForFrame() },
-      changed: { [weak self] in self?.update() })
+    signals.connect(window, "draw") { [weak self] in self?.beginWatch() }
+    if gtk_widget_get_mapped(window) != 0 { beginWatch() }
   }
 
-  private var isWatchingFrames: Bool {
-    guard !GTKDisplay.isLost, gtk_widget_get_mapped(window) != 0 else { return false }
-    connectFrameClock()
-    return true
+  private func beginWatch() {
+    guard frames == nil, let connection = try? GTKDisplay.waylandConnection(),
+      let surface = gtk_widget_get_window(window).flatMap({ gdk_wayland_window_get_wl_surface($0) })
+    else { return }
+    frames = WaylandForeignWatch(
+      connection, surface: surface, commit: { [window] in gtk_widget_queue_draw_area(window, 0, 0, 1, 1) },
+      changed: { [weak self] isMissing in
+        guard let self, frames != nil else { return }
+        signs.isFrameMissing = isMissing
+        update()
+      })
   }
 
-  private func connectFrameClock() {
-    guard !isFrameClockConnected, let clock = gtk_widget_get_frame_clock(window) else { return }
-    isFrameClockConnected = true
-    signals.connect(UnsafeMutableRawPointer(clock), "after-paint") { [weak self] in self?.didPaint() }
+  private func endWatch() {
+    frames = nil
+    signs.isFrameMissing = false
   }
-
-  private func askForFrame() {
-    if probe == nil, let connection = GTKDisplay.waylandConnection {
-      probe = WaylandFrameProbe(connection) { [weak self] in self?.didPaint() }
-    }
-    let surface = gtk_widget_get_window(window).flatMap { gdk_wayland_window_get_wl_surface($0) }
-    if let probe, let surface, !probe.ask(over: surface) { return }
-    gtk_widget_queue_draw_area(window, 0, 0, 1, 1)
-  }
-
-  private static var watching: [ObjectIdentifier: () -> BackgroundMonitor?] = [:]
-
-  /// The compositor has shown a picture that a view of ours has put over a window past GTK, and asks for the next.
-  ///
-  /// - Parameter surface: the address of the window's wl_surface.
-  static func noteFrame(ofSurface surface: UInt) {
-    for monitor in watching.values {
-      guard let monitor = monitor(), !GTKDisplay.isLost, let window = gtk_widget_get_window(monitor.window),
-        gdk_wayland_window_get_wl_surface(window).map({ UInt(bitPattern: $0) }) == surface
-      else { continue }
-      monitor.didPaint()
-    }
-  }
-
-  private func didPaint() { frames?.didPaint() }
 }

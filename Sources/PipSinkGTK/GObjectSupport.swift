@@ -9,7 +9,6 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
   }
 
   var asWindow: UnsafeMutablePointer<GtkWindow> { cast() }
-  var asContainer: UnsafeMutablePointer<GtkContainer> { cast() }
 }
 
 extension GdkWindowState {
@@ -107,30 +106,4 @@ func withObject<Object: AnyObject & Sendable, Result: Sendable>(
   guard let context else { return nil }
   let object = Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
   return MainActor.assumeIsolated { body(object) }
-}
-
-/// Something that GTK's thread does as soon as it has nothing more urgent to do.
-@MainActor
-final class IdleCall {
-  private let priority: gint
-  private var body: (@MainActor () -> Void)?
-
-  nonisolated init(priority: gint, _ body: @escaping @MainActor () -> Void) {
-    self.priority = priority
-    self.body = body
-  }
-
-  /// Has it done once more. From any thread; nobody waits.
-  nonisolated func request() {
-    g_idle_add_full(
-      priority,
-      { call in
-        withObject(call, as: IdleCall.self) { $0.body?() }
-        return sourceEnds
-      }, Unmanaged.passRetained(self).toOpaque(),
-      { call in if let call { Unmanaged<IdleCall>.fromOpaque(call).release() } })
-  }
-
-  /// It does nothing from now on.
-  func cancel() { body = nil }
 }

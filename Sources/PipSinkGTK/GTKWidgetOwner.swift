@@ -4,7 +4,3 @@ public protocol GTKWidgetOwner: AnyObject {
   /// The GtkWidget. Borrowed: it lives as long as its owner.
   var unsafeGtkWidget: UnsafeMutableRawPointer { get }
 }
-
-extension GTKWidgetOwner {
-  var widgetPointer: GtkWidgetPointer { unsafeGtkWidget.assumingMemoryBound(to: GtkWidgetPointer.Pointee.self) }
-}

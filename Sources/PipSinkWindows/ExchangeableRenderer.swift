@@ -3,7 +3,7 @@ import PipSink
 /// Shows frames in a window that may go and come again, of which its layer hears nothing.
 final class ExchangeableRenderer: VideoRenderer {
   private struct State {
-    var renderer: X11WindowRenderer?
+    var tile: (any WindowTile)?
     var isShown = false
     var needsDisplay: (@Sendable () -> Void)?
   }
@@ -11,12 +11,12 @@ final class ExchangeableRenderer: VideoRenderer {
   private let state = Locked(State())
 
   /// The window's; nil while there is none.
-  var renderer: X11WindowRenderer? {
-    get { state.withLock { $0.renderer } }
+  var tile: (any WindowTile)? {
+    get { state.withLock { $0.tile } }
     set {
       let (old, handler) = state.withLock { state in
-        defer { state.renderer = newValue }
-        return (state.renderer, state.needsDisplay)
+        defer { state.tile = newValue }
+        return (state.tile, state.needsDisplay)
       }
       guard old !== newValue else { return }
       old?.setNeedsDisplayHandler(nil)
@@ -38,27 +38,27 @@ final class ExchangeableRenderer: VideoRenderer {
   }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    guard let renderer else { return }
+    guard let tile else { return }
     do throws(RenderingError) {
-      try renderer.render(sampleBuffer, gravity: gravity)
+      try tile.render(sampleBuffer, gravity: gravity)
     } catch {
       // The window is asked for anew, and its layer stays with it.
       guard error.code == .surfaceLost else { throw error }
     }
   }
 
-  func removeImage() { renderer?.removeImage() }
-  var renderSize: PictureSize? { renderer?.renderSize }
-  var isVisible: Bool { state.withLock { $0.isShown ? $0.renderer : nil }?.isVisible ?? false }
+  func removeImage() { tile?.removeImage() }
+  var renderSize: PictureSize? { tile?.renderSize }
+  var isVisible: Bool { state.withLock { $0.isShown ? $0.tile : nil }?.isVisible ?? false }
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
-    let renderer = state.withLock { state in
+    let tile = state.withLock { state in
       state.needsDisplay = handler
-      return state.renderer
+      return state.tile
     }
-    renderer?.setNeedsDisplayHandler(handler)
+    tile?.setNeedsDisplayHandler(handler)
   }
 
-  func rebuild() { renderer?.rebuild() }
-  func updateSize() throws(RenderingError) { try renderer?.updateSize() }
+  func rebuild() throws(RenderingError) { try tile?.rebuild() }
+  func updateSize() throws(RenderingError) { try tile?.updateSize() }
 }

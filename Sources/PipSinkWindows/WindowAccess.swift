@@ -8,6 +8,14 @@ package final class WindowAccess: Sendable {
   private struct State {
     var isRevoked = false
     var userCount = 0
+    var ending: (@Sendable () -> Void)?
+
+    /// What is to be done now that nobody may use the window and nobody does.
+    mutating func takeEnding() -> (@Sendable () -> Void)? {
+      guard isRevoked, userCount == 0 else { return nil }
+      defer { ending = nil }
+      return ending
+    }
   }
 
   private let state = Locked(State())
@@ -26,10 +34,24 @@ package final class WindowAccess: Sendable {
     }
     guard mayUse else { return nil }
     defer {
-      state.withLock { $0.userCount -= 1 }
+      let ending = state.withLock { state in
+        state.userCount -= 1
+        return state.takeEnding()
+      }
+      ending?()
       state.wakeAll()
     }
     return try body()
+  }
+
+  /// Has something done once the window may not be used any more, before ``revoke(waiting:)`` returns; at once if that is so
+  /// now.
+  package func whenRevoked(_ body: @escaping @Sendable () -> Void) {
+    let ending = state.withLock { state in
+      state.ending = body
+      return state.takeEnding()
+    }
+    ending?()
   }
 
   /// Lets nobody use the window from now on, and waits until nobody does. From any thread that does not use it.
@@ -38,7 +60,11 @@ package final class WindowAccess: Sendable {
   /// - Returns: false when somebody used it still when the time was over.
   @discardableResult
   package func revoke(waiting time: Duration = .seconds(2)) -> Bool {
-    state.withLock { $0.isRevoked = true }
+    let ending = state.withLock { state in
+      state.isRevoked = true
+      return state.takeEnding()
+    }
+    ending?()
     return state.wait(until: .now.advanced(by: time)) { $0.userCount == 0 ? true : nil } ?? false
   }
 }

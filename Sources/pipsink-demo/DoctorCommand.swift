@@ -1,6 +1,6 @@
 import ArgumentParser
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 /// Says what this machine can do.
 struct DoctorCommand: AsyncParsableCommand {
@@ -50,8 +50,8 @@ struct DoctorCommand: AsyncParsableCommand {
       try say(.missing, "picture-in-picture", "not possible: there is no display")
       return false
     }
-    try say(.good, "display", GTKDisplay.kind == .x11 ? "X11" : "Wayland")
     let support = DisplaySupport.current
+    try say(.good, "display", support.system == .x11 ? "X11" : "Wayland")
     try say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
     try say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
     if case .limited(let reason) = possible {

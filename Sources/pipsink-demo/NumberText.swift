@@ -1,7 +1,7 @@
 import CGStreamer
 
-// Numbers and columns as text, the same in every locale. GTK sets the user's, by which printf(3) writes a decimal comma
-// where people do.
+// Numbers and columns as text, the same in every locale. A program may set the user's, by which printf(3) writes a decimal
+// comma where people do.
 
 extension Double {
   /// - Parameters:

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 struct PipSinkDemo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,7 +12,7 @@ struct PipSinkDemo: AsyncParsableCommand {
   )
 }
 
-/// The main thread runs GLib's main loop with the main actor in it, as GTK needs it; the command runs beside it.
+/// The main thread runs the main actor; the command runs beside it.
 @main
 enum Program {
   @MainActor
@@ -24,18 +24,10 @@ enum Program {
       // Before anything else runs, and so without anybody's clean-up.
       _exit(error.reported.rawValue)
     }
-    // No window is drawn by OpenGL, for which GDK otherwise asks the server when it connects; Mesa reads through a null
-    // pointer when that has just gone. There is one thread yet, so that the environment can be changed.
-    setenv("GDK_GL", "disable", 0)
-    // For whatever is done without a run; a run has its own, which writes its report.
-    GTKDisplay.onLoss {
-      StandardStream.error.say("pipsink-demo: \(DisplayLoss.message)")
-      DisplayLoss.end(ExitStatus.unavailable.rawValue)
-    }
     Task.detached {
       let status = await run()
       guard status == EXIT_SUCCESS else { exit(status) }
-      // On the main actor, so that GTK is not at work while the process ends.
+      // On the main actor, so that no window is at work while the process ends.
       await MainActor.run { () -> Void in exit(EXIT_SUCCESS) }
     }
     MainLoop.run()

@@ -1,7 +1,6 @@
 import ArgumentParser
 import GstPipSink
 import PipSink
-import PipSinkGTK
 import PipSinkWindows
 
 struct PlayCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 /// What the command line's actions, and the keys of the windows and the terminal, do.
 extension PlaySession {

@@ -10,16 +10,6 @@ extension PlaySession {
     conclude(duration, infos)
   }
 
-  /// The same at once, for a program whose main loop goes on no more.
-  func finishAtOnce() {
-    let (duration, infos) = beginEnd()
-    dbus?.stop()
-    dbus = nil
-    engine.stateChangeTimeout = Self.patienceAfterSignal
-    engine.stop()
-    conclude(duration, infos)
-  }
-
   /// What is known before the streams stop.
   private func beginEnd() -> (duration: Double, infos: [StreamID: StreamInfo]) {
     isFinishing = true

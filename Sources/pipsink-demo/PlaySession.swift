@@ -1,7 +1,7 @@
 import ArgumentParser
 import PipSink
 import PipSinkDBus
-import PipSinkGTK
+import PipSinkWindows
 
 /// One run of the demo from start to report: what the command line, the keys and the terminal have to do with a session.
 /// Everything that happens comes to one loop, in order.
@@ -102,7 +102,6 @@ final class PlaySession {
       continuation.yield { $0.handle(event) }
     }
     start = .now
-    if session.display is WindowDisplay { GTKDisplay.onLoss { [weak self] in self?.displayDied(keys) } }
     if command.autoPip { startAutomatically() }
     let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     startsToCome += command.initialStreams.count
@@ -156,17 +155,6 @@ final class PlaySession {
 
   /// Seconds that pipelines have for their stop after Ctrl-C.
   static let patienceAfterSignal = Duration.seconds(1)
-
-  /// Ends the run on the spot, within whatever was being done when the display server was found to have gone.
-  private func displayDied(_ keys: TerminalKeys?) {
-    keys?.cancel()
-    // Before and after that the program's own handler says it.
-    guard !isFinishing else { return }
-    report(DemoError(.unavailable, DisplayLoss.message))
-    outcome = .failed
-    finishAtOnce()
-    DisplayLoss.end((errors.first?.status ?? .unavailable).rawValue)
-  }
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
     let actions = TimedAction.inOrder(command.actions)
@@ -223,12 +211,19 @@ final class PlaySession {
     case .pictureInPicture(.didStop(.failed(let error)), _), .pictureInPicture(.restoreFailed(let error), _):
       statusLine.say("\(error)")
     case .display(.closeRequested): outcome = .quit
+    case .display(.windowLost(let error)): windowLost(error)
     // The session does what its own keys stand for.
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
     case .refused(let error): report(DemoError(error))
     case .streamAdded(let id): failed[id] = nil
     case .streamRemoved, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
     }
+  }
+
+  private func windowLost(_ error: PipSinkError) {
+    let hasServer = (try? WindowSystem.current()) != nil
+    report(DemoError(.unavailable, hasServer ? "\(error)" : "the display server has gone; the windows with it"))
+    outcome = .failed
   }
 
   private func handle(_ event: EngineEvent) {

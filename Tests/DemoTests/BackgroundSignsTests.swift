@@ -1,13 +1,13 @@
 import Testing
 
-@testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// When an app's window counts as one that nobody sees.
 @Suite struct BackgroundSignsTests {
   private func isInBackground(
     isObscuredCounted: Bool = false, isUnfocusedCounted: Bool = false, _ change: (inout BackgroundSigns) -> Void
   ) -> Bool {
-    var options = BackgroundMonitor.Options()
+    var options = BackgroundOptions()
     (options.isObscuredCounted, options.isUnfocusedCounted) = (isObscuredCounted, isUnfocusedCounted)
     var signs = BackgroundSigns()
     signs.isMapped = true

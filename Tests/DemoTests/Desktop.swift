@@ -93,6 +93,8 @@ struct OtherWindow {
       from gi.repository import Gdk, Gtk
       window = Gtk.Window(title="Other")
       window.set_default_size(1000, 700)
+      window.add_events(Gdk.EventMask.SCROLL_MASK)
+      window.connect("scroll-event", lambda *_: print("scrolled", file=sys.stderr, flush=True))
       style = Gtk.CssProvider()
       style.load_from_data(b"window { background: #00ff00; } window:backdrop { background: #0000ff; }")
       Gtk.StyleContext.add_provider_for_screen(Gdk.Screen.get_default(), style, 800)
@@ -105,6 +107,9 @@ struct OtherWindow {
   }
 
   var errors: String { program.errors }
+
+  /// Whether it has heard of the wheel.
+  var hasScrolled: Bool { errors.contains("scrolled") }
 
   func stop() {
     program.stop()

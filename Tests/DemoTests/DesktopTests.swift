@@ -48,6 +48,39 @@ struct DesktopTests {
     }
   }
 
+  /// How often, which `PIPSINK_TRIES` in the environment says.
+  private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 2
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func itIsAboveAMaximisedWindowWithTheFocusEveryTime(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    for number in 0..<Self.tries {
+      let look = try DesktopLook(desktop: server, expected: [:])
+      // Half of the times the other window comes last.
+      let isAbove = try await look.isOnTop(opensLast: number % 2 == 0)
+      #expect(isAbove, "\(desktop.rawValue), \(number)")
+    }
+    server.stop()
+  }
+
+  /// The moments are spread over a program's start, its window and picture-in-picture.
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func itsServerMayDieAtAnyMoment(on desktop: Desktop) async throws {
+    for number in 0..<Self.tries {
+      let server = try await desktop.start()
+      let demo = try Demo.start(
+        ["play", "videotestsrc is-live=true ! appsink name=a", "--surface", "window", "--at", "0.5=pip:a"],
+        environment: server.environment)
+      let milliseconds = (number * 2 + 1) * 1200 / (2 * Self.tries)
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      server.stop()
+      let result = try await demo.result(seconds: 60)
+      #expect(
+        result.status == 69 && !result.wasKilled && !result.errors.isEmpty,
+        "\(desktop.rawValue), after \(milliseconds) ms: \(result.status) \(result.errors)")
+    }
+  }
+
   private func endsWithAnError(on desktop: Desktop) async throws -> Bool {
     let server = try await desktop.start()
     let demo = try Demo.start(
@@ -170,6 +203,33 @@ private struct DesktopLook {
     return found
   }
 
+  /// Whether a window of ours, which opens before or after a maximised one, is above that once that has the focus.
+  func isOnTop(opensLast: Bool) async throws -> Bool {
+    let isFree = try await DemoTests.eventually {
+      let (ours, other) = (try await frame(.red), try await otherFrame())
+      return ours == nil && other == nil
+    }
+    try #require(isFree)
+    var launch: RunningProgram?
+    if !opensLast {
+      launch = try self.launch("mode=pip")
+      _ = try await DemoTests.eventually { try await frame(.red) != nil }
+    }
+    let other = try OtherWindow(.maximised, on: desktop)
+    let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
+    let isThere = try await DemoTests.eventually { try await [.green, .blue].contains(colour(right, bottom)) }
+    try #require(isThere, "\(other.errors)")
+    if opensLast { launch = try self.launch("mode=pip") }
+    let corner = PictureRect(x: right + 6 - 336, y: bottom + 6 - 196, width: 320, height: 180)
+    _ = try await DemoTests.eventually { try await frame(.red) != nil }
+    try await click(10, desktop.size.height / 2)
+    let hasFocus = try await DemoTests.eventually { try await colour(right, bottom) == .green }
+    let isAbove = try await stays(corner)
+    launch?.stop()
+    other.stop()
+    return hasFocus && isAbove
+  }
+
   private func isAbove(_ state: OtherWindow.State, at place: PictureRect) async throws -> Bool {
     let other = try OtherWindow(state, on: desktop)
     let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
@@ -210,6 +270,21 @@ private struct DesktopLook {
     let place = try #require(try await frame(.red))
     try await click(place.x + 160, place.y + 90, times: 3, button: 4)
     found[.resizes] = try await eventually(.resizes) { try await frame(.red).map { $0.width > 340 } ?? false }
+    if found[.resizes] == false, try await !passesTheWheelOn() { found[.resizes] = expected[.resizes] }
+  }
+
+  /// mutter 48 tells no program of the wheel while it is a window in an X server; nothing can be tried by it there.
+  private func passesTheWheelOn() async throws -> Bool {
+    let other = try OtherWindow(.normal, on: desktop)
+    defer { other.stop() }
+    var place: PictureRect?
+    _ = try await DemoTests.eventually {
+      place = try await otherFrame()
+      return place != nil
+    }
+    guard let place else { return true }
+    try await click(place.x + place.width / 2, place.y + place.height - 40, times: 3, button: 4)
+    return try await DemoTests.eventually(seconds: 5) { other.hasScrolled }
   }
 
   /// With the app's window, which goes to another workspace and comes back.

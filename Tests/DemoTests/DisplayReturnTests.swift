@@ -12,7 +12,7 @@ struct DisplayReturnTests {
     let environment = server.environment
     let router = FrameRouter()
     let input = router.input(for: "a")
-    let window = X11PictureInPictureWindow(display: server.display, placementPath: nil)
+    let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
     var configuration = PictureInPictureController.Configuration()
     configuration.retryPolicy = nil
     let controller = PictureInPictureController(

@@ -29,8 +29,8 @@ import Testing
   /// What SwiftPM gives the compiler for a module that uses the package's.
   private func compilerOptions(moduleCache: String) async throws -> [String] {
     let libraries = [
-      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "gtk-layer-shell-0",
-      "xcb", "xkbcommon", "xkbcommon-x11", "cairo", "pangocairo",
+      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "xcb", "xkbcommon",
+      "xkbcommon-x11", "cairo", "pangocairo",
     ]
     let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
     let scratch = Self.products.deletingLastPathComponent().deletingLastPathComponent()

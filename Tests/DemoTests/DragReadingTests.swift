@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PipSinkGTK
+@testable import PipSinkWindows
 
 /// What a drag finds out of the compositor's coordinates, against compositors of both kinds.
 struct DragReadingTests {

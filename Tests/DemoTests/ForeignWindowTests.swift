@@ -45,3 +45,39 @@ struct ForeignWindowTests {
     #expect(try #require(milliseconds) < 20_000, "\(result.output)")
   }
 }
+
+/// A GTK 3 program that gives an element the surface of its window and its connection to the compositor.
+@Suite(
+  .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
+  .enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+struct ForeignSurfaceTests {
+  /// The names that applications know the context by, in different versions of GStreamer.
+  @Test(arguments: ["GstWlDisplayHandleContextType", "GstWaylandDisplayHandleContextType"])
+  func theStreamIsShownInTheProgramsOwnWindowAndNothingOfItAfterwards(context: String) async throws {
+    let folder = try TemporaryFolder()
+    let program = folder.path("foreign-surface")
+    let source = Demo.root.appendingPathComponent("Tests/DemoTests/foreign-surface.c").path
+    let command =
+      "cc -Wall -Werror -o \(program) \(source) $(pkg-config --cflags --libs gstreamer-video-1.0 gtk+-3.0 wayland-client)"
+    let compiler = try await RunningProgram("/bin/sh", ["-c", command]).result()
+    try #require(compiler.status == 0, "\(compiler.errors)")
+    let server = try await WaylandServer(.sway)
+    let run = try RunningProgram(
+      program, [context],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }.merging(["GDK_BACKEND": "wayland"])
+      {
+        $1
+      })
+    // The window has the whole screen, and the picture half of its width and height, of which it fills the height.
+    let isShown = try await eventually {
+      let image = try await server.screenshot()
+      let (inside, outside) = (image.pixel(512, 384), image.pixel(512, 100))
+      return inside[2] > 200 && inside[0] < 60 && outside[0] > 100
+    }
+    #expect(isShown, "\(run.errors)")
+    _ = try await server.swaymsg("[title=Host]", "kill")
+    let result = try await run.result()
+    #expect(result.status == 0 && !result.wasKilled && result.output.hasSuffix("done\n"), "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL") && !result.errors.contains("rror"), "\(result.errors)")
+  }
+}

@@ -18,7 +18,8 @@ final class KWinServer {
       }
   }
 
-  init() async throws {
+  /// - Parameter scale: pixels for each unit; its screen is larger than the outer one by it.
+  init(scale: Double = 1) async throws {
     outer = try await XServer(managesWindows: false)
     folder = try TemporaryFolder()
     let path = folder.url.path
@@ -27,11 +28,16 @@ final class KWinServer {
     // The packaged program may change its priority, which containers refuse; a copy is without that right.
     let copy = folder.path("kwin_wayland")
     try FileManager.default.copyItem(atPath: "/usr/bin/kwin_wayland", toPath: copy)
+    if scale != 1 {
+      try Self.outputs(scale: scale).write(
+        toFile: folder.path("kwinoutputconfig.json"), atomically: true, encoding: .utf8)
+    }
     try "[Desktops]\nNumber=2\nRows=1\n".write(toFile: folder.path("kwinrc"), atomically: true, encoding: .utf8)
     program = try RunningProgram(
       copy,
       [
-        "--x11-display", outer.display, "--width", "1280", "--height", "800", "--socket", Self.socket,
+        "--x11-display", outer.display, "--width", "1280", "--height", "800", "--scale", "\(scale)", "--socket",
+        Self.socket,
         "--no-lockscreen",
       ],
       environment: [
@@ -42,12 +48,27 @@ final class KWinServer {
     let isUp = try await eventually { folder.files.contains(Self.socket) }
     let errors = program.errors
     try #require(isUp, "\(errors)")
-    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains("1280x800") }
+    let size = "\(Int(1280 * scale))x\(Int(800 * scale))"
+    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains(size) }
     try #require(isShown)
   }
 
   deinit {
     stop()
+  }
+
+  /// What KWin 6 takes the scale from, while older ones take it from the command line alone.
+  private static func outputs(scale: Double) -> String {
+    """
+    [
+      {"name": "outputs", "data": [{
+        "connectorName": "X11-0", "scale": \(scale),
+        "mode": {"width": \(Int(1280 * scale)), "height": \(Int(800 * scale)), "refreshRate": 60000}}]},
+      {"name": "setups", "data": [{
+        "lidClosed": false,
+        "outputs": [{"enabled": true, "outputIndex": 0, "position": {"x": 0, "y": 0}, "priority": 0}]}]}
+    ]
+    """
   }
 
   func stop() {

@@ -26,8 +26,10 @@ final class WaylandServer {
       && tools.allSatisfy { FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)") }
   }
 
-  /// - Parameter hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
-  init(_ compositor: Compositor, hasPointer: Bool = true) async throws {
+  /// - Parameters:
+  ///   - scale: pixels for each unit, in sway.
+  ///   - hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
+  init(_ compositor: Compositor, scale: Double = 1, hasPointer: Bool = true) async throws {
     self.compositor = compositor
     outer = try await XServer(managesWindows: false, size: "1024x768")
     folder = try TemporaryFolder()
@@ -42,7 +44,7 @@ final class WaylandServer {
       try await Self.makeUser(owning: path)
       let config = folder.path("config")
       try
-        "output HEADLESS-1 resolution 1024x768\noutput * bg #204060 solid_color\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
+        "output HEADLESS-1 resolution 1024x768\noutput * bg #204060 solid_color scale \(scale)\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
         .write(
           toFile: config, atomically: true, encoding: .utf8)
       program = try RunningProgram(

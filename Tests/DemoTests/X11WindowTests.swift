@@ -42,6 +42,25 @@ struct X11WindowTests {
     demo.stop()
   }
 
+  @Test func theAppsWindowShowsItsPictureOnAServerWithoutAWindowManager() async throws {
+    let server = try await XServer(managesWindows: false)
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=a",
+        "--surface", "window", "--mode", "normal",
+      ], environment: server.environment)
+    // A window without a picture would be black.
+    #expect(
+      try await eventually {
+        let screen = try await server.screenshot()
+        let redCount = stride(from: 0, to: screen.bytes.count, by: 4).count { index in
+          screen.bytes[index + 2] > 200 && screen.bytes[index] < 50 && screen.bytes[index + 1] < 50
+        }
+        return redCount > 640 * 360 / 2
+      }, "\(demo.errors)")
+    demo.stop()
+  }
+
   @Test func itStaysAboveAWindowThatIsOpenedAndRaisedLater() async throws {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip"])

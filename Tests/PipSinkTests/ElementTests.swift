@@ -35,13 +35,21 @@ import Testing
     }
   }
 
-  @Test func withoutADisplayASwiftProgramHearsOfItOnTheBus() async {
+  @Test func withoutADisplayTheStateChangeFailsAndTheBusSaysWhyOnce() async {
     await #expect(processExitsWith: .success) {
       for name in ["DISPLAY", "WAYLAND_DISPLAY"] { unsetenv(name) }
-      let harness = try ElementHarness("surface=window sync=false")
-      #expect(harness.message(GST_MESSAGE_ERROR)?.contains("no window can be shown") == true)
-      harness.set("gravity", "resize")
-      #expect(harness.message(GST_MESSAGE_ERROR, seconds: 0.2) == nil)
+      let element = try ElementHarness.makeElement("surface=window sync=false")
+      let bus = try #require(gst_bus_new())
+      gst_element_set_bus(element, bus)
+      #expect(gst_element_set_state(element, GST_STATE_READY) == GST_STATE_CHANGE_FAILURE)
+      gst_util_set_object_arg(
+        UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "gravity", "resize")
+      let message = try #require(gst_bus_timed_pop_filtered(bus, 20_000_000_000, GST_MESSAGE_ERROR))
+      var error: UnsafeMutablePointer<GError>?
+      var debug: UnsafeMutablePointer<CChar>?
+      gst_message_parse_error(message, &error, &debug)
+      #expect(debug.map { String(cString: $0) }?.contains("no window can be shown") == true)
+      #expect(gst_bus_timed_pop_filtered(bus, 200_000_000, GST_MESSAGE_ERROR) == nil)
     }
   }
 
@@ -132,6 +140,9 @@ import Testing
       g_value_set_string(
         &value, String((0..<count).map { _ in Character(Unicode.Scalar(UInt8.random(in: 1...127, using: &generator))) })
       )
+    case _ where value.g_type == gst_fraction_get_type():
+      let terms = (0..<2).map { _ in gint.random(in: 1...gint.max, using: &generator) }
+      gst_value_set_fraction(&value, terms[0], terms[1])
     case let other: Issue.record("a property has a type that is not known here: \(other)")
     }
   }

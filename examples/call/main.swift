@@ -1,5 +1,5 @@
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 // Two streams in a window, with picture-in-picture: p starts and stops it, n shows the next stream in it, space pauses,
 // m mutes. Minimising the window starts it, too.

@@ -64,7 +64,7 @@ func cast<Widget>(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<W
 
 do {
   try GTKDisplay.open()
-  MainLoop.attachMainActor()
+  GTKMainLoop.attachMainActor()
   call = try CallWindow(
     "videotestsrc ! video/x-raw,framerate=30/1 ! appsink name=anna videotestsrc pattern=ball ! appsink name=ben")
   gtk_main()

@@ -57,7 +57,7 @@ public enum PictureInPictureWindowEvent: Sendable {
   case visibilityChanged(Bool)
 }
 
-/// A window for picture-in-picture: PipSinkGTK's, one in memory, or the app's own.
+/// A window for picture-in-picture: PipSinkWindows', one in memory, or the app's own.
 @MainActor
 public protocol PictureInPictureHost: AnyObject {
   /// Where frames are shown; the same for the whole life of the window, also while it is closed.

@@ -36,7 +36,7 @@ extension PictureInPictureController {
     }
   }
 
-  /// The app cannot be seen any more. Whoever knows it says it: PipSinkGTK's `BackgroundMonitor`, or the app.
+  /// The app cannot be seen any more. Whoever knows it says it: a session's display, or the app.
   public func applicationDidEnterBackground() { noteBackground(true) }
 
   /// The app can be seen again.

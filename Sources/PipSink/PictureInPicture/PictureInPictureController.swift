@@ -113,7 +113,7 @@ public final class PictureInPictureController {
   public var unsupportedReason: String? { window.unsupportedReason }
 
   /// The same, and what is missing where it can be had in part. An app that has no window yet asks the kind of window:
-  /// PipSinkGTK's `PictureInPictureWindow.support`.
+  /// `PictureInPictureWindow.support` of PipSinkWindows.
   public var support: PictureInPictureSupport { window.support }
 
   /// Whether ``start()`` would be taken now.

@@ -183,12 +183,16 @@ public final class PictureInPictureSession {
   /// Starts the session, waits until the user closes the app's window, every stream has come to its end, or
   /// ``invalidate()`` is called, and stops it.
   ///
-  /// - Throws: as ``start()``.
+  /// - Throws: as ``start()``, and the reason when the app's window goes with its display server.
   public func run() async throws(PipSinkError) {
     let events = events()
     try await start()
+    var failure: PipSinkError?
     loop: for await event in events {
       switch event {
+      case .display(.windowLost(let error)):
+        failure = error
+        break loop
       case .display(.closeRequested): break loop
       // A stream may have been started since.
       case .engine(.finished) where engine.hasFinished: break loop
@@ -196,6 +200,7 @@ public final class PictureInPictureSession {
       }
     }
     await stop()
+    if let failure { throw failure }
   }
 
   /// Stops all streams. The last pictures stay where they are shown; ``start()`` goes on.
@@ -270,7 +275,7 @@ public final class PictureInPictureSession {
       attempt { () throws(PipSinkError) in
         if pictureInPictureStreamID == id { stopPictureInPicture() } else { try startPictureInPicture(id) }
       }
-    case .closeRequested: break
+    case .closeRequested, .windowLost: break
     }
   }
 

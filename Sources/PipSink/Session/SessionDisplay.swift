@@ -75,6 +75,9 @@ public enum SessionDisplayEvent: Equatable, Sendable {
   case pictureInPictureToggled(StreamID)
   /// The user closed the app's window.
   case closeRequested
+  /// The app's window has gone, with the display server or without it. The display shows it again when it is asked to and
+  /// can.
+  case windowLost(PipSinkError)
 }
 
 /// What only windows can do.

@@ -49,6 +49,18 @@ package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
     shmdt(pixels)
   }
 
+  /// A copy without what is between the rows.
+  var bytes: [UInt8] {
+    let width = size.width * 4
+    return [UInt8](unsafeUninitializedCapacity: width * size.height) { bytes, count in
+      for row in 0..<size.height {
+        bytes.baseAddress?.advanced(by: row * width)
+          .initialize(from: pixels.advanced(by: row * stride), count: width)
+      }
+      count = width * size.height
+    }
+  }
+
   /// Asks the server to put a part of it into a window.
   ///
   /// - Parameters:

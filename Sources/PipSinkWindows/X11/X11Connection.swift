@@ -2,7 +2,7 @@ import CWindows
 import Glibc
 import PipSink
 
-/// A connection of our own to an X server, beside GTK's, by XCB.
+/// A connection of our own to an X server, by XCB.
 ///
 /// It calls none of Xlib's handlers, which are the whole program's and may be anybody's: an error of a request comes back
 /// to whoever has asked for it, and the end of the server is a state of the connection, in which every call returns at
@@ -40,6 +40,12 @@ package final class X11Connection: @unchecked Sendable {
 
   /// Whether the server has gone.
   package var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
+
+  /// Why no window could be made.
+  var windowRefusal: PipSinkError {
+    .system(
+      .displayUnavailable(reason: isBroken ? "the display server has gone" : "the X server makes no window"))
+  }
 
   /// Waits until the server has carried out a request that was sent as a checked one.
   ///

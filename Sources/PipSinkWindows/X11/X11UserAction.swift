@@ -2,10 +2,10 @@ import CWindows
 import Glibc
 import PipSink
 
-/// What the user has done last in an X11 window that is not GTK's.
+/// What the user has done last in one of our X11 windows.
 ///
 /// Window managers show a window that a program wants to have shown if the user did something in that program last; the
-/// program says when that was, and GTK knows only what was done in its own windows.
+/// program says when that was, and a toolkit knows only what was done in its own windows.
 package enum X11UserAction {
   private struct State {
     var time: UInt32?

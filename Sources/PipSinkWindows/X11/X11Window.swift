@@ -4,47 +4,29 @@ import PipSink
 
 /// A window of its own on an X server, on a connection of its own: who ends that ends this window and nothing else.
 @MainActor
-final class X11Window {
+class X11Window: NativeWindow {
   let id: UInt32
   let screen: X11Screen
-  /// Pixels for each unit that windows are placed in.
-  let scale: Int
-  private let connection: X11Connection
-  private let loop: X11EventLoop
-  private let thread: WorkerThread?
-  private let events: EventQueue
-
-  /// Hands events to the main actor in their order.
-  private final class EventQueue: Sendable {
-    private let waiting = Locked<[X11WindowEvent]>([])
-    private let handler: @MainActor @Sendable (X11WindowEvent) -> Void
-
-    init(_ handler: @escaping @MainActor @Sendable (X11WindowEvent) -> Void) { self.handler = handler }
-
-    func append(_ event: X11WindowEvent) {
-      let isFirst = waiting.withLock { waiting in
-        waiting.append(event)
-        return waiting.count == 1
-      }
-      if isFirst { Task { @MainActor in self.deliver() } }
-    }
-
-    @MainActor
-    private func deliver() {
-      let events = waiting.withLock { waiting in
-        defer { waiting = [] }
-        return waiting
-      }
-      for event in events { handler(event) }
-    }
-  }
+  /// A whole number: window managers know nothing else.
+  let scale: Double
+  /// In pixels.
+  final var size = PictureSize(width: 0, height: 0)
+  let connection: X11Connection
+  private let display: String?
+  private let tileWindows = X11TileWindows()
+  private let handler: @MainActor @Sendable (WindowEvent) -> Void
+  private let reader: X11WindowEvents
+  private var loop: X11EventLoop?
+  private var thread: WorkerThread?
 
   /// - Parameters:
   ///   - display: the server, as in DISPLAY; nil for that of the environment.
+  ///   - size: in units.
   ///   - handler: is told what happens to the window.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(
-    display: String?, size: PictureSize, handler: @escaping @MainActor @Sendable (X11WindowEvent) -> Void
+    display: String?, size: PictureSize,
+    handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display), let screen = X11Screen(connection, number: connection.screenNumber)
     else {
@@ -52,7 +34,10 @@ final class X11Window {
     }
     self.connection = connection
     self.screen = screen
-    scale = Self.scale(screen.settings)
+    self.display = display
+    self.handler = handler
+    let scale = Self.scale(screen.settings)
+    self.scale = Double(scale)
     let id = xcb_generate_id(connection.pointer)
     self.id = id
     let mask =
@@ -60,7 +45,8 @@ final class X11Window {
       | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_BUTTON_PRESS.rawValue
       | XCB_EVENT_MASK_BUTTON_RELEASE.rawValue | XCB_EVENT_MASK_POINTER_MOTION.rawValue
       | XCB_EVENT_MASK_ENTER_WINDOW.rawValue | XCB_EVENT_MASK_LEAVE_WINDOW.rawValue
-      | XCB_EVENT_MASK_KEY_PRESS.rawValue
+      | XCB_EVENT_MASK_KEY_PRESS.rawValue | XCB_EVENT_MASK_FOCUS_CHANGE.rawValue
+      | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
     // Black where no picture is.
     let values: [UInt32] = [0, UInt32(mask)]
     let creation = xcb_create_window_checked(
@@ -68,30 +54,46 @@ final class X11Window {
       UInt16(clamping: size.height * scale), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
       UInt32(XCB_COPY_FROM_PARENT), UInt32(XCB_CW_BACK_PIXEL.rawValue | XCB_CW_EVENT_MASK.rawValue), values)
     guard connection.errorCode(of: creation) == 0, !connection.isBroken else {
-      throw .system(.displayUnavailable(reason: "the X server makes no window"))
+      throw connection.windowRefusal
     }
     var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
     xcb_change_window_attributes(connection.pointer, screen.root, UInt32(XCB_CW_EVENT_MASK.rawValue), &rootMask)
     xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
-    let (queue, reader) = (EventQueue(handler), X11WindowEvents(screen, window: id))
-    events = queue
-    loop = X11EventLoop(connection) { event in
-      guard let event = reader.meaning(of: event) else { return true }
+    let reader = X11WindowEvents(screen, window: id)
+    self.reader = reader
+    let queue = WindowEventQueue<WindowEvent> { [weak self] in self?.handle($0) }
+    let loop = X11EventLoop(connection) { [tileWindows] event in
+      if let event, tileWindows.note(event) { return true }
+      let wasMapped = reader.signs.withLock { $0.isMapped }
+      let meaning = reader.meaning(of: event)
+      let isMapped = reader.signs.withLock { $0.isMapped }
+      if isMapped != wasMapped { tileWindows.note(isMapped: isMapped) }
+      guard let event = meaning else { return true }
       queue.append(event)
       if case .lost = event { return false }
       return true
     }
-    thread = WorkerThread(name: "pip-x11-window") { [loop] in loop.run() }
+    self.loop = loop
+    thread = WorkerThread(name: "pip-x11-window") { loop.run() }
     connection.flush()
   }
 
   deinit {
-    loop.end()
+    loop?.end()
     thread?.join()
     if !connection.isBroken {
       xcb_destroy_window(connection.pointer, id)
       connection.flush()
     }
+  }
+
+  /// What the server has said of whether the window can be seen.
+  var signs: BackgroundSigns { reader.signs.withLock { $0 } }
+
+  /// Told of each event, in their order.
+  func handle(_ event: WindowEvent) {
+    if case .resized(let size) = event { self.size = size }
+    handler(event)
   }
 
   private static func scale(_ settings: XSettings) -> Int {
@@ -105,14 +107,12 @@ final class X11Window {
 
   // MARK: - Properties
 
-  /// What the window manager is to know of a window that is above all others, on every workspace, in no list of windows,
-  /// without borders, and that takes no focus when it appears. Window managers forget some of it when a window is hidden.
-  func describe(title: String, iconName: String, role: String) {
+  /// What window managers are told of every window.
+  func setProperties(title: String, role: String) {
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
     connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
     connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
-    setIconName(iconName)
     let text = UInt32(XCB_ATOM_STRING.rawValue)
     connection.set(atoms[.wmRole], of: id, to: role, type: text)
     let program = g_get_prgname().map { String(cString: $0) } ?? "pipsink"
@@ -128,18 +128,9 @@ final class X11Window {
     }
     connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
     connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
-    connection.set(atoms[.windowType], of: id, to: [atoms[.windowTypeUtility]], type: atom)
-    connection.set(
-      atoms[.state], of: id,
-      to: [.stateAbove, .stateSticky, .stateSkipTaskbar, .stateSkipPager].map { atoms[$0] }, type: atom)
-    connection.set(atoms[.desktop], of: id, to: [.max], type: cardinal)
-    connection.set(atoms[.userTime], of: id, to: [0], type: cardinal)
-    // Flags: decorations; and none of them.
-    connection.set(atoms[.motifHints], of: id, to: [2, 0, 0, 0, 0], type: atoms[.motifHints])
     // Flags: input and state; takes input, and is not minimised.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
     connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
-    connection.flush()
   }
 
   func setIconName(_ name: String) {
@@ -152,19 +143,22 @@ final class X11Window {
   /// - Parameters:
   ///   - minimum: in units.
   ///   - aspectRatio: width divided by height; nil for any.
-  func setShape(minimum: PictureSize, aspectRatio: Double?) {
+  ///   - size: in pixels, one that has the shape but for a part of a pixel, and that the window manager is to leave alone.
+  func setShape(minimum: PictureSize, aspectRatio: Double?, size: PictureSize?) {
     // XSizeHints: flags, four numbers that count no more, least and greatest size, steps, least and greatest shape, the
     // base's size, gravity.
     var hints = [UInt32](repeating: 0, count: 18)
     // The program's place and size, the least size.
     hints[0] = 1 << 2 | 1 << 3 | 1 << 4
-    hints[5] = UInt32(clamping: minimum.width * scale)
-    hints[6] = UInt32(clamping: minimum.height * scale)
+    hints[5] = UInt32(clamping: minimum.width * Int(scale))
+    hints[6] = UInt32(clamping: minimum.height * Int(scale))
     if let aspectRatio {
       hints[0] |= 1 << 7
-      // Fractions: the window's shape lies between them, so that no window manager takes a pixel for its sake.
-      let numerator = aspectRatio * 65536
-      let (least, greatest) = (Int(nearest: numerator.rounded(.down)), Int(nearest: numerator.rounded(.up)))
+      // Fractions: the shape that is wanted and the window's own lie between them, so that no window manager takes a pixel
+      // for its sake.
+      let own = size.map { Double($0.width) / Double(max(1, $0.height)) } ?? aspectRatio
+      let least = Int(nearest: (min(aspectRatio, own) * 65536).rounded(.down))
+      let greatest = Int(nearest: (max(aspectRatio, own) * 65536).rounded(.up))
       hints.replaceSubrange(11..<15, with: [UInt32(clamping: least), 65536, UInt32(clamping: greatest), 65536])
     }
     connection.set(
@@ -209,11 +203,12 @@ final class X11Window {
 
   /// In units.
   func move(toX x: Int, y: Int) {
-    configure([(XCB_CONFIG_WINDOW_X, x * scale), (XCB_CONFIG_WINDOW_Y, y * scale)])
+    configure([(XCB_CONFIG_WINDOW_X, x * Int(scale)), (XCB_CONFIG_WINDOW_Y, y * Int(scale))])
   }
 
+  /// In pixels.
   func resize(to size: PictureSize) {
-    configure([(XCB_CONFIG_WINDOW_WIDTH, size.width * scale), (XCB_CONFIG_WINDOW_HEIGHT, size.height * scale)])
+    configure([(XCB_CONFIG_WINDOW_WIDTH, size.width), (XCB_CONFIG_WINDOW_HEIGHT, size.height)])
   }
 
   private func configure(_ values: [(xcb_config_window_t, Int)]) {
@@ -241,10 +236,18 @@ final class X11Window {
       height: Int(geometry.pointee.height))
   }
 
-  /// What panels leave free of its monitor, in units.
-  var workArea: PictureRect {
-    let area = screen.workArea(for: frameInPixels)
-    return PictureRect(
-      x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
+  // MARK: - Places for pictures
+
+  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
+    let tile = try X11Tile(connection, parent: id, display: display, decoration: decoration)
+    tileWindows.add(tile)
+    return tile
   }
+
+  func remove(_ tile: any WindowTile) {
+    tile.leaveWindow()
+    if let tile = tile as? X11Tile { tileWindows.remove(tile.window) }
+  }
+
+  var animates: Bool { screen.settings.numbers["Gtk/EnableAnimations"] != 0 && DesktopSettings.wantsAnimations }
 }

@@ -1,35 +1,6 @@
 import CWindows
 import PipSink
 
-/// What happens to a window, as its server tells it.
-enum X11WindowEvent: Sendable {
-  /// Where the pointer is, in pixels: in the window, and on the screen.
-  struct Place: Sendable {
-    let x: Int
-    let y: Int
-    let screenX: Int
-    let screenY: Int
-  }
-
-  case resized(PictureSize)
-  case exposed
-  /// `time` is the server's, in milliseconds.
-  case pressed(button: Int, Place, time: UInt32)
-  case released(button: Int, Place)
-  case moved(Place)
-  case entered
-  case left
-  /// A key was pressed; by its keysym.
-  case key(UInt32)
-  /// The window manager was asked to close the window.
-  case closeRequested
-  case stateChanged
-  /// Monitors, panels or the workspace are others.
-  case screenChanged
-  /// The window has been destroyed, or its server or its connection has gone.
-  case lost
-}
-
 /// Reads a window's events, on the thread on which they come.
 ///
 /// `@unchecked Sendable`: the thread that reads events uses it, and nobody else.
@@ -38,6 +9,8 @@ final class X11WindowEvents: @unchecked Sendable {
   private let window: UInt32
   private let randrEvent: UInt8?
   private lazy var keyboard = X11Keyboard(screen.connection)
+  /// What the events say of whether the window can be seen.
+  let signs = Locked(BackgroundSigns())
 
   init(_ screen: X11Screen, window: UInt32) {
     self.screen = screen
@@ -49,7 +22,7 @@ final class X11WindowEvents: @unchecked Sendable {
 
   /// - Parameter event: nil when the server has gone.
   /// - Returns: nil where the event means nothing.
-  func meaning(of event: UnsafePointer<xcb_generic_event_t>?) -> X11WindowEvent? {
+  func meaning(of event: UnsafePointer<xcb_generic_event_t>?) -> WindowEvent? {
     guard let event else { return .lost }
     switch event.kind {
     case XCB_CONFIGURE_NOTIFY:
@@ -62,16 +35,29 @@ final class X11WindowEvents: @unchecked Sendable {
       let button = event.read(as: xcb_button_press_event_t.self)
       X11UserAction.note(button.time)
       let place = place(button.event_x, button.event_y, button.root_x, button.root_y)
-      return event.kind == XCB_BUTTON_PRESS
-        ? .pressed(button: Int(button.detail), place, time: button.time) : .released(button: Int(button.detail), place)
+      let isPress = event.kind == XCB_BUTTON_PRESS
+      // The wheel's steps are buttons, too: up, down, left, right.
+      switch button.detail {
+      case 4...7:
+        let step = button.detail % 2 == 0 ? -1.0 : 1
+        guard isPress else { return nil }
+        return button.detail < 6 ? .scrolled(place, deltaX: 0, deltaY: step) : .scrolled(place, deltaX: step, deltaY: 0)
+      default:
+        return isPress
+          ? .pressed(button: Int(button.detail), place, time: button.time)
+          : .released(button: Int(button.detail), place)
+      }
     case XCB_MOTION_NOTIFY:
       let motion = event.read(as: xcb_motion_notify_event_t.self)
       return .moved(place(motion.event_x, motion.event_y, motion.root_x, motion.root_y))
-    case XCB_ENTER_NOTIFY: return .entered
+    case XCB_ENTER_NOTIFY:
+      let event = event.read(as: xcb_enter_notify_event_t.self)
+      return .entered(place(event.event_x, event.event_y, event.root_x, event.root_y))
     case XCB_LEAVE_NOTIFY:
-      // A button that is held keeps the pointer.
-      let mode = event.read(as: xcb_leave_notify_event_t.self).mode
-      return mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) ? .left : nil
+      let event = event.read(as: xcb_leave_notify_event_t.self)
+      // A button that is held keeps the pointer, and who goes into a window in this one does not leave it.
+      let isInside = event.detail == UInt8(XCB_NOTIFY_DETAIL_INFERIOR.rawValue)
+      return event.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) && !isInside ? .left : nil
     case XCB_KEY_PRESS:
       let key = event.read(as: xcb_key_press_event_t.self)
       X11UserAction.note(key.time)
@@ -80,10 +66,13 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_MAPPING_NOTIFY:
       keyboard.reload()
       return nil
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY, XCB_FOCUS_IN, XCB_FOCUS_OUT:
+      return note(event) ? .stateChanged : nil
     case XCB_CLIENT_MESSAGE: return meaning(of: event.read(as: xcb_client_message_event_t.self))
     case XCB_PROPERTY_NOTIFY:
       let property = event.read(as: xcb_property_notify_event_t.self)
-      if property.window == window { return property.atom == screen.atoms[.state] ? .stateChanged : nil }
+      let isState = [.state, .desktop, .wmState].contains { property.atom == screen.atoms[$0] }
+      if property.window == window { return isState ? .stateChanged : nil }
       let isScreens = [screen.atoms[.workArea], screen.atoms[.currentDesktop]].contains(property.atom)
       return isScreens ? .screenChanged : nil
     case XCB_DESTROY_NOTIFY:
@@ -92,11 +81,33 @@ final class X11WindowEvents: @unchecked Sendable {
     }
   }
 
-  private func place(_ x: Int16, _ y: Int16, _ screenX: Int16, _ screenY: Int16) -> X11WindowEvent.Place {
-    X11WindowEvent.Place(x: Int(x), y: Int(y), screenX: Int(screenX), screenY: Int(screenY))
+  /// - Returns: whether anything has changed.
+  private func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    signs.withLock { signs in
+      let old = (signs.isMapped, signs.isObscured, signs.isFocused)
+      switch event.kind {
+      case XCB_MAP_NOTIFY:
+        if event.read(as: xcb_map_notify_event_t.self).window == window { signs.isMapped = true }
+      case XCB_UNMAP_NOTIFY:
+        if event.read(as: xcb_unmap_notify_event_t.self).window == window { signs.isMapped = false }
+      case XCB_VISIBILITY_NOTIFY:
+        let state = event.read(as: xcb_visibility_notify_event_t.self).state
+        signs.isObscured = state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue)
+      default:
+        // A grab of the keyboard, as for a shortcut, takes no focus.
+        let focus = event.read(as: xcb_focus_in_event_t.self)
+        guard focus.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) else { break }
+        signs.isFocused = event.kind == XCB_FOCUS_IN
+      }
+      return old != (signs.isMapped, signs.isObscured, signs.isFocused)
+    }
   }
 
-  private func meaning(of message: xcb_client_message_event_t) -> X11WindowEvent? {
+  private func place(_ x: Int16, _ y: Int16, _ screenX: Int16, _ screenY: Int16) -> WindowEvent.Place {
+    WindowEvent.Place(x: Double(x), y: Double(y), onScreen: SIMD2(Double(screenX), Double(screenY)))
+  }
+
+  private func meaning(of message: xcb_client_message_event_t) -> WindowEvent? {
     guard message.type == screen.atoms[.wmProtocols], message.format == 32 else { return nil }
     if message.data.data32.0 == screen.atoms[.wmDeleteWindow] { return .closeRequested }
     if message.data.data32.0 == screen.atoms[.ping] {

@@ -5,8 +5,8 @@ import PipSink
 ///
 /// It follows the window's size, asks its layer for the newest frame when the window is uncovered, and lives through
 /// its end: then every frame is refused with ``RenderingError/Code-swift.enum/surfaceLost``, upon which a display layer
-/// leaves it. GTK is not used, and none of Xlib's handlers is called. Pictures go to the server through shared memory,
-/// on the layer's thread.
+/// leaves it. Pictures go to the server through shared memory, on the layer's
+/// thread.
 ///
 /// Who owns the window calls ``leaveWindow()`` before the window goes away.
 public final class X11WindowRenderer: VideoRenderer {
@@ -19,7 +19,6 @@ public final class X11WindowRenderer: VideoRenderer {
   private let geometry: Locked<Geometry>
   /// Of the presenting thread; the lock is there for ``rebuild()`` and a layer that follows another one.
   private let drawing = Locked(Drawing())
-  private let decoration: (any PictureDecoration)?
   private let events: X11EventLoop
   private let thread: WorkerThread?
 
@@ -41,43 +40,15 @@ public final class X11WindowRenderer: VideoRenderer {
 
   private struct Drawing: ~Copyable {
     var image: SharedMemoryImage?
-    /// The picture without its decoration, of the image's size; nil where the image has none.
-    var plain: UnsafeMutableBufferPointer<UInt8>?
     var canvas = FrameCanvas()
-    /// Where the last picture lies on the image, or on what is without its decoration.
+    /// Where the last picture lies on the image.
     var target: PictureRect?
     var context: UInt32?
     var convertedCount: UInt64 = 0
 
-    deinit { plain?.deallocate() }
-
     mutating func forgetImage() {
       image = nil
       target = nil
-      plain?.deallocate()
-      plain = nil
-    }
-
-    /// Puts the picture that is shown aside, or black where there is none, before something is drawn over it.
-    mutating func keepPlain() {
-      guard plain == nil, let image else { return }
-      let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: image.stride * image.size.height)
-      if target == nil { FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size) }
-      _ = copy.initialize(from: UnsafeBufferPointer(start: image.pixels, count: copy.count))
-      plain = copy
-    }
-
-    /// Nothing is drawn over the picture any more.
-    mutating func forgetPlain() {
-      restorePlain()
-      plain?.deallocate()
-      plain = nil
-    }
-
-    /// Puts it back.
-    func restorePlain() {
-      guard let plain, let image, let base = plain.baseAddress else { return }
-      image.pixels.update(from: base, count: plain.count)
     }
   }
 
@@ -92,10 +63,7 @@ public final class X11WindowRenderer: VideoRenderer {
 
   /// - Parameters:
   ///   - access: without which nothing is asked of the server about the window.
-  ///   - decoration: what lies over the pictures; ``redraw()`` shows that it has changed.
-  package init(
-    windowID: UInt, display: String? = nil, access: WindowAccess, decoration: (any PictureDecoration)? = nil
-  ) throws(PipSinkError) {
+  package init(windowID: UInt, display: String? = nil, access: WindowAccess) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
     }
@@ -108,7 +76,6 @@ public final class X11WindowRenderer: VideoRenderer {
     self.window = window
     self.connection = connection
     self.access = access
-    self.decoration = decoration
     depth = found.depth
     let geometry = Locked(found.geometry)
     self.geometry = geometry
@@ -209,9 +176,6 @@ public final class X11WindowRenderer: VideoRenderer {
   @discardableResult
   public func leaveWindow() -> Bool { access.revoke() }
 
-  /// Whether ``leaveWindow()`` has not been called.
-  package var mayUseWindow: Bool { !access.isRevoked }
-
   /// The part of the window that pictures go to, in pixels; nil for all of it. The picture that is shown follows at
   /// once.
   public var renderRectangle: PictureRect? {
@@ -234,50 +198,23 @@ public final class X11WindowRenderer: VideoRenderer {
   /// Also when the window is lost, so that the next frame finds out.
   public var isVisible: Bool {
     guard !access.isRevoked else { return false }
-    let area = geometry.withLock { geometry -> PictureRect? in
-      if geometry.isLost { return PictureRect(x: 0, y: 0, width: 0, height: 0) }
-      return geometry.isMapped && !geometry.isObscured ? geometry.area : nil
+    return geometry.withLock { geometry in
+      geometry.isLost || (geometry.isMapped && !geometry.isObscured && geometry.area != nil)
     }
-    guard let area else { return false }
-    return decoration?.hides(area) != true
   }
 
   /// Frames that were converted for the window so far.
   package var convertedFrameCount: UInt64 { drawing.withLock { $0.convertedCount } }
 
-  /// A copy of the picture that is shown, without what lies over it; nil when there is none.
+  /// A copy of the picture that is shown; nil when there is none.
   package func image() -> BGRAImage? {
     drawing.withLock { drawing in
       guard drawing.target != nil, let image = drawing.image else { return nil }
-      let pixels = drawing.plain.flatMap { UnsafePointer($0.baseAddress) } ?? UnsafePointer(image.pixels)
-      let bytes = [UInt8](unsafeUninitializedCapacity: image.size.width * image.size.height * 4) { bytes, count in
-        let width = image.size.width * 4
-        for row in 0..<image.size.height {
-          bytes.baseAddress?.advanced(by: row * width)
-            .update(from: pixels.advanced(by: row * image.stride), count: width)
-        }
-        // The server's fourth byte counts for nothing.
-        for index in stride(from: 3, to: width * image.size.height, by: 4) { bytes[index] = 255 }
-        count = width * image.size.height
-      }
+      var bytes = image.bytes
+      // The server's fourth byte counts for nothing.
+      for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
       return BGRAImage(size: image.size, bytes: bytes)
     }
-  }
-
-  /// Shows what lies over the picture as it is now. From any thread; waits for the server.
-  package func redraw() {
-    guard let decoration, let area = geometry.withLock({ $0.isLost || !$0.isMapped ? nil : $0.area }), area.size.isValid
-    else { return }
-    drawing.withLock { drawing in
-      // Of another size it is shown with the next picture, or black where there is none.
-      if drawing.image?.size != area.size, drawing.target != nil { return }
-      guard let image = try? image(of: area.size, in: &drawing) else { return }
-      drawing.keepPlain()
-      drawing.restorePlain()
-      if !decoration.draw(on: image.pixels, stride: image.stride, in: area) { drawing.forgetPlain() }
-      _ = access.use { put(image, at: area, &drawing) }
-    }
-    events.wake()
   }
 
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
@@ -290,19 +227,14 @@ public final class X11WindowRenderer: VideoRenderer {
     guard let area, area.size.isValid else { return }
     let errorCode = try drawing.withLock { drawing throws(RenderingError) in
       let image = try image(of: area.size, in: &drawing)
-      if decoration?.isShown(in: area) == true { drawing.keepPlain() } else { drawing.forgetPlain() }
       do throws(PipSinkError) {
         drawing.target = try drawing.canvas.draw(
-          sampleBuffer, gravity: gravity, on: drawing.plain?.baseAddress ?? image.pixels, stride: image.stride,
-          size: image.size, keeping: drawing.target)
+          sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
+          keeping: drawing.target)
       } catch {
         throw RenderingError(error)
       }
       drawing.convertedCount += 1
-      if drawing.plain != nil {
-        drawing.restorePlain()
-        _ = decoration?.draw(on: image.pixels, stride: image.stride, in: area)
-      }
       return access.use { put(image, at: area, &drawing) }
     }
     events.drain()
@@ -326,11 +258,8 @@ public final class X11WindowRenderer: VideoRenderer {
     guard let area = geometry.withLock({ $0.isLost ? nil : $0.area }) else { return }
     drawing.withLock { drawing in
       drawing.target = nil
-      drawing.plain?.deallocate()
-      drawing.plain = nil
-      if decoration?.isShown(in: area) != true { _ = access.use { fillBlack(area, &drawing) } }
+      _ = access.use { fillBlack(area, &drawing) }
     }
-    if decoration?.isShown(in: area) == true { redraw() }
   }
 
   public func rebuild() {
@@ -390,19 +319,4 @@ public final class X11WindowRenderer: VideoRenderer {
     drawing.context = context
     return context
   }
-}
-
-/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
-package protocol PictureDecoration: AnyObject, Sendable {
-  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
-  func isShown(in area: PictureRect) -> Bool
-
-  /// Whether nothing can be seen of a picture.
-  func hides(_ area: PictureRect) -> Bool
-
-  /// Draws on a picture.
-  ///
-  /// - Parameter pixels: BGRx, `stride` bytes a row.
-  /// - Returns: whether there was something to draw.
-  func draw(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect) -> Bool
 }

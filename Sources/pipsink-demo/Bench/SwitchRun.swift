@@ -1,5 +1,5 @@
 import PipSink
-import PipSinkGTK
+import PipSinkWindows
 
 /// Two streams that take the picture-in-picture surface from each other.
 @MainActor

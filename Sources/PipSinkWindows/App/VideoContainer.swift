@@ -1,0 +1,173 @@
+import PipSink
+
+/// Several streams' places in a window, and what lies over them.
+///
+/// What it is shown in, a window of PipSink's or a toolkit's widget, tells it of its size and of the pointer. The streams
+/// are not touched when the layout changes, and a picture that is not shown is not converted either.
+@MainActor
+public final class VideoContainer {
+  public enum Layout: Sendable {
+    /// Every stream in rows and columns, as many of each as show them largest.
+    case grid
+    /// The first view over the whole width alone, or in one half with the second one in the other. Further ones are not
+    /// shown. ``PipSink/OffscreenSplitView`` does the same without a window.
+    case split
+  }
+
+  public let layout: Layout
+  public private(set) var views: [RemoteVideoView] = []
+
+  /// In the split layout, whether the second view is shown; at first it is not.
+  public var showsRemote = false {
+    didSet { if showsRemote != oldValue { arrange() } }
+  }
+
+  /// Whether one view comes before another; nil has every new one come last.
+  public var areInOrder: (@MainActor (RemoteVideoView, RemoteVideoView) -> Bool)?
+
+  private let overlay = WindowOverlay()
+  private weak var window: (any NativeWindow)?
+  private var help: (text: String, image: OverlayImage, scale: Double)?
+  /// The view that the pointer is on, or that a button is held on.
+  private weak var hovered: RemoteVideoView?
+  private var isButtonHeld = false
+  private var size = PictureSize(width: 0, height: 0)
+
+  public init(layout: Layout = .grid) {
+    self.layout = layout
+  }
+
+  /// Adds a stream's view behind those that are there.
+  ///
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's server has gone; then nothing has changed.
+  public func add(_ view: RemoteVideoView) throws(PipSinkError) {
+    if let window { try place(view, in: window) }
+    view.changed = { [weak self] in self?.draw() }
+    views.insert(view, at: views.firstIndex { areInOrder?(view, $0) ?? false } ?? views.endIndex)
+    arrange()
+  }
+
+  public func remove(_ view: RemoteVideoView) {
+    guard let index = views.firstIndex(where: { $0 === view }) else { return }
+    views.remove(at: index)
+    view.changed = nil
+    view.frame = nil
+    if let tile = view.tile {
+      view.tile = nil
+      window?.remove(tile)
+    }
+    arrange()
+  }
+
+  /// Shows a text over everything, or takes it away.
+  public func toggleHelp(_ text: String) {
+    let scale = window?.scale ?? 1
+    help = help == nil ? (text, OverlayDrawing.help(text, scale: scale), scale) : nil
+    draw()
+  }
+
+  // MARK: - In a window
+
+  /// Shows the views in a window, which has none of another container.
+  package func show(in window: any NativeWindow) throws(PipSinkError) {
+    for view in views { try place(view, in: window) }
+    self.window = window
+    size = window.size
+    arrange()
+  }
+
+  private func place(_ view: RemoteVideoView, in window: any NativeWindow) throws(PipSinkError) {
+    let tile = try window.makeTile(decoration: overlay)
+    view.animates = window.animates
+    view.tile = tile
+  }
+
+  /// The window has gone, or is to show nothing of the container any more.
+  package func leaveWindow() {
+    for view in views {
+      view.tile?.leaveWindow()
+      view.tile = nil
+    }
+    window = nil
+    hovered = nil
+  }
+
+  /// Does what an event of the window asks for.
+  ///
+  /// - Returns: whether it was for the container alone.
+  @discardableResult
+  package func handle(_ event: WindowEvent) -> Bool {
+    switch event {
+    case .resized(let size):
+      self.size = size
+      arrange()
+    case .exposed: draw()
+    case .moved(let place):
+      let view = isButtonHeld ? hovered : view(at: place)
+      if view !== hovered { hovered?.pointerDidLeave() }
+      hovered = view
+      return send(place, to: view) { .moved(x: $0, y: $1) }
+    case .pressed(let button, let place, _):
+      hovered = view(at: place)
+      isButtonHeld = true
+      return send(place, to: hovered) { .pressed(button: button, x: $0, y: $1) }
+    case .released(let button, let place):
+      isButtonHeld = false
+      return send(place, to: hovered) { .released(button: button, x: $0, y: $1) }
+    case .scrolled(let place, let deltaX, let deltaY):
+      return send(place, to: view(at: place)) { .scrolled(x: $0, y: $1, deltaX: deltaX, deltaY: deltaY) }
+    case .left:
+      hovered?.pointerDidLeave()
+      hovered = nil
+    case .entered, .key, .closeRequested, .stateChanged, .screenChanged, .lost: break
+    }
+    return false
+  }
+
+  private func view(at place: WindowEvent.Place) -> RemoteVideoView? {
+    views.first { $0.frame?.contains(x: Int(place.x), y: Int(place.y)) == true }
+  }
+
+  private func send(
+    _ place: WindowEvent.Place, to view: RemoteVideoView?, _ event: (Double, Double) -> PointerEvent
+  ) -> Bool {
+    guard let view, let frame = view.frame else { return false }
+    let event = event(place.x - Double(frame.x), place.y - Double(frame.y))
+    if view.handle(event, scale: window?.scale ?? 1) { return true }
+    view.pointerHandler?(event, frame.size)
+    return false
+  }
+
+  // MARK: - Layout
+
+  private func arrange() {
+    let frames = frames()
+    for (index, view) in views.enumerated() { view.frame = index < frames.count ? frames[index] : nil }
+    draw()
+    window?.flush()
+  }
+
+  private func frames() -> [PictureRect?] {
+    guard size.isValid else { return [] }
+    switch layout {
+    case .grid: return GridLayout.frames(count: views.count, in: size)
+    case .split:
+      let frames = SplitLayout.frames(in: size, showsRemote: showsRemote && views.count > 1)
+      return [frames.local, frames.remote]
+    }
+  }
+
+  private func draw() {
+    guard let window, !window.isBroken, size.isValid else { return }
+    let scale = window.scale
+    var layers = views.flatMap { $0.overlayLayers(scale: scale) }
+    if let help {
+      let image = help.scale == scale ? help.image : OverlayDrawing.help(help.text, scale: scale)
+      self.help = (help.text, image, scale)
+      layers.append(
+        .init(image: image, origin: ((size.width - image.size.width) / 2, (size.height - image.size.height) / 2)))
+    }
+    overlay.set(layers)
+    for view in views where view.frame != nil { view.tile?.redraw() }
+  }
+}

@@ -1,0 +1,164 @@
+import CWindows
+import PipSink
+
+/// How controls, marks and texts over pictures look. In units that a scale makes pixels.
+enum OverlayDrawing {
+  static func bar(
+    _ bar: ControlBars.Bar, _ presentation: PictureInPicturePresentation, hovered: PictureInPictureAction?,
+    scale: Double
+  ) -> OverlayImage {
+    let (width, height) = (bar.frame.width, bar.frame.height)
+    return OverlayImage(PictureSize(width: width, height: height).scaled(by: scale), scale: scale) { context in
+      guard let context else { return }
+      cairo_set_source_rgba(context, 0, 0, 0, 0.6)
+      fillRounded(context, 0, 0, Double(width), Double(height), radius: 6)
+      for (index, action) in bar.actions.enumerated() {
+        let x = Double(index * (ControlBars.side + ControlBars.spacing))
+        if action == hovered {
+          cairo_set_source_rgba(context, 1, 1, 1, 0.25)
+          fillRounded(context, x, 0, Double(ControlBars.side), Double(ControlBars.side), radius: 6)
+        }
+        let padding = Double(ControlBars.side - 16) / 2
+        cairo_save(context)
+        cairo_translate(context, x + padding, padding)
+        ControlIcon(action, isPaused: presentation.isPaused, isMuted: presentation.isMuted).draw(context)
+        cairo_restore(context)
+      }
+    }
+  }
+
+  /// A button over a stream's place.
+  static func button(_ icon: ControlIcon, isHovered: Bool, scale: Double) -> OverlayImage {
+    let side = Double(ControlBars.side)
+    return OverlayImage(
+      PictureSize(width: ControlBars.side, height: ControlBars.side).scaled(by: scale), scale: scale
+    ) { context in
+      guard let context else { return }
+      cairo_set_source_rgba(context, 0, 0, 0, 0.6)
+      fillRounded(context, 0, 0, side, side, radius: 6)
+      if isHovered {
+        cairo_set_source_rgba(context, 1, 1, 1, 0.25)
+        fillRounded(context, 0, 0, side, side, radius: 6)
+      }
+      cairo_translate(context, (side - 16) / 2, (side - 16) / 2)
+      icon.draw(context)
+    }
+  }
+
+  /// A stream's name, on an opaque ground.
+  static func name(_ name: String, scale: Double) -> OverlayImage {
+    label(name, font: "sans", size: 12, padding: (8, 2), scale: scale, ground: (coverGray, coverGray, coverGray, 1))
+  }
+
+  /// A text of several lines in a typewriter's letters.
+  static func help(_ text: String, scale: Double) -> OverlayImage {
+    label(text, font: "monospace", size: 13, padding: (16, 16), scale: scale, ground: (0, 0, 0, 0.8))
+  }
+
+  private static func label(
+    _ text: String, font name: String, size: Double, padding: (x: Double, y: Double), scale: Double,
+    ground: (red: Double, green: Double, blue: Double, alpha: Double)
+  ) -> OverlayImage {
+    // As large as the text, which is measured on a picture of one pixel.
+    var extent = PictureSize(width: 1, height: 1)
+    _ = OverlayImage(extent, scale: scale) { context in
+      withText(text, font: name, size: size, on: context) { layout in
+        var (width, height): (Int32, Int32) = (0, 0)
+        pango_layout_get_pixel_size(layout, &width, &height)
+        extent = PictureSize(width: Int(width) + 2 * Int(padding.x), height: Int(height) + 2 * Int(padding.y))
+      }
+    }
+    return OverlayImage(extent.scaled(by: scale), scale: scale) { context in
+      guard let context else { return }
+      cairo_set_source_rgba(context, ground.red, ground.green, ground.blue, ground.alpha)
+      cairo_paint(context)
+      withText(text, font: name, size: size, on: context) { layout in
+        cairo_set_source_rgb(context, 1, 1, 1)
+        cairo_move_to(context, padding.x, padding.y)
+        pango_cairo_show_layout(context, layout)
+      }
+    }
+  }
+
+  private static func withText(
+    _ text: String, font name: String, size: Double, on context: OpaquePointer?, _ body: (OpaquePointer) -> Void
+  ) {
+    guard let context, let layout = pango_cairo_create_layout(context) else { return }
+    defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
+    let font = pango_font_description_from_string(name)
+    pango_font_description_set_absolute_size(font, size * Double(PANGO_SCALE))
+    pango_layout_set_font_description(layout, font)
+    pango_font_description_free(font)
+    pango_layout_set_text(layout, text, -1)
+    body(layout)
+  }
+
+  /// What lies behind a text that stands instead of a picture.
+  static let coverGray = 28 / 255.0
+
+  /// A text that stands instead of a picture, without what lies behind it.
+  ///
+  /// - Parameter width: of the picture's place, in pixels.
+  static func cover(_ text: String, width: Int, scale: Double) -> OverlayImage {
+    let width = max(1, Int(Double(width) / scale))
+    let layOut = { (layout: OpaquePointer) in
+      pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
+      // Addresses and paths have no spaces.
+      pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+      pango_layout_set_width(layout, Int32(width) * PANGO_SCALE)
+    }
+    var height: Int32 = 1
+    _ = OverlayImage(PictureSize(width: 1, height: 1), scale: scale) { context in
+      withText(text, font: "sans", size: 15, on: context) { layout in
+        layOut(layout)
+        pango_layout_get_pixel_size(layout, nil, &height)
+      }
+    }
+    return OverlayImage(PictureSize(width: width, height: Int(height)).scaled(by: scale), scale: scale) { context in
+      withText(text, font: "sans", size: 15, on: context) { layout in
+        layOut(layout)
+        cairo_set_source_rgb(context, 0xdd / 255, 0xdd / 255, 0xdd / 255)
+        cairo_move_to(context, 0, 0)
+        pango_cairo_show_layout(context, layout)
+      }
+    }
+  }
+
+  /// The layers of a text that stands instead of a picture.
+  ///
+  /// - Parameter text: as ``cover(_:width:scale:)`` makes it.
+  static func coverLayers(_ text: OverlayImage, in frame: PictureRect, opacity: Double = 1) -> [WindowOverlay.Layer] {
+    [
+      .init(gray: coverGray, in: frame, opacity: opacity),
+      .init(
+        image: text,
+        origin: (frame.x + (frame.width - text.size.width) / 2, frame.y + (frame.height - text.size.height) / 2),
+        opacity: opacity),
+    ]
+  }
+
+  static let microphoneSide = 24
+
+  static func microphone(scale: Double) -> OverlayImage {
+    let side = microphoneSide
+    return OverlayImage(PictureSize(width: side, height: side).scaled(by: scale), scale: scale) { context in
+      guard let context else { return }
+      cairo_set_source_rgb(context, coverGray, coverGray, coverGray)
+      cairo_paint(context)
+      cairo_translate(context, 4, 4)
+      ControlIcon.microphoneOff.draw(context)
+    }
+  }
+
+  private static func fillRounded(
+    _ context: OpaquePointer, _ x: Double, _ y: Double, _ width: Double, _ height: Double, radius: Double
+  ) {
+    cairo_new_sub_path(context)
+    cairo_arc(context, x + width - radius, y + radius, radius, -.pi / 2, 0)
+    cairo_arc(context, x + width - radius, y + height - radius, radius, 0, .pi / 2)
+    cairo_arc(context, x + radius, y + height - radius, radius, .pi / 2, .pi)
+    cairo_arc(context, x + radius, y + radius, radius, .pi, 3 * .pi / 2)
+    cairo_close_path(context)
+    cairo_fill(context)
+  }
+}

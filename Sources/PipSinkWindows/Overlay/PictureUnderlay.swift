@@ -1,0 +1,81 @@
+import PipSink
+
+/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
+package protocol PictureDecoration: AnyObject, Sendable {
+  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
+  func isShown(in area: PictureRect) -> Bool
+
+  /// Whether nothing can be seen of a picture.
+  func hides(_ area: PictureRect) -> Bool
+
+  /// Draws on a picture.
+  ///
+  /// - Parameters:
+  ///   - pixels: BGRx, `stride` bytes a row.
+  ///   - willDraw: called before anything is drawn with each rectangle of the picture that is drawn on.
+  func draw(
+    on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void)
+}
+
+/// The pixels of a picture that its decoration hides, kept so that another decoration can be drawn without another frame.
+///
+/// Only what is drawn on is kept: a name and a mark in the corners cost a few rows and not the whole picture.
+struct PictureUnderlay: ~Copyable {
+  private var parts: [(rectangle: PictureRect, bytes: [UInt8])] = []
+
+  /// Draws a decoration on a picture without any.
+  ///
+  /// - Parameter isBlack: whether nothing is lost with the picture, of which nothing is kept then.
+  mutating func draw(
+    _ decoration: any PictureDecoration, on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect,
+    isBlack: Bool = false
+  ) {
+    let whole = PictureRect(x: 0, y: 0, width: area.width, height: area.height)
+    var parts = parts
+    decoration.draw(on: pixels, stride: stride, in: area) { rectangle in
+      guard !isBlack, let part = whole.intersection(rectangle) else { return }
+      parts.append((part, Self.bytes(of: part, pixels, stride: stride)))
+    }
+    self.parts = parts
+  }
+
+  /// Puts the picture's own pixels back.
+  mutating func restore(on pixels: UnsafeMutablePointer<UInt8>, stride: Int) {
+    for (rectangle, bytes) in parts {
+      bytes.withUnsafeBufferPointer { bytes in
+        guard let base = bytes.baseAddress else { return }
+        for row in 0..<rectangle.height {
+          pixels.advanced(by: (rectangle.y + row) * stride + rectangle.x * 4)
+            .update(from: base.advanced(by: row * rectangle.width * 4), count: rectangle.width * 4)
+        }
+      }
+    }
+    parts = []
+  }
+
+  /// Puts them back in a copy of the picture without padding.
+  func restore(inCopy bytes: inout [UInt8], width: Int) {
+    for (rectangle, kept) in parts {
+      for row in 0..<rectangle.height {
+        let start = ((rectangle.y + row) * width + rectangle.x) * 4
+        bytes.replaceSubrange(
+          start..<start + rectangle.width * 4,
+          with: kept[row * rectangle.width * 4..<(row + 1) * rectangle.width * 4])
+      }
+    }
+  }
+
+  /// The picture has gone.
+  mutating func forget() { parts = [] }
+
+  private static func bytes(of part: PictureRect, _ pixels: UnsafeMutablePointer<UInt8>, stride: Int) -> [UInt8] {
+    let width = part.width * 4
+    return [UInt8](unsafeUninitializedCapacity: width * part.height) { bytes, count in
+      for row in 0..<part.height {
+        bytes.baseAddress?.advanced(by: row * width)
+          .initialize(from: pixels.advanced(by: (part.y + row) * stride + part.x * 4), count: width)
+      }
+      count = width * part.height
+    }
+  }
+}

@@ -1,0 +1,282 @@
+import CWindows
+import PipSink
+
+/// An app's window on Wayland. The compositor draws its border where it does that; elsewhere, as on GNOME, it has a title
+/// bar of our own.
+///
+/// libdecor, which draws as the desktop does, is not used: its plugin for GNOME loads GTK 3 into whatever program has the
+/// window, and it reads the connection on a thread of its caller's.
+final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
+  private let options: BackgroundOptions
+  private var xdgSurface: WaylandProxy?
+  private var toplevel: WaylandProxy?
+  private var decoration: WaylandProxy?
+  /// Whether the compositor draws the border.
+  private let isDecorated = Locked(false)
+  private var bar: WaylandTitleBar?
+  private var barInput = WaylandInput { _ in }
+  private var barQueue: WindowEventQueue<WindowEvent>?
+  /// What it is when it is nothing else, in units.
+  private var normalSize: PictureSize
+  private var states: Set<UInt32> = []
+  private var token: WaylandProxy?
+  private var watch: WaylandFrameWatch?
+  private var isFrameMissing = false
+  private var lastBarPress: UInt32?
+
+  // Of xdg_toplevel.
+  private static let (maximized, fullscreen, activated, suspended): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 4, 9)
+
+  /// - Parameters:
+  ///   - display: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
+  ///   - size: in units.
+  ///   - handler: is told what happens to the window.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  init(
+    display: String? = nil, size: PictureSize, _ options: BackgroundOptions,
+    handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
+  ) throws(PipSinkError) {
+    self.options = options
+    normalSize = size
+    let connection = try WaylandConnection.shared(display)
+    guard connection.globals.shell != nil else {
+      throw .system(.displayUnavailable(reason: "the Wayland compositor has no xdg-shell"))
+    }
+    super.init(connection, size: size, handler: handler)
+    let queue = WindowEventQueue { [weak self] (event: WindowEvent) in self?.handleBar(event) }
+    barQueue = queue
+    barInput = WaylandInput { queue.append($0) }
+  }
+
+  isolated deinit { takeAway() }
+
+  // MARK: - NativeAppWindow
+
+  func show() {
+    guard surface == nil, let surface = makeSurface() else { return }
+    makeToplevel(surface)
+    requestSize()
+  }
+
+  func hide() {
+    takeAway()
+    tell(.stateChanged)
+  }
+
+  func present() {
+    guard let surface else { return }
+    token = WaylandActivation.show(surface.surface, connection)
+  }
+
+  var isFullscreen = false {
+    didSet {
+      guard isFullscreen != oldValue else { return }
+      applyFullscreen()
+      flush()
+    }
+  }
+
+  private func applyFullscreen() {
+    if isFullscreen { toplevel?.send(11, .object(nil)) } else { toplevel?.send(12) }
+  }
+
+  // MARK: - Its role
+
+  private func makeToplevel(_ surface: WaylandSurface) {
+    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
+    xdgSurface = globals.shell?.make(
+      .xdgSurface, 2, .new, .object(surface.surface.pointer),
+      handler: { [queue] _, arguments in
+        let (size, states) = pending.withLock { $0 }
+        queue.append(.configured(serial: arguments.uint(0), size, states: states))
+      })
+    toplevel = xdgSurface?.make(.toplevel, 1, .new) { [queue] event, arguments in
+      switch event {
+      case 0:
+        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
+        let states = arguments.numbers(2)
+        pending.withLock { $0 = (size.isValid ? size : nil, states) }
+      case 1: queue.append(.event(.closeRequested))
+      default: break
+      }
+    }
+    guard let toplevel else { return }
+    toplevel.send(2, .text(VideoWindow.title))
+    toplevel.send(3, .text(WaylandAppIdentity.appID))
+    toplevel.send(8, .int(160), .int(90))
+    globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
+    isDecorated.withLock { $0 = false }
+    // 2 is the compositor's. It says what it does before the window has its size.
+    decoration = globals.decorationManager?.make(
+      .decoration, 1, .new, .object(toplevel.pointer),
+      handler: { [isDecorated] _, arguments in
+        let mode = arguments.uint(0)
+        isDecorated.withLock { $0 = mode == 2 }
+      })
+    decoration?.send(1, .uint(2))
+    if isFullscreen { applyFullscreen() }
+  }
+
+  override func destroyRole() {
+    watch?.end()
+    (watch, isFrameMissing, states, bar) = (nil, false, [], nil)
+    for object in [token, decoration, toplevel, xdgSurface] { object?.destroy() }
+    (token, decoration, toplevel, xdgSurface) = (nil, nil, nil, nil)
+  }
+
+  private var hasBar: Bool { !isDecorated.withLock { $0 } && !states.contains(Self.fullscreen) }
+
+  override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
+    self.states = Set(states)
+    let barHeight = hasBar ? WaylandTitleBar.height : 0
+    guard let offered else { return normalSize }
+    let size = PictureSize(width: offered.width, height: max(1, offered.height - barHeight))
+    // Neither maximised, nor fullscreen, nor at an edge.
+    if self.states.isDisjoint(with: [Self.maximized, Self.fullscreen, 5, 6, 7, 8]) { normalSize = size }
+    return size
+  }
+
+  override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
+    xdgSurface?.send(4, .uint(serial))
+    let barHeight = hasBar ? WaylandTitleBar.height : 0
+    xdgSurface?.send(3, .int(0), .int(-barHeight), .int(size.width), .int(size.height + barHeight))
+    hasGrips = hasBar && !states.contains(Self.maximized)
+    guard hasBar, let surface else {
+      bar = nil
+      return
+    }
+    if bar == nil { bar = WaylandTitleBar(globals, over: surface.surface, input: barInput) }
+    drawBar(width: size.width)
+  }
+
+  private func drawBar(width: Int, hovered: WaylandTitleBar.Part? = nil) {
+    barInput.state.withLock { $0.scale = 1 }
+    bar?.draw(width: width, scale: scale, hovered: hovered, isActive: states.contains(Self.activated))
+  }
+
+  override func didEnterStates(_ states: [UInt32]) {
+    let isFull = self.states.contains(Self.fullscreen)
+    // The compositor has its own way out of it.
+    if isFull != isFullscreen, toplevel != nil, isFull { isFullscreen = true }
+    // Above the tiles, which are there now.
+    if isBackgroundWatched { watchFrames() }
+    tell(.stateChanged)
+  }
+
+  // MARK: - The title bar and the corners
+
+  private func handleBar(_ event: WindowEvent) {
+    guard let bar else { return }
+    switch event {
+    case .moved(let place), .entered(let place):
+      drawBar(width: bar.width, hovered: bar.part(x: place.x, y: place.y))
+      flush()
+    case .left:
+      drawBar(width: bar.width)
+      flush()
+    case .pressed(let button, let place, let time): pressBar(button, bar.part(x: place.x, y: place.y), place, time)
+    case .released(let button, let place):
+      guard button == 1 else { return }
+      releaseBar(bar.part(x: place.x, y: place.y))
+    default: break
+    }
+  }
+
+  private func pressBar(_ button: Int, _ part: WaylandTitleBar.Part, _ place: WindowEvent.Place, _ time: UInt32) {
+    guard part == .title, let action = globals.lastAction, let toplevel else { return }
+    if button == 3 {
+      toplevel.send(
+        4, .object(action.seat.pointer), .uint(action.serial), .int(Int(place.x)),
+        .int(Int(place.y) - WaylandTitleBar.height))
+    } else if button == 1, let lastBarPress, time &- lastBarPress <= 400 {
+      self.lastBarPress = nil
+      toggleMaximised()
+    } else if button == 1 {
+      lastBarPress = time
+      toplevel.send(5, .object(action.seat.pointer), .uint(action.serial))
+    }
+    flush()
+  }
+
+  private func releaseBar(_ part: WaylandTitleBar.Part) {
+    switch part {
+    case .title: break
+    case .minimise: toplevel?.send(13)
+    case .maximise: toggleMaximised()
+    case .close: tell(.closeRequested)
+    }
+    flush()
+  }
+
+  private func toggleMaximised() { toplevel?.send(states.contains(Self.maximized) ? 10 : 9) }
+
+  override func handle(_ event: WindowEvent) {
+    if hasGrips, case .pressed(1, let place, _) = event,
+      case .corner(let isLeft) = WindowGrip(x: place.x / scale, y: place.y / scale, size: units),
+      let action = globals.lastAction
+    {
+      // Edges: top 1, bottom 2, left 4, right 8.
+      let isTop = place.y / scale < Double(units.height) / 2
+      toplevel?.send(
+        6, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
+      return flush()
+    }
+    super.handle(event)
+  }
+
+  // MARK: - In the background
+
+  var isInBackground: Bool {
+    guard !isBroken else { return false }
+    var signs = BackgroundSigns()
+    signs.isMapped = surface != nil
+    signs.isFocused = states.contains(Self.activated)
+    signs.isFrameMissing = isFrameMissing || states.contains(Self.suspended)
+    return signs.isInBackground(options)
+  }
+
+  var isBackgroundWatched = false {
+    didSet {
+      guard isBackgroundWatched != oldValue else { return }
+      if isBackgroundWatched { watchFrames() } else { endWatch() }
+    }
+  }
+
+  /// Compositors say by a state that a window is suspended late, if at all; by its frames it is seen at once.
+  private func watchFrames() {
+    guard watch == nil, isConfigured, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
+    else {
+      return
+    }
+    let frames = WaylandFrameWatch(connection.loop, probe) { [weak self] isMissing in
+      Task { @MainActor in self?.note(isFrameMissing: isMissing) }
+    }
+    watch = frames
+    for tile in tiles { tile.onFrameShown { [weak frames] in frames?.noteFrame() } }
+    surface.commit()
+    flush()
+  }
+
+  private func endWatch() {
+    for tile in tiles { tile.onFrameShown(nil) }
+    watch?.end()
+    (watch, isFrameMissing) = (nil, false)
+  }
+
+  private func note(isFrameMissing: Bool) {
+    guard watch != nil, self.isFrameMissing != isFrameMissing else { return }
+    self.isFrameMissing = isFrameMissing
+    tell(.stateChanged)
+  }
+
+  override func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
+    let tile = try super.makeTile(decoration: decoration)
+    if let watch, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer) {
+      (tile as? WaylandTile)?.onFrameShown { [weak watch] in watch?.noteFrame() }
+      watch.replaceProbe(probe)
+      surface.commit()
+      flush()
+    }
+    return tile
+  }
+}

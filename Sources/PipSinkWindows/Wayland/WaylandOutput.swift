@@ -1,0 +1,102 @@
+import CWindows
+import PipSink
+
+/// A monitor, as the compositor describes it.
+final class WaylandOutput: Sendable {
+  private struct State {
+    var proxy: WaylandProxy?
+    var xdgOutput: WaylandProxy?
+    /// The next description, which counts when it is complete.
+    var next = Description()
+    var current = Description()
+  }
+
+  private struct Description: Equatable {
+    /// In the monitor's pixels, before it is turned.
+    var mode: PictureSize?
+    var isTurned = false
+    /// Of wl_output: a whole number, the next above a fraction.
+    var scale = 1
+    var logicalSize: PictureSize?
+  }
+
+  private let state = Locked(State())
+  private let changed: @Sendable () -> Void
+
+  /// - Parameter changed: called on the connection's thread.
+  init(_ changed: @escaping @Sendable () -> Void) { self.changed = changed }
+
+  var proxy: WaylandProxy? {
+    get { state.withLock { $0.proxy } }
+    set { state.withLock { $0.proxy = newValue } }
+  }
+
+  /// Pixels for each unit. Compositors without wp_fractional_scale say a fraction by the monitor's size in units alone.
+  var scale: Double {
+    let current = state.withLock { $0.current }
+    guard let mode = current.mode, let logicalSize = current.logicalSize, logicalSize.width > 0 else {
+      return Double(current.scale)
+    }
+    let width = current.isTurned ? mode.height : mode.width
+    // In steps of 120ths, as wp_fractional_scale has it.
+    return max(1, (Double(width) / Double(logicalSize.width) * 120).rounded() / 120)
+  }
+
+  /// A whole number, the next above a fraction.
+  var wholeScale: Int { state.withLock { max(1, $0.current.scale) } }
+
+  /// In units; nil while it is not known.
+  var size: PictureSize? {
+    let current = state.withLock { $0.current }
+    if let size = current.logicalSize { return size }
+    return current.mode.map { mode in
+      let (width, height) = current.isTurned ? (mode.height, mode.width) : (mode.width, mode.height)
+      return PictureSize(width: width / current.scale, height: height / current.scale)
+    }
+  }
+
+  // MARK: - On the connection's thread
+
+  /// Asks for the size in units.
+  func ask(_ manager: WaylandProxy) {
+    guard let proxy, state.withLock({ $0.xdgOutput == nil }) else { return }
+    let xdgOutput = manager.make(.xdgOutput, 1, .new, .object(proxy.pointer)) { [weak self] event, arguments in
+      switch event {
+      case 1:
+        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
+        self?.state.withLock { $0.next.logicalSize = size }
+        // From the third version on wl_output says when it is complete.
+        if proxy.version < 2 { self?.finish() }
+      case 2: self?.finish()
+      default: break
+      }
+    }
+    state.withLock { $0.xdgOutput = xdgOutput }
+  }
+
+  func handle(_ event: UInt32, _ arguments: WaylandArguments) {
+    switch event {
+    case 0:
+      let transform = arguments.int(7)
+      state.withLock { $0.next.isTurned = transform % 2 == 1 }
+    case 1:
+      // The current mode.
+      guard arguments.uint(0) & 1 != 0 else { return }
+      let size = PictureSize(width: arguments.int(1), height: arguments.int(2))
+      state.withLock { $0.next.mode = size }
+    case 2: finish()
+    case 3:
+      let scale = arguments.int(0)
+      state.withLock { $0.next.scale = max(1, scale) }
+    default: break
+    }
+  }
+
+  private func finish() {
+    let isNew = state.withLock { state in
+      defer { state.current = state.next }
+      return state.current != state.next
+    }
+    if isNew { changed() }
+  }
+}

@@ -1,0 +1,242 @@
+import CWindows
+import Glibc
+import PipSink
+
+/// Hands what a seat does on a window's surface to the window, on the connection's thread.
+final class WaylandInput: Sendable {
+  struct State {
+    /// Pixels for each unit.
+    var scale = 1.0
+    /// In units, where the corners resize the window; else nil.
+    var gripSize: PictureSize?
+  }
+
+  let state = Locked(State())
+  let deliver: @Sendable (WindowEvent) -> Void
+
+  init(_ deliver: @escaping @Sendable (WindowEvent) -> Void) { self.deliver = deliver }
+
+  func place(_ x: Double, _ y: Double) -> WindowEvent.Place {
+    let scale = state.withLock { $0.scale }
+    return WindowEvent.Place(x: x * scale, y: y * scale)
+  }
+}
+
+/// A user's pointer, keyboard and touch screen.
+///
+/// `@unchecked Sendable`: the connection's thread uses it, and nobody else.
+final class WaylandSeat: @unchecked Sendable {
+  var proxy: WaylandProxy?
+  private unowned let globals: WaylandGlobals
+  private let loop: WaylandEventLoop
+  private var pointer: WaylandProxy?
+  private var keyboard: WaylandProxy?
+  private var touch: WaylandProxy?
+  private var cursor: WaylandCursor?
+  private let keys = WaylandKeyboard()
+
+  private var hovered: OpaquePointer?
+  /// Of the pointer in ``hovered``, in units.
+  private var place = (x: 0.0, y: 0.0)
+  private var scroll = Scroll()
+  private var focused: OpaquePointer?
+  private var finger: (id: Int, surface: OpaquePointer, x: Double, y: Double)?
+
+  /// What the wheel has done in one frame: sums of right and down.
+  private struct Scroll {
+    /// By the distance of a pointer's.
+    var distance = SIMD2<Double>.zero
+    /// By the wheel's steps, where the compositor tells them.
+    var steps: SIMD2<Double>?
+
+    /// The distance that compositors have for a step of a wheel that they tell no steps of.
+    static let stepDistance = 10.0
+  }
+
+  init(_ globals: WaylandGlobals, _ loop: WaylandEventLoop) {
+    (self.globals, self.loop) = (globals, loop)
+  }
+
+  func handle(_ event: UInt32, _ arguments: WaylandArguments) {
+    guard event == 0, let proxy else { return }
+    let capabilities = arguments.uint(0)
+    let release: UInt32? = proxy.version >= 3 ? 0 : nil
+    if capabilities & 1 == 0 {
+      (pointer, cursor, hovered) = (nil, nil, nil)
+    } else if pointer == nil {
+      // wl_pointer's first request is that for the cursor.
+      pointer = proxy.make(.wlPointer, 0, .new, destructor: release.map { _ in 1 }) { [weak self] in
+        self?.handlePointer($0, $1)
+      }
+      if let pointer { cursor = WaylandCursor(pointer, globals, loop) }
+    }
+    if capabilities & 2 == 0 {
+      (keyboard, focused) = (nil, nil)
+    } else if keyboard == nil {
+      keyboard = proxy.make(.keyboard, 1, .new, destructor: release) { [weak self] in self?.handleKeyboard($0, $1) }
+    }
+    if capabilities & 4 == 0 {
+      (touch, finger) = (nil, nil)
+    } else if touch == nil {
+      touch = proxy.make(.touch, 2, .new, destructor: release) { [weak self] in self?.handleTouch($0, $1) }
+    }
+  }
+
+  private func note(_ serial: UInt32, _ surface: OpaquePointer) {
+    if let proxy { globals.lastAction = WaylandAction(serial: serial, seat: proxy, surface: surface) }
+  }
+
+  // MARK: - Pointer
+
+  private func handlePointer(_ event: UInt32, _ arguments: WaylandArguments) {
+    switch event {
+    case 0:
+      hovered = arguments.object(1)
+      place = (arguments.fixed(2), arguments.fixed(3))
+      guard let input = globals.input(of: hovered) else { return }
+      cursor?.show(input, at: place, serial: arguments.uint(0))
+      input.deliver(.entered(input.place(place.x, place.y)))
+      input.deliver(.moved(input.place(place.x, place.y)))
+    case 1:
+      globals.input(of: hovered)?.deliver(.left)
+      hovered = nil
+      // What is done from here on is done elsewhere.
+      globals.lastAction = nil
+    case 2:
+      place = (arguments.fixed(1), arguments.fixed(2))
+      guard let input = globals.input(of: hovered) else { return }
+      cursor?.update(input, at: place)
+      input.deliver(.moved(input.place(place.x, place.y)))
+    case 3: pressButton(arguments)
+    case 4: addScroll(arguments.uint(1), distance: arguments.fixed(2))
+    // The end of what belongs together; before version 5 all comes by itself.
+    case 5: finishScroll()
+    case 8: addScroll(arguments.uint(0), steps: Double(arguments.int(1)))
+    case 9: addScroll(arguments.uint(0), steps: Double(arguments.int(1)) / 120)
+    default: break
+    }
+    if event == 4, pointer?.version ?? 0 < 5 { finishScroll() }
+  }
+
+  private func pressButton(_ arguments: WaylandArguments) {
+    guard let hovered, let input = globals.input(of: hovered) else { return }
+    let isPressed = arguments.uint(3) == 1
+    // Linux's codes: left, right, middle, and those behind them.
+    let button =
+      switch arguments.uint(2) {
+      case 0x110: 1
+      case 0x111: 3
+      case 0x112: 2
+      default: 8 + Int(arguments.uint(2) & 0xf)
+      }
+    // A release is nothing that a window could be moved or shown for.
+    if isPressed { note(arguments.uint(0), hovered) }
+    let place = input.place(place.x, place.y)
+    input.deliver(
+      isPressed ? .pressed(button: button, place, time: arguments.uint(1)) : .released(button: button, place))
+  }
+
+  private func addScroll(_ axis: UInt32, distance: Double = 0, steps: Double? = nil) {
+    let direction: SIMD2<Double> = axis == 0 ? [0, 1] : [1, 0]
+    scroll.distance += direction * distance
+    if let steps { scroll.steps = (scroll.steps ?? .zero) + direction * steps }
+  }
+
+  private func finishScroll() {
+    defer { scroll = Scroll() }
+    let delta = scroll.steps ?? scroll.distance / Scroll.stepDistance
+    guard delta != .zero, let input = globals.input(of: hovered) else { return }
+    input.deliver(.scrolled(input.place(place.x, place.y), deltaX: delta.x, deltaY: delta.y))
+  }
+
+  // MARK: - Keyboard
+
+  private func handleKeyboard(_ event: UInt32, _ arguments: WaylandArguments) {
+    switch event {
+    case 0: keys.setKeymap(arguments.uint(0), arguments.descriptor(1), Int(arguments.uint(2)))
+    case 1: focused = arguments.object(1)
+    case 2: focused = nil
+    case 3:
+      guard arguments.uint(3) == 1, let focused, let input = globals.input(of: focused) else { return }
+      note(arguments.uint(0), focused)
+      let keysym = keys.keysym(of: arguments.uint(2))
+      if keysym != 0 { input.deliver(.key(keysym)) }
+    case 4: keys.setModifiers(arguments.uint(1), arguments.uint(2), arguments.uint(3), layout: arguments.uint(4))
+    default: break
+    }
+  }
+
+  // MARK: - Touch: the first finger is a pointer
+
+  private func handleTouch(_ event: UInt32, _ arguments: WaylandArguments) {
+    switch event {
+    case 0:
+      guard finger == nil, let surface = arguments.object(2), let input = globals.input(of: surface) else { return }
+      let (x, y) = (arguments.fixed(4), arguments.fixed(5))
+      finger = (arguments.int(3), surface, x, y)
+      note(arguments.uint(0), surface)
+      input.deliver(.pressed(button: 1, input.place(x, y), time: arguments.uint(1)))
+    case 1:
+      guard let finger, finger.id == arguments.int(2) else { return }
+      self.finger = nil
+      if let input = globals.input(of: finger.surface) {
+        input.deliver(.released(button: 1, input.place(finger.x, finger.y)))
+      }
+    case 2:
+      guard let old = finger, old.id == arguments.int(1) else { return }
+      let (x, y) = (arguments.fixed(2), arguments.fixed(3))
+      finger = (old.id, old.surface, x, y)
+      if let input = globals.input(of: old.surface) { input.deliver(.moved(input.place(x, y))) }
+    case 4:
+      guard let finger else { return }
+      self.finger = nil
+      if let input = globals.input(of: finger.surface) {
+        input.deliver(.released(button: 1, input.place(finger.x, finger.y)))
+        input.deliver(.left)
+      }
+    default: break
+    }
+  }
+}
+
+/// What the keys of a seat's keyboard mean. One thread uses it.
+final class WaylandKeyboard {
+  private let context = xkb_context_new(XKB_CONTEXT_NO_FLAGS)
+  private var state: OpaquePointer?
+
+  deinit {
+    xkb_state_unref(state)
+    xkb_context_unref(context)
+  }
+
+  /// - Parameter descriptor: of a text of `size` bytes, which is closed here.
+  func setKeymap(_ format: UInt32, _ descriptor: Int32, _ size: Int) {
+    defer { close(descriptor) }
+    guard format == 1, size > 0, let context,
+      let text = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), text != MAP_FAILED
+    else { return }
+    defer { munmap(text, size) }
+    // The text ends with a zero, which is no part of it.
+    let length = strnlen(text.assumingMemoryBound(to: CChar.self), size)
+    guard
+      let keymap = xkb_keymap_new_from_buffer(
+        context, text.assumingMemoryBound(to: CChar.self), length, XKB_KEYMAP_FORMAT_TEXT_V1,
+        XKB_KEYMAP_COMPILE_NO_FLAGS)
+    else { return }
+    xkb_state_unref(state)
+    state = xkb_state_new(keymap)
+    xkb_keymap_unref(keymap)
+  }
+
+  func setModifiers(_ depressed: UInt32, _ latched: UInt32, _ locked: UInt32, layout: UInt32) {
+    guard let state else { return }
+    xkb_state_update_mask(state, depressed, latched, locked, 0, 0, layout)
+  }
+
+  /// - Parameter key: Linux's code.
+  /// - Returns: 0 for none.
+  func keysym(of key: UInt32) -> UInt32 {
+    // Layouts count from 8 on, as X11 does.
+    state.map { xkb_state_key_get_one_sym($0, key + 8) } ?? 0
+  }
+}

@@ -1,0 +1,110 @@
+import CWindows
+import PipSink
+
+/// A picture-in-picture window on X11, or in a Wayland session's Xwayland.
+final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
+  /// The shape that the window manager keeps, or that it is told when the window has another size.
+  private var hintedAspectRatio: Double?
+  private var hasHints = false
+  private var isReshaping = false
+  /// What it was asked for, in pixels.
+  private var wantedSize: PictureSize?
+  private var pressed: SIMD2<Double>?
+
+  override func handle(_ event: WindowEvent) {
+    if case .resized(let new) = event, new != size, isReshaping { setShape() }
+    super.handle(event)
+  }
+
+  var limitation: String? {
+    guard !screen.supports(.stateAbove) else { return nil }
+    guard let name = screen.windowManagerName else { return "other windows can cover it: there is no window manager" }
+    return "other windows can cover it: the window manager \(name) knows no _NET_WM_STATE_ABOVE"
+  }
+
+  var isComposited: Bool { screen.isComposited }
+
+  func show() {
+    setProperties()
+    map()
+  }
+
+  func hide() { unmap() }
+
+  /// What the window manager is to know of a window that is above all others, on every workspace, in no list of windows,
+  /// without borders, and that takes no focus when it appears. Window managers forget some of it when a window is hidden.
+  private func setProperties() {
+    setProperties(title: WindowIdentity.title, role: WindowIdentity.role)
+    let atoms = screen.atoms
+    let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
+    connection.set(atoms[.windowType], of: id, to: [atoms[.windowTypeUtility]], type: atom)
+    connection.set(
+      atoms[.state], of: id,
+      to: [.stateAbove, .stateSticky, .stateSkipTaskbar, .stateSkipPager].map { atoms[$0] }, type: atom)
+    connection.set(atoms[.desktop], of: id, to: [.max], type: cardinal)
+    connection.set(atoms[.userTime], of: id, to: [0], type: cardinal)
+    // Flags: decorations; and none of them.
+    connection.set(atoms[.motifHints], of: id, to: [2, 0, 0, 0, 0], type: atoms[.motifHints])
+    connection.flush()
+  }
+
+  func describe(_ description: String) { setIconName(description) }
+
+  // MARK: - Place
+
+  /// What panels leave free of its monitor, in units.
+  var workArea: PictureRect { units(screen.workArea(for: frameInPixels)) }
+
+  var frame: PictureRect? { frameInPixels.map { units($0) } }
+
+  private func units(_ area: PictureRect) -> PictureRect {
+    let scale = Int(scale)
+    return PictureRect(
+      x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
+  }
+
+  func snap(to place: WindowPlace, size: PictureSize) {
+    let origin = place.origin(of: size, in: workArea)
+    move(toX: origin.x, y: origin.y)
+  }
+
+  func resize(to size: PictureSize, aspectRatio: Double?) {
+    let pixels = size.scaled(by: scale)
+    wantedSize = pixels
+    let isReshaped = hintedAspectRatio != aspectRatio || !hasHints
+    (hintedAspectRatio, hasHints) = (aspectRatio, true)
+    // A window manager that hears of a new shape first gives the window a size of its own that has it. It looks at what it
+    // is told when it comes to that, so that it is told of the shape when the window has its size.
+    isReshaping = isReshaping || (isReshaped && self.size.isValid)
+    if isReshaping { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil, size: nil) }
+    resize(to: pixels)
+    if !isReshaping || self.size == wantedSize { setShape() }
+  }
+
+  private func setShape() {
+    isReshaping = false
+    let width = WindowPlacement.minimumWidth
+    let height = hintedAspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
+    setShape(
+      minimum: PictureSize(width: width, height: height), aspectRatio: hintedAspectRatio, size: wantedSize)
+    connection.flush()
+  }
+
+  // MARK: - Dragging
+
+  func beginDrag(_ grip: WindowGrip, at place: WindowEvent.Place) -> Bool {
+    pressed = place.onScreen
+    return true
+  }
+
+  func dragDistance(to place: WindowEvent.Place) -> (x: Int, y: Int)? {
+    guard let pressed, let now = place.onScreen else { return nil }
+    let distance = (now - pressed) / scale
+    return (Int(distance.x), Int(distance.y))
+  }
+
+  func endDrag(at place: WindowEvent.Place) -> (x: Int, y: Int) {
+    defer { pressed = nil }
+    return dragDistance(to: place) ?? (0, 0)
+  }
+}
