@@ -62,7 +62,7 @@ let package = Package(
     ),
     .systemLibrary(
       name: "CWindows",
-      pkgConfig: "xcb xcb-shm xcb-randr xkbcommon xkbcommon-x11 wayland-client wayland-cursor cairo pangocairo",
+      pkgConfig: "gio-2.0 xcb xcb-shm xcb-randr xkbcommon xkbcommon-x11 wayland-client wayland-cursor cairo pangocairo",
       providers: [
         .apt([
           "libxcb-shm0-dev", "libxcb-randr0-dev", "libxkbcommon-x11-dev", "libwayland-dev", "libpango1.0-dev",
@@ -71,7 +71,7 @@ let package = Package(
     ),
     .target(
       name: "PipSinkWindows",
-      dependencies: ["PipSink", "CGIO", "CWindows", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["PipSink", "CWindows", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
     .systemLibrary(

@@ -1,4 +1,4 @@
-// GIO, for D-Bus and GNOME's settings.
+// GIO, for D-Bus.
 #ifndef PIPSINK_CGIO_SHIM_H
 #define PIPSINK_CGIO_SHIM_H
 

@@ -4,6 +4,7 @@
 
 #include <cairo.h>
 #include <fcntl.h>
+#include <gio/gio.h>
 #include <glib.h>
 #include <pango/pangocairo.h>
 #include <sys/eventfd.h>

@@ -1,4 +1,3 @@
-import CGIO
 import CWindows
 
 /// What the user has set for all programs of the desktop.

@@ -56,6 +56,12 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// Where the window is, in units; nil when its server has gone. May wait for the server.
   var frame: PictureRect? { get }
 
+  /// The monitors that the window can be on, the primary one first; none where the display server chooses one itself.
+  var monitors: [WindowMonitor] { get }
+
+  /// Takes the monitor that ``snap(to:size:)`` puts the window on. It may be hidden until then.
+  func go(to monitor: WindowMonitor)
+
   /// What panels leave free of the window's monitor, in the coordinates of ``frame``.
   var workArea: PictureRect { get }
 
@@ -77,7 +83,7 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// Puts it anywhere; in units, in the coordinates of ``frame``.
   func move(toX x: Int, y: Int)
 
-  /// Puts it where it is held by two edges of the work area.
+  /// Puts it where it is held by two edges of the work area of its monitor.
   func snap(to place: WindowPlace, size: PictureSize)
 
   /// - Parameters:

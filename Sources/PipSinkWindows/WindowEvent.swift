@@ -36,6 +36,8 @@ package enum WindowEvent: Sendable {
   case stateChanged
   /// Monitors, panels or the workspace are others.
   case screenChanged
+  /// The pointer that was dragging the window does not do it any more, since the window has been taken from under it.
+  case dragLost
   /// The window has been destroyed, or its server or its connection has gone.
   case lost
 }

@@ -10,13 +10,11 @@ public enum WindowSystem: String, Sendable {
   /// unless `PIPSINK_DISPLAY` is `x11` or `wayland`, or, where that is not set, GTK's `GDK_BACKEND` begins with one of the
   /// two.
   ///
-  /// Connects to the server for as long as it asks.
-  ///
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public static func current() throws(PipSinkError) -> WindowSystem {
     let wanted = wanted
     if wanted != .x11, canReachWayland { return .wayland }
-    if wanted != .wayland, X11Connection(nil) != nil { return .x11 }
+    if wanted != .wayland, X11Connection.canReachServer { return .x11 }
     let reason =
       switch wanted {
       case .x11: "no X11 display can be reached"

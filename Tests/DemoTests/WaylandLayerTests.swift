@@ -17,11 +17,7 @@ struct WaylandLayerTests {
 
   @Test func twoWindowsInOneCornerLieOneOverTheOther() async throws {
     let server = try await WaylandServer(.sway)
-    let example = try RunningProgram(
-      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
-      environment: server.environment)
-    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"Call\"") })
-    #expect(try await eventually { try await !isEmpty(server.screenshot(), 300, 100) })
+    let example = try await startGTKCall(server)
     // Both start by themselves, in any order: one with bars, of which the first is white, the other black with a white ball.
     try await server.swaymsg("workspace", "2")
     let (left, lower, upper) = (1024 - 16 - 320, 768 - 16 - 240, 768 - 16 - 240 - 8 - 240)
@@ -42,6 +38,73 @@ struct WaylandLayerTests {
       (left + 30, lower - 4), (left + 30, upper - 4), (left - 4, lower + 30), (left - 4, upper + 30),
       (left + 324, lower + 30), (left + 30, lower + 244),
     ] { #expect(isEmpty(screen, x, y), "\(x), \(y)") }
+    example.stop()
+  }
+
+  /// `examples/gtk-call`, whose window is shown.
+  private func startGTKCall(_ server: WaylandServer) async throws -> RunningProgram {
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
+      environment: server.environment)
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"Call\"") })
+    #expect(try await eventually { try await !isEmpty(server.screenshot(), 300, 100) })
+    return example
+  }
+
+  /// Whether the workspace with the call's window is shown.
+  private func isCallShown(_ server: WaylandServer) async throws -> Bool {
+    struct Workspace: Decodable {
+      let name: String
+      let focused: Bool
+    }
+    let text = try await server.swaymsg("-t", "get_workspaces", "-r")
+    let workspaces = try JSONDecoder().decode([Workspace].self, from: Data(text.utf8))
+    return workspaces.first { $0.focused }?.name == "1"
+  }
+
+  @Test func theGTKCallsWindowIsShownForAClickInAPictureInPictureWindow() async throws {
+    let server = try await WaylandServer(.sway)
+    let example = try await startGTKCall(server)
+    try await server.swaymsg("workspace", "2")
+    // The lower one of the two, 320x240 in its corner; the one above it is there when its place is not empty.
+    let (left, top) = (1024 - 16 - 320, 768 - 16 - 240)
+    #expect(
+      try await eventually {
+        let screen = try await server.screenshot()
+        return !isEmpty(screen, left + 160, top + 120) && !isEmpty(screen, left + 160, top - 128)
+      })
+    #expect(try await !isCallShown(server))
+    let corner = { try await server.screenshot().cropped(x: left + 284, y: top + 4, width: 32, height: 32).bytes }
+    let before = try await corner()
+    try await server.outer.tool("xdotool", "mousemove", "\(left + 300)", "\(top + 24)")
+    try await server.outer.tool("xdotool", "mousemove", "\(left + 300)", "\(top + 20)")
+    // A click before the button is there would be none on it. What plays there does not move in this corner.
+    #expect(try await eventually { try await corner() != before })
+    try await server.outer.tool("xdotool", "click", "1")
+    #expect(try await eventually { try await isCallShown(server) }, "\(example.errors)")
+    // It is seen to be in the foreground, so that nothing is left of picture-in-picture.
+    try await server.outer.tool("xdotool", "mousemove", "20", "20")
+    try await server.swaymsg("[title=\"Call\"]", "floating", "enable")
+    try await server.swaymsg("[title=\"Call\"]", "move", "position", "0", "0")
+    #expect(try await eventually { try await isEmpty(server.screenshot(), left + 310, top + 230) })
+    #expect(example.isRunning)
+    example.stop()
+  }
+
+  @Test func whereThereIsNoPointerTheGTKCallGoesOnAllTheSame() async throws {
+    let server = try await WaylandServer(.sway, hasPointer: false)
+    let example = try await startGTKCall(server)
+    try await server.swaymsg("workspace", "2")
+    let isSeen = {
+      let screen = try await server.screenshot()
+      return !isEmpty(screen, 1024 - 16 - 160, 768 - 16 - 120)
+    }
+    #expect(try await eventually { try await isSeen() })
+    try await server.swaymsg("workspace", "1")
+    #expect(try await eventually { try await !isEmpty(server.screenshot(), 300, 100) })
+    try await server.swaymsg("workspace", "2")
+    #expect(try await eventually { try await isSeen() })
+    #expect(example.isRunning, "\(example.errors)")
     example.stop()
   }
 

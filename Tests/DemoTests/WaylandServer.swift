@@ -13,6 +13,7 @@ final class WaylandServer {
   }
 
   let outer: XServer
+  private let parent: WaylandServer?
   private let compositor: Compositor
   private let folder: TemporaryFolder
   private let program: RunningProgram
@@ -29,22 +30,38 @@ final class WaylandServer {
   /// - Parameters:
   ///   - scale: pixels for each unit, in sway.
   ///   - hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
-  init(_ compositor: Compositor, scale: Double = 1, hasPointer: Bool = true) async throws {
+  ///   - monitorCount: of sway's monitors, of 1024x768 each, from left to right.
+  ///   - parent: the monitors are windows of that one, which can close them, and are called WL-1, WL-2 and so on; there is
+  ///     no pointer then.
+  init(
+    _ compositor: Compositor, scale: Double = 1, hasPointer: Bool = true, monitorCount: Int = 1,
+    in parent: WaylandServer? = nil
+  ) async throws {
     self.compositor = compositor
-    outer = try await XServer(managesWindows: false, size: "1024x768")
+    if let parent {
+      outer = parent.outer
+    } else {
+      outer = try await XServer(managesWindows: false, size: "\(1024 * monitorCount)x768")
+    }
+    self.parent = parent
     folder = try TemporaryFolder()
     let path = folder.url.path
-    let environment = [
+    var environment = [
       "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path,
       "WLR_BACKENDS": hasPointer ? "x11" : "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
+      "WLR_X11_OUTPUTS": "\(monitorCount)", "WLR_HEADLESS_OUTPUTS": "\(monitorCount)",
     ]
+    if let parent {
+      environment["WLR_BACKENDS"] = "wayland"
+      environment["WAYLAND_DISPLAY"] = parent.socket
+    }
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
     switch compositor {
     case .sway:
       try await Self.makeUser(owning: path)
       let config = folder.path("config")
       try
-        "output HEADLESS-1 resolution 1024x768\noutput * bg #204060 solid_color scale \(scale)\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\n"
+        "output HEADLESS-1 resolution 1024x768 position 0 0\noutput HEADLESS-2 resolution 1024x768 position 1024 0\noutput * bg #204060 solid_color scale \(scale)\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\nfor_window [app_id=wlroots] floating enable, resize set 1024 768\n"
         .write(
           toFile: config, atomically: true, encoding: .utf8)
       program = try RunningProgram(
@@ -65,10 +82,16 @@ final class WaylandServer {
     }
     let errors = program.errors
     try #require(isUp, "\(errors)")
-    guard hasPointer else { return }
+    guard hasPointer, parent == nil else { return }
     // Its window is there when it has somewhere to show clients.
-    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains("1024x768") }
+    let isShown = try await eventually {
+      try await self.outer.tool("xwininfo", "-root", "-tree").components(separatedBy: "1024x768+").count > monitorCount
+    }
     try #require(isShown)
+    // Without a window manager they all lie in the same place. Those of later monitors have higher numbers.
+    for (index, window) in try await windows().enumerated() {
+      try await outer.tool("xdotool", "windowmove", "\(window)", "\(index * 1024)", "0")
+    }
   }
 
   deinit {
@@ -77,7 +100,7 @@ final class WaylandServer {
 
   func stop() {
     program.stop()
-    outer.stop()
+    parent == nil ? outer.stop() : parent?.stop()
   }
 
   private static func makeUser(owning path: String) async throws {
@@ -97,6 +120,12 @@ final class WaylandServer {
       environment["SWAYSOCK"] = folder.path(control)
     }
     return environment
+  }
+
+  /// Its windows on the outer server, one for each monitor.
+  private func windows() async throws -> [String] {
+    try await outer.tool("xwininfo", "-root", "-tree").split(separator: "\n")
+      .filter { $0.contains("1024x768+") }.compactMap { $0.split(separator: " ").first.map(String.init) }.sorted()
   }
 
   /// What swaymsg prints.

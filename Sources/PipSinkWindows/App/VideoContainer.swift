@@ -119,7 +119,7 @@ public final class VideoContainer {
     case .left:
       hovered?.pointerDidLeave()
       hovered = nil
-    case .entered, .key, .closeRequested, .stateChanged, .screenChanged, .lost: break
+    case .entered, .key, .closeRequested, .stateChanged, .screenChanged, .dragLost, .lost: break
     }
     return false
   }

@@ -87,7 +87,7 @@ public final class VideoWindow {
     case .key(let keysym): _ = keyPressed?(keysym)
     case .stateChanged, .screenChanged: noteBackground()
     case .lost: lose()
-    case .resized, .exposed, .pressed, .released, .moved, .entered, .scrolled, .left: break
+    case .resized, .exposed, .pressed, .released, .moved, .entered, .scrolled, .left, .dragLost: break
     }
   }
 

@@ -37,21 +37,24 @@ extension PictureInPictureWindow.Kind {
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   package static func found() throws(PipSinkError) -> Self {
     guard try WindowSystem.current() == .wayland else { return .x11 }
-    let kinds = possible
-    return forced.flatMap { kinds.contains($0) ? $0 : nil } ?? kinds[0]
+    if let forced, [.layerShell, .xwayland, .xxPip, .toplevel].contains(forced), forced.isPossible { return forced }
+    // The best first.
+    return [.layerShell, .xwayland, .xxPip].first { $0.isPossible } ?? .toplevel
   }
 
-  /// Those that can be had on Wayland, the best first.
-  private static var possible: [Self] {
-    var kinds: [Self] = []
+  /// Whether it can be had on Wayland. An Xwayland that is not needed is not asked for: it may have to be started.
+  private var isPossible: Bool {
     let globals = (try? WaylandConnection.shared())?.globals
     let has = { (role: WaylandFloatingWindow.Role) in
       globals.map { WaylandFloatingWindow.isPossible(role, $0) } ?? false
     }
-    if has(.layer) { kinds.append(.layerShell) }
-    if X11Connection(nil) != nil { kinds.append(.xwayland) }
-    if has(.pip) { kinds.append(.xxPip) }
-    return kinds + [.toplevel]
+    return switch self {
+    case .layerShell: has(.layer)
+    case .xwayland: X11Connection.canReachServer
+    case .xxPip: has(.pip)
+    case .toplevel: true
+    case .x11: false
+    }
   }
 
   private static var forced: Self? { wanted.flatMap { Self(rawValue: $0) } }

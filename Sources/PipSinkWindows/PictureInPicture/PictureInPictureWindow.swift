@@ -4,8 +4,8 @@ import PipSink
 /// A small window above all others that shows one stream, or two in a half each. It needs no toolkit.
 ///
 /// It has no border, stays above all others on all workspaces where the desktop does that, is in no taskbar or pager, and
-/// takes no focus when it appears. It is moved by dragging it anywhere and then goes to the nearest corner of the monitor,
-/// is resized at its corners and by the scroll wheel, and keeps the shape of its picture. Controls come with the pointer; a
+/// takes no focus when it appears. It is moved by dragging it anywhere and then goes to the nearest corner of the monitor
+/// that it is on, is resized at its corners and by the scroll wheel, and keeps the shape of its picture. Controls come with the pointer; a
 /// double click goes back to the app.
 ///
 /// What it is depends on the desktop (``Kind-swift.enum``): on X11 a window that asks the window manager for all that
@@ -32,14 +32,19 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   let second = ExchangeableRenderer()
   private let overlay = WindowOverlay()
   private let display: String?
-  private let placementPath: String?
+  let placementPath: String?
+  /// What is remembered of all monitors.
+  var places: WindowPlaces
+  /// On the monitor that it is on.
   var placement: WindowPlacement
+  /// The name of the monitor that it is on; nil where the display server chooses one, and before it is open.
+  var monitor: String?
   private(set) var isOpen = false
   private(set) var presentation: PictureInPicturePresentation?
   private(set) var native: (any NativePictureInPictureWindow)?
   /// The last one that was heard of.
   private var size = PictureSize(width: 0, height: 0)
-  private var isShaped = false
+  var isShaped = false
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
@@ -60,7 +65,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     kind = if display == nil { try Kind.found() } else { .x11 }
     self.display = display
     self.placementPath = placementPath
-    self.placement = placementPath.flatMap { WindowPlacement.load(from: $0) } ?? placement
+    places = placementPath.flatMap { WindowPlaces(from: $0) } ?? WindowPlaces(placement)
+    self.placement = places.placement(on: places.monitor)
   }
 
   isolated deinit {
@@ -88,6 +94,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     kind.warnOnce(native.limitation)
     if first.tile == nil { try makeTiles(native) }
     isOpen = true
+    chooseMonitor()
     update(presentation)
     chooseFreeCorner()
     native.describe(WindowIdentity.description(of: presentation))
@@ -107,6 +114,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     guard isOpen else { return }
     isOpen = false
     Self.stack.close(ObjectIdentifier(self))
+    leaveMonitor()
     pointer.cancel()
     controls.hideAtOnce()
     opening.stop()
@@ -208,7 +216,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }
     case .screenChanged:
       // The window may be on a monitor that is not there any more, or where a panel is now.
-      if isOpen, !pointer.isActive { snap(to: placement.corner) }
+      if isOpen, !pointer.isActive { returnToMonitor() }
+    case .dragLost: pointer.cancel()
     case .lost: lose()
     }
   }
@@ -290,6 +299,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// A tenth larger or smaller for each step of the wheel.
   private func scroll(_ deltaY: Double) {
     guard deltaY != 0 else { return }
+    findMonitor()
     resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
     snap(to: placement.corner)
     remember()
@@ -303,50 +313,6 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       return
     }
     eventHandler?(.action(action))
-  }
-
-  // MARK: - Place
-
-  /// Goes to a corner, and stays in it when its size changes.
-  func snap(to corner: WindowCorner) {
-    guard let native else { return }
-    placement.corner = corner
-    notePlace()
-    native.snap(
-      to: WindowPlace(corner, stackOffset: Self.stack.offset(of: ObjectIdentifier(self), in: corner)),
-      size: placement.size)
-  }
-
-  /// Takes the width, and the height that goes with it by the picture's shape.
-  func resize(toWidth wanted: Int) {
-    guard let native else { return }
-    isShaped = true
-    let aspectRatio = presentation?.aspectRatio
-    placement.resize(toWidth: wanted, aspectRatio: aspectRatio, in: native.workArea)
-    native.resize(to: placement.size, aspectRatio: aspectRatio)
-    native.flush()
-  }
-
-  func remember() {
-    if let placementPath { placement.save(to: placementPath) }
-  }
-
-  // MARK: - Several windows
-
-  /// Those that are open.
-  private static var stack = WindowStack<ObjectIdentifier>()
-
-  private func notePlace() {
-    if isOpen { Self.stack.note(placement, of: ObjectIdentifier(self)) }
-  }
-
-  /// Where its corner is full it takes another.
-  private func chooseFreeCorner() {
-    guard let native else { return }
-    let own = ObjectIdentifier(self)
-    Self.stack.open(own)
-    placement.corner = Self.stack.freeCorner(for: placement, of: own, in: native.workArea)
-    notePlace()
   }
 }
 

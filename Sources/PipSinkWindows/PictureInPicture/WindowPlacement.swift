@@ -1,8 +1,8 @@
 import CWindows
 import PipSink
 
-/// Where a picture-in-picture window was left: its corner of the screen and its size. Kept in a file, so that it is
-/// there after a restart.
+/// Where a picture-in-picture window was left: its corner of the monitor and its size. Kept in a file for each monitor, so
+/// that it is there after a restart.
 public struct WindowPlacement: Hashable, Sendable {
   public var corner: WindowCorner
   /// In the desktop's units, of which a scale factor makes several of the screen's pixels.
@@ -22,39 +22,19 @@ public struct WindowPlacement: Hashable, Sendable {
     return (base.utf8.first == UInt8(ascii: "/") ? base : home + "/.local/state") + "/pipsink/picture-in-picture.ini"
   }
 
-  private static let group = "picture-in-picture"
-
+  /// What was remembered last, on whichever monitor.
+  ///
   /// - Returns: nil when there is no such file, or nothing useful in it.
-  public static func load(from path: String) -> WindowPlacement? {
-    let file = g_key_file_new()
-    defer { g_key_file_unref(file) }
-    guard g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, nil) != 0,
-      let name = g_key_file_get_string(file, group, "corner", nil)
-    else { return nil }
-    defer { g_free(name) }
-    let width = Int(g_key_file_get_integer(file, group, "width", nil))
-    let height = Int(g_key_file_get_integer(file, group, "height", nil))
-    guard let corner = WindowCorner(rawValue: String(cString: name)), (1...32767).contains(width),
-      (1...32767).contains(height)
-    else { return nil }
-    return WindowPlacement(corner: corner, width: width, height: height)
-  }
+  public static func load(from path: String) -> WindowPlacement? { WindowPlaces(from: path)?.last }
 
+  /// Has it remembered for every monitor. Which one the window was on last stays as it is.
+  ///
   /// - Returns: false when the file cannot be written, which costs no more than the memory of the place.
   @discardableResult
   public func save(to path: String) -> Bool {
-    let folder = g_path_get_dirname(path)
-    defer { g_free(folder) }
-    guard g_mkdir_with_parents(folder, 0o700) == 0 else { return false }
-    let file = g_key_file_new()
-    defer { g_key_file_unref(file) }
-    g_key_file_set_string(file, Self.group, "corner", corner.rawValue)
-    g_key_file_set_integer(file, Self.group, "width", gint(clamping: width))
-    g_key_file_set_integer(file, Self.group, "height", gint(clamping: height))
-    var length: gsize = 0
-    guard let text = g_key_file_to_data(file, &length, nil) else { return false }
-    defer { g_free(text) }
-    return (try? OutputFile.write(String(cString: text).utf8, to: path)) != nil
+    var places = WindowPlaces(from: path) ?? WindowPlaces()
+    places.noteEverywhere(self)
+    return places.save(to: path)
   }
 }
 

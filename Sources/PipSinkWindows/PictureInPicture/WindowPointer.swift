@@ -52,6 +52,7 @@ final class WindowPointer {
       window.eventHandler?(.action(.backToApp))
       return
     }
+    window.findMonitor()
     guard let native = window.native, let start = native.frame else { return }
     let grip = WindowGrip(x: place.x / scale, y: place.y / scale, size: start.size)
     if native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
@@ -90,11 +91,11 @@ final class WindowPointer {
       let frame = PictureRect(
         x: drag.start.x + distance.x, y: drag.start.y + distance.y, width: window.placement.width,
         height: window.placement.height)
-      window.snap(to: .nearest(to: frame, in: native.workArea))
+      window.drop(at: frame)
     } else {
       window.snap(to: window.placement.corner)
+      window.remember()
     }
-    window.remember()
   }
 }
 

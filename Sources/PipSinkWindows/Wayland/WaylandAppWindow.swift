@@ -86,17 +86,17 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
     xdgSurface = globals.shell?.make(
       .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [queue] _, arguments in
+      handler: { [signals] _, arguments in
         let (size, states) = pending.withLock { $0 }
-        queue.append(.configured(serial: arguments.uint(0), size, states: states))
+        signals.append(.configured(serial: arguments.uint(0), size, states: states))
       })
-    toplevel = xdgSurface?.make(.toplevel, 1, .new) { [queue] event, arguments in
+    toplevel = xdgSurface?.make(.toplevel, 1, .new) { [signals] event, arguments in
       switch event {
       case 0:
         let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
         let states = arguments.numbers(2)
         pending.withLock { $0 = (size.isValid ? size : nil, states) }
-      case 1: queue.append(.event(.closeRequested))
+      case 1: signals.append(.event(.closeRequested))
       default: break
       }
     }

@@ -108,7 +108,7 @@ final class WaylandEventLoop: @unchecked Sendable {
   /// - Returns: false when it has gone, or has not answered in time.
   func synchronize(waiting time: Duration = .seconds(5)) -> Bool {
     let isAnswered = Locked(false)
-    let question = make(.callback, from: wrapper, 0, [.new], version: 1, destructor: nil) { _, _ in
+    let question = ask {
       isAnswered.withLock { $0 = true }
       isAnswered.wakeAll()
     }
@@ -121,6 +121,13 @@ final class WaylandEventLoop: @unchecked Sendable {
       isAnswered ? true : self.isLost ? false : nil
     }
     return answer ?? false
+  }
+
+  /// Calls `answered`, on the loop's thread, when the compositor has answered all that it was asked before.
+  ///
+  /// - Returns: the question, to be kept until then.
+  func ask(_ answered: @escaping @Sendable () -> Void) -> WaylandProxy? {
+    make(.callback, from: wrapper, 0, [.new], version: 1, destructor: nil) { _, _ in answered() }
   }
 
   /// The registry of a connection.

@@ -10,24 +10,32 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     case toplevel
   }
 
-  private let role: Role
+  let role: Role
   private var layer: WaylandProxy?
   private var xdgSurface: WaylandProxy?
   /// The xdg_toplevel or the xx_pip.
-  private var shellObject: WaylandProxy?
+  private(set) var shellObject: WaylandProxy?
   private var decoration: WaylandProxy?
   private var place = WindowPlace(x: 0, y: 0)
   /// What it was asked for, in units.
-  private var wantedSize: PictureSize
+  private(set) var wantedSize: PictureSize
   private var aspectRatio: Double?
+  /// Whether it is to be shown.
+  private var isWanted = false
+  /// A layer without a monitor waits for one.
+  private var isWaiting = false
+  /// A layer's monitor.
+  private var home: WaylandOutput?
+  /// Asked when the compositor has closed the layer.
+  private var question: WaylandProxy?
   private var takesKeys = false
-  private var drag: Drag?
+  var drag: Drag?
   /// On roles that the compositor drags: what may become a drag.
-  private var pressed: (grip: WindowGrip, place: WindowEvent.Place)?
+  var pressed: (grip: WindowGrip, place: WindowEvent.Place)?
   /// In units.
-  private static let dragThreshold = 4.0
+  static let dragThreshold = 4.0
 
-  private struct Drag {
+  struct Drag {
     /// The window's frame when it began.
     let start: PictureRect
     var reading: DragReading
@@ -35,7 +43,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   /// What the compositor's coordinates count from, once a drag has shown it.
-  private static var dragOrigin: DragReading.Origin?
+  static var dragOrigin: DragReading.Origin?
 
   /// - Parameters:
   ///   - display: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
@@ -72,8 +80,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     }
   }
 
-  /// No client is told.
-  var isMinimized: Bool { false }
+  /// No client is told; but a layer without a monitor cannot be seen.
+  var isMinimized: Bool { isWaiting }
 
   var isComposited: Bool { globals.alphaModifier != nil }
 
@@ -87,7 +95,14 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   // MARK: - Roles
 
   func show() {
-    guard surface == nil, let surface = makeSurface() else { return }
+    isWanted = true
+    appear()
+  }
+
+  private func appear() {
+    guard isWanted, surface == nil else { return }
+    setWaiting(role == .layer && globals.outputs.isEmpty)
+    guard !isWaiting, let surface = makeSurface() else { return }
     switch role {
     case .layer: makeLayer(surface)
     case .pip, .toplevel: makeShellObject(surface)
@@ -96,7 +111,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   func hide() {
-    drag = nil
+    (isWanted, isWaiting) = (false, false)
     takeAway()
   }
 
@@ -129,12 +144,13 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   private func makeLayer(_ surface: WaylandSurface) {
     // The numbers of layers: background, bottom, top, overlay.
     layer = globals.layerShell?.make(
-      .layerSurface, 0, .new, .object(surface.surface.pointer), .object(nil), .uint(3), .text(WindowIdentity.role),
+      .layerSurface, 0, .new, .object(surface.surface.pointer), .object(home?.proxy?.pointer), .uint(3),
+      .text(WindowIdentity.role),
       destructor: 7,
-      handler: { [queue] event, arguments in
-        guard event == 0 else { return queue.append(.closed) }
+      handler: { [signals] event, arguments in
+        guard event == 0 else { return signals.append(.closed) }
         let size = PictureSize(width: Int(arguments.uint(1)), height: Int(arguments.uint(2)))
-        queue.append(.configured(serial: arguments.uint(0), size.isValid ? size : nil, states: []))
+        signals.append(.configured(serial: arguments.uint(0), size.isValid ? size : nil, states: []))
       })
     guard let layer else { return }
     layer.send(0, .uint(UInt32(clamping: wantedSize.width)), .uint(UInt32(clamping: wantedSize.height)))
@@ -145,9 +161,9 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
     xdgSurface = globals.shell?.make(
       .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [queue] _, arguments in
+      handler: { [signals] _, arguments in
         let (size, states) = pending.withLock { $0 }
-        queue.append(.configured(serial: arguments.uint(0), size, states: states))
+        signals.append(.configured(serial: arguments.uint(0), size, states: states))
       })
     guard let xdgSurface else { return }
     let configure = { @Sendable (arguments: WaylandArguments, states: [UInt32]) in
@@ -155,9 +171,9 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
       pending.withLock { $0 = (size.isValid ? size : nil, states) }
     }
     if role == .pip {
-      shellObject = globals.pipShell?.make(.pip, 1, .new, .object(xdgSurface.pointer)) { [queue] event, arguments in
+      shellObject = globals.pipShell?.make(.pip, 1, .new, .object(xdgSurface.pointer)) { [signals] event, arguments in
         switch event {
-        case 0: queue.append(.closed)
+        case 0: signals.append(.closed)
         case 2: configure(arguments, [])
         default: break
         }
@@ -165,10 +181,10 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
       shellObject?.send(1, .text(WaylandAppIdentity.appID))
       return
     }
-    shellObject = xdgSurface.make(.toplevel, 1, .new) { [queue] event, arguments in
+    shellObject = xdgSurface.make(.toplevel, 1, .new) { [signals] event, arguments in
       switch event {
       case 0: configure(arguments, arguments.numbers(2))
-      case 1: queue.append(.event(.closeRequested))
+      case 1: signals.append(.event(.closeRequested))
       default: break
       }
     }
@@ -204,12 +220,64 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
       width: offered.width, height: WindowPlacement.height(ofWidth: offered.width, aspectRatio))
   }
 
-  // MARK: - Place, in units of the monitor
+  // MARK: - Monitors
+
+  override var chosenOutput: WaylandOutput? { home }
+
+  /// Those that a layer can be on. No client is told which one is the primary one.
+  var monitors: [WindowMonitor] {
+    guard role == .layer else { return [] }
+    return globals.outputs.compactMap { output in
+      output.area.map { WindowMonitor(name: output.name, area: $0) }
+    }
+  }
+
+  /// A layer stays on the monitor that it is made on, so that another one is made.
+  func go(to monitor: WindowMonitor) {
+    let known = globals.outputs
+    guard role == .layer, let output = known.first(where: { $0.name == monitor.name }), output !== home else { return }
+    loseDrag()
+    home = output
+    takeAway()
+  }
+
+  private func loseDrag() {
+    guard drag != nil else { return }
+    drag = nil
+    tell(.dragLost)
+  }
+
+  /// A compositor closes the layers of a monitor that goes, and may say which monitors there are after that.
+  override func didClose() {
+    guard role == .layer else { return lose() }
+    loseDrag()
+    takeAway()
+    question = connection.loop.ask { [queue] in queue.append(.settled) }
+    flush()
+  }
+
+  override func didSettle() {
+    question = nil
+    guard isWanted, surface == nil, !isBroken else { return }
+    // Whoever closes a layer on a monitor that is there wants it closed.
+    let known = globals.outputs
+    if home.map({ home in known.contains { $0 === home } }) ?? !known.isEmpty { return lose() }
+    home = nil
+    handle(.screenChanged)
+    setWaiting(surface == nil)
+  }
+
+  private func setWaiting(_ isWaiting: Bool) {
+    guard isWaiting != self.isWaiting else { return }
+    self.isWaiting = isWaiting
+    tell(.stateChanged)
+  }
+
+  // MARK: - Place, in units
 
   /// A layer counts from the corner of what panels leave free, whose size no client is told.
   var workArea: PictureRect {
-    let size = output?.size ?? PictureSize(width: 1280, height: 720)
-    return PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+    (home ?? globals.outputs.first)?.area ?? PictureRect(x: 0, y: 0, width: 1280, height: 720)
   }
 
   var frame: PictureRect? {
@@ -219,15 +287,19 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   func move(toX x: Int, y: Int) {
-    place = WindowPlace(x: x, y: y)
+    let area = workArea
+    place = WindowPlace(x: x - area.x, y: y - area.y)
     applyPlace()
     commitPlace()
     awaitShown()
   }
 
   func snap(to place: WindowPlace, size: PictureSize) {
-    guard self.place != place else { return }
+    let isNew = self.place != place
     self.place = place
+    // It may be on another monitor now.
+    if isWanted, surface == nil { return appear() }
+    guard isNew else { return }
     applyPlace()
     commitPlace()
   }
@@ -263,94 +335,5 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   // MARK: - Dragging
 
-  func beginDrag(_ grip: WindowGrip, at place: WindowEvent.Place) -> Bool {
-    guard role == .layer else {
-      pressed = (grip, place)
-      return true
-    }
-    guard let frame else { return false }
-    drag = Drag(start: frame, reading: DragReading(pressed: inUnits(place), known: Self.dragOrigin))
-    return true
-  }
-
-  /// Begins where the pointer has come some way, as the compositor takes the pointer: two clicks would be none.
-  private func beginCompositorsDrag(from grip: WindowGrip, _ start: WindowEvent.Place, to place: WindowEvent.Place) {
-    guard (inUnits(place) - inUnits(start)).length >= Self.dragThreshold else { return }
-    beginCompositorsDrag(grip, at: start)
-    // The compositor tells nothing of the button's release.
-    tell(.released(button: 1, place))
-  }
-
-  private func beginCompositorsDrag(_ grip: WindowGrip, at place: WindowEvent.Place) {
-    guard let action = globals.lastAction, action.surface == surface?.surface.pointer, let shellObject else { return }
-    // Both interfaces have both requests, at different places.
-    let (move, resize): (UInt32, UInt32) = role == .pip ? (4, 5) : (5, 6)
-    switch grip {
-    case .middle: shellObject.send(move, .object(action.seat.pointer), .uint(action.serial))
-    case .corner(let isLeft):
-      // Edges: top 1, bottom 2, left 4, right 8.
-      let isTop = inUnits(place).y < Double(units.height) / 2
-      shellObject.send(
-        resize, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
-    }
-    flush()
-  }
-
-  private func inUnits(_ place: WindowEvent.Place) -> DragReading.Vector {
-    DragReading.Vector(x: place.x / scale, y: place.y / scale)
-  }
-
-  func dragDistance(to place: WindowEvent.Place) -> (x: Int, y: Int)? {
-    if let pressed { beginCompositorsDrag(from: pressed.grip, pressed.place, to: place) }
-    guard let drag else { return nil }
-    let shift = shift(in: drag)
-    let wasUnknown = drag.reading.origin == nil
-    let distance = self.drag?.reading.distance(at: inUnits(place), shift: shift)
-    if wasUnknown, let reading = self.drag?.reading, reading.isCertain { Self.dragOrigin = reading.origin }
-    return distance?.nearest
-  }
-
-  func endDrag(at place: WindowEvent.Place) -> (x: Int, y: Int) {
-    pressed = nil
-    guard let drag else { return (0, 0) }
-    defer { self.drag = nil }
-    // A drag that ends before it is known what places mean ends before the compositor has shown the window elsewhere.
-    guard drag.reading.origin != nil else { return drag.reading.distanceBeforeMoving(at: inUnits(place)).nearest }
-    let now = shift(in: drag)
-    return (Int(now.x), Int(now.y))
-  }
-
-  /// How far the window has been moved.
-  private func shift(in drag: Drag) -> DragReading.Vector {
-    guard let frame else { return .zero }
-    return DragReading.Vector(x: Double(frame.x - drag.start.x), y: Double(frame.y - drag.start.y))
-  }
-
-  /// When the window has been moved for the first time, the reading is told when the compositor shows it there.
-  private func awaitShown() {
-    guard let drag, drag.reading.origin == nil, drag.probe == nil, shift(in: drag) != .zero, let surface,
-      let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
-    else { return }
-    self.drag?.probe = probe
-    probe.ask { [queue] in queue.append(.probed) }
-    surface.commit()
-    flush()
-  }
-
-  override func didProbe() {
-    guard let drag, let probe = drag.probe, drag.reading.origin == nil else { return }
-    // A new size takes effect after the compositor has agreed to it.
-    if units == wantedSize { return self.drag?.reading.noteShown() ?? () }
-    probe.ask { [queue] in queue.append(.probed) }
-    flush()
-  }
-}
-
-/// What compositors and users' rules know the program's windows by.
-enum WaylandAppIdentity {
-  /// The program's name.
-  static var appID: String {
-    let program = g_get_prgname().map { String(cString: $0) } ?? "pipsink"
-    return String(program.split(separator: "/").last ?? "pipsink")
-  }
+  override func didProbe() { noteProbe() }
 }

@@ -18,6 +18,10 @@ final class WaylandOutput: Sendable {
     /// Of wl_output: a whole number, the next above a fraction.
     var scale = 1
     var logicalSize: PictureSize?
+    /// In units.
+    var position = SIMD2(0, 0)
+    /// As wl_output says it, as xdg-output does, and of whom and which kind it is.
+    var (name, xdgName, model): (String?, String?, String) = (nil, nil, "")
   }
 
   private let state = Locked(State())
@@ -55,19 +59,37 @@ final class WaylandOutput: Sendable {
     }
   }
 
+  /// Of its connector, which is the same when it comes back; its maker's and model's where no compositor says it.
+  var name: String {
+    let current = state.withLock { $0.current }
+    return current.name ?? current.xdgName ?? current.model
+  }
+
+  /// In units, among the other monitors; nil while it is not known.
+  var area: PictureRect? {
+    let position = state.withLock { $0.current.position }
+    return size.map { PictureRect(x: position.x, y: position.y, width: $0.width, height: $0.height) }
+  }
+
   // MARK: - On the connection's thread
 
-  /// Asks for the size in units.
+  /// Asks for the size and the place in units, and the name.
   func ask(_ manager: WaylandProxy) {
     guard let proxy, state.withLock({ $0.xdgOutput == nil }) else { return }
     let xdgOutput = manager.make(.xdgOutput, 1, .new, .object(proxy.pointer)) { [weak self] event, arguments in
       switch event {
+      case 0:
+        let position = SIMD2(arguments.int(0), arguments.int(1))
+        self?.state.withLock { $0.next.position = position }
       case 1:
         let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
         self?.state.withLock { $0.next.logicalSize = size }
         // From the third version on wl_output says when it is complete.
         if proxy.version < 2 { self?.finish() }
       case 2: self?.finish()
+      case 3:
+        let name = arguments.text(0)
+        self?.state.withLock { $0.next.xdgName = name }
       default: break
       }
     }
@@ -77,8 +99,13 @@ final class WaylandOutput: Sendable {
   func handle(_ event: UInt32, _ arguments: WaylandArguments) {
     switch event {
     case 0:
-      let transform = arguments.int(7)
-      state.withLock { $0.next.isTurned = transform % 2 == 1 }
+      let (position, transform) = (SIMD2(arguments.int(0), arguments.int(1)), arguments.int(7))
+      let model = [arguments.text(5), arguments.text(6)].compactMap { $0 }.joined(separator: " ")
+      state.withLock { state in
+        (state.next.isTurned, state.next.model) = (transform % 2 == 1, model)
+        // Where there is xdg-output, its place counts.
+        if state.xdgOutput == nil { state.next.position = position }
+      }
     case 1:
       // The current mode.
       guard arguments.uint(0) & 1 != 0 else { return }
@@ -88,6 +115,9 @@ final class WaylandOutput: Sendable {
     case 3:
       let scale = arguments.int(0)
       state.withLock { $0.next.scale = max(1, scale) }
+    case 4:
+      let name = arguments.text(0)
+      state.withLock { $0.next.name = name }
     default: break
     }
   }

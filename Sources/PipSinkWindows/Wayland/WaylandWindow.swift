@@ -18,6 +18,18 @@ class WaylandWindow: NativeWindow {
     case probed
     /// The compositor shows the window no more.
     case closed
+    /// The compositor has said all that it had to say after ``closed``.
+    case settled
+    /// About one of the surfaces that the window has had, by their numbers.
+    indirect case of(surface: Int, Signal)
+  }
+
+  /// Passes on what the compositor says of one surface: when another has taken its place, it means nothing any more.
+  struct SurfaceSignals: Sendable {
+    fileprivate let queue: WindowEventQueue<Signal>
+    fileprivate let number: Int
+
+    func append(_ signal: Signal) { queue.append(.of(surface: number, signal)) }
   }
 
   let connection: WaylandConnection
@@ -26,6 +38,10 @@ class WaylandWindow: NativeWindow {
   private(set) var queue: WindowEventQueue<Signal>
   /// nil while the window is hidden.
   private(set) var surface: WaylandSurface?
+  /// How many there have been.
+  private var surfaceCount = 0
+  /// Of the surface that is there now.
+  var signals: SurfaceSignals { SurfaceSignals(queue: queue, number: surfaceCount) }
   /// In units: what the window has, or will have when it is shown.
   private(set) var units: PictureSize
   private(set) var scale: Double
@@ -95,10 +111,11 @@ class WaylandWindow: NativeWindow {
   /// Makes a surface, to which the caller gives a role.
   func makeSurface() -> WaylandSurface? {
     guard surface == nil else { return surface }
-    let queue = queue
+    surfaceCount += 1
+    let signals = signals
     let made = WaylandSurface(
-      globals, input: input, scaleChanged: { queue.append(.scale($0)) },
-      outputsChanged: { queue.append(.output($0, isOn: $1)) })
+      globals, input: input, scaleChanged: { signals.append(.scale($0)) },
+      outputsChanged: { signals.append(.output($0, isOn: $1)) })
     surface = made
     made?.setOpacity(opacity)
     return made
@@ -125,6 +142,18 @@ class WaylandWindow: NativeWindow {
 
   /// For subclasses.
   func didProbe() {}
+
+  /// The compositor shows the window no more; for subclasses that know why.
+  func didClose() { lose() }
+
+  /// For subclasses.
+  func didSettle() {}
+
+  /// There is no window any more.
+  func lose() {
+    isClosed = true
+    handle(.lost)
+  }
 
   /// For subclasses.
   func didEnterStates(_ states: [UInt32]) {}
@@ -195,13 +224,16 @@ class WaylandWindow: NativeWindow {
       if isOn { outputs.append(output) }
       updateScale()
     case .outputsChanged:
+      let known = globals.outputs.compactMap { $0.proxy.map { UInt(bitPattern: $0.pointer) } }
+      outputs.removeAll { !known.contains($0) }
       updateScale()
       handle(.screenChanged)
     case .probed: didProbe()
     case .closed:
-      guard surface != nil else { return }
-      isClosed = true
-      handle(.lost)
+      if surface != nil { didClose() }
+    case .settled: didSettle()
+    case .of(let number, let signal):
+      if number == surfaceCount { receive(signal) }
     }
   }
 
@@ -222,14 +254,8 @@ class WaylandWindow: NativeWindow {
 
   // MARK: - Scale and monitors
 
-  /// The monitor that the window is on, or may come to.
-  var output: WaylandOutput? {
-    let known = globals.outputs
-    let own = known.first { output in
-      output.proxy.map { outputs.contains(UInt(bitPattern: $0.pointer)) } ?? false
-    }
-    return own ?? known.first
-  }
+  /// The monitor that the window comes to when it is shown; nil where that is the compositor's business.
+  var chosenOutput: WaylandOutput? { nil }
 
   private var currentScale: Double {
     if let preferredScale, globals.viewporter != nil { return preferredScale }
@@ -238,7 +264,7 @@ class WaylandWindow: NativeWindow {
       output.proxy.map { outputs.contains(UInt(bitPattern: $0.pointer)) } ?? false
     }
     // The finest monitor's that it is on.
-    return (own.isEmpty ? Array(known.prefix(1)) : own)
+    return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
       .map { globals.viewporter == nil ? Double($0.wholeScale) : $0.scale }.max() ?? 1
   }
 

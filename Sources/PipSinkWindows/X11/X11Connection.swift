@@ -16,6 +16,8 @@ package final class X11Connection: @unchecked Sendable {
   package let screenNumber: Int32
   /// The number of the first event of MIT-SHM; nil where the server has no shared memory.
   package let sharedMemoryEventBase: UInt8?
+  /// The server's, as in DISPLAY.
+  private let name: String?
   private let reader = Locked<(@Sendable () -> Void)?>(nil)
 
   /// - Parameter name: the server, as in DISPLAY; nil for that of the environment.
@@ -29,6 +31,7 @@ package final class X11Connection: @unchecked Sendable {
       return nil
     }
     self.pointer = pointer
+    self.name = name ?? Self.environmentName
     screenNumber = number
     let extensionData = pipsink_shared_memory_extension(pointer)
     sharedMemoryEventBase = extensionData.flatMap { $0.pointee.present != 0 ? $0.pointee.first_event : nil }
@@ -54,6 +57,16 @@ package final class X11Connection: @unchecked Sendable {
     guard let error = xcb_request_check(pointer, cookie) else { return 0 }
     defer { free(error) }
     return error.pointee.error_code
+  }
+
+  /// What an atom stands for; empty when the server has gone.
+  func name(ofAtom atom: UInt32) -> String {
+    let cookie = xcb_get_atom_name(pointer, atom)
+    guard let reply = answer({ xcb_get_atom_name_reply($0, cookie, nil) }) else { return "" }
+    defer { free(reply) }
+    let length = Int(xcb_get_atom_name_name_length(reply))
+    guard let name = xcb_get_atom_name_name(reply) else { return "" }
+    return String(decoding: UnsafeRawBufferPointer(start: name, count: length), as: UTF8.self)
   }
 
   /// Waits until the server has carried out all that was sent so far.
@@ -101,4 +114,26 @@ package final class X11Connection: @unchecked Sendable {
     }
     return nil
   }
+}
+
+extension X11Connection {
+  /// A connection that lasts: a server that nobody else uses begins anew when its last client has left, and takes no
+  /// connection meanwhile. So whoever only asks whether there is a server does not leave it again.
+  private static let lasting = Locked<X11Connection?>(nil)
+
+  /// Whether the server of the environment can be reached. Waits for it. From any thread.
+  static var canReachServer: Bool {
+    lasting.withLock { lasting in
+      if let known = lasting {
+        known.synchronize()
+        // What the server says to all its clients.
+        while let event = known.nextEvent() { free(event) }
+        if !known.isBroken, known.name == environmentName { return true }
+      }
+      lasting = X11Connection(nil)
+      return lasting != nil
+    }
+  }
+
+  static var environmentName: String? { getenv("DISPLAY").map { String(cString: $0) } }
 }

@@ -10,6 +10,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   /// What it was asked for, in pixels.
   private var wantedSize: PictureSize?
   private var pressed: SIMD2<Double>?
+  /// The name of the monitor that it is put on.
+  private var monitor: String?
 
   override func handle(_ event: WindowEvent) {
     if case .resized(let new) = event, new != size, isReshaping { setShape() }
@@ -52,8 +54,19 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   // MARK: - Place
 
+  var monitors: [WindowMonitor] {
+    screen.monitors.map { WindowMonitor(name: $0.name, area: units($0.area)) }
+  }
+
+  func go(to monitor: WindowMonitor) { self.monitor = monitor.name }
+
   /// What panels leave free of its monitor, in units.
-  var workArea: PictureRect { units(screen.workArea(for: frameInPixels)) }
+  var workArea: PictureRect {
+    let monitors = screen.monitors
+    let own =
+      monitors.first { $0.name == monitor } ?? frameInPixels.flatMap { monitors.under($0) } ?? monitors[0]
+    return units(screen.workArea(in: own.area))
+  }
 
   var frame: PictureRect? { frameInPixels.map { units($0) } }
 

@@ -24,33 +24,31 @@ struct X11Screen: Sendable {
     size = PictureSize(width: Int(screen.width_in_pixels), height: Int(screen.height_in_pixels))
   }
 
-  /// The monitors' areas in pixels, the primary one first; all of the screen where the server knows of none.
-  var monitors: [PictureRect] {
-    let whole = [PictureRect(x: 0, y: 0, width: size.width, height: size.height)]
+  /// The monitors, the primary one first, in pixels; all of the screen where the server knows of none.
+  var monitors: [WindowMonitor] {
+    let whole = [
+      WindowMonitor(name: "screen", area: PictureRect(x: 0, y: 0, width: size.width, height: size.height))
+    ]
     guard let data = pipsink_randr_extension(connection.pointer), data.pointee.present != 0,
       let reply = connection.answer({ xcb_randr_get_monitors_reply($0, xcb_randr_get_monitors($0, root, 1), nil) })
     else { return whole }
     defer { free(reply) }
-    var monitors: [(isPrimary: Bool, area: PictureRect)] = []
+    var monitors: [(isPrimary: Bool, name: UInt32, area: PictureRect)] = []
     var iterator = xcb_randr_get_monitors_monitors_iterator(reply)
     while iterator.rem > 0, let monitor = iterator.data?.pointee {
       let area = PictureRect(
         x: Int(monitor.x), y: Int(monitor.y), width: Int(monitor.width), height: Int(monitor.height))
-      if area.width > 0, area.height > 0 { monitors.append((monitor.primary != 0, area)) }
+      if area.width > 0, area.height > 0 { monitors.append((monitor.primary != 0, monitor.name, area)) }
       xcb_randr_monitor_info_next(&iterator)
     }
     guard !monitors.isEmpty else { return whole }
-    return (monitors.filter(\.isPrimary) + monitors.filter { !$0.isPrimary }).map(\.area)
+    return (monitors.filter(\.isPrimary) + monitors.filter { !$0.isPrimary }).map { monitor in
+      WindowMonitor(name: connection.name(ofAtom: monitor.name), area: monitor.area)
+    }
   }
 
-  /// What panels leave free of the monitor that most of `frame` is on, in pixels.
-  func workArea(for frame: PictureRect?) -> PictureRect {
-    let monitors = monitors
-    let overlap = { (monitor: PictureRect) in
-      frame.flatMap { monitor.intersection($0) }.map { $0.width * $0.height } ?? 0
-    }
-    var monitor = monitors[0]
-    for other in monitors.dropFirst() where overlap(other) > overlap(monitor) { monitor = other }
+  /// What panels leave free of a part of the screen, in pixels.
+  func workArea(in monitor: PictureRect) -> PictureRect {
     // Four numbers for each desktop.
     let areas = connection.numbers(atoms[.workArea], of: root).map { Int(Int32(bitPattern: $0)) }
     let desktop = Int(connection.numbers(atoms[.currentDesktop], of: root).first ?? 0)

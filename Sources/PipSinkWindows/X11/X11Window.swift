@@ -56,7 +56,8 @@ class X11Window: NativeWindow {
     guard connection.errorCode(of: creation) == 0, !connection.isBroken else {
       throw connection.windowRefusal
     }
-    var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue)
+    // That the screen's monitors are others is told as the root window's configuration, too.
+    var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
     xcb_change_window_attributes(connection.pointer, screen.root, UInt32(XCB_CW_EVENT_MASK.rawValue), &rootMask)
     xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
     let reader = X11WindowEvents(screen, window: id)

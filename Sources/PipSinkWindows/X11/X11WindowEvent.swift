@@ -27,6 +27,7 @@ final class X11WindowEvents: @unchecked Sendable {
     switch event.kind {
     case XCB_CONFIGURE_NOTIFY:
       let event = event.read(as: xcb_configure_notify_event_t.self)
+      if event.window == screen.root { return .screenChanged }
       return event.window == window
         ? .resized(PictureSize(width: Int(event.width), height: Int(event.height))) : nil
     case XCB_EXPOSE: return event.read(as: xcb_expose_event_t.self).count == 0 ? .exposed : nil
