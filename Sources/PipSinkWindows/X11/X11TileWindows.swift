@@ -1,0 +1,69 @@
+import CWindows
+import PipSink
+
+/// The windows for pictures in one window, which are told what its connection hears of them.
+///
+/// The connection's thread calls ``note(_:)``; tiles are added and taken away on the main actor.
+final class X11TileWindows: Sendable {
+  private final class Entry: Sendable {
+    let window: UInt32
+    private let tile: Locked<WeakTile>
+
+    private struct WeakTile { weak var tile: X11Tile? }
+
+    init(_ tile: X11Tile) {
+      window = tile.window
+      self.tile = Locked(WeakTile(tile: tile))
+    }
+
+    var value: X11Tile? { tile.withLock { $0.tile } }
+  }
+
+  private struct State {
+    var entries: [Entry] = []
+    var isMapped = true
+  }
+
+  private let state = Locked(State())
+
+  func add(_ tile: X11Tile) {
+    let entry = Entry(tile)
+    let isMapped = state.withLock { state in
+      state.entries.removeAll { $0.value == nil }
+      state.entries.append(entry)
+      return state.isMapped
+    }
+    tile.note(isParentMapped: isMapped)
+  }
+
+  func remove(_ window: UInt32) { state.withLock { $0.entries.removeAll { $0.window == window } } }
+
+  /// Whether the window around them is on the screen.
+  func note(isMapped: Bool) {
+    let entries = state.withLock { state in
+      state.isMapped = isMapped
+      return state.entries
+    }
+    for entry in entries { entry.value?.note(isParentMapped: isMapped) }
+  }
+
+  private func tile(_ window: UInt32) -> X11Tile? {
+    state.withLock { $0.entries.first { $0.window == window } }?.value
+  }
+
+  /// - Returns: whether the event was one of a tile's window.
+  func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    switch event.kind {
+    case XCB_EXPOSE:
+      let expose = event.read(as: xcb_expose_event_t.self)
+      guard let tile = tile(expose.window) else { return false }
+      if expose.count == 0 { tile.noteExposed() }
+    case XCB_VISIBILITY_NOTIFY:
+      let visibility = event.read(as: xcb_visibility_notify_event_t.self)
+      guard let tile = tile(visibility.window) else { return false }
+      tile.note(isObscured: visibility.state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue))
+    default: return false
+    }
+    return true
+  }
+}
