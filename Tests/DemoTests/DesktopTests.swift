@@ -287,6 +287,21 @@ private struct DesktopLook {
     return try await DemoTests.eventually(seconds: 5) { other.hasScrolled }
   }
 
+  /// On a machine that is busy with other things, two clicks may take longer than a double click may. They are made again
+  /// then, and only then.
+  private func goesBack(byClickingIn place: PictureRect) async throws -> Bool {
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      try await click(place.x + 160, place.y + 90, times: 2)
+      // The time for the pointer to be seen, and a double click's.
+      let wasQuick = ContinuousClock.now - start < .milliseconds(300 + 400)
+      let isBack = { try await frame(.red).map { $0.width > 500 } ?? false }
+      if wasQuick { return try await eventually(.goesBack, isBack) }
+      if try await DemoTests.eventually(seconds: 10, isBack) { return true }
+    }
+    return false
+  }
+
   /// With the app's window, which goes to another workspace and comes back.
   func background() async throws -> [Ability: Bool] {
     var found: [Ability: Bool] = [:]
@@ -300,8 +315,7 @@ private struct DesktopLook {
     }
     found[.goesBack] = false
     if found[.startsInBackground] == true, let place = try await frame(.red) {
-      try await click(place.x + 160, place.y + 90, times: 2)
-      found[.goesBack] = try await eventually(.goesBack) { try await frame(.red).map { $0.width > 500 } ?? false }
+      found[.goesBack] = try await goesBack(byClickingIn: place)
     }
     launch.stop()
     desktop.stop()
