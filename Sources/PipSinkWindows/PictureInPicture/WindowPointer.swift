@@ -87,6 +87,8 @@ final class WindowPointer {
     self.drag = nil
     guard let native = window.native else { return }
     let distance = native.endDrag(at: place)
+    // A click moves nothing, and may be the first of two.
+    guard distance != (0, 0) else { return }
     if drag.grip == .middle {
       let frame = PictureRect(
         x: drag.start.x + distance.x, y: drag.start.y + distance.y, width: window.placement.width,
