@@ -71,7 +71,7 @@ let package = Package(
     ),
     .target(
       name: "PipSinkWindows",
-      dependencies: ["PipSink", "CWindows", .product(name: "Logging", package: "swift-log")],
+      dependencies: ["PipSink", "CLibYUV", "CWindows", .product(name: "Logging", package: "swift-log")],
       swiftSettings: warnings
     ),
     .systemLibrary(

@@ -117,7 +117,11 @@ package protocol NativeAppWindow: NativeWindow {
   /// window of the program's.
   func present()
 
-  var isFullscreen: Bool { get set }
+  /// Whether it fills the screen, or is about to; the desktop's own keys change it, too.
+  var isFullscreen: Bool { get }
+
+  /// Has it fill the screen, or end that, at once or when it is shown.
+  func setFullscreen(_ isFullscreen: Bool)
 
   /// Whether the user cannot see it; told again by ``WindowEvent/stateChanged``.
   var isInBackground: Bool { get }

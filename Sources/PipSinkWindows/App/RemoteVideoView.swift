@@ -228,6 +228,8 @@ public final class RemoteVideoView {
 @MainActor
 final class FadingOpacity {
   private(set) var opacity = 0.0
+  /// Whether it can be seen, or is about to: on a busy desktop nothing may be drawn yet.
+  var isShown: Bool { opacity > 0 || target > 0 }
   var changed: (() -> Void)?
   private var target = 0.0
   private let fading = Animation()

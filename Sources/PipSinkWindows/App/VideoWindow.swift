@@ -28,7 +28,8 @@ public final class VideoWindow {
   private let size: PictureSize
   private let options: BackgroundOptions
   private var native: (any NativeAppWindow)?
-  private var isFullscreen = false
+  /// Of a window that is gone, for the next one.
+  private var wasFullscreen = false
 
   /// Connects to the display server; ``show()`` shows the window.
   ///
@@ -56,13 +57,13 @@ public final class VideoWindow {
     let native = try system.makeAppWindow(size: size, options) { [weak self] in self?.handle($0) }
     try content.show(in: native)
     native.isBackgroundWatched = backgroundChanged != nil
+    native.setFullscreen(wasFullscreen)
     self.native = native
   }
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` where the window had gone, and cannot be made again.
   public func show() throws(PipSinkError) {
     try connect()
-    native?.isFullscreen = isFullscreen
     native?.show()
   }
 
@@ -72,8 +73,8 @@ public final class VideoWindow {
   public func present() { native?.present() }
 
   public func toggleFullscreen() {
-    isFullscreen.toggle()
-    native?.isFullscreen = isFullscreen
+    guard let native else { return }
+    native.setFullscreen(!native.isFullscreen)
   }
 
   /// Shows a text over everything, or takes it away.
@@ -99,6 +100,7 @@ public final class VideoWindow {
 
   private func lose() {
     content.leaveWindow()
+    wasFullscreen = native?.isFullscreen ?? wasFullscreen
     native = nil
     didLoseWindow?(.system(.displayUnavailable(reason: "the display server has gone, or the window was killed")))
   }

@@ -1,3 +1,4 @@
+import CLibYUV
 import CWindows
 import PipSink
 
@@ -30,6 +31,12 @@ package final class WindowOverlay: PictureDecoration {
       self.frame = frame
       self.opacity = opacity
       isOpaque = true
+    }
+
+    /// Its image, where that is not faded.
+    fileprivate var wholeImage: OverlayImage? {
+      guard case .image(let image) = content, opacity >= 1, image.hasPixels else { return nil }
+      return image
     }
 
     /// - Parameter origin: of the picture that is drawn on.
@@ -65,6 +72,14 @@ package final class WindowOverlay: PictureDecoration {
       let frame = layer.frame
       willDraw(PictureRect(x: frame.x - area.x, y: frame.y - area.y, width: frame.width, height: frame.height))
     }
+    // For a name and a mark, Cairo takes longer to get ready than to draw, and does so for every frame.
+    let images = layers.compactMap(\.wholeImage)
+    if images.count == layers.count {
+      for (image, layer) in zip(images, layers) {
+        image.blend(on: pixels, stride: stride, in: area, x: layer.frame.x, y: layer.frame.y)
+      }
+      return
+    }
     let surface = cairo_image_surface_create_for_data(
       pixels, CAIRO_FORMAT_RGB24, Int32(area.width), Int32(area.height), Int32(stride))
     let context = cairo_create(surface)
@@ -97,6 +112,30 @@ final class OverlayImage: @unchecked Sendable {
   }
 
   deinit { cairo_surface_destroy(surface) }
+
+  /// Not where Cairo had no memory for it.
+  var hasPixels: Bool { cairo_image_surface_get_data(surface) != nil }
+
+  /// Puts it over a picture as it is.
+  ///
+  /// - Parameters:
+  ///   - pixels: BGRx, `stride` bytes a row.
+  ///   - area: where the picture is in the window, in pixels.
+  ///   - x: where this is in the window, as `y`.
+  func blend(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, x: Int, y: Int) {
+    guard let source = cairo_image_surface_get_data(surface) else { return }
+    let sourceStride = Int(cairo_image_surface_get_stride(surface))
+    let (left, top) = (max(x, area.x), max(y, area.y))
+    let width = min(x + size.width, area.x + area.width) - left
+    let height = min(y + size.height, area.y + area.height) - top
+    guard width > 0, height > 0 else { return }
+    let target = pixels.advanced(by: (top - area.y) * stride + (left - area.x) * 4)
+    // Cairo's ARGB32 is libyuv's ARGB, with the colours multiplied by alpha in both.
+    ARGBBlend(
+      source.advanced(by: (top - y) * sourceStride + (left - x) * 4), Int32(sourceStride), target, Int32(stride),
+      target,
+      Int32(stride), Int32(width), Int32(height))
+  }
 
   func paint(on context: OpaquePointer?, x: Int, y: Int, _ opacity: Double) {
     lock.withLock { _ in

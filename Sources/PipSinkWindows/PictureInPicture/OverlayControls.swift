@@ -25,14 +25,12 @@ final class OverlayControls {
     fading.changed = changed
   }
 
-  private var isShown: Bool { fading.opacity > 0 }
-
   /// - Parameter size: the window's, in pixels.
   func layers(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Layer] {
     let units = PictureSize(width: Int(Double(size.width) / scale), height: Int(Double(size.height) / scale))
     let bars = ControlBars(presentation.actions, in: units)
     self.bars = bars
-    guard isShown else { return [] }
+    guard fading.opacity > 0 else { return [] }
     images = bars.bars.map { bar in
       let look = Look(
         isPaused: presentation.isPaused, isMuted: presentation.isMuted,
@@ -47,8 +45,8 @@ final class OverlayControls {
     }
   }
 
-  /// The control at a place, in units; nil where there is none, and while they are not shown.
-  func action(x: Int, y: Int) -> PictureInPictureAction? { isShown ? bars?.action(x: x, y: y) : nil }
+  /// The control at a place, in units; nil where there is none, and while they are not shown and not about to be.
+  func action(x: Int, y: Int) -> PictureInPictureAction? { fading.isShown ? bars?.action(x: x, y: y) : nil }
 
   /// The pointer has moved.
   func move(x: Int, y: Int) {

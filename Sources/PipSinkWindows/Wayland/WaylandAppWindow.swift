@@ -19,6 +19,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   /// What it is when it is nothing else, in units.
   private var normalSize: PictureSize
   private var states: Set<UInt32> = []
+  /// Whether the compositor has shown it on the whole screen last.
+  private var wasFullscreen = false
   private var token: WaylandProxy?
   private var watch: WaylandFrameWatch?
   private var isFrameMissing = false
@@ -68,12 +70,14 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     token = WaylandActivation.show(surface.surface, connection)
   }
 
-  var isFullscreen = false {
-    didSet {
-      guard isFullscreen != oldValue else { return }
-      applyFullscreen()
-      flush()
-    }
+  /// What was asked for last, here or by the compositor's own key.
+  private(set) var isFullscreen = false
+
+  func setFullscreen(_ isFullscreen: Bool) {
+    guard self.isFullscreen != isFullscreen else { return }
+    self.isFullscreen = isFullscreen
+    applyFullscreen()
+    flush()
   }
 
   private func applyFullscreen() {
@@ -119,7 +123,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   override func destroyRole() {
     watch?.end()
-    (watch, isFrameMissing, states, bar) = (nil, false, [], nil)
+    (watch, isFrameMissing, states, bar, wasFullscreen) = (nil, false, [], nil, false)
     for object in [token, decoration, toplevel, xdgSurface] { object?.destroy() }
     (token, decoration, toplevel, xdgSurface) = (nil, nil, nil, nil)
   }
@@ -155,9 +159,10 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   }
 
   override func didEnterStates(_ states: [UInt32]) {
+    // The compositor's own key changes it, too. While what was asked for is on its way, nothing changes.
     let isFull = self.states.contains(Self.fullscreen)
-    // The compositor has its own way out of it.
-    if isFull != isFullscreen, toplevel != nil, isFull { isFullscreen = true }
+    if isFull != wasFullscreen { isFullscreen = isFull }
+    wasFullscreen = isFull
     // Above the tiles, which are there now.
     if isBackgroundWatched { watchFrames() }
     tell(.stateChanged)

@@ -22,7 +22,7 @@ final class WaylandEventLoop: @unchecked Sendable {
 
   private struct State {
     var work: [@Sendable () -> Void] = []
-    var timers: [(time: MonotonicTime, work: @Sendable () -> Void)] = []
+    var timers: [(time: MonotonicTime, key: ObjectIdentifier?, work: @Sendable () -> Void)] = []
     var isLost = false
     var mustEnd = false
     /// Whether the thread does no work any more, so that whoever has some does it.
@@ -92,8 +92,13 @@ final class WaylandEventLoop: @unchecked Sendable {
   }
 
   /// The same, after some time. Nothing is done once the thread ends.
-  func perform(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
-    state.withLock { $0.timers.append((.now.advanced(by: delay), work)) }
+  ///
+  /// - Parameter key: whose earlier work of this kind is not done any more; nil for none.
+  func perform(after delay: Duration, insteadOf key: ObjectIdentifier? = nil, _ work: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      if let key { state.timers.removeAll { $0.key == key } }
+      state.timers.append((.now.advanced(by: delay), key, work))
+    }
     perform {}
   }
 

@@ -60,12 +60,15 @@ final class WaylandFrameProbe: Sendable {
 final class WaylandFrameWatch: Sendable {
   private struct State {
     var probe: WaylandFrameProbe?
+    /// Whether the compositor has read what the probe has asked.
+    var question: WaylandProxy?
     var last = MonotonicTime.now
     var isMissing = false
     var isOver = false
   }
 
-  /// How long there may be no frame before one is asked for, and how long the answer may take.
+  /// How long there may be no frame before one is asked for, and how long the answer may take from the moment when the
+  /// compositor has read the question: one that is busy shows nothing meanwhile, and reads nothing either.
   private static let (pause, patience) = (Duration.milliseconds(50), Duration.milliseconds(75))
 
   private let loop: WaylandEventLoop
@@ -81,10 +84,11 @@ final class WaylandFrameWatch: Sendable {
 
   /// Nothing is asked any more. From any thread, before the window's surface goes.
   func end() {
-    let probe = state.withLock { state in
-      defer { (state.isOver, state.probe) = (true, nil) }
-      return state.probe
+    let (probe, question) = state.withLock { state in
+      defer { (state.isOver, state.probe, state.question) = (true, nil, nil) }
+      return (state.probe, state.question)
     }
+    question?.destroy()
     withExtendedLifetime(probe) {}
   }
 
@@ -99,44 +103,54 @@ final class WaylandFrameWatch: Sendable {
     // What the old one was asked is not answered any more.
     probe.ask { [weak self] in self?.noteFrame() }
     loop.flush()
+    look(in: Self.pause)
   }
 
   /// There was a frame of the window.
   func noteFrame() {
-    let wasMissing = state.withLock { state in
+    let (wasMissing, isOver) = state.withLock { state in
       defer { (state.last, state.isMissing) = (.now, false) }
-      return state.isMissing && !state.isOver
+      return (state.isMissing && !state.isOver, state.isOver)
     }
-    guard wasMissing else { return }
-    changed(false)
-    look(in: Self.pause)
+    if !isOver { look(in: Self.pause) }
+    if wasMissing { changed(false) }
   }
 
+  /// Each frame puts it off, so that a video that plays wakes nobody.
   private func look(in delay: Duration) {
-    loop.perform(after: delay) { [weak self] in self?.look() }
+    loop.perform(after: delay, insteadOf: ObjectIdentifier(self)) { [weak self] in self?.look() }
   }
 
   private func look() {
     let (probe, last) = state.withLock { ($0.isOver ? nil : $0.probe, $0.last) }
     guard let probe else { return }
-    guard last.advanced(by: Self.pause) <= .now else { return look(in: last.advanced(by: Self.pause).rest) }
     probe.ask { [weak self] in self?.noteFrame() }
-    loop.flush()
-    loop.perform(after: Self.patience) { [weak self] in self?.judge(last) }
-  }
-
-  private func judge(_ last: MonotonicTime) {
-    let isMissing = state.withLock { state in
-      guard !state.isOver else { return false }
-      state.isMissing = state.last == last
-      return state.isMissing
+    let question = loop.ask { [weak self] in self?.wait(since: last) }
+    let isOver = state.withLock { state in
+      if !state.isOver { state.question = question }
+      return state.isOver
     }
-    // While frames are missing the next one says so by itself.
-    if isMissing { changed(true) } else { look(in: .zero) }
+    if isOver { question?.destroy() }
+    loop.flush()
   }
-}
 
-extension MonotonicTime {
-  /// The time until then.
-  fileprivate var rest: Duration { .nanoseconds(Int64(clamping: nanoseconds(since: .now))) }
+  /// The compositor has read the question.
+  private func wait(since last: MonotonicTime) {
+    let isAnswered = state.withLock { state in
+      state.question = nil
+      return state.last != last
+    }
+    guard !isAnswered else { return }
+    loop.perform(after: Self.patience, insteadOf: ObjectIdentifier(self)) { [weak self] in self?.judge(last) }
+  }
+
+  /// While frames are missing the next one says so by itself.
+  private func judge(_ last: MonotonicTime) {
+    let isNew = state.withLock { state in
+      guard !state.isOver, state.last == last, !state.isMissing else { return false }
+      state.isMissing = true
+      return true
+    }
+    if isNew { changed(true) }
+  }
 }

@@ -34,6 +34,7 @@ final class WaylandSeat: @unchecked Sendable {
   private var touch: WaylandProxy?
   private var cursor: WaylandCursor?
   private let keys = WaylandKeyboard()
+  private var repetition = Repetition()
 
   private var hovered: OpaquePointer?
   /// Of the pointer in ``hovered``, in units.
@@ -72,6 +73,7 @@ final class WaylandSeat: @unchecked Sendable {
     }
     if capabilities & 2 == 0 {
       (keyboard, focused) = (nil, nil)
+      repetition.end()
     } else if keyboard == nil {
       keyboard = proxy.make(.keyboard, 1, .new, destructor: release) { [weak self] in self?.handleKeyboard($0, $1) }
     }
@@ -155,14 +157,71 @@ final class WaylandSeat: @unchecked Sendable {
     switch event {
     case 0: keys.setKeymap(arguments.uint(0), arguments.descriptor(1), Int(arguments.uint(2)))
     case 1: focused = arguments.object(1)
-    case 2: focused = nil
+    case 2:
+      focused = nil
+      repetition.end()
     case 3:
-      guard arguments.uint(3) == 1, let focused, let input = globals.input(of: focused) else { return }
+      let key = arguments.uint(2)
+      guard arguments.uint(3) == 1 else {
+        if repetition.key == key { repetition.end() }
+        return
+      }
+      guard let focused else { return }
       note(arguments.uint(0), focused)
-      let keysym = keys.keysym(of: arguments.uint(2))
-      if keysym != 0 { input.deliver(.key(keysym)) }
+      press(key)
+      guard keys.repeats(key), let delay = repetition.begin(key) else { return }
+      pressAgain(after: delay, in: repetition.number)
     case 4: keys.setModifiers(arguments.uint(1), arguments.uint(2), arguments.uint(3), layout: arguments.uint(4))
+    case 5: repetition.set(rate: arguments.int(0), delay: arguments.int(1))
     default: break
+    }
+  }
+
+  private func press(_ key: UInt32) {
+    let keysym = keys.keysym(of: key)
+    if keysym != 0 { globals.input(of: focused)?.deliver(.key(keysym)) }
+  }
+
+  private func pressAgain(after delay: Duration, in number: Int) {
+    loop.perform(after: delay) { [weak self] in
+      guard let self, number == repetition.number, let key = repetition.key, let interval = repetition.interval else {
+        return
+      }
+      press(key)
+      pressAgain(after: interval, in: number)
+    }
+  }
+
+  /// A key that is held is pressed again and again by the program, as the compositor asks for, and not by the compositor.
+  private struct Repetition {
+    /// The one that is held.
+    private(set) var key: UInt32?
+    /// Of the key presses: what was meant for an earlier one is not done any more.
+    private(set) var number = 0
+    /// From one time to the next; nil where keys do not repeat.
+    private(set) var interval: Duration?
+    private var delay = Duration.zero
+
+    /// - Parameters:
+    ///   - rate: times a second; 0 for none.
+    ///   - delay: before the first time, in milliseconds.
+    mutating func set(rate: Int, delay: Int) {
+      interval = rate > 0 ? .nanoseconds(1_000_000_000 / Int64(rate)) : nil
+      self.delay = .milliseconds(max(0, delay))
+      if rate <= 0 { end() }
+    }
+
+    /// - Returns: when it is pressed again; nil where keys do not repeat.
+    mutating func begin(_ key: UInt32) -> Duration? {
+      end()
+      guard interval != nil else { return nil }
+      self.key = key
+      return delay
+    }
+
+    mutating func end() {
+      key = nil
+      number += 1
     }
   }
 
@@ -238,5 +297,10 @@ final class WaylandKeyboard {
   func keysym(of key: UInt32) -> UInt32 {
     // Layouts count from 8 on, as X11 does.
     state.map { xkb_state_key_get_one_sym($0, key + 8) } ?? 0
+  }
+
+  /// Whether the key is pressed again and again while it is held: not those for capital letters and the like.
+  func repeats(_ key: UInt32) -> Bool {
+    state.map { xkb_keymap_key_repeats(xkb_state_get_keymap($0), key + 8) != 0 } ?? false
   }
 }

@@ -5,6 +5,8 @@ import PipSink
 final class X11AppWindow: X11Window, NativeAppWindow {
   private let options: BackgroundOptions
   private var isShown = false
+  /// Whether the window manager had it fill the screen last.
+  private var wasFullscreen = false
 
   /// - Parameters:
   ///   - size: in units.
@@ -28,6 +30,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   func show() {
     guard !isShown else { return }
     isShown = true
+    wasFullscreen = isFullscreen
     // Window managers forget it when a window is hidden.
     let states = isFullscreen ? [screen.atoms[.stateFullscreen]] : []
     connection.set(screen.atoms[.state], of: id, to: states, type: UInt32(XCB_ATOM_ATOM.rawValue))
@@ -40,12 +43,28 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     unmap()
   }
 
-  var isFullscreen = false {
-    didSet {
-      guard isShown, isFullscreen != oldValue else { return }
-      // 1 adds a state and 0 takes it away; the last number says that a program asks for it.
-      send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
-    }
+  /// What was asked for last, here or of the window manager.
+  private(set) var isFullscreen = false
+
+  func setFullscreen(_ isFullscreen: Bool) {
+    guard self.isFullscreen != isFullscreen else { return }
+    self.isFullscreen = isFullscreen
+    guard isShown else { return }
+    // 1 adds a state and 0 takes it away; the last number says that a program asks for it.
+    send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
+  }
+
+  override func handle(_ event: WindowEvent) {
+    if case .stateChanged = event { noteFullscreen() }
+    super.handle(event)
+  }
+
+  /// The window manager's own key changes it, too. While what was asked for is on its way, nothing changes.
+  private func noteFullscreen() {
+    guard isShown else { return }
+    let isFull = connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen])
+    if isFull != wasFullscreen { isFullscreen = isFull }
+    wasFullscreen = isFull
   }
 
   func present() {
