@@ -95,6 +95,10 @@ struct ElementProperty: Sendable {
       "Whether the stream's sound is off, as the windows show it and their button switches it: playbin's mute where "
         + "the element is in one, else for the application to follow (notify::muted) and to set",
       get: { $0.isMuted }, set: { $0.set(isMuted: $1) }),
+    boolean(
+      "camera-off", "Camera off",
+      "Whether the camera behind the stream is off: its place in the app says so instead of showing pictures, and "
+        + "picture-in-picture goes on with another stream", whenPlaying, \.isCameraOff),
     // GstVideoDirection's.
     ElementProperty(name: "video-direction") {
       nil

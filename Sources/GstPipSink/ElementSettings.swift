@@ -29,6 +29,8 @@ struct ElementSettings: Sendable {
   var rateLimit = 0.0
   /// Processors by name: "grayscale,rotate:90".
   var process: String?
+  /// Whether the camera behind the stream is off, as the application says.
+  var isCameraOff = false
   var isAutomatic = false
   /// Whether the session is on the session bus.
   var isOnBus = false

@@ -14,6 +14,8 @@ final class SessionInterface {
   /// Whether it has been said that there is no such stream.
   private var isAbsenceReported = false
   private var secondStream = SecondStreamRequest()
+  /// The streams whose elements have said that.
+  private var camerasOff: Set<StreamID> = []
   private var service: SessionService?
   /// What applications have been asked for.
   private(set) var requests: [StreamID: ToggleRequest] = [:]
@@ -75,6 +77,7 @@ final class SessionInterface {
   func remove(_ member: SessionMember) {
     members.removeAll { $0 === member }
     requests[member.streamID] = nil
+    camerasOff.remove(member.streamID)
     if awaited == member.streamID { awaited = nil }
     // It is not there if it could not be shown.
     try? session.removeStream(member.streamID)
@@ -89,6 +92,12 @@ final class SessionInterface {
   /// Does what a stream's settings say now.
   func apply(_ member: SessionMember) {
     member.layer.videoGravity = member.settings.gravity
+    let isCameraOff = member.settings.isCameraOff
+    // Others may have said something of it, on D-Bus.
+    if camerasOff.contains(member.streamID) != isCameraOff {
+      if isCameraOff { camerasOff.insert(member.streamID) } else { camerasOff.remove(member.streamID) }
+      session.engine.setCameraState(isCameraOff ? .off : .on, of: member.streamID)
+    }
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // It may have been in a window of its application's when the display was told.
