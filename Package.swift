@@ -30,6 +30,7 @@ let package = Package(
     .library(name: "PipSink", targets: ["PipSink"]),
     .library(name: "PipSinkWindows", targets: ["PipSinkWindows"]),
     .library(name: "PipSinkGTK", targets: ["PipSinkGTK"]),
+    .library(name: "PipSinkGTK4", targets: ["PipSinkGTK4"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
     // For what an app does with these C libraries itself.
@@ -84,6 +85,9 @@ let package = Package(
       dependencies: ["PipSink", "PipSinkWindows", "CGTK"],
       swiftSettings: warnings
     ),
+    // GTK 4 is no dependency: its functions are found in programs that have it.
+    .target(
+      name: "PipSinkGTK4", dependencies: ["CGStreamer", "PipSink", "PipSinkWindows"], swiftSettings: warnings),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .target(
       name: "PipSinkDBus",
@@ -92,7 +96,7 @@ let package = Package(
     ),
     .target(
       name: "GstPipSink",
-      dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkWindows"],
+      dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK4", "PipSinkWindows"],
       swiftSettings: warnings
     ),
     .executableTarget(
@@ -129,7 +133,7 @@ let package = Package(
       ],
       exclude: [
         "host-sleep.c", "host-loop.py", "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py",
-        "state-changes.py", "foreign-window.c", "foreign-surface.c",
+        "state-changes.py", "foreign-window.c", "foreign-surface.c", "paintable.py",
       ],
       swiftSettings: warnings
     ),

@@ -14,7 +14,7 @@ test_packages="
   xvfb xserver-xephyr openbox xcompmgr x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
   python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
   pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
-  gir1.2-gtk-4.0 libsdl2-2.0-0 python3-pyqt6 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
+  gir1.2-gtk-4.0 libgtk-4-dev libsdl2-2.0-0 python3-pyqt6 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
 "
 
 case "${1:-}" in

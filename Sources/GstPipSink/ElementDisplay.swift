@@ -1,8 +1,9 @@
 import PipSink
+import PipSinkGTK4
 import PipSinkWindows
 
 /// Where the elements of a session are shown: in windows of PipSink's own, the app's one opened when a stream is shown
-/// there; in the window that an element's application has for it; or in memory.
+/// there; in the window or the paintable that an element's application has for it; or in memory.
 final class ElementDisplay: SessionDisplay {
   private let base: any SessionDisplay
   /// Streams whose picture-in-picture window the user has closed while the app had none: that is no wish for one.
@@ -12,6 +13,8 @@ final class ElementDisplay: SessionDisplay {
   var pictureInPictureStreamID: (() -> StreamID?)?
   /// Of streams in windows of their applications'.
   private var foreign: [StreamID: ForeignWindow] = [:]
+  /// Of streams that their applications show with GTK 4.
+  private var paintables: [StreamID: VideoPaintable] = [:]
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ surface: ElementSurface) throws(PipSinkError) {
@@ -59,11 +62,22 @@ final class ElementDisplay: SessionDisplay {
   /// Shows a stream where its settings say now.
   func show(_ member: SessionMember) throws(PipSinkError) {
     let (id, settings) = (member.streamID, member.settings)
+    if let paintable = paintables[id] ?? member.paintable { return show(member, in: paintable) }
     guard base is OffscreenDisplay || !settings.window.isUsable else {
       return try show(member, in: settings, until: .now.advanced(by: Self.patience))
     }
     if foreign.removeValue(forKey: id) != nil { member.layer.detach() }
     try base.add(member.layer, for: id)
+  }
+
+  private func show(_ member: SessionMember, in paintable: VideoPaintable) {
+    guard paintables[member.streamID] == nil else { return }
+    paintables[member.streamID] = paintable
+    foreign[member.streamID] = nil
+    base.removeStream(member.streamID)
+    // The session's window was opened for the stream before the application asked for the paintable.
+    if let windows = base as? WindowDisplay, windows.shownStreamIDs.isEmpty { windows.hide() }
+    member.layer.attach(to: paintable)
   }
 
   /// A window that a toolkit has just made is unknown to the display server until the toolkit sends what it has asked for.
@@ -110,6 +124,7 @@ final class ElementDisplay: SessionDisplay {
   func removeStream(_ streamID: StreamID) {
     base.removeStream(streamID)
     foreign[streamID] = nil
+    paintables.removeValue(forKey: streamID)?.placeholder = nil
     closed.remove(streamID)
     members.removeValue(forKey: streamID)?.layer.detach()
   }
@@ -127,15 +142,21 @@ final class ElementDisplay: SessionDisplay {
   }
 
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
+    if let paintable = paintables[streamID] {
+      // What an application does about a stream's beginning and end is its own business.
+      paintable.placeholder = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder : nil
+      return
+    }
     guard !closed.contains(streamID) else { return }
     if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
   }
 
   func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
-    if foreign[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
+    if foreign[streamID] == nil, paintables[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
   }
 
-  var canPresent: Bool { base.canPresent }
+  /// An application shows its own window, when it is told that the user wants that.
+  var canPresent: Bool { base.canPresent || !paintables.isEmpty }
   func present() { base.present() }
   func watchBackground(_ isWatched: Bool) { base.watchBackground(isWatched) }
 }

@@ -14,6 +14,9 @@ struct ElementProperty: Sendable {
   private static let whenReady = GParamFlags(rawValue: readWrite | 1 << 10)
   private static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
 
+  /// G_TYPE_OBJECT, a macro with a cast.
+  private static let objectType = GType(20 << 2)
+
   /// A property's number in GObject is its place, counted from 1.
   static let all: [ElementProperty] = [
     ElementProperty(name: "stream-id") {
@@ -95,6 +98,16 @@ struct ElementProperty: Sendable {
       "Whether the stream's sound is off, as the windows show it and their button switches it: playbin's mute where "
         + "the element is in one, else for the application to follow (notify::muted) and to set",
       get: { $0.isMuted }, set: { $0.set(isMuted: $1) }),
+    ElementProperty(name: "paintable") {
+      g_param_spec_object(
+        "paintable", "Paintable",
+        "A GdkPaintable that shows the stream in the app instead of a window, in programs with GTK 4: for "
+          + "Gtk.Picture.new_for_paintable(); null in others", objectType,
+        GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+    } set: { _, _ in
+    } get: { state, value in
+      state.getPaintable(value)
+    },
     boolean(
       "camera-off", "Camera off",
       "Whether the camera behind the stream is off: its place in the app says so instead of showing pictures, and "

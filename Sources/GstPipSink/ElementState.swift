@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkGTK4
 import Synchronization
 
 /// The Swift state of one element, from its making to its end.
@@ -12,6 +13,10 @@ final class ElementState: @unchecked Sendable {
   /// The settings' direction, which the streaming thread asks for with every frame: without their lock.
   private let direction = Atomic(ElementSettings().direction.rawValue)
   let playback = Locked(ElementPlayback())
+  /// For a GTK 4 application; nil while that has not asked for it.
+  let paintable = Locked<VideoPaintable?>(nil)
+  /// Why there is none although it was asked for; nil when the application has been told.
+  private let paintableError = Locked<PipSinkError?>(nil)
   private let membership = Locked<SessionMember?>(nil)
   /// The engine that runs the element and takes its frames, which the session has nothing to do with then.
   private let engine = Locked<(consumer: any StreamElementConsumer, chain: ProcessorChain)?>(nil)
@@ -60,6 +65,34 @@ final class ElementState: @unchecked Sendable {
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }
 
+  /// Gives the application what it shows the stream in, and from then on shows it there; null where that has no GTK 4.
+  func getPaintable(_ value: UnsafeMutablePointer<GValue>) {
+    do throws(PipSinkError) {
+      let made = try paintable.withLock { paintable throws(PipSinkError) in
+        let made = if let known = paintable { known } else { try VideoPaintable() }
+        paintable = made
+        return made
+      }
+      paintableError.withLock { $0 = nil }
+      g_value_set_object(value, made.unsafePaintable)
+      member?.apply()
+    } catch {
+      paintableError.withLock { $0 = error }
+      if membership.withLock({ $0 != nil }) { warnOfNoPaintable() }
+    }
+  }
+
+  /// Tells the application, if it has asked for a paintable that cannot be.
+  private func warnOfNoPaintable() {
+    let error = paintableError.withLock { error in
+      defer { error = nil }
+      return error
+    }
+    guard let error else { return }
+    reference.post(
+      "There is no paintable.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
+  }
+
   func set(mode: ElementMode) {
     box.withLock { $0.mode = mode }
     member?.perform(mode == .pip ? .start : .stop)
@@ -96,14 +129,19 @@ final class ElementState: @unchecked Sendable {
   }
 
   func start() -> gboolean {
-    reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
+    warnOfNoPaintable()
+    // Whoever shows the paintable has no window for it.
+    if paintable.withLock({ $0?.isShared != true }) {
+      reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
+    }
     let id = streamID
     do throws(PipSinkError) {
       if let chain = engine.withLock({ $0?.chain }) {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
       } else {
-        let member = try Session.join(streamID: id, element: reference, settings: box, playback: playback)
+        let member = try Session.join(
+          streamID: id, element: reference, settings: box, playback: playback, paintable: paintable)
         chain = member.chain
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }

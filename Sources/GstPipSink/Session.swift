@@ -1,5 +1,6 @@
 import CGStreamer
 import PipSink
+import PipSinkGTK4
 
 /// What the elements of one name share: the window, picture-in-picture, and the routing. It lives from the first element's
 /// start to the last one's stop.
@@ -31,7 +32,8 @@ final class Session: Sendable {
   ///
   /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and what the settings' processors throw.
   static func join(
-    streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>, playback: Locked<ElementPlayback>
+    streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
+    playback: Locked<ElementPlayback>, paintable: Locked<VideoPaintable?>
   ) throws(PipSinkError) -> SessionMember {
     let current = settings.withLock { $0 }
     let processors = try current.makeProcessors()
@@ -43,8 +45,8 @@ final class Session: Sendable {
       }
       sessions[key] = session
       let member = SessionMember(
-        streamID: streamID, element: element, settings: settings, playback: playback, processors: processors,
-        session: session)
+        streamID: streamID, element: element, settings: settings, playback: playback, paintable: paintable,
+        processors: processors, session: session)
       session.members.withLock { $0.append(member) }
       return member
     }

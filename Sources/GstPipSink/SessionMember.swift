@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkGTK4
 import PipSinkWindows
 
 /// What an element asks its session for, with the signal by which its application does.
@@ -21,6 +22,7 @@ final class SessionMember: Sendable {
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
   private let playback: Locked<ElementPlayback>
+  private let paintableBox: Locked<VideoPaintable?>
 
   /// The application's window that the stream may be shown in.
   private struct ApplicationWindow {
@@ -32,13 +34,15 @@ final class SessionMember: Sendable {
 
   init(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
-    playback: Locked<ElementPlayback>, processors: [any FrameProcessor], session: Session
+    playback: Locked<ElementPlayback>, paintable: Locked<VideoPaintable?>, processors: [any FrameProcessor],
+    session: Session
   ) {
     self.streamID = streamID
     self.element = element
     self.session = session
     box = settings
     self.playback = playback
+    paintableBox = paintable
     window.withLock { $0.handle = settings.withLock { $0.window } }
     layer = SampleBufferDisplayLayer(name: streamID.rawValue)
     session.router.setLayer(layer, for: streamID)
@@ -69,6 +73,10 @@ final class SessionMember: Sendable {
   func notePlayback() {
     session.post(for: self) { $0.updatePlayback() }
   }
+
+  /// What a GTK 4 application shows the stream in; nil while it has none. Who only looks at the element's properties, as
+  /// tools do, keeps none.
+  var paintable: VideoPaintable? { paintableBox.withLock { $0.flatMap { $0.isShared ? $0 : nil } } }
 
   var settings: ElementSettings { box.withLock { $0 } }
   var statistics: StreamStatistics? { session.router.statistics(of: streamID) }

@@ -8,6 +8,8 @@ extension PipSinkError {
     case resourceExhausted(ProcessResource, inUse: Int, limit: Int?)
     /// No window can be shown.
     case displayUnavailable(reason: String)
+    /// A stream's picture cannot be a toolkit's, such as GTK 4's, because the program has not loaded it.
+    case toolkitUnavailable(String, reason: String)
     /// The session bus (D-Bus) cannot be reached.
     case sessionBusUnavailable(reason: String)
     /// Another process gave an argument that makes no sense.
@@ -32,6 +34,10 @@ extension PipSinkError {
           "set DBUS_SESSION_BUS_ADDRESS, or start the program by dbus-run-session")
       case .invalidArgument(let name, let reason):
         Text(1404, "the argument \"\(name)\" cannot be taken: \(reason)")
+      case .toolkitUnavailable(let toolkit, let reason):
+        Text(
+          1405, "\(toolkit) cannot be used: \(reason)",
+          "load \(toolkit) before the picture is asked for, as a program does that is linked with it")
       }
     }
   }

@@ -22,7 +22,8 @@ enum ExitStatus: Int32 {
     self =
       switch error {
       case .pipeline(.missingElements), .system(.gstreamerUnavailable), .system(.displayUnavailable),
-        .system(.sessionBusUnavailable), .pictureInPicture(.unsupported), .pictureInPicture(.windowLost):
+        .system(.sessionBusUnavailable), .system(.toolkitUnavailable), .pictureInPicture(.unsupported),
+        .pictureInPicture(.windowLost):
         .unavailable
       case .system(.resourceExhausted): .exhausted
       case .stream(.unknown), .frame(.invalidSize), .frame(.unknownProcessor), .frame(.invalidProcessorArgument),

@@ -140,6 +140,15 @@ import Testing
     #expect(result.remarks.first == "x11: on Xvfb, whose time is counted")
   }
 
+  @Test(.enabled(if: XServer.isInstalled && HostProgramTests.Loop.installed.contains(.gtk4) && Plugin.isUsable))
+  func aWidgetOfGTK4IsComparedWithGStreamersOwn() async throws {
+    let result = try await run([
+      "present", "--surface", "gtk4", "--sizes", "64x36", "--format", "I420", "--seconds", "0.5", "--rounds", "1",
+    ])
+    #expect(result.measurement("gtk4, I420 to 64x36", "PipSink, ms") != nil)
+    #expect(result.remarks.first == "gtk4: on Xvfb, whose time is counted")
+  }
+
   @Test(.enabled(if: XServer.isInstalled)) func switchesAreMeasuredInWindows() async throws {
     let server = try await XServer()
     let result = try await run(

@@ -28,6 +28,7 @@ import Testing
     + [
       .gstreamerUnavailable(reason: "r"), .resourceExhausted(.threads, inUse: 3, limit: nil),
       .displayUnavailable(reason: "r"), .sessionBusUnavailable(reason: "r"), .invalidArgument("n", reason: "r"),
+      .toolkitUnavailable("GTK 4", reason: "r"),
     ].map { .system($0) }
 
   @Test func noTwoErrorsHaveOneCodeAndASubjectsCodesAreOneHundred() {

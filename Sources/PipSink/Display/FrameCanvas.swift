@@ -41,4 +41,11 @@ package struct FrameCanvas: ~Copyable {
     guard size.isValid else { return }
     Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)).fillBlack()
   }
+
+  /// Sets the alpha byte of every pixel to 255, for surfaces that would see through what a frame with an alpha channel
+  /// left there.
+  package static func makeOpaque(_ pixels: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize) {
+    guard size.isValid else { return }
+    ColorConversion.makeOpaque(Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)))
+  }
 }

@@ -69,7 +69,7 @@ extension PixelFormat {
     }
   }
 
-  var hasAlpha: Bool { self == .bgra || self == .rgba || self == .argb }
+  package var hasAlpha: Bool { self == .bgra || self == .rgba || self == .argb }
 
   /// YV12 is I420 with its chroma planes exchanged.
   var withChromaInOrder: PixelFormat { self == .yv12 ? .i420 : self }

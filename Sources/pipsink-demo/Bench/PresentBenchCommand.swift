@@ -9,11 +9,16 @@ struct PresentBenchCommand: AsyncParsableCommand {
     discussion: """
       A picture in memory is made with the linear filter, and compared with memcpy of the bytes that are read and of those that are \
       written, each size in a process of its own in every round. A window's time is that of the program and of the display server, less what the source takes by itself. X11 windows are \
-      on DISPLAY, or else on an Xvfb that is started for this; Wayland windows on WAYLAND_DISPLAY.
+      on DISPLAY, or else on an Xvfb that is started for this; Wayland windows on WAYLAND_DISPLAY. GTK 4's widget is a GtkPicture of \
+      the element's paintable in a program in Python, on DISPLAY or an Xvfb, too; GSK_RENDERER says what GTK draws with, cairo by \
+      default.
       """)
 
   enum Surface: String, CaseIterable, ExpressibleByArgument {
-    case offscreen, x11, wayland
+    case offscreen, x11, wayland, gtk4
+
+    /// Those that are measured where nobody says which: they need no other toolkit.
+    static let usual: [Surface] = [.offscreen, .x11, .wayland]
 
     /// What GStreamer shows such a window with; `%` is the window's size in caps.
     var alternatives: [(sink: String, elements: String)] {
@@ -27,13 +32,19 @@ struct PresentBenchCommand: AsyncParsableCommand {
           ("gtksink", "videoscale ! videoconvert ! % ! gtksink"),
         ]
       case .wayland: [("waylandsink", "videoscale ! videoconvert ! % ! waylandsink")]
+      case .gtk4:
+        [
+          ("gtk4paintablesink", "videoconvertscale ! gtk4paintablesink"),
+          ("gtk4paintablesink", "videoconvertscale ! % ! gtk4paintablesink"),
+          ("gtksink", "videoconvertscale ! gtksink"), ("gtksink", "videoconvertscale ! % ! gtksink"),
+        ]
       }
     }
   }
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "Only these surfaces. Repeatable; all by default.")
+  @Option(help: "Only these surfaces. Repeatable; all but gtk4 by default.")
   var surface: [Surface] = []
 
   @Option(help: "The frames' pixel formats, as in caps. Repeatable; I420 and NV12 by default.")
@@ -64,12 +75,12 @@ struct PresentBenchCommand: AsyncParsableCommand {
       let processes = OwnProcesses()
       var samples = Samples()
       var remarks: [String] = []
-      for surface in surface.isEmpty ? Surface.allCases : surface {
+      for surface in surface.isEmpty ? Surface.usual : surface {
         switch surface {
         case .offscreen: try await measureOffscreen(&samples, in: processes)
-        case .x11, .wayland:
+        case .x11, .wayland, .gtk4:
           do {
-            let display = try surface == .x11 ? PresentDisplay.x11() : PresentDisplay.wayland()
+            let display = try surface == .wayland ? PresentDisplay.wayland() : PresentDisplay.x11()
             remarks += try await measureWindows(surface, on: display, &samples, in: processes)
           } catch let error as DemoError where error.status == .unavailable && self.surface.isEmpty {
             remarks.append("\(surface.rawValue) was not measured: \(error.message)")
@@ -140,10 +151,14 @@ struct PresentBenchCommand: AsyncParsableCommand {
         let base = try await time(.base(source))
         for size in sizes.sizes {
           let name = "\(surface.rawValue), \(format.rawValue) to \(size)"
-          let ours = try await time(.pipSink(source, window: size)) - base
+          let ours =
+            try await time(surface == .gtk4 ? .widget(source, window: size) : .pipSink(source, window: size)) - base
           var theirs: [(title: String, time: Double)] = []
           for alternative in there {
-            let program = PresentProgram.gstreamer(source, alternative.elements, window: size)
+            let program =
+              surface == .gtk4
+              ? PresentProgram.widget(source, alternative.elements, window: size)
+              : PresentProgram.gstreamer(source, alternative.elements, window: size)
             do {
               theirs.append((program.title, try await time(program) - base))
             } catch let error as DemoError where error.status == .failed {
@@ -154,6 +169,11 @@ struct PresentBenchCommand: AsyncParsableCommand {
           }
           if let best = theirs.map(\.time).min(), best > 0 {
             samples.add(ours / best, name, "PipSink / the best of GStreamer", unit: "ratio")
+          }
+          if surface == .gtk4 {
+            for (title, time) in theirs where time > 0 {
+              samples.add(ours / time, name, "PipSink / \(title)", unit: "ratio")
+            }
           }
           for (title, time) in [(PresentProgram.pipSinkTitle, ours)] + theirs {
             samples.add(time, name, "\(title), ms", unit: "ms")

@@ -6,6 +6,7 @@ struct PresentProgram {
   let title: String
   let program: String
   let arguments: [String]
+  var environment: [String: String] = [:]
 
   static let pipSinkTitle = "PipSink"
 
@@ -37,7 +38,8 @@ struct PresentProgram {
     defer { state.remove() }
     let process = try processes.start(
       program, arguments,
-      environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 })
+      environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 }
+        .merging(environment) { $1 })
     defer { process.end() }
     // Until the window is there and pictures flow.
     try await Task.sleep(for: .seconds(min(1.5, seconds)))

@@ -1,0 +1,140 @@
+import CGStreamer
+import Glibc
+import PipSink
+
+/// GTK 4's functions, found in a program that has the library already.
+///
+/// Nothing here links GTK 4, and nothing loads it: a program without it, or with another GTK, stays as it is, and PipSink
+/// is built without GTK 4's headers. What is called are exported functions of GTK's stable interface, none newer than
+/// GTK 4.0 but where it says so.
+struct GTK4Library: Sendable {
+  typealias Object = UnsafeMutableRawPointer
+
+  let paintableType: @convention(c) @Sendable () -> GType
+  let invalidateContents: @convention(c) @Sendable (Object) -> Void
+  let invalidateSize: @convention(c) @Sendable (Object) -> Void
+  let snapshot: @convention(c) @Sendable (Object, _ snapshot: Object, _ width: Double, _ height: Double) -> Void
+  let makeEmptyPaintable: @convention(c) @Sendable (_ width: gint, _ height: gint) -> Object?
+  private let makeMemoryTexture:
+    @convention(c) @Sendable (_ width: gint, _ height: gint, _ format: guint, OpaquePointer, _ stride: gsize) -> Object?
+  private let makeSnapshot: @convention(c) @Sendable () -> Object?
+  /// The size is a graphene_size_t, two floats.
+  private let endSnapshot: @convention(c) @Sendable (Object, UnsafePointer<Float>) -> Object?
+  private let toplevels: @convention(c) @Sendable () -> Object?
+  private let itemCount: @convention(c) @Sendable (Object) -> guint
+  private let item: @convention(c) @Sendable (Object, guint) -> Object?
+  private let surface: @convention(c) @Sendable (_ native: Object) -> Object?
+  private let isMapped: @convention(c) @Sendable (_ surface: Object) -> gboolean
+  private let scaleFactor: @convention(c) @Sendable (_ surface: Object) -> gint
+  /// Since GTK 4.12.
+  private let scale: (@convention(c) @Sendable (_ surface: Object) -> Double)?
+
+  static let name = "GTK 4"
+  private static let file = "libgtk-4.so.1"
+  private static let found = Locked<GTK4Library?>(nil)
+
+  /// The functions of the GTK 4 in this process. A program that has none yet may have it later, and is looked at again.
+  ///
+  /// - Throws: ``PipSinkError/System/toolkitUnavailable(_:reason:)``.
+  static func inProcess() throws(PipSinkError) -> GTK4Library {
+    try found.withLock { found throws(PipSinkError) in
+      if let found { return found }
+      // The handle is kept: GTK registers types, and so cannot be unloaded anyway.
+      guard let handle = dlopen(file, RTLD_NOLOAD | RTLD_LAZY) else {
+        throw .system(.toolkitUnavailable(name, reason: "the program has not loaded \(file)"))
+      }
+      let library = try GTK4Library(Symbols(address: UInt(bitPattern: handle)))
+      found = library
+      return library
+    }
+  }
+
+  /// The exported functions of a library and of those that it is linked with.
+  private struct Symbols {
+    let address: UInt
+
+    func find<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
+      dlsym(UnsafeMutableRawPointer(bitPattern: address), name).map { unsafeBitCast($0, to: type) }
+    }
+
+    func require<Function>(_ name: String, as type: Function.Type = Function.self) throws(PipSinkError) -> Function {
+      guard let function = find(name, as: type) else {
+        throw .system(.toolkitUnavailable(GTK4Library.name, reason: "\(GTK4Library.file) has no function \(name)"))
+      }
+      return function
+    }
+  }
+
+  private init(_ symbols: Symbols) throws(PipSinkError) {
+    paintableType = try symbols.require("gdk_paintable_get_type")
+    invalidateContents = try symbols.require("gdk_paintable_invalidate_contents")
+    invalidateSize = try symbols.require("gdk_paintable_invalidate_size")
+    snapshot = try symbols.require("gdk_paintable_snapshot")
+    makeEmptyPaintable = try symbols.require("gdk_paintable_new_empty")
+    makeMemoryTexture = try symbols.require("gdk_memory_texture_new")
+    makeSnapshot = try symbols.require("gtk_snapshot_new")
+    endSnapshot = try symbols.require("gtk_snapshot_free_to_paintable")
+    toplevels = try symbols.require("gtk_window_get_toplevels")
+    itemCount = try symbols.require("g_list_model_get_n_items")
+    item = try symbols.require("g_list_model_get_item")
+    surface = try symbols.require("gtk_native_get_surface")
+    isMapped = try symbols.require("gdk_surface_get_mapped")
+    scaleFactor = try symbols.require("gdk_surface_get_scale_factor")
+    scale = symbols.find("gdk_surface_get_scale")
+  }
+
+  // MARK: - Textures
+
+  /// GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, of little-endian machines GTK's own format: it is copied where others are
+  /// converted.
+  private static let format: guint = 0
+
+  /// Makes a texture of BGRA pixels without transparency. GdkTextures are immutable, and so any thread may do it.
+  ///
+  /// - Parameter bytes: `4 * size.width` bytes a row; the texture has a reference of its own.
+  func makeTexture(_ size: PictureSize, _ bytes: OpaquePointer) -> PaintableTexture? {
+    makeMemoryTexture(gint(size.width), gint(size.height), Self.format, bytes, gsize(4 * size.width))
+      .map { PaintableTexture($0, size) }
+  }
+
+  /// Makes a paintable of a size that shows a texture for good. On GTK's thread.
+  ///
+  /// - Returns: a new reference.
+  func makeStill(_ texture: PaintableTexture, size: (width: Double, height: Double)) -> Object? {
+    guard let recorded = makeSnapshot() else { return nil }
+    snapshot(texture.object, recorded, size.width, size.height)
+    return endSnapshot(recorded, [Float(size.width), Float(size.height)])
+  }
+
+  // MARK: - Screens
+
+  /// Pixels for each of GTK's units, on GTK's thread: the largest of the program's windows that are shown, since a paintable
+  /// is not told in which of them it is drawn. 1.5, for instance, where GTK is 4.12 or later, and a whole number before.
+  func largestScale() -> Double {
+    guard let windows = toplevels() else { return 1 }
+    var largest = 0.0
+    for index in 0..<itemCount(windows) {
+      guard let window = item(windows, index) else { continue }
+      defer { g_object_unref(window) }
+      guard let surface = surface(window), isMapped(surface) != 0 else { continue }
+      largest = max(largest, scale?(surface) ?? Double(scaleFactor(surface)))
+    }
+    return largest > 0 ? largest : 1
+  }
+}
+
+/// A GdkTexture of a size in pixels, with a reference to it.
+///
+/// `@unchecked Sendable`: a GdkTexture never changes, and may be used and let go on every thread.
+final class PaintableTexture: @unchecked Sendable {
+  let object: UnsafeMutableRawPointer
+  let size: PictureSize
+
+  /// Owns the reference.
+  init(_ object: UnsafeMutableRawPointer, _ size: PictureSize) {
+    self.object = object
+    self.size = size
+  }
+
+  deinit { g_object_unref(object) }
+}

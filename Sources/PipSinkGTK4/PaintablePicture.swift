@@ -1,0 +1,266 @@
+import CGStreamer
+import PipSink
+import PipSinkWindows
+
+/// What a paintable shows: pictures that are made on a layer's presenting thread, at the size that GTK draws them at, and
+/// drawn on GTK's thread.
+///
+/// One picture at a time waits to be drawn. While it does, which it does for as long as GTK does not draw the paintable, no
+/// other is made: the layer keeps the newest frame, and is told when the picture has been drawn.
+final class PaintablePicture: Sendable {
+  typealias Size = (width: Double, height: Double)
+
+  private struct State {
+    /// Of the stream on square pixels, turned; nil before its first frame.
+    var displaySize: Size?
+    /// Made, and not drawn yet.
+    var made: PaintableTexture?
+    /// What was drawn last.
+    var drawn: PaintableTexture?
+    /// What frames are converted to, in pixels.
+    var demand = Demand()
+    /// Whether a frame was left out that could be shown now.
+    var hasSkipped = false
+    var placeholder: StreamPlaceholder?
+    /// The placeholder as it was drawn last.
+    var cover: (placeholder: StreamPlaceholder, scale: Double, texture: PaintableTexture)?
+    var convertedCount: UInt64 = 0
+    var needsDisplay: (@Sendable () -> Void)?
+    // What GTK is to be told.
+    var mustInvalidateSize = false
+    var isInvalidationQueued = false
+
+    var isVisible: Bool {
+      // GTK gives no place to what has no size. So the first frame is looked at in any case.
+      displaySize == nil || (placeholder == nil && made == nil && demand.size != nil)
+    }
+  }
+
+  private struct Drawing: ~Copyable {
+    var canvas = FrameCanvas()
+  }
+
+  let gtk: GTK4Library
+  private let state = Locked(State())
+  /// Of the presenting thread; the lock is there for a layer that follows another one.
+  private let drawing = Locked(Drawing())
+  private let memory = TextureMemory()
+  /// The paintable, which keeps this.
+  let object = WeakObject()
+
+  init(_ gtk: GTK4Library) { self.gtk = gtk }
+
+  var displaySize: Size? { state.withLock { $0.displaySize } }
+  /// In GTK's whole numbers; 0 by 0 before the first frame.
+  var intrinsicSize: (width: gint, height: gint) {
+    let size = displaySize ?? (0, 0)
+    return (gint(clamping: Int(nearest: size.width)), gint(clamping: Int(nearest: size.height)))
+  }
+
+  var renderSize: PictureSize? { state.withLock { $0.demand.size } }
+  var convertedFrameCount: UInt64 { state.withLock { $0.convertedCount } }
+
+  /// Asked before each frame; a frame that comes while it is false is left out.
+  var isVisible: Bool {
+    state.withLock { state in
+      if !state.isVisible { state.hasSkipped = true }
+      return state.isVisible
+    }
+  }
+
+  var needsDisplay: (@Sendable () -> Void)? {
+    get { state.withLock { $0.needsDisplay } }
+    set { state.withLock { $0.needsDisplay = newValue } }
+  }
+
+  var placeholder: StreamPlaceholder? {
+    get { state.withLock { $0.placeholder } }
+    set {
+      let handler = state.withLock { state -> (@Sendable () -> Void)? in
+        guard state.placeholder != newValue else { return nil }
+        state.placeholder = newValue
+        if newValue == nil { state.cover = nil }
+        queueInvalidation(&state)
+        return newValue == nil ? state.needsDisplay : nil
+      }
+      handler?()
+    }
+  }
+
+  // MARK: - On the presenting thread
+
+  func render(_ sampleBuffer: SampleBuffer) throws(PipSinkError) {
+    let display = sampleBuffer.formatDescription.displaySize
+    let turned = sampleBuffer.orientation.swapsSides ? (display.height, display.width) : display
+    let size = state.withLock { state in
+      if state.displaySize.map({ $0 != turned }) ?? true {
+        state.displaySize = turned
+        state.mustInvalidateSize = true
+        queueInvalidation(&state)
+      }
+      state.hasSkipped = false
+      return state.demand.size
+    }
+    // Otherwise GTK has not drawn it yet.
+    guard let size else { return }
+    let texture = try makeTexture(size) { pixels, stride throws(PipSinkError) in
+      try drawing.withLock { drawing throws(PipSinkError) in
+        // The paintable has the stream's shape, and who shows it keeps it or stretches it.
+        _ = try drawing.canvas.draw(sampleBuffer, gravity: .resize, on: pixels, stride: stride, size: size)
+      }
+      if sampleBuffer.formatDescription.pixelFormat.hasAlpha {
+        FrameCanvas.makeOpaque(pixels, stride: stride, size: size)
+      }
+    }
+    let replaced = state.withLock { state in
+      defer { state.made = texture }
+      state.convertedCount += 1
+      queueInvalidation(&state)
+      return state.made
+    }
+    _ = replaced
+  }
+
+  func removeImage() {
+    let removed = state.withLock { state in
+      defer { (state.made, state.drawn) = (nil, nil) }
+      state.hasSkipped = false
+      queueInvalidation(&state)
+      return (state.made, state.drawn)
+    }
+    _ = removed
+    memory.trim()
+  }
+
+  /// Has the next pictures made in other memory.
+  func rebuild() { memory.trim() }
+
+  private func makeTexture(
+    _ size: PictureSize, _ draw: (UnsafeMutablePointer<UInt8>, _ stride: Int) throws(PipSinkError) -> Void
+  ) throws(PipSinkError) -> PaintableTexture {
+    let block = try memory.make(size.width * size.height * 4)
+    try draw(block.pixels, size.width * 4)
+    guard let bytes = block.makeBytes() else { throw .frame(.outOfMemory(byteCount: block.byteCount)) }
+    defer { g_bytes_unref(bytes) }
+    guard let texture = gtk.makeTexture(size, bytes) else {
+      throw .frame(.invalidSize(width: size.width, height: size.height))
+    }
+    return texture
+  }
+
+  // MARK: - On GTK's thread
+
+  /// Draws it on a GdkSnapshot, in GTK's units.
+  func draw(on snapshot: UnsafeMutableRawPointer, width: Double, height: Double) {
+    let scale = gtk.largestScale()
+    let size = PictureSize(width: Int(nearest: width * scale), height: Int(nearest: height * scale))
+    guard size.isValid else { return }
+    let (texture, placeholder, replaced, handler) = state.withLock { state in
+      let replaced = state.made == nil ? nil : state.drawn
+      let isFirst = state.made != nil
+      if let made = state.made { (state.drawn, state.made) = (made, nil) }
+      state.demand.note(size, isFirst: isFirst)
+      let isSmall = state.drawn.map { size.width > $0.size.width || size.height > $0.size.height } ?? true
+      let mustTell = state.placeholder == nil && (state.hasSkipped || isSmall)
+      return (state.drawn, state.placeholder, replaced, mustTell ? state.needsDisplay : nil)
+    }
+    _ = replaced
+    if let placeholder {
+      if let cover = cover(placeholder, size, scale) { gtk.snapshot(cover.object, snapshot, width, height) }
+    } else if let texture {
+      gtk.snapshot(texture.object, snapshot, width, height)
+    }
+    handler?()
+  }
+
+  private func cover(_ placeholder: StreamPlaceholder, _ size: PictureSize, _ scale: Double) -> PaintableTexture? {
+    let known = state.withLock { $0.cover }
+    if let known, known.placeholder == placeholder, known.scale == scale, known.texture.size == size {
+      return known.texture
+    }
+    let made = try? makeTexture(size) { pixels, _ in
+      PlaceholderPicture.draw(placeholder, on: pixels, size: size, scale: scale)
+    }
+    if let made { state.withLock { $0.cover = (placeholder, scale, made) } }
+    return made
+  }
+
+  /// - Returns: a new paintable that shows for good what this one shows now.
+  func makeStill() -> UnsafeMutableRawPointer? {
+    let (texture, size) = state.withLock { state in
+      (state.placeholder == nil ? state.drawn : state.cover?.texture, state.displaySize)
+    }
+    guard let size, let texture else {
+      let (width, height) = intrinsicSize
+      return gtk.makeEmptyPaintable(width, height)
+    }
+    return gtk.makeStill(texture, size: size)
+  }
+
+  /// Has GTK's thread be told, once for all that happens until then.
+  private func queueInvalidation(_ state: inout State) {
+    guard !state.isInvalidationQueued, let object = object.strongReference() else { return }
+    state.isInvalidationQueued = true
+    // Never at once, as g_main_context_invoke() would do on whatever thread while nobody runs the main loop.
+    g_idle_add_full(
+      gint(G_PRIORITY_DEFAULT),
+      { object in
+        if let object { PaintableType.picture(of: object)?.invalidate(object) }
+        return 0
+      }, object, { object in g_object_unref(object) })
+  }
+
+  private func invalidate(_ object: UnsafeMutableRawPointer) {
+    let mustInvalidateSize = state.withLock { state in
+      defer { (state.isInvalidationQueued, state.mustInvalidateSize) = (false, false) }
+      return state.mustInvalidateSize
+    }
+    if mustInvalidateSize { gtk.invalidateSize(object) }
+    gtk.invalidateContents(object)
+  }
+}
+
+/// The size that pictures are made at: what was last asked for. Where several widgets show the paintable, it is as large as
+/// the largest of them wants it.
+private struct Demand {
+  /// nil before it is drawn for the first time.
+  private(set) var size: PictureSize?
+  /// The largest since the newest picture was drawn for the first time, and from there back to the one before.
+  private var current: PictureSize?
+  private var last: PictureSize?
+
+  /// - Parameter isFirst: whether a picture is drawn for the first time.
+  mutating func note(_ asked: PictureSize, isFirst: Bool) {
+    if isFirst { (last, current) = (current, nil) }
+    let new = Self.largest(asked, current)
+    current = new
+    size = Self.largest(new, last)
+  }
+
+  private static func largest(_ one: PictureSize, _ other: PictureSize?) -> PictureSize {
+    guard let other else { return one }
+    return PictureSize(width: max(one.width, other.width), height: max(one.height, other.height))
+  }
+}
+
+/// A GObject that is not kept alive.
+///
+/// `@unchecked Sendable`: a GWeakRef may be used from every thread.
+final class WeakObject: @unchecked Sendable {
+  private let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
+
+  init() {
+    reference.initialize(to: GWeakRef())
+    g_weak_ref_init(reference, nil)
+  }
+
+  deinit {
+    g_weak_ref_clear(reference)
+    reference.deallocate()
+  }
+
+  func set(_ object: UnsafeMutableRawPointer) { g_weak_ref_set(reference, object) }
+
+  /// - Returns: a new reference; nil when the object has gone.
+  func strongReference() -> UnsafeMutableRawPointer? { g_weak_ref_get(reference) }
+}

@@ -1,0 +1,246 @@
+"""Programs with and without GTK 4 that ask the element for its paintable. The first argument says which, by a function's name."""
+
+import gc
+import os
+import sys
+
+import gi
+
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, GObject, Gst  # noqa: E402
+
+Gst.init(None)
+context = GLib.MainContext.default()
+
+
+def wait(condition, seconds=30):
+    """Runs the main loop until `condition` holds."""
+    is_over = []
+    GLib.timeout_add(int(seconds * 1000), lambda: is_over.append(True))
+    GLib.timeout_add(10, lambda: not is_over)
+    while not condition():
+        if is_over:
+            sys.exit(f"{sys._getframe(1).f_lineno}: it did not happen within {seconds} s")
+        context.iteration(True)
+    is_over.append(True)
+
+
+def gtk():
+    gi.require_version("Gtk", "4.0")
+    from gi.repository import Gtk
+
+    Gtk.init()
+    return Gtk
+
+
+def window_for(paintable, size=(640, 360)):
+    window = gtk().Window(title="Paintable", decorated=False, default_width=size[0], default_height=size[1])
+    picture = gtk().Picture.new_for_paintable(paintable)
+    window.set_child(picture)
+    window.present()
+    return window, picture
+
+
+def received(sink):
+    return sink.props.stats.get_uint64("received").value
+
+
+class Contents:
+    """Counts the pictures that a paintable has shown or would show."""
+
+    def __init__(self, paintable):
+        self.count = 0
+        self.handler = paintable.connect("invalidate-contents", self.note)
+
+    def note(self, paintable):
+        self.count += 1
+
+
+def without_gtk():
+    pipeline = Gst.parse_launch("videotestsrc ! pipsink name=sink surface=offscreen")
+    sink = pipeline.get_by_name("sink")
+    assert sink.props.paintable is None
+    pipeline.set_state(Gst.State.PLAYING)
+    message = pipeline.get_bus().timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING | Gst.MessageType.ERROR)
+    warning = message.parse_warning()
+    print(warning[0].message, warning[1])
+    wait(lambda: received(sink) > 5)
+    assert sink.props.paintable is None
+    message = pipeline.get_bus().timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING)
+    assert message, "while it plays it warns at once"
+    # Who loads GTK later has it later.
+    gtk()
+    assert sink.props.paintable is not None
+    pipeline.set_state(Gst.State.NULL)
+
+
+def show():
+    """A stream in a window until that is closed: DESCRIPTION WIDTH HEIGHT."""
+    gtk()
+    pipeline = Gst.parse_launch(sys.argv[2] + " ! pipsink name=sink stream-id=a")
+    sink = pipeline.get_by_name("sink")
+    window, _ = window_for(sink.props.paintable, (int(sys.argv[3]), int(sys.argv[4])))
+    is_closed = []
+    window.connect("close-request", lambda _: is_closed.append(True))
+    pipeline.set_state(Gst.State.PLAYING)
+    wait(lambda: is_closed, 300)
+    pipeline.set_state(Gst.State.NULL)
+
+
+def sizes():
+    """The paintable has the stream's size and shape, and follows them."""
+    gtk()
+    pipeline = Gst.parse_launch(
+        "videotestsrc ! capsfilter name=caps caps=video/x-raw,width=720,height=576,pixel-aspect-ratio=16/15,framerate=30/1 "
+        "! taginject name=tags ! pipsink name=sink"
+    )
+    paintable = pipeline.get_by_name("sink").props.paintable
+    assert (paintable.get_intrinsic_width(), paintable.get_intrinsic_aspect_ratio()) == (0, 0)
+    changes = []
+    paintable.connect("invalidate-size", lambda paintable: changes.append(paintable.get_intrinsic_width()))
+    window, picture = window_for(paintable, (64, 64))
+    pipeline.set_state(Gst.State.PLAYING)
+
+    def is_shown(width, height):
+        wait(lambda: changes[-1:] == [width])
+        assert paintable.get_intrinsic_height() == height
+        assert abs(paintable.get_intrinsic_aspect_ratio() - width / height) < 1e-6
+
+    is_shown(768, 576)
+    pipeline.get_by_name("caps").props.caps = Gst.Caps.from_string("video/x-raw,width=320,height=180,framerate=30/1")
+    is_shown(320, 180)
+    pipeline.get_by_name("sink").props.video_direction = 1
+    is_shown(180, 320)
+    still = paintable.get_current_image()
+    assert (still.get_intrinsic_width(), still.get_intrinsic_height()) == (180, 320)
+    assert len(changes) == 3, changes
+    pipeline.set_state(Gst.State.NULL)
+
+
+def hidden():
+    """A picture that nobody sees is not made; where several widgets show it, it is made once."""
+    gtk()
+    pipeline = Gst.parse_launch("videotestsrc ! video/x-raw,width=320,height=180,framerate=60/1 ! pipsink name=sink")
+    sink = pipeline.get_by_name("sink")
+    paintable = sink.props.paintable
+    contents = Contents(paintable)
+    pipeline.set_state(Gst.State.PLAYING)
+
+    def stands_still():
+        """All that comes still is what was under way."""
+        (frames, pictures) = (received(sink), contents.count)
+        wait(lambda: received(sink) > frames + 60)
+        assert contents.count <= pictures + 1, f"{contents.count - pictures} pictures"
+
+    wait(lambda: received(sink) > 0)
+    stands_still()
+    window, picture = window_for(paintable)
+    wait(lambda: contents.count > 30)
+    window.set_visible(False)
+    stands_still()
+    window.set_visible(True)
+    before = contents.count
+    wait(lambda: contents.count > before + 30)
+    stack = gtk().Stack()
+    window.set_child(stack)
+    stack.add_named(picture, "picture")
+    stack.add_named(gtk().Label(label="Something else"), "label")
+    stack.set_visible_child_name("label")
+    stands_still()
+    stack.set_visible_child_name("picture")
+    before = contents.count
+    wait(lambda: contents.count > before + 30)
+    other, _ = window_for(paintable, (200, 100))
+    (frames, before) = (received(sink), contents.count)
+    wait(lambda: received(sink) > frames + 60)
+    assert 10 < contents.count - before <= received(sink) - frames + 2, contents.count - before
+    # One that stands still draws nothing again.
+    pipeline.set_state(Gst.State.PAUSED)
+    pipeline.get_state(Gst.CLOCK_TIME_NONE)
+    wait(lambda: False if context.pending() else True)
+    before = contents.count
+    is_over = []
+    GLib.timeout_add(500, lambda: is_over.append(True))
+    wait(lambda: is_over)
+    assert contents.count <= before + 2, contents.count - before
+    pipeline.set_state(Gst.State.NULL)
+
+
+def threads():
+    return len(os.listdir("/proc/self/task"))
+
+
+def lifetimes():
+    """Whoever goes first, the other one lives on; nobody is left at the end."""
+    gtk()
+    gone = []
+
+    def run(order):
+        pipeline = Gst.parse_launch("videotestsrc ! video/x-raw,width=320,height=180 ! pipsink name=sink")
+        sink = pipeline.get_by_name("sink")
+        paintable = sink.props.paintable
+        assert paintable == sink.props.paintable
+        contents = Contents(paintable)
+        paintable.weak_ref(lambda: gone.append("paintable"))
+        window, picture = window_for(paintable)
+        pipeline.set_state(Gst.State.PLAYING)
+        wait(lambda: contents.count > 5)
+        if order == "element first":
+            pipeline.set_state(Gst.State.NULL)
+            del pipeline, sink
+            gc.collect()
+            before = contents.count
+            picture.queue_draw()
+            assert paintable.get_intrinsic_width() == 320
+            assert paintable.get_current_image() is not None
+        paintable.disconnect(contents.handler)
+        window.destroy()
+        del window, picture, contents
+        if order == "paintable first":
+            del paintable
+            gc.collect()
+            frames = received(sink)
+            wait(lambda: received(sink) > frames + 10)
+            # The element has it, and a program that wants it again gets it.
+            paintable = sink.props.paintable
+            contents = Contents(paintable)
+            window, _ = window_for(paintable)
+            wait(lambda: contents.count > 5)
+            paintable.disconnect(contents.handler)
+            window.destroy()
+            del window, contents, _
+            pipeline.set_state(Gst.State.NULL)
+            del pipeline, sink
+        elif order == "while it plays":
+            # As a program does that is in a hurry.
+            pipeline.set_state(Gst.State.NULL)
+            del pipeline, sink
+        del paintable
+        gc.collect()
+
+    counts = []
+    for round in range(6):
+        for order in ("element first", "paintable first", "while it plays"):
+            before = len(gone)
+            run(order)
+            wait(lambda: gc.collect() is not None and len(gone) == before + 1)
+        wait(lambda: not context.pending())
+        counts.append(threads())
+    wait(lambda: threads() <= counts[0])
+
+
+def looked_at():
+    """Who only looks at all properties, as tools do, has the stream in its window as before."""
+    gtk()
+    pipeline = Gst.parse_launch("videotestsrc pattern=red ! pipsink name=sink")
+    sink = pipeline.get_by_name("sink")
+    Gst.debug_bin_to_dot_data(pipeline, Gst.DebugGraphDetails.ALL)
+    sink.get_property("paintable")
+    gc.collect()
+    pipeline.set_state(Gst.State.PLAYING)
+    print("playing", flush=True)
+    wait(lambda: False, 120)
+
+
+globals()[sys.argv[1]]()
+print("done")
