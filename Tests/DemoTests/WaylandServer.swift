@@ -31,11 +31,13 @@ final class WaylandServer {
   ///   - scale: pixels for each unit, in sway.
   ///   - hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
   ///   - monitorCount: of sway's monitors, of 1024x768 each, from left to right.
+  ///   - windowCount: of windows of another sway's that this one has room for, side by side: covered ones would show
+  ///     nothing.
   ///   - parent: the monitors are windows of that one, which can close them, and are called WL-1, WL-2 and so on; there is
   ///     no pointer then.
   init(
     _ compositor: Compositor, scale: Double = 1, hasPointer: Bool = true, monitorCount: Int = 1,
-    in parent: WaylandServer? = nil
+    windowCount: Int = 1, in parent: WaylandServer? = nil
   ) async throws {
     self.compositor = compositor
     if let parent {
@@ -60,10 +62,8 @@ final class WaylandServer {
     case .sway:
       try await Self.makeUser(owning: path)
       let config = folder.path("config")
-      try
-        "output HEADLESS-1 resolution 1024x768 position 0 0\noutput HEADLESS-2 resolution 1024x768 position 1024 0\noutput * bg #204060 solid_color scale \(scale)\nxwayland disable\ndefault_border none\nfocus_on_window_activation focus\nfor_window [app_id=wlroots] floating enable, resize set 1024 768\n"
-        .write(
-          toFile: config, atomically: true, encoding: .utf8)
+      try Self.configuration(scale: scale, windowCount: windowCount)
+        .write(toFile: config, atomically: true, encoding: .utf8)
       program = try RunningProgram(
         "/usr/bin/setpriv",
         ["--reuid=\(Self.user)", "--regid=\(Self.user)", "--clear-groups", "sway", "-c", config],
@@ -88,10 +88,37 @@ final class WaylandServer {
       try await self.outer.tool("xwininfo", "-root", "-tree").components(separatedBy: "1024x768+").count > monitorCount
     }
     try #require(isShown)
-    // Without a window manager they all lie in the same place. Those of later monitors have higher numbers.
-    for (index, window) in try await windows().enumerated() {
-      try await outer.tool("xdotool", "windowmove", "\(window)", "\(index * 1024)", "0")
+    guard monitorCount > 1 else { return }
+    // Without a window manager they all lie in the same place. Which window is whose, the first monitor's colour says.
+    let windows = try await windows()
+    for order in [windows, windows.reversed()] {
+      for (index, window) in order.enumerated() {
+        try await outer.tool("xdotool", "windowmove", "\(window)", "\(index * 1024)", "0")
+      }
+      _ = try await eventually { try await outer.screenshot().pixel(512, 384)[2] > 20 }
+      if try await outer.screenshot().pixel(512, 384)[2] < 35 { return }
     }
+    Issue.record("sway's first monitor is not to be seen")
+  }
+
+  /// The second monitor is a little redder than the first.
+  private static func configuration(scale: Double, windowCount: Int) -> String {
+    let windows = (1...windowCount).map { number in
+      """
+      for_window [app_id=wlroots title="WL-\(number)"] floating enable, resize set 1024 768, \
+      move absolute position \((number - 1) * 1024) 0
+      """
+    }
+    return """
+      output HEADLESS-1 resolution \(1024 * windowCount)x768 position 0 0
+      output HEADLESS-2 resolution 1024x768 position 1024 0
+      output * bg #204060 solid_color scale \(scale)
+      output X11-2 bg #304060 solid_color
+      xwayland disable
+      default_border none
+      focus_on_window_activation focus
+      \(windows.joined(separator: "\n"))
+      """
   }
 
   deinit {

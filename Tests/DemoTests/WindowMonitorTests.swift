@@ -148,7 +148,7 @@ import Testing
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func onSwayItGoesToItsMonitorWhenThatComesAndToAnotherOneWhenItGoes() async throws {
-    let parent = try await WaylandServer(.sway, hasPointer: false)
+    let parent = try await WaylandServer(.sway, hasPointer: false, windowCount: 4)
     let server = try await WaylandServer(.sway, in: parent)
     let unplug = { (name: String) in
       try await parent.swaymsg("[title=\(name)] kill")
