@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use.
-# Does nothing when all are there. Works as root, and through sudo otherwise.
+# Does nothing when all are there. Works as root, and through sudo otherwise. With --test it also gets PySide6, Qt for
+# Python, from Python's package index into .build/pyside6; where that cannot be had, its test says that it was not run.
 set -eu
 
 packages="
@@ -14,7 +15,7 @@ test_packages="
   xvfb xserver-xephyr openbox xcompmgr x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway grim weston
   python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
   pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
-  gir1.2-gtk-4.0 libgtk-4-dev libsdl2-2.0-0 python3-pyqt6 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
+  gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
 "
 
 case "${1:-}" in
@@ -36,7 +37,22 @@ for package in $packages; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+# One version, whose wheel Debian 12 and 13 can use. The folder has its name once all is in it.
+get_pyside() {
+  folder="$(dirname "$0")/../.build/pyside6"
+  [ ! -d "$folder" ] || return 0
+  mkdir -p "$(dirname "$folder")"
+  rm -rf "$folder.part"
+  /usr/bin/python3 -m pip --quiet --disable-pip-version-check --retries 1 install --no-compile --target "$folder.part" \
+    PySide6_Essentials==6.12.0 && mv "$folder.part" "$folder" && return 0
+  rm -rf "$folder.part"
+  echo "PySide6 could not be had: the test of the example for Qt will not be run." >&2
+}
+
+if [ -z "$missing" ]; then
+  [ "${1:-}" != --test ] || get_pyside
+  exit 0
+fi
 
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
@@ -52,3 +68,4 @@ export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
+[ "${1:-}" != --test ] || get_pyside

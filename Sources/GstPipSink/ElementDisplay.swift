@@ -13,6 +13,7 @@ final class ElementDisplay: SessionDisplay {
   var pictureInPictureStreamID: (() -> StreamID?)?
   /// Of streams in windows of their applications'.
   private var foreign: [StreamID: ForeignWindow] = [:]
+  private var placeholders: [StreamID: StreamPlaceholder] = [:]
   /// Of streams that their applications show with GTK 4.
   private var paintables: [StreamID: VideoPaintable] = [:]
 
@@ -92,7 +93,7 @@ final class ElementDisplay: SessionDisplay {
   ) throws(PipSinkError) {
     if foreign[member.streamID] == nil { base.removeStream(member.streamID) }
     if let known = foreign[member.streamID], known.handle == settings.window, known.mayBeUsed {
-      known.setRenderRectangle(settings.renderRectangle)
+      if known.setRenderRectangle(settings.renderRectangle), known.isDrawnByApplication { member.askForDrawing() }
       return
     }
     // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
@@ -100,7 +101,9 @@ final class ElementDisplay: SessionDisplay {
     do throws(PipSinkError) {
       guard let window = try ForeignWindow(settings.window, access, settings.renderRectangle) else { return }
       foreign[member.streamID] = window
+      window.show(placeholders[member.streamID])
       member.layer.attach(to: window.renderer)
+      if window.isDrawnByApplication { member.askForDrawing() }
     } catch {
       guard .now < deadline else { throw error }
       lookAgain(for: member, settings.window, until: deadline)
@@ -124,6 +127,7 @@ final class ElementDisplay: SessionDisplay {
   func removeStream(_ streamID: StreamID) {
     base.removeStream(streamID)
     foreign[streamID] = nil
+    placeholders[streamID] = nil
     paintables.removeValue(forKey: streamID)?.placeholder = nil
     closed.remove(streamID)
     members.removeValue(forKey: streamID)?.layer.detach()
@@ -148,7 +152,12 @@ final class ElementDisplay: SessionDisplay {
       return
     }
     guard !closed.contains(streamID) else { return }
-    if foreign[streamID] == nil { base.setPlaceholder(placeholder, for: streamID) }
+    placeholders[streamID] = placeholder
+    if let window = foreign[streamID] {
+      window.show(placeholder)
+    } else {
+      base.setPlaceholder(placeholder, for: streamID)
+    }
   }
 
   func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
@@ -156,7 +165,7 @@ final class ElementDisplay: SessionDisplay {
   }
 
   /// An application shows its own window, when it is told that the user wants that.
-  var canPresent: Bool { base.canPresent || !paintables.isEmpty }
+  var canPresent: Bool { base.canPresent || !foreign.isEmpty || !paintables.isEmpty }
   func present() { base.present() }
   func watchBackground(_ isWatched: Bool) { base.watchBackground(isWatched) }
 }

@@ -112,6 +112,17 @@ struct ElementProperty: Sendable {
       "camera-off", "Camera off",
       "Whether the camera behind the stream is off: its place in the app says so instead of showing pictures, and "
         + "picture-in-picture goes on with another stream", whenPlaying, \.isCameraOff),
+    ElementProperty(name: "wayland-display") {
+      g_param_spec_uint64(
+        "wayland-display", "Wayland display",
+        "The address of the application's wl_display, of whose surfaces window handles are then the addresses; what a "
+          + "GstContext says, for languages that cannot make one", 0, .max, 0, whenReady)
+    } set: { state, value in
+      let address = UInt(g_value_get_uint64(value))
+      state.set { $0.window.waylandDisplay = address }
+    } get: { state, value in
+      g_value_set_uint64(value, guint64(state.settings.window.waylandDisplay))
+    },
     // GstVideoDirection's.
     ElementProperty(name: "video-direction") {
       nil

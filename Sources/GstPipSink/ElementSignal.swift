@@ -34,6 +34,10 @@ struct ElementSignal {
     }
   }
 
+  /// Pictures have come to another place in a window that its application alone draws: they are seen there from its next
+  /// drawing on.
+  static let drawWindow = ElementSignal("draw-window")
+
   /// One of each, for its name and types.
   private static let examples: [PictureInPictureEvent] = [
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
@@ -44,7 +48,7 @@ struct ElementSignal {
 
   /// To be called when the element's class is made.
   static func install(on type: GType) {
-    for signal in examples.compactMap({ ElementSignal($0) }) {
+    for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow] {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
         signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, ElementValue.noType, guint(types.count), &types)

@@ -5,8 +5,11 @@ import PipSinkWindows
 /// to a Wayland compositor.
 struct ForeignWindow {
   let handle: WindowHandle
-  let renderer: any VideoRenderer
-  let setRenderRectangle: (PictureRect?) -> Void
+  let renderer: CoveredRenderer
+  /// Whether pictures come to a new place with the application's next drawing of the window.
+  let isDrawnByApplication: Bool
+  /// - Returns: whether it is another one than before.
+  let setRenderRectangle: (PictureRect?) -> Bool
   private let access: WindowAccess
 
   /// Whether the application has not taken it back.
@@ -23,8 +26,12 @@ struct ForeignWindow {
     guard let display = OpaquePointer(bitPattern: handle.waylandDisplay) else {
       let renderer = try X11WindowRenderer(windowID: handle.number, access: access)
       renderer.renderRectangle = rectangle
-      self.renderer = renderer
-      setRenderRectangle = { renderer.renderRectangle = $0 }
+      self.renderer = CoveredRenderer(renderer) { _ in 1 }
+      isDrawnByApplication = false
+      setRenderRectangle = { rectangle in
+        defer { renderer.renderRectangle = rectangle }
+        return renderer.renderRectangle != rectangle
+      }
       return
     }
     guard let surface = OpaquePointer(bitPattern: handle.number) else { return nil }
@@ -35,7 +42,19 @@ struct ForeignWindow {
     }
     guard let renderer = made else { return nil }
     renderer.renderRectangle = rectangle
-    self.renderer = renderer
-    setRenderRectangle = { renderer.renderRectangle = $0 }
+    self.renderer = CoveredRenderer(renderer) { pixels in
+      Double(pixels.width) / Double(renderer.renderRectangle?.width ?? pixels.width)
+    }
+    isDrawnByApplication = true
+    setRenderRectangle = { rectangle in
+      defer { renderer.renderRectangle = rectangle }
+      return renderer.renderRectangle != rectangle
+    }
+  }
+
+  /// Shows what stands instead of the picture, where that is more than that no frame comes: what an application does about
+  /// a stream's beginning and end is its own business.
+  func show(_ placeholder: StreamPlaceholder?) {
+    renderer.text = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder?.text : nil
   }
 }

@@ -16,6 +16,8 @@ final class SessionInterface {
   private var secondStream = SecondStreamRequest()
   /// The streams whose elements have said that.
   private var camerasOff: Set<StreamID> = []
+  /// Whether picture-in-picture has been there: from then on it begins with the stream that was in it last.
+  private var hasStarted = false
   private var service: SessionService?
   /// What applications have been asked for.
   private(set) var requests: [StreamID: ToggleRequest] = [:]
@@ -220,6 +222,11 @@ final class SessionInterface {
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
+    // The first one in the pipeline's order, as in the window: a bin starts its elements from the last one to the first.
+    case .display(.key("p")) where !hasStarted:
+      if let member = members.min(by: { $0.element.number < $1.element.number }) {
+        controller.streamSelector.select(member.wantedStreamID)
+      }
     case .display(.windowLost(let error)): owner.loseDisplay(error)
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break
@@ -229,6 +236,7 @@ final class SessionInterface {
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
     case .willStart:
+      hasStarted = true
       display.reopen()
       fitPictureInPicture()
     case .willStop(.closed):

@@ -148,6 +148,11 @@ final class SessionMember: Sendable {
     ElementSignal(event)?.emit(on: element, session: session.name, streamID: id ?? streamID)
   }
 
+  /// Has the application draw its window, which shows pictures in their new place.
+  func askForDrawing() {
+    ElementSignal.drawWindow.emit(on: element, session: session.name, streamID: streamID)
+  }
+
   /// What came of a request, or of what the user did.
   func note(_ mode: ElementMode) {
     let isNew = box.withLock { settings in

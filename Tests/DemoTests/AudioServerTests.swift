@@ -13,24 +13,6 @@ import Testing
     func consume(_ sampleBuffer: SampleBuffer) { count.withLock { $0 += 1 } }
   }
 
-  /// Hears what the server's sink plays.
-  private final class Ear: Sendable {
-    let engine: VideoEngine
-    private let level = Locked(0.0)
-    var amplitude: Double { level.withLock { $0 } }
-
-    init(_ server: PulseServer) throws {
-      engine = try VideoEngine(
-        .text(
-          AudioServerTests.video + "appsink name=ear pulsesrc server=\(server.address) device=null.monitor "
-            + "! audioconvert ! level interval=50000000 ! fakesink"))
-      engine.status.broadcast.observe { [level] event in
-        if case .audioLevel(_, let heard) = event { level.withLock { $0 = heard.linear } }
-      }
-      try engine.start { _ in Counter() }
-    }
-  }
-
   private static let video = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
 
   private func description(_ server: PulseServer, sink: String = "") -> PipelineDescription {

@@ -134,6 +134,7 @@ import Testing
     switch g_type_fundamental(value.g_type) >> 2 {
     case 5: g_value_set_boolean(&value, gboolean.random(in: 0...1, using: &generator))
     case 7: g_value_set_uint(&value, guint.random(in: 0...guint.max, using: &generator))
+    case 11: g_value_set_uint64(&value, guint64.random(in: 0...guint64.max, using: &generator))
     case 12: g_value_set_enum(&value, gint.random(in: -3...12, using: &generator))
     case 15: g_value_set_double(&value, Double.random(in: -1e6...1e6, using: &generator))
     case 16:

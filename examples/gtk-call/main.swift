@@ -8,58 +8,45 @@ var call: CallWindow?
 @MainActor
 final class CallWindow {
   private let session: PictureInPictureSession
-  private let display: WidgetDisplay
-  private let window: UnsafeMutablePointer<GtkWidget>
+  private let window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
 
   init(_ pipeline: PipelineDescription) throws {
-    // The streams' pictures are a widget of the app's. Where their windows were is not remembered.
-    display = try WidgetDisplay(placementPath: nil)
+    // The pictures are a widget of the app's. Where their windows were is not remembered.
+    let display = try WidgetDisplay(placementPath: nil)
     session = try PictureInPictureSession(pipeline, display: display)
-    window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
-    display.setWindow(window)
+    if let window { display.setWindow(window) }
     // Each stream has a picture-in-picture window for itself.
     for id in session.engine.streamIDs { try session.addPictureInPictureWindow(for: id) }
     session.startsAutomatically = true
-    buildWindow()
-    let session = session
-    Task { do { try await session.start() } catch { print("\(error)") } }
-  }
-
-  private func buildWindow() {
-    let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)
-    let button = gtk_button_new_with_label("Picture in picture")
+    let (box, button) = (gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), gtk_button_new_with_label("Picture in picture"))
+    gtk_window_set_title(cast(window), "Call")
     gtk_box_pack_start(cast(box), cast(display.unsafeGtkWidget), 1, 1, 0)
     gtk_box_pack_start(cast(box), button, 0, 0, 0)
     gtk_container_add(cast(window), box)
-    gtk_window_set_title(cast(window), "Call")
     gtk_window_set_default_size(cast(window), 800, 400)
-    let toggle: @convention(c) (UnsafeMutablePointer<GtkWidget>?, UnsafeMutableRawPointer?) -> Void = { _, _ in
-      MainActor.assumeIsolated { call?.toggle() }
+    on(button, "clicked") { MainActor.assumeIsolated { call?.toggle() } }
+    on(window, "destroy") {
+      Task { @MainActor in
+        await call?.session.invalidate()
+        gtk_main_quit()
+      }
     }
-    g_signal_connect_data(button, "clicked", unsafeBitCast(toggle, to: GCallback.self), nil, nil, GConnectFlags(0))
-    let quit: @convention(c) (UnsafeMutablePointer<GtkWidget>?, UnsafeMutableRawPointer?) -> Void = { _, _ in
-      MainActor.assumeIsolated { call?.stop() }
-      gtk_main_quit()
-    }
-    g_signal_connect_data(window, "destroy", unsafeBitCast(quit, to: GCallback.self), nil, nil, GConnectFlags(0))
     gtk_widget_show_all(window)
+    Task { [session] in do { try await session.start() } catch { print("\(error)") } }
   }
 
   private func toggle() {
-    for id in session.engine.streamIDs {
-      do { try session.dedicatedControllers[id]?.toggle() } catch { print("\(error)") }
-    }
-  }
-
-  private func stop() {
-    for controller in session.controllers { controller.uninitialize() }
-    session.engine.stop()
+    for id in session.engine.streamIDs { try? session.dedicatedControllers[id]?.toggle() }
   }
 }
 
 /// What GTK's cast macros do.
 func cast<Widget>(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Widget>? {
   pointer?.assumingMemoryBound(to: Widget.self)
+}
+
+func on(_ widget: UnsafeMutableRawPointer?, _ signal: String, _ handler: @escaping @convention(c) () -> Void) {
+  g_signal_connect_data(widget, signal, handler, nil, nil, GConnectFlags(0))
 }
 
 do {

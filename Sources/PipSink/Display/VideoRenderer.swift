@@ -22,6 +22,10 @@ public protocol VideoRenderer: AnyObject, Sendable {
   /// Whether anybody can see it. While it is not so, the layer renders nothing and keeps the newest frame.
   var isVisible: Bool { get }
 
+  /// Whether ``removeImage()`` draws something instead of a picture. Then it is also called where the surface is to be drawn
+  /// again and there is no picture.
+  var drawsWithoutPicture: Bool { get }
+
   /// Takes what is to be called, on any thread, when the size or the visibility has changed, or when the picture was
   /// lost: the newest frame is then rendered again. The layer sets it when it is attached and takes it away when it is
   /// detached.
@@ -38,6 +42,7 @@ extension VideoRenderer {
   public func frameSizeDidChange(to size: PictureSize) {}
   public var renderSize: PictureSize? { nil }
   public var isVisible: Bool { true }
+  public var drawsWithoutPicture: Bool { false }
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {}
   public func rebuild() throws(RenderingError) {}
   public func updateSize() throws(RenderingError) {}
