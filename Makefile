@@ -21,7 +21,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan test-valgrind clean dependencies test-dependencies install-build \
+.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies install-build \
   install uninstall deb test-deb docs
 
 demo: dependencies
@@ -53,6 +53,10 @@ test-asan: test-dependencies
 # The element in gst-launch-1.0 under memcheck, as an optimizing compiler makes it.
 test-valgrind: test-dependencies
 	SWIFT="$(SWIFT)" scripts/test-valgrind.sh
+
+# GStreamer's own check suites with the element in place of their sinks; docs/foreign-suites.md has what came of it.
+test-foreign: test-dependencies
+	SWIFT="$(SWIFT)" scripts/test-foreign.sh
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SWIFT_SOURCES)

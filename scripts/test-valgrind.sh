@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the element `pipsink` in gst-launch-1.0 under valgrind's memcheck, without a display, with and without processors.
+# Runs the elements in gst-launch-1.0 under valgrind's memcheck, without a display, with and without processors.
 # It ends with 0 where valgrind has nothing against PipSink, and with 1 otherwise.
 #
 #   test-valgrind.sh [CONFIGURATION]
@@ -58,4 +58,10 @@ run "$(stream I420 a) $(stream NV12 b mode=pip) $(stream P010_10LE c mode=pip) $
 run "$(stream I420 a mode=pip process=grayscale) $(stream NV12 b process=grayscale,rotate:90,mirror:horizontal)
   $(stream P010_10LE c process=grayscale) $(stream YUY2 d mode=pip process=nv12,mirror:vertical)
   $(stream BGRA e process=grayscale,rotate:180 rate-limit=500)"
+# The filter, before what reads GstVideoMetas and before what does not.
+filter() {
+  echo "videotestsrc num-buffers=12 ! video/x-raw,width=102,height=66,format=$1 ! pipsinkfilter process=$2 ! $3"
+}
+run "$(filter I420 grayscale "x264enc ! fakesink") $(filter I420 grayscale,rotate:90 fakesink)
+  $(filter BGRA format:NV12,mirror:vertical "pipsink surface=none sync=false") $(filter YUY2 decimate:3 fakesink)"
 exit "$failed"

@@ -12,7 +12,7 @@ struct ElementProperty: Sendable {
   private static let readWrite = G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue
   // GST_PARAM_MUTABLE_READY and GST_PARAM_MUTABLE_PLAYING are macros with casts.
   private static let whenReady = GParamFlags(rawValue: readWrite | 1 << 10)
-  private static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
+  static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
 
   /// G_TYPE_OBJECT, a macro with a cast.
   private static let objectType = GType(20 << 2)
@@ -55,8 +55,7 @@ struct ElementProperty: Sendable {
       g_value_set_double(value, state.settings.rateLimit)
     },
     string(
-      "process", "Process", "Processors for the frames: \(processorNames); with arguments: grayscale,rotate:90",
-      whenPlaying, get: { $0.process }, set: { $0.process = $1 }),
+      "process", "Process", processSummary, whenPlaying, get: { $0.process }, set: { $0.process = $1 }),
     boolean(
       "auto-pip", "Automatic picture-in-picture",
       "Start when nobody can see the session's window, and stop when somebody can", whenPlaying, \.isAutomatic),
@@ -143,8 +142,10 @@ struct ElementProperty: Sendable {
     },
   ]
 
-  private static var processorNames: String {
-    FrameProcessorRegistry.shared.entries.map(\.name).joined(separator: ", ")
+  /// What can be said for `process`.
+  static var processSummary: String {
+    let names = FrameProcessorRegistry.shared.entries.map(\.name).joined(separator: ", ")
+    return "Processors for the frames: \(names); with arguments: grayscale,rotate:90"
   }
 
   static func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {

@@ -76,7 +76,7 @@ enum PipSinkElement {
   }
 
   /// Of frames that the processor can read.
-  private static let readableCaps: String = {
+  static let readableCaps: String = {
     let limit = PictureSize.maximumDimension
     return "\(PixelFormat.capsString()), width=(int)[1, \(limit)], height=(int)[1, \(limit)], "
       + "framerate=(fraction)[0/1, \(Int32.max)/1]"

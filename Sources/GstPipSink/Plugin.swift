@@ -4,23 +4,32 @@ import PipSink
 /// The plugin `pipsink`, and the way for a Swift program to have its element without it.
 public enum PipSinkPlugin {
   static let name = "pipsink"
+  static let filterName = "pipsinkfilter"
   static let summary = "Picture-in-picture for video: shows streams in an app's window or in one above all others"
 
   /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
   /// `... ! pipsink stream-id=remote-1` then. In a ``VideoEngine``'s it is a stream as an appsink is one: the engine takes
   /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program
-  /// runs the main actor (``PipSinkWindows/MainLoop``). Further calls do nothing.
+  /// runs the main actor (``PipSinkWindows/MainLoop``). The element `pipsinkfilter`, which runs processors on a stream
+  /// before it is sent, is known then, too. Further calls do nothing.
   ///
   /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func register() throws(PipSinkError) {
     try PipSink.initialize()
-    guard gst_element_register(nil, name, GST_RANK_NONE.rawValue, PipSinkElement.type) != 0 else {
-      throw .system(.gstreamerUnavailable(reason: "the element \(name) cannot be registered"))
+    guard registerElements(nil) else {
+      throw .system(.gstreamerUnavailable(reason: "the elements \(name) and \(filterName) cannot be registered"))
     }
     guard PipSinkElement.isOwn else { return }
     StreamElement.register(
       PipSinkElement.type, streamID: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).streamID },
       deliver: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).deliver(to: $1) })
+  }
+
+  /// - Parameter plugin: whose they are; nil for the program's own.
+  private static func registerElements(_ plugin: OpaquePointer?) -> Bool {
+    [(name, PipSinkElement.type), (filterName, PipSinkFilterElement.type)].allSatisfy { name, type in
+      gst_element_register(plugin, name, GST_RANK_NONE.rawValue, type) != 0
+    }
   }
 
   /// What GStreamer reads when it loads the plugin, which it does once; it keeps it as long as the process lives.
@@ -33,7 +42,7 @@ public enum PipSinkPlugin {
     content.description = permanent(summary)
     content.plugin_init = { plugin in
       MainActorHost.install()
-      return gst_element_register(plugin, PipSinkPlugin.name, GST_RANK_NONE.rawValue, PipSinkElement.type)
+      return PipSinkPlugin.registerElements(plugin) ? 1 : 0
     }
     content.version = permanent(PipSink.version)
     content.license = permanent("Apache 2.0")

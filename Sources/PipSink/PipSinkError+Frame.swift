@@ -19,6 +19,8 @@ extension PipSinkError {
     case unknownProcessor(String, known: [String])
     /// A processor does not take this argument; `expected` says what it takes.
     case invalidProcessorArgument(processor: String, argument: String?, expected: String)
+    /// The elements behind a filter do not take what its processors make.
+    case unacceptedOutput(processors: String, caps: String)
     /// A picture could not be encoded or written.
     case notWritten(path: String, reason: String)
 
@@ -48,6 +50,10 @@ extension PipSinkError {
         Text(1207, "there is no processor \"\(name)\"", "the processors are: \(known.joined(separator: ", "))")
       case .invalidProcessorArgument(let processor, let argument, let expected):
         Text(1208, "processor \"\(processor)\" takes \(expected), not \(argument.map { "\"\($0)\"" } ?? "nothing")")
+      case .unacceptedOutput(let processors, let caps):
+        Text(
+          1210, "what follows does not take what \"\(processors)\" makes: \(caps)",
+          "put \"videoconvert ! videoscale\" behind the element, or leave the processor out")
       case .notWritten(let path, let reason):
         Text(1209, "the picture \"\(path)\" cannot be written: \(reason)")
       }

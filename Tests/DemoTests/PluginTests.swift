@@ -55,6 +55,30 @@ struct PluginTests {
     #expect(!result.errors.contains("CRITICAL") && !result.errors.contains("WARNING"), "\(result.errors)")
   }
 
+  @Test func gstInspectDescribesTheFilter() async throws {
+    let program = try RunningProgram(
+      "/usr/bin/gst-inspect-1.0", ["pipsinkfilter"], environment: Plugin.environment(folder))
+    let result = try await program.result()
+    #expect(result.status == 0, "\(result.errors)")
+    for text in ["PipSink video filter", "Filter/Effect/Video", "GstVideoFilter", "grayscale,rotate:90", "stats"] {
+      #expect(result.output.contains(text), "\(text)")
+    }
+    #expect(result.errors.isEmpty, "\(result.errors)")
+  }
+
+  @Test func theFilterWorksInAProgramThatKnowsNothingOfSwift() async throws {
+    let launch = try Plugin.launch(
+      "videotestsrc num-buffers=50 ! pipsinkfilter process=grayscale,rotate:90 ! x264enc ! avdec_h264 "
+        + "! video/x-raw,width=240,height=320 ! fakesink", folder)
+    let result = try await launch.result()
+    #expect(result.status == 0 && !result.wasKilled && result.output.contains("Got EOS"), "\(result.errors)")
+  }
+
+  @Test func aProcessorThatIsNotThereIsTheFiltersError() async throws {
+    let result = try await Plugin.launch("videotestsrc ! pipsinkfilter process=blur ! fakesink", folder).result()
+    #expect(result.status != 0 && result.errors.contains("there is no processor \"blur\""), "\(result.errors)")
+  }
+
   @Test func withoutADisplayThereIsOneError() async throws {
     let result = try await Plugin.launch("videotestsrc ! pipsink stream-id=a mode=pip", folder).result()
     #expect(result.status != 0 && !result.wasKilled)

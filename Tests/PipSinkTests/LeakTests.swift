@@ -135,6 +135,14 @@ private func useElements() async throws {
     for index in 0..<10 { harness.push(milliseconds: UInt(index) * 33) }
     if harness.elementMessages(until: "pip-did-start").isEmpty { fatalError("no picture-in-picture") }
   }
+  let filter = try FilterHarness(following: " ! x264enc speed-preset=ultrafast ! avdec_h264")
+  filter.setCaps()
+  filter.pushTag(.init(rotation: .quarter))
+  for (index, process) in ["grayscale", "rotate:auto", "nosuch", "format:P010_10LE", nil, "rotate:90,nv12"].enumerated()
+  {
+    filter.set(process: process)
+    for frame in 0..<5 { filter.push(number: index * 5 + frame) }
+  }
   // The main actor lets go of their windows.
   await withCheckedContinuation { done in MainActorHost.post { done.resume() } }
 }

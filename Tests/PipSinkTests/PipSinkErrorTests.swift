@@ -19,7 +19,7 @@ import Testing
       .invalidSize(width: 0, height: 0), .noSuchPlane(index: 3, count: 3), .poolExhausted(limit: 2),
       .outOfMemory(byteCount: 1), .unknownProcessor("p", known: []),
       .invalidProcessorArgument(processor: "p", argument: nil, expected: "a number"),
-      .notWritten(path: "p", reason: "r"),
+      .unacceptedOutput(processors: "p", caps: "c"), .notWritten(path: "p", reason: "r"),
     ].map { .frame($0) }
     + [
       .illegalTransition(state: .active, trigger: .enable), .unsupported(reason: "r"), .notPossible(reason: "r"),

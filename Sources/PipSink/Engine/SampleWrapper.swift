@@ -13,7 +13,7 @@ package final class SampleWrapper {
   /// Of the next frames, where their format has not been looked up yet. Owned.
   private var newCaps: UnsafeMutablePointer<GstCaps>?
   /// From the stream's `image-orientation` tag.
-  private var taggedOrientation = VideoOrientation.upright
+  package private(set) var taggedOrientation = VideoOrientation.upright
   /// The newest frame's number.
   private(set) var frameCount: UInt64 = 0
 

@@ -11,7 +11,7 @@ public final class PixelBuffer: @unchecked Sendable {
   /// Format, size and colours; the same object for all frames with equal caps.
   public let formatDescription: VideoFormatDescription
 
-  let buffer: UnsafeMutablePointer<GstBuffer>
+  package let buffer: UnsafeMutablePointer<GstBuffer>
 
   /// - Parameter buffer: ownership of one reference passes to the new object.
   package init(

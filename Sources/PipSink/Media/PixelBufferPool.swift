@@ -59,6 +59,12 @@ public final class PixelBufferPool: Sendable {
     MutablePixelBuffer(owning: try shelves.take(format), formatDescription: format)
   }
 
+  /// Lets frames of formats that come from now on have as many buffers as they take, for frames that go to an element that
+  /// keeps some for itself, as an encoder does that looks ahead.
+  package func removeLimit() {
+    shelves.removeLimit()
+  }
+
   /// Gives back what no frame uses.
   public func trim() {
     shelves.trim { _ in true }
@@ -72,6 +78,8 @@ final class PoolShelves: Sendable {
     var pools: [CountingBufferPool] = []
     var totals = PixelBufferPool.Statistics()
     var isClosed = false
+    /// Of one format; 0 for no limit.
+    var maximumBufferCount: Int
 
     @discardableResult
     mutating func remove(where isUnwanted: (CountingBufferPool) -> Bool) -> [CountingBufferPool] {
@@ -84,10 +92,15 @@ final class PoolShelves: Sendable {
   }
 
   let configuration: PixelBufferPool.Configuration
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   init(configuration: PixelBufferPool.Configuration) {
     self.configuration = configuration
+    state = Locked(State(maximumBufferCount: configuration.maximumBufferCount))
+  }
+
+  func removeLimit() {
+    state.withLock { $0.maximumBufferCount = 0 }
   }
 
   var statistics: PixelBufferPool.Statistics {
@@ -129,7 +142,7 @@ final class PoolShelves: Sendable {
       }
       guard
         let pool = CountingBufferPool(
-          formatDescription: format, maximumBufferCount: configuration.maximumBufferCount)
+          formatDescription: format, maximumBufferCount: state.maximumBufferCount)
       else { throw .frame(.outOfMemory(byteCount: Int(format.info.size))) }
       if state.pools.count >= configuration.maximumFormatCount {
         removed = state.pools.first

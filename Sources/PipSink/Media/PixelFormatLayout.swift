@@ -55,7 +55,7 @@ extension PixelFormat {
     }
   }
 
-  var isTenBit: Bool { self == .p010 || self == .i420Ten }
+  package var isTenBit: Bool { self == .p010 || self == .i420Ten }
   var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
   var isYUV: Bool { !isRGB }
 

@@ -29,7 +29,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   ///
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields come in
   ///   buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
-  static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
+  package static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
     defer { g_free(text) }
     let key = text.map { String(cString: $0) } ?? ""
@@ -123,6 +123,17 @@ public final class VideoFormatDescription: @unchecked Sendable {
     }
     defer { gst_caps_unref(caps) }
     return try Self.shared(for: caps)
+  }
+
+  /// Whether frames of both are the same to look at. The caps may say more, the rate among it.
+  package func looksLike(_ other: VideoFormatDescription) -> Bool {
+    if self === other { return true }
+    let (info, other) = (info, other.info)
+    return info.finfo == other.finfo && info.width == other.width && info.height == other.height
+      && info.par_n == other.par_n && info.par_d == other.par_d && info.interlace_mode == other.interlace_mode
+      && info.chroma_site == other.chroma_site && info.colorimetry.range == other.colorimetry.range
+      && info.colorimetry.matrix == other.colorimetry.matrix && info.colorimetry.transfer == other.colorimetry.transfer
+      && info.colorimetry.primaries == other.colorimetry.primaries
   }
 
   func displaySize(of visible: PictureSize) -> (width: Double, height: Double) {

@@ -104,8 +104,11 @@ extension VideoOrientation {
     }
   }
 
+  /// As an `image-orientation` tag has it.
+  package var tag: String { (isMirrored ? "flip-rotate-" : "rotate-") + "\(rotation.rawValue)" }
+
   /// From the `image-orientation` of a tag list; nil when it has none.
-  init?(tags: UnsafePointer<GstTagList>) {
+  package init?(tags: UnsafePointer<GstTagList>) {
     var method = GST_VIDEO_ORIENTATION_IDENTITY
     guard gst_video_orientation_from_tag(UnsafeMutablePointer(mutating: tags), &method) != 0 else { return nil }
     self.init(method)

@@ -8,6 +8,8 @@ public final class FrameDecimator: FrameProcessor {
     self.interval = max(1, interval)
   }
 
+  public var effect: FrameEffect { FrameEffect(interval: interval) }
+
   public func process(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     let isDue = position.withLock { position in
       defer { position = (position + 1) % interval }

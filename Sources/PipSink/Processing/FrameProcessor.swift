@@ -6,6 +6,12 @@ public protocol FrameProcessor: AnyObject, Sendable {
   /// The frames that follow have this format. Called before the first frame and at every change.
   func formatDidChange(to format: VideoFormatDescription)
 
+  /// What it does to the format of its frames. ``FrameEffect/none`` unless it says otherwise.
+  ///
+  /// A filter element negotiates by it. A processor whose frames turn out to be of another format than that can be used
+  /// there all the same: the format is negotiated anew with its first frame.
+  var effect: FrameEffect { get }
+
   /// - Returns: the frame to go on with, which may be the same one; nil to drop it.
   /// - Throws: ``PipSinkError`` when it cannot be done. The frame is then dropped rather than shown unprocessed, and counted.
   func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer?
@@ -13,4 +19,11 @@ public protocol FrameProcessor: AnyObject, Sendable {
 
 extension FrameProcessor {
   public func formatDidChange(to format: VideoFormatDescription) {}
+
+  public var effect: FrameEffect { .none }
+}
+
+/// A processor that makes frames in memory of a pool.
+package protocol PoolingProcessor: FrameProcessor {
+  var pool: PixelBufferPool { get }
 }

@@ -26,6 +26,8 @@ public final class FrameRateLimiter: FrameProcessor {
     self.now = now
   }
 
+  public var effect: FrameEffect { FrameEffect(maximumRate: maximumRate) }
+
   public func process(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     let stamp = sampleBuffer.timing.presentationTimeStamp
     let time = stamp.isNumeric ? stamp.seconds : Double(now().nanoseconds) / 1e9

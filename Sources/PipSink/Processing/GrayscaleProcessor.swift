@@ -6,11 +6,13 @@ import CGStreamer
 /// Of planar and semi-planar YUV nothing is copied: the new frame shares the old one's luma memory, and all its chroma
 /// planes are one constant block that every frame of a size shares. GRAY8 passes as it is. Packed YUV and RGB are made
 /// anew, RGB with BT.601's luma and without transparency.
-public final class GrayscaleProcessor: FrameProcessor {
+public final class GrayscaleProcessor: PoolingProcessor {
   private let neutral = Locked(NeutralChroma())
   private let converter = PixelConverter()
 
   public init() {}
+
+  package var pool: PixelBufferPool { converter.pool }
 
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     let format = sampleBuffer.pixelBuffer.pixelFormat

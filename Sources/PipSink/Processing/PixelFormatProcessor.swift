@@ -2,7 +2,7 @@
 ///
 /// Those that have the format pass as they are. The size stays; memory comes from a pool, which follows the stream's size.
 /// Ten-bit formats cannot be made of others: such frames are dropped and counted.
-public final class PixelFormatProcessor: FrameProcessor {
+public final class PixelFormatProcessor: PoolingProcessor {
   public let pixelFormat: PixelFormat
   private let converter: PixelConverter
 
@@ -13,6 +13,8 @@ public final class PixelFormatProcessor: FrameProcessor {
   }
 
   public var pool: PixelBufferPool { converter.pool }
+
+  public var effect: FrameEffect { FrameEffect(pixelFormat: pixelFormat) }
 
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     if sampleBuffer.pixelBuffer.pixelFormat == pixelFormat { return sampleBuffer }

@@ -5,7 +5,7 @@
 /// pictures after they have been made small.
 ///
 /// Four-by-two-by-two chroma (I422, YUY2, UYVY) loses vertical resolution in quarter turns.
-public final class RotationProcessor: FrameProcessor {
+public final class RotationProcessor: PoolingProcessor {
   public enum Angle: Hashable, Sendable {
     /// Clockwise, besides what the frame says of its orientation.
     case fixed(VideoOrientation.Rotation)
@@ -20,6 +20,15 @@ public final class RotationProcessor: FrameProcessor {
     self.angle = angle
   }
 
+  package var pool: PixelBufferPool { converter.pool }
+
+  public var effect: FrameEffect {
+    switch angle {
+    case .automatic: FrameEffect(turn: .automatic)
+    case .fixed(let rotation): FrameEffect(turn: .fixed(VideoOrientation(rotation: rotation)))
+    }
+  }
+
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     switch angle {
     case .automatic:
@@ -31,7 +40,7 @@ public final class RotationProcessor: FrameProcessor {
 }
 
 /// Exchanges left and right, or top and bottom, of every frame's pixels.
-public final class MirrorProcessor: FrameProcessor {
+public final class MirrorProcessor: PoolingProcessor {
   public enum Direction: String, CaseIterable, Sendable {
     /// Left and right exchanged, as in a mirror.
     case horizontal
@@ -46,8 +55,14 @@ public final class MirrorProcessor: FrameProcessor {
     self.direction = direction
   }
 
+  package var pool: PixelBufferPool { converter.pool }
+
+  public var effect: FrameEffect { FrameEffect(turn: .fixed(turn)) }
+
+  private var turn: VideoOrientation { direction == .horizontal ? .mirrored : .flippedVertically }
+
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
-    try sampleBuffer.turningPixels(by: direction == .horizontal ? .mirrored : .flippedVertically, with: converter)
+    try sampleBuffer.turningPixels(by: turn, with: converter)
   }
 }
 

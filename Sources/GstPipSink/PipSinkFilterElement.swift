@@ -1,0 +1,133 @@
+import CGStreamer
+import PipSink
+
+/// The GType of the element `pipsinkfilter`: a GstVideoFilter whose Swift state is a ``FilterState`` that a pointer at the
+/// end of the instance keeps.
+///
+/// What GstVideoFilter does with frames is not used. Processors have memory of their own for what they make, and often
+/// need none, so their frames are what goes on (`prepare_output_buffer`), and nothing is left to be transformed.
+enum PipSinkFilterElement {
+  static let typeName = "GstPipSinkFilter"
+
+  /// Registered once a process: a program may link PipSink and load the plugin as well.
+  static let type: GType = {
+    let known = g_type_from_name(typeName)
+    guard known == 0 else { return known }
+    return g_type_register_static_simple(
+      gst_video_filter_get_type(), typeName, parentSize.class,
+      { `class`, _ in PipSinkFilterElement.initialize(class: `class`) },
+      parentSize.instance + guint(MemoryLayout<UnsafeRawPointer>.size),
+      { instance, _ in PipSinkFilterElement.initialize(instance: instance) }, GTypeFlags(rawValue: 0))
+  }()
+
+  /// GstVideoFilter's, in bytes. The pointer to the state is behind its instance.
+  private static let parentSize: (class: guint, instance: guint) = {
+    var parent = GTypeQuery()
+    g_type_query(gst_video_filter_get_type(), &parent)
+    return (parent.class_size, parent.instance_size)
+  }()
+
+  private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<FilterState>> {
+    (instance + Int(parentSize.instance)).assumingMemoryBound(to: Unmanaged<FilterState>.self)
+  }
+
+  static func state(of instance: UnsafeMutableRawPointer) -> FilterState {
+    slot(instance).pointee.takeUnretainedValue()
+  }
+
+  /// GstVideoFilter's own, which lives as long as the class derived from it.
+  private static var parentClass: UnsafeMutableRawPointer? { g_type_class_peek(gst_video_filter_get_type()) }
+
+  static var parentTransformClass: UnsafeMutablePointer<GstBaseTransformClass>? {
+    parentClass?.assumingMemoryBound(to: GstBaseTransformClass.self)
+  }
+
+  // MARK: - Instances
+
+  private static func initialize(instance: UnsafeMutablePointer<GTypeInstance>?) {
+    guard let instance = UnsafeMutableRawPointer(instance) else { return }
+    slot(instance).initialize(to: .passRetained(FilterState(instance)))
+    gst_base_transform_set_passthrough(instance.assumingMemoryBound(to: GstBaseTransform.self), 1)
+  }
+
+  private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
+    guard let object else { return }
+    slot(object).pointee.release()
+    parentClass?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
+  }
+
+  // MARK: - The class
+
+  private static func initialize(class: UnsafeMutableRawPointer?) {
+    guard let `class` else { return }
+    let objectClass = `class`.assumingMemoryBound(to: GObjectClass.self)
+    objectClass.pointee.finalize = { PipSinkFilterElement.finalize($0) }
+    FilterProperty.install(on: objectClass)
+    describe(`class`.assumingMemoryBound(to: GstElementClass.self))
+    implement(`class`.assumingMemoryBound(to: GstBaseTransformClass.self))
+  }
+
+  private static func describe(_ elementClass: UnsafeMutablePointer<GstElementClass>) {
+    gst_element_class_set_metadata(
+      elementClass, "PipSink video filter", "Filter/Effect/Video",
+      "Runs a stream through PipSink's processors before it is encoded and sent; without one it passes buffers on",
+      "PipSink's authors")
+    // The same with and without processors, so that one may be chosen at any time.
+    let caps = gst_caps_from_string(PipSinkElement.readableCaps)
+    for (name, direction) in [("sink", GST_PAD_SINK), ("src", GST_PAD_SRC)] {
+      gst_element_class_add_pad_template(elementClass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps))
+    }
+    gst_caps_unref(caps)
+  }
+
+  private static func implement(_ class: UnsafeMutablePointer<GstBaseTransformClass>) {
+    `class`.pointee.start = { $0.map { PipSinkFilterElement.state(of: $0).start($0) } ?? 0 }
+    `class`.pointee.stop = { $0.map { PipSinkFilterElement.state(of: $0).stop() } ?? 0 }
+    // GstVideoFilter's prepares it to map frames.
+    `class`.pointee.set_caps = { _, _, _ in 1 }
+    `class`.pointee.transform_caps = { element, direction, caps, filter in
+      guard let element, let caps else { return nil }
+      let result = PipSinkFilterElement.state(of: element).transform(caps, from: direction)
+      guard let filter else { return result }
+      defer { gst_caps_unref(result) }
+      return gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST)
+    }
+    `class`.pointee.sink_event = { element, event in
+      guard let element, let event else { return 0 }
+      return PipSinkFilterElement.state(of: element).take(event, in: element)
+    }
+    `class`.pointee.decide_allocation = { element, query in
+      guard let element, let query, let parent = PipSinkFilterElement.parentTransformClass else { return 0 }
+      PipSinkFilterElement.state(of: element).note(allocation: query)
+      return parent.pointee.decide_allocation(element, query)
+    }
+    `class`.pointee.before_transform = { element, _ in
+      if let element { PipSinkFilterElement.state(of: element).adoptProcessors(in: element) }
+    }
+    `class`.pointee.prepare_output_buffer = { element, input, output in
+      guard let element, let input, let output else { return GST_FLOW_ERROR }
+      return PipSinkFilterElement.state(of: element).prepare(output, from: input, in: element)
+    }
+    `class`.pointee.transform = { element, _, _ in
+      guard let element else { return GST_FLOW_ERROR }
+      // GST_BASE_TRANSFORM_FLOW_DROPPED is a macro with a cast.
+      return PipSinkFilterElement.state(of: element).isDropping ? GST_FLOW_CUSTOM_SUCCESS : GST_FLOW_OK
+    }
+    `class`.pointee.transform_ip_on_passthrough = 0
+    `class`.pointee.generate_output = { element, output in
+      guard let element, let output, let parent = PipSinkFilterElement.parentTransformClass else {
+        return GST_FLOW_ERROR
+      }
+      let result = parent.pointee.generate_output(element, output)
+      guard result == GST_FLOW_CUSTOM_SUCCESS else { return result }
+      // A frame that was left out on purpose makes no gap that the next one would have to be marked for.
+      if let dropped = output.pointee { gst_buffer_unref(dropped) }
+      output.pointee = nil
+      return GST_FLOW_OK
+    }
+    `class`.pointee.transform_meta = { element, _, meta, _ in
+      guard let element, let meta else { return 0 }
+      return PipSinkFilterElement.state(of: element).outcome.keeps(meta) ? 1 : 0
+    }
+  }
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Runs GStreamer's own check suites with the name of the element put in where they make a sink, and shows which tests pass.
+# docs/foreign-suites.md has the table. Needs a Debian, its network, gcc and Xvfb; sources and programs are in .build/foreign.
+#
+#   test-foreign.sh [SUITE...]
+#
+# The sources are those of the installed GStreamer's version, as Debian has them. A video sink takes no frames without caps,
+# so where a suite makes a fakesrc it gets a videotestsrc. All tests run a second time with ximagesink, GStreamer's own
+# sink: what that fails too is no test of a video sink. This ends with 1 where the element fails a test that ximagesink passes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Sources, and the suite in its tests/check.
+all_suites="
+  gstreamer1.0:generic/states gstreamer1.0:generic/sinks gstreamer1.0:libs/basesink gstreamer1.0:elements/fakesink
+  gstreamer1.0:gst/gstbin gstreamer1.0:gst/gstelement gstreamer1.0:gst/gstevent gstreamer1.0:gst/gstghostpad
+  gstreamer1.0:gst/gstpipeline gstreamer1.0:gst/gstquery gstreamer1.0:gst/gstutils
+  gstreamer1.0:pipelines/cleanup gstreamer1.0:pipelines/queue-error gstreamer1.0:pipelines/stress
+  gst-plugins-base1.0:elements/glimagesink
+  gst-plugins-base1.0:pipelines/capsfilter-renegotiation gst-plugins-base1.0:pipelines/basetime
+"
+suites=${*:-$all_suites}
+
+folder=$PWD/.build/foreign
+mkdir -p "$folder/plugins" "$folder/lists/partial"
+"${SWIFT:-swift}" build --product gstpipsink
+ln -sf "$("${SWIFT:-swift}" build --show-bin-path)/libgstpipsink.so" "$folder/plugins/"
+version=$(pkg-config --modversion gstreamer-1.0)
+
+# Debian's sources of a package, whatever the machine's own lists have.
+fetch() {
+  [ ! -d "$folder/$1-$version" ] || return 0
+  # shellcheck disable=SC1091
+  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  echo "deb-src ${MIRROR:-http://deb.debian.org/debian} $codename main" >"$folder/sources.list"
+  local options=(-qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    -o "Dir::State::Lists=$folder/lists" -o APT::Sandbox::User=root)
+  apt-get "${options[@]}" update
+  (cd "$folder" && apt-get "${options[@]}" source --tar-only --download-only "$1")
+  mkdir "$folder/$1-$version.part"
+  tar -xf "$folder/$1_$version".orig.tar.* -C "$folder/$1-$version.part" --strip-components=1
+  mv "$folder/$1-$version.part" "$folder/$1-$version"
+}
+
+# The suite's program for a sink.
+build() {
+  local source=$folder/$1-$version/tests/check/$2.c program=$folder/$(basename "$2")-$3
+  # In texts alone. generic/states takes the names from the registry: those of the elements of PACKAGE.
+  local change='s/"(?:[^"\\]|\\.)*"/$_ = $&; s!\b(fake|fakevideo|glimage)sink\b!$ENV{SINK}!g; s!\bfakesrc\b!videotestsrc!g; $_/ge'
+  [ "$2" != generic/states ] || change=
+  SINK=$3 perl -0pe "$change" "$source" >"$program.c"
+  # shellcheck disable=SC2046
+  gcc -w -g -I"$(dirname "$source")" -o "$program" "$program.c" \
+    -DPACKAGE='"pipsink"' -DPACKAGE_NAME='"pipsink"' -DVERSION="\"$version\"" -DGST_LICENSE='"LGPL"' \
+    -DGST_PACKAGE_NAME='"GStreamer"' -DGST_PACKAGE_ORIGIN='"GStreamer"' \
+    $(pkg-config --cflags --libs gstreamer-check-1.0 gstreamer-base-1.0 gstreamer-video-1.0 gstreamer-app-1.0 \
+      gstreamer-controller-1.0)
+}
+
+export GST_PLUGIN_PATH=$folder/plugins GST_REGISTRY=$folder/registry.bin GST_STATE_IGNORE_ELEMENTS=""
+export CK_DEFAULT_TIMEOUT=20 SWIFT_BACKTRACE=enable=no
+unset WAYLAND_DISPLAY
+rm -f "$folder/display"
+Xvfb -displayfd 3 -screen 0 1024x768x24 -nolisten tcp -noreset 3>"$folder/display" 2>/dev/null &
+server=$!
+trap 'kill $server' EXIT
+while [ ! -s "$folder/display" ]; do sleep 0.1; done
+DISPLAY=:$(cat "$folder/display")
+export DISPLAY
+# Where neither can show anything, neither is worse than the other.
+for sink in pipsink ximagesink; do gst-launch-1.0 -q videotestsrc num-buffers=2 ! "$sink"; done
+
+failed=0
+for suite in $suites; do
+  package=${suite%%:*} name=${suite#*:}
+  fetch "$package"
+  for sink in pipsink ximagesink; do
+    build "$package" "$name" "$sink"
+    log=$folder/$(basename "$name")-$sink.log
+    timeout 300 "$folder/$(basename "$name")-$sink" >"$log" 2>&1 || true
+  done
+  python3 scripts/foreign-results.py "$package $version: $name" \
+    "$folder/$(basename "$name")-pipsink.log" "$folder/$(basename "$name")-ximagesink.log" || failed=1
+done
+exit "$failed"
