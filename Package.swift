@@ -133,7 +133,7 @@ let package = Package(
       ],
       exclude: [
         "host-sleep.c", "host-loop.py", "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py",
-        "state-changes.py", "foreign-window.c", "foreign-surface.c", "paintable.py",
+        "state-changes.py", "player.py", "foreign-window.c", "foreign-surface.c", "paintable.py",
       ],
       swiftSettings: warnings
     ),

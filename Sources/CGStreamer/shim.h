@@ -7,6 +7,7 @@
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/pbutils/missing-plugins.h>
+#include <gst/video/colorbalance.h>
 #include <gst/video/video.h>
 
 /// GST_CLOCK_TIME_NONE is a cast in a macro, which Swift does not import.

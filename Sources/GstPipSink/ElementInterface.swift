@@ -21,6 +21,11 @@ enum ElementInterface {
         ElementInterface.state(element)?.set { $0.handlesEvents = handles != 0 }
       }
     }
+    add(gst_color_balance_get_type(), to: type) { interface, _ in
+      if let balance = interface?.assumingMemoryBound(to: GstColorBalanceInterface.self) {
+        ElementColorBalance.install(balance)
+      }
+    }
     add(gst_navigation_get_type(), to: type) { interface, _ in
       guard let navigation = interface?.assumingMemoryBound(to: GstNavigationInterface.self) else { return }
       navigation.pointee.send_event = { element, structure in

@@ -46,6 +46,11 @@ struct ElementProperty: Sendable {
         + "first one's counts", whenPlaying, get: { $0.secondStreamID?.rawValue },
       set: { $0.secondStreamID = identifier($1) }),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
+    boolean(
+      "force-aspect-ratio", "Force aspect ratio",
+      "Whether pictures keep their shape; false stretches them to fill their surface, whatever the gravity",
+      whenPlaying, \.keepsShape),
+    balance(.brightness), balance(.contrast), balance(.hue), balance(.saturation),
     ElementProperty(name: "rate-limit") {
       g_param_spec_double(
         "rate-limit", "Rate limit", "Frames a second to show at most (0 = all)", 0, 1000, 0, whenPlaying)
@@ -197,17 +202,31 @@ struct ElementProperty: Sendable {
     _ setting: WritableKeyPath<ElementSettings, Bool> & Sendable
   ) -> ElementProperty {
     boolean(
-      name, nick, summary, flags, get: { $0.settings[keyPath: setting] },
+      name, nick, summary, flags, isSetAtFirst: ElementSettings()[keyPath: setting],
+      get: { $0.settings[keyPath: setting] },
       set: { state, isSet in state.set { $0[keyPath: setting] = isSet } })
   }
 
-  /// One that is false at first.
+  private static func balance(_ channel: ElementColorBalance.Channel) -> ElementProperty {
+    let range = ColorBalance.range
+    return ElementProperty(name: channel.rawValue) {
+      g_param_spec_int(
+        channel.rawValue, channel.nick, channel.summary, gint(range.lowerBound), gint(range.upperBound),
+        0, whenPlaying)
+    } set: { state, value in
+      state.set(channel, Int(g_value_get_int(value)))
+    } get: { state, value in
+      g_value_set_int(value, gint(state.settings.colorBalance[keyPath: channel.value]))
+    }
+  }
+
   private static func boolean(
     _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags = whenPlaying,
-    get: @escaping @Sendable (ElementState) -> Bool, set: @escaping @Sendable (ElementState, Bool) -> Void
+    isSetAtFirst: Bool = false, get: @escaping @Sendable (ElementState) -> Bool,
+    set: @escaping @Sendable (ElementState, Bool) -> Void
   ) -> ElementProperty {
     ElementProperty(name: name) {
-      g_param_spec_boolean(name, nick, summary, 0, flags)
+      g_param_spec_boolean(name, nick, summary, isSetAtFirst ? 1 : 0, flags)
     } set: { state, value in
       set(state, g_value_get_boolean(value) != 0)
     } get: { state, value in

@@ -25,6 +25,10 @@ struct ElementSettings: Sendable {
   /// The stream in the other half of the picture-in-picture window; nil for none.
   var secondStreamID: StreamID?
   var gravity = VideoGravity.resizeAspect
+  /// What players know instead: false stretches pictures, whatever the gravity. playbin sets it to true by itself, and a
+  /// gravity that somebody has chosen stays then.
+  var keepsShape = true
+  var colorBalance = ColorBalance.neutral
   /// Frames a second; 0 for all.
   var rateLimit = 0.0
   /// Processors by name: "grayscale,rotate:90".
@@ -46,6 +50,9 @@ struct ElementSettings: Sendable {
   var renderRectangle: PictureRect?
   /// Whether the windows' pointer and keys go upstream.
   var handlesEvents = true
+
+  /// How pictures are fitted to their surfaces.
+  var fitting: VideoGravity { keepsShape ? gravity : .resize }
 
   /// How pictures are to be turned whatever their tag says; nil for what it says, which is so for `auto` and as long as
   /// nobody has set anything.

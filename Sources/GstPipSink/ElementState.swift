@@ -27,6 +27,9 @@ final class ElementState: @unchecked Sendable {
   /// Frames of this run that were left out because they are in memory that the processor cannot read.
   private let skippedCount = Atomic<UInt64>(0)
   private var chain: ProcessorChain?
+  /// What is drawn over the frames.
+  var overlays = ElementOverlays()
+  let colorChannels = ElementColorBalance.Channels()
   private var isPrerolling = false
   private var hasEnded = false
   /// The buffer that was shown as the preroll and comes once more to be rendered.
@@ -60,6 +63,7 @@ final class ElementState: @unchecked Sendable {
       }
     }
     guard let member else { return }
+    if (old.process ?? "").isEmpty != (new.process ?? "").isEmpty { reference.renegotiate() }
     if old.window != new.window { member.change(new.window) }
     member.apply()
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
@@ -93,6 +97,18 @@ final class ElementState: @unchecked Sendable {
       "There is no paintable.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
   }
 
+  /// - Returns: the new balance; nil where it is the old one.
+  func setColorBalance(_ change: (inout ColorBalance) -> Void) -> ColorBalance? {
+    let (old, new) = box.withLock { settings in
+      let old = settings.colorBalance
+      change(&settings.colorBalance)
+      return (old, settings.colorBalance)
+    }
+    guard old != new else { return nil }
+    member?.applyColorBalance()
+    return new
+  }
+
   func set(mode: ElementMode) {
     box.withLock { $0.mode = mode }
     member?.perform(mode == .pip ? .start : .stop)
@@ -109,6 +125,8 @@ final class ElementState: @unchecked Sendable {
   /// The stream's ID.
   var streamID: StreamID { settings.streamID ?? StreamID(reference.name) }
 
+  var isInEngine: Bool { engine.withLock { $0 != nil } }
+
   /// Frames go to an engine's consumer instead of a session, from the next start on.
   func deliver(to consumer: any StreamElementConsumer) {
     engine.withLock { $0 = (consumer, ProcessorChain(next: consumer)) }
@@ -118,7 +136,7 @@ final class ElementState: @unchecked Sendable {
 
   /// From NULL to READY.
   func prepare() -> Bool {
-    guard settings.surface == .window, engine.withLock({ $0 == nil }) else { return true }
+    guard settings.surface == .window, !isInEngine else { return true }
     do throws(PipSinkError) {
       if try MainActorHost.checkDisplay() == .wayland { WaylandContext.request(for: reference) }
       return true
@@ -145,6 +163,7 @@ final class ElementState: @unchecked Sendable {
         chain = member.chain
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }
         membership.withLock { $0 = member }
+        member.applyColorBalance()
       }
       forgetFormat()
       return 1
@@ -197,6 +216,7 @@ final class ElementState: @unchecked Sendable {
   /// - Returns: false for caps that are refused.
   func set(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     unreadableCaps = nil
+    overlays.note(caps)
     do throws(PipSinkError) {
       try wrapper.setFormat(of: caps)
       return true
@@ -215,7 +235,7 @@ final class ElementState: @unchecked Sendable {
     }
     switch event.pointee.type {
     case GST_EVENT_FLUSH_STOP: prerolled = nil
-    case GST_EVENT_EOS where engine.withLock({ $0 != nil }): reference.use { StreamElement.postEnd(of: $0) }
+    case GST_EVENT_EOS where isInEngine: reference.use { StreamElement.postEnd(of: $0) }
     default: break
     }
     wrapper.note(event)
@@ -241,6 +261,7 @@ final class ElementState: @unchecked Sendable {
     guard let format = wrapper.format, format.isInSystemMemory || SampleWrapper.canRead(buffer, format) else {
       return skip()
     }
+    updateOverlays()
     let direction = GstVideoOrientationMethod(rawValue: direction.load(ordering: .relaxed))
     chain.consume(
       wrapper.wrap(

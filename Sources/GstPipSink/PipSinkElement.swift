@@ -75,11 +75,13 @@ enum PipSinkElement {
     implement(`class`)
   }
 
-  /// Of frames that the processor can read.
+  /// Of frames that the processor can read, alone or with pictures over them.
   static let readableCaps: String = {
     let limit = PictureSize.maximumDimension
-    return "\(PixelFormat.capsString()), width=(int)[1, \(limit)], height=(int)[1, \(limit)], "
-      + "framerate=(fraction)[0/1, \(Int32.max)/1]"
+    return ["", ElementOverlays.capsFeatures].map { features in
+      PixelFormat.capsString(features: features)
+        + ", width=(int)[1, \(limit)], height=(int)[1, \(limit)], framerate=(fraction)[0/1, \(Int32.max)/1]"
+    }.joined(separator: "; ")
   }()
 
   /// Takes frames in a GPU's memory only of who has no others: of somebody who asks with both, as decoders do, those that
@@ -121,7 +123,10 @@ enum PipSinkElement {
       // The parent refuses formats that only a GPU knows.
       return state.hasFormat ? parent.pointee.set_caps(sink, caps) : 1
     }
-    sinkClass.pointee.propose_allocation = { _, query in PipSinkElement.proposeAllocation(query) }
+    sinkClass.pointee.propose_allocation = { sink, query in
+      guard let sink, let query else { return 0 }
+      return PipSinkElement.proposeAllocation(query, of: PipSinkElement.state(of: sink))
+    }
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return 0 }
       // The parent takes the event.
@@ -188,14 +193,16 @@ enum PipSinkElement {
   }
 
   /// Offers a pool of the system's memory where upstream has none, and says which metas are read.
-  private static func proposeAllocation(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
-    guard let query else { return 0 }
+  private static func proposeAllocation(
+    _ query: UnsafeMutablePointer<GstQuery>, of state: ElementState
+  ) -> gboolean {
     var caps: UnsafeMutablePointer<GstCaps>?
     var needsPool: gboolean = 0
     gst_query_parse_allocation(query, &caps, &needsPool)
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps) != 0 else { return 0 }
     SampleWrapper.addMetas(to: query)
+    state.proposeOverlays(to: query)
     let features = gst_caps_get_features(caps, 0)
     guard gst_caps_features_contains(features, "memory:SystemMemory") != 0 else { return 1 }
     let size = guint(clamping: info.size)

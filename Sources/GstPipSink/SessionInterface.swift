@@ -93,7 +93,7 @@ final class SessionInterface {
 
   /// Does what a stream's settings say now.
   func apply(_ member: SessionMember) {
-    member.layer.videoGravity = member.settings.gravity
+    member.layer.videoGravity = member.settings.fitting
     let isCameraOff = member.settings.isCameraOff
     // Others may have said something of it, on D-Bus.
     if camerasOff.contains(member.streamID) != isCameraOff {
@@ -263,7 +263,7 @@ final class SessionInterface {
   func fitPictureInPicture() {
     secondStream.apply(members, to: session)
     guard let member = currentMember else { return }
-    controller.configuration.videoGravity = member.settings.gravity
+    controller.configuration.videoGravity = member.settings.fitting
     controller.configuration.endAction = member.settings.endAction
     controller.configuration.preferredContentSize = member.settings.preferredContentSize
     controller.configuration.retryPolicy?.limit = member.settings.retries

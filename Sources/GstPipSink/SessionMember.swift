@@ -23,6 +23,7 @@ final class SessionMember: Sendable {
   private let window = Locked(ApplicationWindow())
   private let playback: Locked<ElementPlayback>
   private let paintableBox: Locked<VideoPaintable?>
+  private let balancing = Locked(())
 
   /// The application's window that the stream may be shown in.
   private struct ApplicationWindow {
@@ -87,6 +88,12 @@ final class SessionMember: Sendable {
   /// Has the main actor do what the settings say now.
   func apply() {
     session.post(for: self) { $0.apply(self) }
+  }
+
+  /// Has the stream's pictures, also those that are shown, have the colours that the settings say now.
+  func applyColorBalance() {
+    // The settings' newest word is the router's last one.
+    balancing.withLock { _ in session.router.setColorBalance(settings.colorBalance, for: streamID) }
   }
 
   func perform(_ request: SessionRequest) {

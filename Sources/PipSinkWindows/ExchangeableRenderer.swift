@@ -37,6 +37,9 @@ final class ExchangeableRenderer: VideoRenderer {
     }
   }
 
+  /// Has the layer show its newest picture once more.
+  func askForPicture() { state.withLock { $0.needsDisplay }?() }
+
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     guard let tile else { return }
     do throws(RenderingError) {

@@ -76,7 +76,10 @@ import Testing
   }
 
   @Test func itHasTheInterfacesOfAVideoSink() {
-    for interface in [gst_video_overlay_get_type(), gst_navigation_get_type(), gst_video_direction_get_type()] {
+    for interface in [
+      gst_video_overlay_get_type(), gst_navigation_get_type(), gst_video_direction_get_type(),
+      gst_color_balance_get_type(),
+    ] {
       #expect(g_type_is_a(PipSinkElement.type, interface) != 0)
     }
   }
@@ -133,6 +136,7 @@ import Testing
   private static func randomize(_ value: inout GValue, using generator: inout some RandomNumberGenerator) {
     switch g_type_fundamental(value.g_type) >> 2 {
     case 5: g_value_set_boolean(&value, gboolean.random(in: 0...1, using: &generator))
+    case 6: g_value_set_int(&value, gint.random(in: -2000...2000, using: &generator))
     case 7: g_value_set_uint(&value, guint.random(in: 0...guint.max, using: &generator))
     case 11: g_value_set_uint64(&value, guint64.random(in: 0...guint64.max, using: &generator))
     case 12: g_value_set_enum(&value, gint.random(in: -3...12, using: &generator))

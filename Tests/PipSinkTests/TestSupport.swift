@@ -338,6 +338,8 @@ extension FrameRouter {
 
 extension SampleBufferDestination {
   func report(to tally: PresentationTally) {}
+  func redraw() {}
+  var bounds: PictureSize? { nil }
 }
 
 /// A destination that keeps a record and shows nothing.

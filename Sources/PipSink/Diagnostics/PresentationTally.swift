@@ -1,4 +1,6 @@
-/// What became of a stream's frames on its surfaces.
+import Synchronization
+
+/// What a stream shares with its surfaces: what becomes of its frames there, and the colours that it has on all of them.
 ///
 /// The surfaces' presenting threads write it, so that a streaming thread never waits for it. A frame counts once, when
 /// a surface tries it first: pictures that are shown again do not count.
@@ -12,6 +14,13 @@ final class PresentationTally: Sendable {
   }
 
   private let state = Locked(Counts())
+  private let balance = Atomic<UInt64>(ColorBalance.neutral.word)
+
+  /// How the stream's colours are changed when its frames are shown.
+  var colorBalance: ColorBalance {
+    get { ColorBalance(word: balance.load(ordering: .relaxed)) }
+    set { balance.store(newValue.word, ordering: .relaxed) }
+  }
 
   var counts: Counts { state.withLock { $0 } }
 

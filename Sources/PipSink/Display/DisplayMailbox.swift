@@ -6,6 +6,7 @@ struct DisplayMailbox {
     let renderer: any VideoRenderer
     let gravity: VideoGravity
     let orientation: VideoOrientation
+    let colorBalance: ColorBalance
     let presented: (@Sendable (MonotonicTime) -> Void)?
     let streamCount: Int
     /// Shown before, and shown again because the surface asked for it.
@@ -234,8 +235,9 @@ struct DisplayMailbox {
     if request != nil { isRequestDue = true }
     defer { presented = nil }
     return Job(
-      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation, presented: presented,
-      streamCount: streamCount, isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
+      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation,
+      colorBalance: tally?.colorBalance ?? .neutral, presented: presented, streamCount: streamCount,
+      isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
       sizeObserver: sizes.observer(for: sampleBuffer))
   }
 

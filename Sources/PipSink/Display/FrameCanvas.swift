@@ -4,6 +4,7 @@
 /// converter's memory from frame to frame.
 package struct FrameCanvas: ~Copyable {
   private var converter = PictureConverter()
+  private var overlay = OverlayBlender()
   package var scalingFilter: ScalingFilter
 
   package init(scalingFilter: ScalingFilter = .automatic) {
@@ -31,7 +32,13 @@ package struct FrameCanvas: ~Copyable {
       if placement.target != kept, placement.target.size != size { picture.fillBlack() }
       try converter.convert(
         frame, crop: placement.source, into: picture.cropped(to: placement.target),
-        orientation: sampleBuffer.orientation, filter: filter)
+        orientation: sampleBuffer.orientation, filter: filter, balance: sampleBuffer.colorBalance)
+      if let composition = OverlayComposition(of: sampleBuffer.pixelBuffer) {
+        try overlay.blend(
+          composition, on: picture, placement, orientation: sampleBuffer.orientation, frameSize: frame.visible.size)
+      } else {
+        overlay.forget()
+      }
       return placement.target
     }
   }

@@ -63,6 +63,7 @@ struct LayerPresenter {
     guard job.renderer.isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
+    sampleBuffer.colorBalance = job.colorBalance
     told.tell(job.renderer, of: sampleBuffer)
     do throws(RenderingError) {
       try job.renderer.render(sampleBuffer, gravity: job.gravity)

@@ -148,7 +148,6 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     set { redraw { $0.orientation = newValue } }
   }
 
-  /// Shows the picture once more.
   package func redraw() { redraw { _ in } }
 
   private func redraw(_ change: (inout DisplayMailbox) -> Void) {

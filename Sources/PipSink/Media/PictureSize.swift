@@ -36,3 +36,12 @@ public struct PictureRect: Hashable, Sendable {
 
   public var size: PictureSize { PictureSize(width: width, height: height) }
 }
+
+extension PictureRect {
+  /// The part that both have; nil where they have nothing in common.
+  package func intersection(_ other: PictureRect) -> PictureRect? {
+    let (left, top) = (max(x, other.x), max(y, other.y))
+    let (right, bottom) = (min(x + width, other.x + other.width), min(y + height, other.y + other.height))
+    return right > left && bottom > top ? PictureRect(x: left, y: top, width: right - left, height: bottom - top) : nil
+  }
+}

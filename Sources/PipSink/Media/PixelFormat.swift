@@ -57,7 +57,9 @@ public enum PixelFormat: String, CaseIterable, Sendable {
   }
 
   /// The caps of formats in system memory.
-  package static func capsString(_ formats: [PixelFormat] = allCases) -> String {
-    "video/x-raw, format=(string){ \(formats.map(\.rawValue).joined(separator: ", ")) }"
+  ///
+  /// - Parameter features: the caps' features; empty for those that they have by themselves.
+  package static func capsString(_ formats: [PixelFormat] = allCases, features: String = "") -> String {
+    "video/x-raw\(features.isEmpty ? "" : "(\(features))"), format=(string){ \(formats.map(\.rawValue).joined(separator: ", ")) }"
   }
 }

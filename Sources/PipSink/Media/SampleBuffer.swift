@@ -36,6 +36,9 @@ public struct SampleBuffer: Sendable {
   /// How the picture is to be turned when it is shown: what the stream's `image-orientation` tag and the buffer's
   /// affine meta say, and what the app adds. Turning it costs nothing until then.
   public var orientation: VideoOrientation = .upright
+  /// How the picture's colours are to be changed by the surface that shows it. A display layer sets it when it presents the
+  /// frame (``FrameRouter/setColorBalance(_:for:)``).
+  public internal(set) var colorBalance = ColorBalance.neutral
   /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a
   /// frame that no engine delivered.
   public var sequenceNumber: UInt64
@@ -77,6 +80,7 @@ public struct SampleBuffer: Sendable {
     var result = SampleBuffer(
       pixelBuffer: pixelBuffer, timing: timing, attachments: attachments, sequenceNumber: sequenceNumber)
     result.orientation = orientation ?? self.orientation
+    result.colorBalance = colorBalance
     result.receivedAt = receivedAt
     return result
   }

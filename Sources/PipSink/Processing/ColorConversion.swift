@@ -9,6 +9,7 @@ enum ColorConversion {
     case .unpack: unpack(source, into: target)
     case .toRGB: toRGB(source, into: target.planes[0], by: ColorMatrix.of(source.colorimetry))
     case .fromRGB: fromRGB(source, into: target)
+    case .balance(let balancing): balancing.perform(from: source, into: target)
     case .shuffle: shuffle(source, into: target)
     case .pack: pack(source, into: target)
     case .resample, .turn, .dropChroma: break

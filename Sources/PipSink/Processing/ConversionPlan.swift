@@ -13,6 +13,7 @@ struct ConversionPlan {
     /// Whether rows of 16-bit samples begin at even addresses, as the kernels for them need it.
     var isSourceAligned: Bool
     var isTargetAligned: Bool
+    var balance = ColorBalance.neutral
   }
 
   let kind: Kind
@@ -24,6 +25,8 @@ struct ConversionPlan {
   init?(_ kind: Kind) {
     self.kind = kind
     guard kind.targetFormat == kind.sourceFormat || !kind.targetFormat.isTenBit else { return nil }
+    // Colours are changed where pictures are shown, which is in RGB.
+    guard kind.balance.isNeutral || kind.targetFormat.isRGB else { return nil }
     var builder = Builder(kind)
     builder.build()
     steps = builder.steps
@@ -63,13 +66,14 @@ struct ConversionPlan {
     var changesGeometry: Bool { changesSize || kind.orientation != .upright }
 
     mutating func build() {
-      if format == target, !changesGeometry {
+      if format == target, !changesGeometry, kind.balance.isNeutral {
         add(.copy, format)
         return
       }
       if !kind.isSourceAligned { add(.copy, format) }
       takeApart()
       changeGeometry()
+      balance()
       convert()
       if !kind.isTargetAligned { add(.copy, format) }
     }
@@ -151,6 +155,17 @@ struct ConversionPlan {
       add(.turn(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
+    /// Changes the colours, at the target's size and in planes of eight bits.
+    private mutating func balance() {
+      guard !kind.balance.isNeutral else { return }
+      if format.isTenBit { add(.unpack, format == .p010 ? .nv12 : .i420) }
+      if format.isRGB {
+        if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
+        add(.fromRGB, .y444)
+      }
+      add(.balance(ColorBalancing(kind.balance)), format)
+    }
+
     /// What is left: only formats differ.
     private mutating func convert() {
       guard format != target else { return }
@@ -199,6 +214,8 @@ struct ConversionStep: Equatable {
     case toRGB
     /// BGRA to YUV.
     case fromRGB
+    /// Other brightness, contrast, hue and saturation, in planes of eight bits.
+    case balance(ColorBalancing)
     /// The four bytes of a pixel in another order.
     case shuffle
     /// Planes to packed 4:2:2; BGRA to pixels of three bytes.
@@ -218,7 +235,7 @@ struct ConversionStep: Equatable {
   /// vertically), so that the picture can be worked on in strips.
   var isByRows: Bool {
     switch operation {
-    case .copy, .unpack, .toRGB, .fromRGB, .shuffle, .pack: true
+    case .copy, .unpack, .toRGB, .fromRGB, .balance, .shuffle, .pack: true
     case .resample, .turn, .dropChroma: false
     }
   }

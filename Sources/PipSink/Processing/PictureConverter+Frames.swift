@@ -7,26 +7,28 @@ extension PictureConverter {
   ///
   /// - Parameter crop: in pixels of the visible part, before it is turned; where chroma is subsampled its origin goes to
   ///   the chroma sample that it lies in.
-  /// - Throws: as ``convert(_:into:orientation:filter:)``.
+  /// - Throws: as ``convert(_:into:orientation:filter:balance:)``.
   mutating func convert(
     _ frame: MappedFrame, crop: PictureRect, into target: Picture, orientation: VideoOrientation = .upright,
-    filter: ScalingFilter = .automatic
+    filter: ScalingFilter = .automatic, balance: ColorBalance = .neutral
   ) throws(PipSinkError) {
     let source = Picture(frame, crop: crop)
     guard frame.isInterlaced, Self.canBeSplit(source, firstRow: frame.visible.y + crop.y) else {
-      return try convert(source, into: target, orientation: orientation, filter: filter)
+      return try convert(source, into: target, orientation: orientation, filter: filter, balance: balance)
     }
     let keepsRows = !orientation.swapsSides && target.size.height == source.size.height
     guard keepsRows else {
       return try convert(
-        source.field(isTop: frame.isTopFieldFirst), into: target, orientation: orientation, filter: filter)
+        source.field(isTop: frame.isTopFieldFirst), into: target, orientation: orientation, filter: filter,
+        balance: balance)
     }
     for field in 0..<2 {
       let isTop = field == 0
       // Upside down the rows of one field lie where the other one's were.
       let isTopInTarget = orientation.rotation == .half ? !isTop : isTop
       try convert(
-        source.field(isTop: isTop), into: target.field(isTop: isTopInTarget), orientation: orientation, filter: filter)
+        source.field(isTop: isTop), into: target.field(isTop: isTopInTarget), orientation: orientation, filter: filter,
+        balance: balance)
     }
   }
 

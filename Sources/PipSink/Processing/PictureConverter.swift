@@ -22,14 +22,15 @@ struct PictureConverter: ~Copyable {
 
   /// Converts `source` to fill `target`, turned by `orientation`.
   ///
+  /// - Parameter balance: how the colours are changed, where the target is RGB.
   /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)``, ``PipSinkError/Frame/invalidSize(width:height:)`` when
   ///   the target is empty or too large, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   mutating func convert(
     _ source: Picture, into target: Picture, orientation: VideoOrientation = .upright,
-    filter: ScalingFilter = .automatic
+    filter: ScalingFilter = .automatic, balance: ColorBalance = .neutral
   ) throws(PipSinkError) {
     guard target.size.isValid else { throw .frame(.invalidSize(width: target.size.width, height: target.size.height)) }
-    let plan = try plan(for: source, target, orientation, filter)
+    let plan = try plan(for: source, target, orientation, filter, balance)
     var memory = try Memory(beginning: &scratch, for: plan, source: source, bandLimit: bands.bandLimit)
     var current = source
     for run in plan.runs {
@@ -49,12 +50,13 @@ struct PictureConverter: ~Copyable {
   }
 
   private mutating func plan(
-    for source: Picture, _ target: Picture, _ orientation: VideoOrientation, _ filter: ScalingFilter
+    for source: Picture, _ target: Picture, _ orientation: VideoOrientation, _ filter: ScalingFilter,
+    _ balance: ColorBalance
   ) throws(PipSinkError) -> ConversionPlan {
     let kind = ConversionPlan.Kind(
       sourceFormat: source.format, sourceSize: source.size, targetFormat: target.format, targetSize: target.size,
       orientation: orientation, filter: filter, isSourceAligned: source.isAligned(for: orientation),
-      isTargetAligned: target.isAligned(for: orientation))
+      isTargetAligned: target.isAligned(for: orientation), balance: balance)
     if let plan, plan.kind == kind { return plan }
     guard let new = ConversionPlan(kind) else {
       throw .frame(.unsupportedPixelFormat(target.format, operation: "conversion of \(source.format.rawValue) frames"))
@@ -111,7 +113,8 @@ struct PictureConverter: ~Copyable {
             ? target.rows(start, count)
             : strips.picture(
               steps[index].format, size: PictureSize(width: source.size.width, height: count),
-              colorimetry: source.colorimetry)
+              colorimetry: steps[index].operation == .fromRGB
+                ? .madeFromRGB(steps[index].format) : current.colorimetry)
           ColorConversion.perform(steps[index].operation, from: current, into: result)
           current = result
         }

@@ -148,6 +148,18 @@ public final class FrameRouter: Sendable {
     control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
   }
 
+  /// Changes a stream's colours on all surfaces, from the pictures on that are shown. Other consumers of its frames see them
+  /// as they are. It costs nothing while it is neutral; a stream that was not added is left alone.
+  public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
+    control.withLock { $0.route(streamID) }?.setColorBalance(balance)
+  }
+
+  /// The size in pixels of the surface that shows a stream's next frame; nil where none does, or it has no size yet. Of a
+  /// stream that is in picture-in-picture and in the app, the larger one.
+  package func surfaceSize(of streamID: StreamID) -> PictureSize? {
+    control.withLock { $0.route(streamID) }?.surfaceSize
+  }
+
   // MARK: - Switches
 
   /// Picture-in-picture for this stream; whichever was on that surface before goes back to the app.

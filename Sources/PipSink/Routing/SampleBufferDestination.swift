@@ -21,6 +21,13 @@ protocol SampleBufferDestination: AnyObject, Sendable {
   /// - Returns: the frame that was waiting to be shown, which now will not be.
   func relinquish(removingImage: Bool) -> SampleBuffer?
 
-  /// From here on `tally` counts what becomes of the frames: called before the first frame of its stream.
+  /// From here on `tally` counts what becomes of the frames, and says what colours they have: called before the first
+  /// frame of its stream.
   func report(to tally: PresentationTally)
+
+  /// Shows the picture once more, since something about its stream has changed.
+  func redraw()
+
+  /// The surface's size in pixels; nil without a surface, or while it has none.
+  var bounds: PictureSize? { get }
 }

@@ -187,6 +187,19 @@ final class StreamRoute: SampleBufferConsumer {
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 
+  /// The stream's colours are changed from now on, also those of the pictures that are shown.
+  func setColorBalance(_ balance: ColorBalance) {
+    guard tally.colorBalance != balance else { return }
+    tally.colorBalance = balance
+    for surface in state.withLock(\.surfaces) { surface.redraw() }
+  }
+
+  /// Of the largest surface that shows the stream.
+  var surfaceSize: PictureSize? {
+    let sizes = state.withLock(\.surfaces).compactMap(\.bounds)
+    return sizes.max { $0.width * $0.height < $1.width * $1.height }
+  }
+
   /// The next run of the engine counts its frames from 1 again.
   func beginRun() {
     state.withLock { state in
@@ -219,6 +232,11 @@ final class StreamRoute: SampleBufferConsumer {
 }
 
 extension StreamRoute.State {
+  /// Those that show the stream now.
+  fileprivate var surfaces: [any SampleBufferDestination] {
+    [placement.isInApp ? inApp : nil, placement.surface == nil ? nil : pictureInPicture].compactMap(\.self) + others
+  }
+
   /// - Returns: whether the frame replaces one that will never be shown.
   @inline(__always)
   fileprivate mutating func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {

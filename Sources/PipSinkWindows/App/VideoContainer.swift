@@ -167,7 +167,6 @@ public final class VideoContainer {
       layers.append(
         .init(image: image, origin: ((size.width - image.size.width) / 2, (size.height - image.size.height) / 2)))
     }
-    overlay.set(layers)
-    for view in views where view.frame != nil { view.tile?.redraw() }
+    overlay.set(layers, over: views.filter { $0.frame != nil }.map(\.place))
   }
 }

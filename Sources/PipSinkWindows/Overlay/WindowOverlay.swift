@@ -57,6 +57,15 @@ package final class WindowOverlay: PictureDecoration {
   /// The lowest first.
   func set(_ layers: [Layer]) { self.layers.withLock { $0 = layers.filter { $0.opacity > 0 } } }
 
+  /// The same, and draws the pictures in `places` anew. One that nothing hides any more is asked for: its layer has kept
+  /// it, and a stream that stands still brings no other.
+  func set(_ layers: [Layer], over places: [ExchangeableRenderer]) {
+    let hidden = places.filter { $0.tile?.frame.map(hides) == true }
+    set(layers)
+    for place in places { place.tile?.redraw() }
+    for place in hidden where place.tile?.frame.map(hides) == false { place.askForPicture() }
+  }
+
   package func isShown(in area: PictureRect) -> Bool { layers.withLock { $0.contains { $0.frame.intersects(area) } } }
 
   package func hides(_ area: PictureRect) -> Bool {

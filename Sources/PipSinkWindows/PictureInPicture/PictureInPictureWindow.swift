@@ -289,9 +289,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
           origin: (picture.x + picture.width - side, picture.y + picture.height - side)))
     }
     layers += controls.layers(presentation, size: size)
-    overlay.set(layers)
-    first.tile?.redraw()
-    if presentation.secondStreamID != nil { second.tile?.redraw() }
+    overlay.set(layers, over: presentation.secondStreamID == nil ? [first] : [first, second])
   }
 
   // MARK: - The user

@@ -41,6 +41,16 @@ package final class X11Connection: @unchecked Sendable {
     xcb_disconnect(pointer)
   }
 
+  /// Closes the connection some time after its last use, whose window has just been destroyed. The next connection would get
+  /// this one's numbers for its windows otherwise, and a window manager that has not heard of the end yet takes the new window
+  /// for the old one, and never shows it: openbox does, when a player goes from one film to the next.
+  func linger() {
+    Task { @MainActor [self] in
+      try? await Task.sleep(for: .seconds(2))
+      _ = self
+    }
+  }
+
   /// Whether the server has gone.
   package var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
 

@@ -145,12 +145,3 @@ struct XSettings: Equatable {
     }
   }
 }
-
-extension PictureRect {
-  /// Nil where they have nothing in common.
-  func intersection(_ other: PictureRect) -> PictureRect? {
-    let (left, top) = (max(x, other.x), max(y, other.y))
-    let (right, bottom) = (min(x + width, other.x + other.width), min(y + height, other.y + other.height))
-    return right > left && bottom > top ? PictureRect(x: left, y: top, width: right - left, height: bottom - top) : nil
-  }
-}

@@ -85,6 +85,7 @@ class X11Window: NativeWindow {
     if !connection.isBroken {
       xcb_destroy_window(connection.pointer, id)
       connection.flush()
+      connection.linger()
     }
   }
 
