@@ -16,31 +16,18 @@ enum PipSinkElement {
     let known = g_type_from_name(typeName)
     guard known == 0 else { return (known, false) }
     let type = g_type_register_static_simple(
-      gst_video_sink_get_type(), typeName, parentSize.class,
-      { `class`, _ in PipSinkElement.initialize(class: `class`) },
-      parentSize.instance + guint(MemoryLayout<UnsafeRawPointer>.size),
+      gst_video_sink_get_type(), typeName, states.size.class,
+      { `class`, _ in PipSinkElement.initialize(class: `class`) }, states.size.instance,
       { instance, _ in PipSinkElement.initialize(instance: instance) }, GTypeFlags(rawValue: 0))
     ElementInterface.install(on: type)
     return (type, true)
   }()
 
-  /// GstVideoSink's, in bytes. The pointer to the state is behind its instance.
-  private static let parentSize: (class: guint, instance: guint) = {
-    var parent = GTypeQuery()
-    g_type_query(gst_video_sink_get_type(), &parent)
-    return (parent.class_size, parent.instance_size)
-  }()
+  private static let states = InstanceState<ElementState>(behind: gst_video_sink_get_type())
 
-  private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<ElementState>> {
-    (instance + Int(parentSize.instance)).assumingMemoryBound(to: Unmanaged<ElementState>.self)
-  }
+  static func state(of instance: UnsafeMutableRawPointer) -> ElementState { states.state(of: instance) }
 
-  static func state(of instance: UnsafeMutableRawPointer) -> ElementState {
-    slot(instance).pointee.takeUnretainedValue()
-  }
-
-  /// GstVideoSink's own, which lives as long as the class derived from it.
-  static var parentClass: UnsafeMutableRawPointer? { g_type_class_peek(gst_video_sink_get_type()) }
+  static var parentClass: UnsafeMutableRawPointer? { states.parentClass }
 
   static var parentSinkClass: UnsafeMutablePointer<GstBaseSinkClass>? {
     parentClass?.assumingMemoryBound(to: GstBaseSinkClass.self)
@@ -50,13 +37,7 @@ enum PipSinkElement {
 
   private static func initialize(instance: UnsafeMutablePointer<GTypeInstance>?) {
     guard let instance = UnsafeMutableRawPointer(instance) else { return }
-    slot(instance).initialize(to: .passRetained(ElementState(instance)))
-  }
-
-  private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
-    guard let object else { return }
-    slot(object).pointee.release()
-    parentClass?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
+    states.set(ElementState(instance), of: instance)
   }
 
   // MARK: - The class
@@ -64,7 +45,7 @@ enum PipSinkElement {
   private static func initialize(class: UnsafeMutableRawPointer?) {
     guard let `class` else { return }
     let objectClass = `class`.assumingMemoryBound(to: GObjectClass.self)
-    objectClass.pointee.finalize = { PipSinkElement.finalize($0) }
+    objectClass.pointee.finalize = { PipSinkElement.states.finalize($0) }
     ElementProperty.install(on: objectClass)
     ElementSignal.install(on: `class`.assumingMemoryBound(to: GTypeClass.self).pointee.g_type)
     let elementClass = `class`.assumingMemoryBound(to: GstElementClass.self)

@@ -14,29 +14,16 @@ enum PipSinkFilterElement {
     let known = g_type_from_name(typeName)
     guard known == 0 else { return known }
     return g_type_register_static_simple(
-      gst_video_filter_get_type(), typeName, parentSize.class,
-      { `class`, _ in PipSinkFilterElement.initialize(class: `class`) },
-      parentSize.instance + guint(MemoryLayout<UnsafeRawPointer>.size),
+      gst_video_filter_get_type(), typeName, states.size.class,
+      { `class`, _ in PipSinkFilterElement.initialize(class: `class`) }, states.size.instance,
       { instance, _ in PipSinkFilterElement.initialize(instance: instance) }, GTypeFlags(rawValue: 0))
   }()
 
-  /// GstVideoFilter's, in bytes. The pointer to the state is behind its instance.
-  private static let parentSize: (class: guint, instance: guint) = {
-    var parent = GTypeQuery()
-    g_type_query(gst_video_filter_get_type(), &parent)
-    return (parent.class_size, parent.instance_size)
-  }()
+  private static let states = InstanceState<FilterState>(behind: gst_video_filter_get_type())
 
-  private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<FilterState>> {
-    (instance + Int(parentSize.instance)).assumingMemoryBound(to: Unmanaged<FilterState>.self)
-  }
+  static func state(of instance: UnsafeMutableRawPointer) -> FilterState { states.state(of: instance) }
 
-  static func state(of instance: UnsafeMutableRawPointer) -> FilterState {
-    slot(instance).pointee.takeUnretainedValue()
-  }
-
-  /// GstVideoFilter's own, which lives as long as the class derived from it.
-  private static var parentClass: UnsafeMutableRawPointer? { g_type_class_peek(gst_video_filter_get_type()) }
+  private static var parentClass: UnsafeMutableRawPointer? { states.parentClass }
 
   static var parentTransformClass: UnsafeMutablePointer<GstBaseTransformClass>? {
     parentClass?.assumingMemoryBound(to: GstBaseTransformClass.self)
@@ -46,14 +33,8 @@ enum PipSinkFilterElement {
 
   private static func initialize(instance: UnsafeMutablePointer<GTypeInstance>?) {
     guard let instance = UnsafeMutableRawPointer(instance) else { return }
-    slot(instance).initialize(to: .passRetained(FilterState(instance)))
+    states.set(FilterState(instance), of: instance)
     gst_base_transform_set_passthrough(instance.assumingMemoryBound(to: GstBaseTransform.self), 1)
-  }
-
-  private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
-    guard let object else { return }
-    slot(object).pointee.release()
-    parentClass?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
   }
 
   // MARK: - The class
@@ -61,7 +42,7 @@ enum PipSinkFilterElement {
   private static func initialize(class: UnsafeMutableRawPointer?) {
     guard let `class` else { return }
     let objectClass = `class`.assumingMemoryBound(to: GObjectClass.self)
-    objectClass.pointee.finalize = { PipSinkFilterElement.finalize($0) }
+    objectClass.pointee.finalize = { PipSinkFilterElement.states.finalize($0) }
     FilterProperty.install(on: objectClass)
     describe(`class`.assumingMemoryBound(to: GstElementClass.self))
     implement(`class`.assumingMemoryBound(to: GstBaseTransformClass.self))

@@ -1,6 +1,7 @@
 import CGTK
 import Dispatch
 import Glibc
+import PipSinkWindows
 
 /// GLib's main loop and Swift's main actor on one thread, for programs with GTK 3. Without GTK,
 /// ``PipSinkWindows/MainLoop`` is enough.
@@ -39,16 +40,7 @@ public enum GTKMainLoop {
   /// Runs an app on the main actor, with GLib's main loop on the calling thread, which must be the main one. The program
   /// ends when `body` returns, with the status 0, or with 1 and the error on standard error when it throws.
   public static func run(_ body: @escaping @MainActor () async throws -> Void) -> Never {
-    Task { @MainActor in
-      do {
-        try await body()
-        exit(EXIT_SUCCESS)
-      } catch {
-        let text = Array("\(String(describing: error).visible)\n".utf8)
-        _ = write(STDERR_FILENO, text, text.count)
-        exit(EXIT_FAILURE)
-      }
-    }
+    MainLoop.begin(body)
     run()
   }
 

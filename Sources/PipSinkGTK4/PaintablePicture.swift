@@ -179,7 +179,7 @@ final class PaintablePicture: Sendable {
       return known.texture
     }
     let made = try? makeTexture(size) { pixels, _ in
-      PlaceholderPicture.draw(placeholder, on: pixels, size: size, scale: scale)
+      PlaceholderPicture.draw(placeholder.text, on: pixels, size: size, scale: scale)
     }
     if let made { state.withLock { $0.cover = (placeholder, scale, made) } }
     return made

@@ -28,6 +28,12 @@ public enum MainLoop {
   /// Runs an app on the main actor, on the calling thread, which must be the main one. The program ends when `body`
   /// returns, with the status 0, or with 1 and the error on standard error when it throws.
   public static func run(_ body: @escaping @MainActor () async throws -> Void) -> Never {
+    begin(body)
+    run()
+  }
+
+  /// Ends the program with what comes of `body`, which runs when the main actor does.
+  package static func begin(_ body: @escaping @MainActor () async throws -> Void) {
     Task { @MainActor in
       do {
         try await body()
@@ -38,7 +44,6 @@ public enum MainLoop {
         exit(EXIT_FAILURE)
       }
     }
-    run()
   }
 
   /// Not isolated: the queue itself is the main actor.

@@ -108,11 +108,7 @@ package final class CoveredRenderer: VideoRenderer {
     let stride = size.width * 4
     let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * size.height)
     let address = UInt(bitPattern: pixels)
-    let area = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
-    let overlay = WindowOverlay()
-    overlay.set(
-      OverlayDrawing.coverLayers(OverlayDrawing.cover(text, width: size.width, scale: scale), in: area))
-    overlay.draw(on: pixels, stride: stride, in: area) { _ in }
+    PlaceholderPicture.draw(text, on: pixels, size: size, scale: scale)
     let plane = UnsafeLentPlane(address: pixels, bytesPerRow: stride)
     return SampleBuffer(
       pixelBuffer: try PixelBuffer(unsafeLending: [plane], format) {
