@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs GStreamer's own check suites with the name of the element put in where they make a sink, and shows which tests pass.
-# docs/foreign-suites.md has the table. Needs a Debian, its network, gcc and Xvfb; sources and programs are in .build/foreign.
+# Runs GStreamer's own check suites with the name of the element put in where they make a sink, and gst-validate's scenarios,
+# and shows which tests pass. docs/foreign-suites.md has the table. Needs a Debian, its network, gcc and Xvfb, and what
+# foreign-validate.sh says; sources and programs are in .build/foreign.
 #
 #   test-foreign.sh [SUITE...]
 #
@@ -18,6 +19,7 @@ all_suites="
   gstreamer1.0:pipelines/cleanup gstreamer1.0:pipelines/queue-error gstreamer1.0:pipelines/stress
   gst-plugins-base1.0:elements/glimagesink
   gst-plugins-base1.0:pipelines/capsfilter-renegotiation gst-plugins-base1.0:pipelines/basetime
+  gst-validate
 "
 suites=${*:-$all_suites}
 
@@ -72,6 +74,10 @@ for sink in pipsink ximagesink; do gst-launch-1.0 -q videotestsrc num-buffers=2 
 
 failed=0
 for suite in $suites; do
+  if [ "$suite" = gst-validate ]; then
+    scripts/foreign-validate.sh "$folder" "$version" || failed=1
+    continue
+  fi
   package=${suite%%:*} name=${suite#*:}
   fetch "$package"
   for sink in pipsink ximagesink; do
