@@ -88,7 +88,7 @@ compare() { # PLAYER FILE SCENARIO...
       name=$folder/$scenario-$player-$file-$sink.log
       if [ "$(<"$name.verdict")" = passed ]; then passed[$sink]=$((passed[$sink] + 1)); continue; fi
       texts+="  $scenario, $sink: $(<"$name.verdict"), $(grep -m 1 -E 'critical :|ERROR|Failed|timed' "$name" | tr -s ' ' || true)"$'\n'
-      [ "$sink" = ximagesink ] || [ "$(<"${name/pipsink/ximagesink}.verdict")" != passed ] || failed=1
+      [ "$sink" = ximagesink ] || [ "$(<"${name%pipsink.log}ximagesink.log.verdict")" != passed ] || failed=1
     done
   done
   echo "gst-validate $version, $player, $file: ${passed[pipsink]} of $# passed; ximagesink ${passed[ximagesink]} of $#"
