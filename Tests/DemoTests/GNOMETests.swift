@@ -60,10 +60,10 @@ struct GNOMETests {
         return (frame.x, frame.y) == (16, 16)
       })
     #expect(try await eventually { try await isRed(server, 16 + 160, 16 + 90) })
-    // Close, in the upper left corner, comes with the pointer.
-    try await server.outer.tool("xdotool", "mousemove", "60", "100", "mousemove", "36", "37")
+    // Close, in the upper left corner, comes with the pointer, and goes when that rests.
     #expect(
       try await eventually {
+        try await server.outer.tool("xdotool", "mousemove", "60", "100", "mousemove", "36", "37")
         let bar = try await server.outer.screenshot().pixel(26, 26)
         return bar[2] < 160
       })

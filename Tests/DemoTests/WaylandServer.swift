@@ -113,7 +113,8 @@ final class WaylandServer {
       output HEADLESS-1 resolution \(1024 * windowCount)x768 position 0 0
       output HEADLESS-2 resolution 1024x768 position 1024 0
       output * bg #204060 solid_color scale \(scale)
-      output X11-2 bg #304060 solid_color
+      output X11-1 position 0 0
+      output X11-2 position 1024 0 bg #304060 solid_color
       xwayland disable
       default_border none
       focus_on_window_activation focus

@@ -130,6 +130,11 @@ import Testing
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func onSwayItIsLetGoBeyondTheEdgeAndIsOnTheNextMonitorAfterARestartToo() async throws {
     let server = try await WaylandServer(.sway, monitorCount: 2)
+    // Which of its monitors sway tells of first depends on its version.
+    let state = try #require(server.environment["XDG_STATE_HOME"])
+    var places = WindowPlaces(monitor: "X11-1")
+    places.note(WindowPlacement(), on: "X11-1")
+    #expect(places.save(to: state + "/pipsink/picture-in-picture.ini"))
     let demo = try play(server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
     try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to scratchpad")
