@@ -17,6 +17,15 @@ struct GNOMETests {
     return pixel[2] > 200 && pixel[1] < 40
   }
 
+  /// How much of the screen is red.
+  private func redPart(_ server: GNOMEServer) async throws -> Double {
+    let image = try await server.outer.screenshot()
+    let places = stride(from: 0, to: image.size.height, by: 16).flatMap { y in
+      stride(from: 0, to: image.size.width, by: 16).map { x in image.pixel(x, y) }
+    }
+    return Double(places.count { $0[2] > 200 && $0[1] < 40 }) / Double(max(1, places.count))
+  }
+
   @Test func theWindowStaysAboveAMaximisedWindowThatHasTheFocus() async throws {
     let server = try await GNOMEServer()
     let demo = try play(server)
@@ -60,15 +69,16 @@ struct GNOMETests {
         return (frame.x, frame.y) == (16, 16)
       })
     #expect(try await eventually { try await isRed(server, 16 + 160, 16 + 90) })
-    // Close, in the upper left corner, comes with the pointer, and goes when that rests.
+    #expect(try await redPart(server) < 0.1)
+    // Close, in the upper left corner, comes with the pointer, and goes when that rests. The app's window, which lies below,
+    // has its picture back then. On a busy machine the compositor may show the pointer's coming so late that a user clicks
+    // once more.
     #expect(
-      try await eventually {
-        try await server.outer.tool("xdotool", "mousemove", "60", "100", "mousemove", "36", "37")
-        let bar = try await server.outer.screenshot().pixel(26, 26)
-        return bar[2] < 160
+      try await eventually(seconds: 60) {
+        try await server.outer.tool(
+          "xdotool", "mousemove", "60", "100", "mousemove", "36", "37", "sleep", "0.4", "click", "1")
+        return try await eventually(seconds: 3) { try await redPart(server) > 0.3 }
       })
-    try await server.outer.tool("xdotool", "mousemove", "36", "36", "sleep", "0.3", "click", "1")
-    #expect(try await eventually { try await !isRed(server, 176, 140) })
     #expect(demo.isRunning)
     demo.stop()
   }
