@@ -9,7 +9,7 @@ import PipSink
 struct ElementOverlays {
   static let capsFeatures = "memory:SystemMemory, meta:GstVideoOverlayComposition"
   private static let capsFeature = "meta:GstVideoOverlayComposition"
-  /// A window that is being resized has elsewise every frame's pictures made anew.
+  /// A window that is being resized would have the pictures made anew for every frame.
   private static let framesBetweenLooks = 10
 
   private var areUsed = false

@@ -246,16 +246,7 @@ struct PictureInPictureWindowTests {
     #expect(try await isWhite(true))
     try await click(300, 20)
     // The app has asked to be shown, and sway, told to, shows it.
-    #expect(
-      try await eventually {
-        struct Workspace: Decodable {
-          let name: String
-          let focused: Bool
-        }
-        let text = try await server.swaymsg("-t", "get_workspaces", "-r")
-        let workspaces = try JSONDecoder().decode([Workspace].self, from: Data(text.utf8))
-        return workspaces.first { $0.focused }?.name == "1"
-      })
+    #expect(try await eventually { try await server.focusedWorkspace() == "1" })
     #expect(try await isWhite(false))
     demo.interrupt()
     let events = try await demo.result(seconds: 30).report().pictureInPictureEvents.map(\.event)

@@ -51,17 +51,6 @@ struct WaylandLayerTests {
     return example
   }
 
-  /// Whether the workspace with the call's window is shown.
-  private func isCallShown(_ server: WaylandServer) async throws -> Bool {
-    struct Workspace: Decodable {
-      let name: String
-      let focused: Bool
-    }
-    let text = try await server.swaymsg("-t", "get_workspaces", "-r")
-    let workspaces = try JSONDecoder().decode([Workspace].self, from: Data(text.utf8))
-    return workspaces.first { $0.focused }?.name == "1"
-  }
-
   @Test func theGTKCallsWindowIsShownForAClickInAPictureInPictureWindow() async throws {
     let server = try await WaylandServer(.sway)
     let example = try await startGTKCall(server)
@@ -73,7 +62,7 @@ struct WaylandLayerTests {
         let screen = try await server.screenshot()
         return !isEmpty(screen, left + 160, top + 120) && !isEmpty(screen, left + 160, top - 128)
       })
-    #expect(try await !isCallShown(server))
+    #expect(try await server.focusedWorkspace() != "1")
     let corner = { try await server.screenshot().cropped(x: left + 284, y: top + 4, width: 32, height: 32).bytes }
     let before = try await corner()
     try await server.outer.tool("xdotool", "mousemove", "\(left + 300)", "\(top + 24)")
@@ -81,7 +70,7 @@ struct WaylandLayerTests {
     // A click before the button is there would be none on it. What plays there does not move in this corner.
     #expect(try await eventually { try await corner() != before })
     try await server.outer.tool("xdotool", "click", "1")
-    #expect(try await eventually { try await isCallShown(server) }, "\(example.errors)")
+    #expect(try await eventually { try await server.focusedWorkspace() == "1" }, "\(example.errors)")
     // It is seen to be in the foreground, so that nothing is left of picture-in-picture.
     try await server.outer.tool("xdotool", "mousemove", "20", "20")
     try await server.swaymsg("[title=\"Call\"]", "floating", "enable")

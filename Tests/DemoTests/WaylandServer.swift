@@ -163,6 +163,16 @@ final class WaylandServer {
     return try await program.result(seconds: 30).output
   }
 
+  /// The name of the workspace that has the focus.
+  func focusedWorkspace() async throws -> String? {
+    struct Workspace: Decodable {
+      let name: String
+      let focused: Bool
+    }
+    let text = try await swaymsg("-t", "get_workspaces", "-r")
+    return try JSONDecoder().decode([Workspace].self, from: Data(text.utf8)).first { $0.focused }?.name
+  }
+
   /// What grim sees.
   func screenshot() async throws -> BGRAImage {
     let pictures = try TemporaryFolder()

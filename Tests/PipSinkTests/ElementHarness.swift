@@ -101,19 +101,7 @@ final class ElementHarness {
   func message(_ types: GstMessageType, seconds: Double = 20) -> String? {
     guard let message = gst_bus_timed_pop_filtered(bus, UInt(seconds * 1e9), types) else { return nil }
     defer { gst_message_unref(message) }
-    if types == GST_MESSAGE_ERROR || types == GST_MESSAGE_WARNING {
-      var (error, debug): (UnsafeMutablePointer<GError>?, UnsafeMutablePointer<CChar>?)
-      if types == GST_MESSAGE_ERROR {
-        gst_message_parse_error(message, &error, &debug)
-      } else {
-        gst_message_parse_warning(message, &error, &debug)
-      }
-      defer {
-        g_clear_error(&error)
-        g_free(debug)
-      }
-      return debug.map { String(cString: $0) }
-    }
+    if types == GST_MESSAGE_ERROR || types == GST_MESSAGE_WARNING { return debugText(of: message) }
     return gst_message_get_structure(message).map { String(cString: gst_structure_get_name($0)) }
   }
 
@@ -168,4 +156,16 @@ final class ElementHarness {
       #expect(gst_harness_push_event(harness, event) != 0)
     }
   }
+}
+
+/// The debugging text of an error or a warning.
+func debugText(of message: UnsafeMutablePointer<GstMessage>) -> String? {
+  var (error, debug): (UnsafeMutablePointer<GError>?, UnsafeMutablePointer<CChar>?)
+  let parse = message.pointee.type == GST_MESSAGE_ERROR ? gst_message_parse_error : gst_message_parse_warning
+  parse(message, &error, &debug)
+  defer {
+    g_clear_error(&error)
+    g_free(debug)
+  }
+  return debug.map { String(cString: $0) }
 }

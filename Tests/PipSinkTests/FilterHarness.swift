@@ -121,16 +121,6 @@ final class FilterHarness {
   func message(_ type: GstMessageType) -> String? {
     guard let message = gst_bus_pop_filtered(bus, type) else { return nil }
     defer { gst_message_unref(message) }
-    var (error, debug): (UnsafeMutablePointer<GError>?, UnsafeMutablePointer<CChar>?)
-    if type == GST_MESSAGE_ERROR {
-      gst_message_parse_error(message, &error, &debug)
-    } else {
-      gst_message_parse_warning(message, &error, &debug)
-    }
-    defer {
-      g_clear_error(&error)
-      g_free(debug)
-    }
-    return debug.map { String(cString: $0) }
+    return debugText(of: message)
   }
 }

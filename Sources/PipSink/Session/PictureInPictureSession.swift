@@ -77,15 +77,15 @@ public final class PictureInPictureSession {
   /// By the streams with a pipeline of their own: whether they have been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
   /// What every stream's place was told to show; the value nil is the picture.
-  private var placeholders: [StreamID: StreamPlaceholder?] = [:]
+  var placeholders: [StreamID: StreamPlaceholder?] = [:]
   /// The streams whose cameras were found to be off.
-  private var camerasOff: Set<StreamID> = []
+  var camerasOff: Set<StreamID> = []
   /// The streams whose places were told that their microphones are off.
-  private var microphonesOff: Set<StreamID> = []
+  var microphonesOff: Set<StreamID> = []
   /// Streams whose way through the router is their owners'.
   var routedElsewhere: Set<StreamID> = []
   /// Renderers that show streams besides.
-  private var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
+  var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
   private var tasks: [Task<Void, Never>] = []
   private let log = SessionLog()
   private let meter = PictureInPictureMeter()
@@ -277,112 +277,5 @@ public final class PictureInPictureSession {
       }
     case .closeRequested, .windowLost: break
     }
-  }
-
-  // MARK: - Places in the app
-
-  /// The layer that shows a stream in the app; nil of a stream that is not there, and where the display shows none.
-  public func layer(of streamID: StreamID) -> SampleBufferDisplayLayer? { layers[streamID] }
-
-  /// What stands in a stream's place in the app; nil while its picture does.
-  public func placeholder(of streamID: StreamID) -> StreamPlaceholder? { placeholders[streamID] ?? nil }
-
-  /// Shows a stream on another renderer of the app's instead of its place, fitted in another way, while its frames flow.
-  /// The place shows nothing any more; the renderer begins with the newest frame.
-  ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also where the display shows no streams.
-  public func updateView(
-    _ renderer: any VideoRenderer, for streamID: StreamID, gravity: VideoGravity
-  ) throws(PipSinkError) {
-    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
-    layer.videoGravity = gravity
-    layer.attach(to: renderer)
-  }
-
-  /// Shows every frame of a stream on `renderer` from now on, beside its place in the app and picture-in-picture, also of
-  /// one that is yet to come. Any number of renderers may show a stream; none waits for another. They are let go when
-  /// the stream is removed.
-  ///
-  /// - Returns: whether the stream has delivered a frame. When it has not, the renderer waits for it.
-  @discardableResult
-  public func attach(
-    _ renderer: any VideoRenderer, toStream streamID: StreamID, gravity: VideoGravity = .resizeAspect
-  ) -> Bool {
-    if let known = attachments[streamID]?.first(where: { $0.renderer === renderer })?.layer {
-      known.videoGravity = gravity
-      return router.attach(known, toStream: streamID)
-    }
-    let layer = SampleBufferDisplayLayer(name: streamID.rawValue, renderer: renderer, videoGravity: gravity)
-    attachments[streamID, default: []].append((renderer, layer))
-    return router.attach(layer, toStream: streamID)
-  }
-
-  /// `renderer` shows nothing of the stream any more. Others go on.
-  public func detach(_ renderer: any VideoRenderer, fromStream streamID: StreamID) {
-    guard let index = attachments[streamID]?.firstIndex(where: { $0.renderer === renderer }),
-      let layer = attachments[streamID]?.remove(at: index).layer
-    else { return }
-    router.detach(layer, fromStream: streamID)
-    layer.detach()
-  }
-
-  func forgetPlaces(of id: StreamID) {
-    placeholders[id] = nil
-    microphonesOff.remove(id)
-    camerasOff.remove(id)
-    for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
-  }
-
-  /// Whether a stream's place in the app says that the microphone behind it is off, and the picture-in-picture window
-  /// that shows it.
-  public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
-
-  /// Shows in every stream's place, and of the microphones in picture-in-picture, what belongs there now.
-  func updatePlaceholders() {
-    for id in playStates.keys {
-      let isNew = isOff(.camera, of: id) ? camerasOff.insert(id).inserted : camerasOff.remove(id) != nil
-      if isNew { removePictures(of: id) }
-    }
-    for id in playStates.keys {
-      let new = wantedPlaceholder(of: id)
-      if let told = placeholders[id], told == new { continue }
-      placeholders.updateValue(new, forKey: id)
-      display.setPlaceholder(new, for: id)
-    }
-    for id in playStates.keys {
-      let isNew = isOff(.microphone, of: id) ? microphonesOff.insert(id).inserted : microphonesOff.remove(id) != nil
-      if isNew { display.setMicrophoneOff(isMicrophoneOff(of: id), for: id) }
-    }
-    for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
-  }
-
-  /// Whoever switches a camera off is not to be seen any more, not even for a moment when it is on again.
-  private func removePictures(of id: StreamID) {
-    layers[id]?.flushAndRemoveImage()
-    for controller in controllers where controller.shows(id) { controller.displayLayer.flushAndRemoveImage() }
-  }
-
-  private func wantedPlaceholder(of id: StreamID) -> StreamPlaceholder? {
-    let elsewhere: StreamPlaceholder? = controllers.contains { $0.shows(id) } ? .inPictureInPicture : nil
-    switch playStates[id] ?? .stopped {
-    case .ended: return .ended
-    case .failed(let error): return .failed(error.description)
-    // The last picture of somebody who has switched the camera off is not to be seen, whether or not frames come.
-    case _ where isOff(.camera, of: id): return elsewhere ?? .cameraOff
-    case .stopped where router.latestSampleBuffer(of: id) != nil: return elsewhere
-    case .stopped, .requesting: return elsewhere ?? .waiting
-    case .playing: return elsewhere
-    // Whether more comes of the pipeline that several share nobody knows; the last picture stays.
-    case .stalled where engine.streamIDs.contains(id): return elsewhere
-    case .stalled, .reconnecting: return .reconnecting
-    }
-  }
-}
-
-extension PictureInPictureController {
-  /// Whether a stream is in its window, or will be with its first picture.
-  fileprivate func shows(_ id: StreamID) -> Bool {
-    pictureInPictureStreamID == id || showsSecondStream && secondStreamID == id
-      || awaitedStreamID == id || isWaitingForPicture && currentStreamID == id
   }
 }
