@@ -21,6 +21,15 @@ import Testing
     image.pixel(x, y)[0..<3].allSatisfy { (184...198).contains($0) }
   }
 
+  /// Where the first bar is, for the message of a test that looked for it elsewhere.
+  private func firstBar(_ image: BGRAImage) -> String {
+    let places = stride(from: 2, to: image.size.height, by: 4).flatMap { y in
+      stride(from: 2, to: image.size.width, by: 4).filter { isFirstBar(image, $0, y) }.map { (x: $0, y: y) }
+    }
+    guard let first = places.first, let last = places.last else { return "there is no first bar on the screen" }
+    return "the first bar is at \(first.x),\(first.y) to \(last.x),\(last.y)"
+  }
+
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func onSwayItIsAnOverlayAboveAFullscreenWindowAndIsDragged() async throws {
     let server = try await WaylandServer(.sway)
@@ -38,8 +47,10 @@ import Testing
     #expect(fullscreen.pixel(corner.x - 10, corner.y + 90)[0] < 40)
 
     try await server.outer.drag(from: (corner.x + 100, corner.y + 90), to: (250, 180))
-    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
-    #expect(try await !isFirstBar(server.screenshot(), corner.x + 20, corner.y + 90))
+    let hasSnapped = try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) }
+    let image = try await server.screenshot()
+    #expect(hasSnapped, "\(firstBar(image)); the demo \(demo.isRunning ? "runs" : "has ended"): \(demo.errors)")
+    #expect(!isFirstBar(image, corner.x + 20, corner.y + 90))
     demo.interrupt()
     demo.stop()
 
