@@ -3,8 +3,9 @@
 /// A surface hears of the pointer in its own coordinates. Some compositors count from where the surface is at that
 /// moment (KWin), others from where it was when the button was pressed (sway). Nothing in the protocols tells which, so
 /// the first drag finds out: once the pointer has come some way, the window is moved after it and then left there. When
-/// the compositor has shown that, the next place of the pointer lies where the pointer was going, or is back by as much
-/// as the window has moved.
+/// the compositor has shown that, the next place of the pointer is where the pointer has gone, or is back by as much as
+/// the window has moved. Where the pointer has gone, relative pointers tell, if they told the truth before the window was
+/// moved: not all do. Else a hand is taken to go on as it went.
 struct DragReading {
   enum Origin {
     /// Places count from where the surface was when the button was pressed.
@@ -29,13 +30,20 @@ struct DragReading {
 
   private let pressed: Vector
   private var last: Vector
+  private var lastTravel: Vector?
+  /// Whether the pointer's movements were those of its place while the window stood still; nil before it moved.
+  private var tellsTravel: Bool?
   private var step = Vector.zero
 
-  init(pressed: Vector, known origin: Origin?) {
+  /// - Parameters:
+  ///   - pressed: the pointer's place in the surface when the button was pressed, in units.
+  ///   - travel: the sum of the pointer's movements until then, from relative pointers; nil where there are none.
+  ///   - origin: what an earlier drag has found out for certain.
+  init(pressed: Vector, travel: Vector? = nil, known origin: Origin?) {
     self.pressed = pressed
     self.origin = origin
     isCertain = origin != nil
-    last = pressed
+    (last, lastTravel) = (pressed, travel)
   }
 
   /// The compositor has shown the window where it was first moved to.
@@ -45,10 +53,11 @@ struct DragReading {
   ///
   /// - Parameters:
   ///   - place: the pointer's place in the surface, as the compositor tells it.
+  ///   - travel: the sum of the pointer's movements until now; nil where there are no relative pointers.
   ///   - shift: how far the window has been moved since the press.
   /// - Returns: nil where the window is to stay as it is for now.
-  mutating func distance(at place: Vector, shift: Vector) -> Vector? {
-    if origin == nil { compare(place, shift) }
+  mutating func distance(at place: Vector, travel: Vector? = nil, shift: Vector) -> Vector? {
+    if origin == nil { compare(place, travel, shift) }
     switch origin {
     case .press: return place - pressed
     case .surface: return place - pressed + shift
@@ -61,13 +70,17 @@ struct DragReading {
   /// The same, while the compositor has not shown the window elsewhere: both readings agree until then.
   func distanceBeforeMoving(at place: Vector) -> Vector { place - pressed }
 
-  private mutating func compare(_ place: Vector, _ shift: Vector) {
+  private mutating func compare(_ place: Vector, _ travel: Vector?, _ shift: Vector) {
     let new = place - last
-    defer { (last, step) = (place, new) }
-    guard shift != .zero else { return }
-    // A hand goes on as it went.
-    let fromPress = (new - step).length
-    let fromSurface = (new + shift - step).length
+    let known = travel.flatMap { travel in lastTravel.map { travel - $0 } }
+    defer { (last, lastTravel, step) = (place, travel, new) }
+    guard shift != .zero else {
+      if new != .zero { tellsTravel = tellsTravel != false && known.map { ($0 - new).length <= 1 } ?? false }
+      return
+    }
+    let expected = if let known, tellsTravel == true { known } else { step }
+    let fromPress = (new - expected).length
+    let fromSurface = (new + shift - expected).length
     if fromSurface * Self.certainty <= fromPress {
       (origin, isCertain) = (.surface, true)
     } else if isShown {

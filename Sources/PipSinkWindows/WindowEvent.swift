@@ -9,9 +9,12 @@ package enum WindowEvent: Sendable {
     package var y: Double
     /// On the screen; nil on Wayland, where no program is told that.
     package var onScreen: SIMD2<Double>?
+    /// How far the pointer has moved on the desktop since some time, in units; nil for a finger, on X11, and where the
+    /// compositor has no relative pointers. It goes on where the pointer stops at the edge of the desktop.
+    package var travel: SIMD2<Double>?
 
-    package init(x: Double, y: Double, onScreen: SIMD2<Double>? = nil) {
-      (self.x, self.y, self.onScreen) = (x, y, onScreen)
+    package init(x: Double, y: Double, onScreen: SIMD2<Double>? = nil, travel: SIMD2<Double>? = nil) {
+      (self.x, self.y, self.onScreen, self.travel) = (x, y, onScreen, travel)
     }
   }
 

@@ -86,7 +86,7 @@ final class WaylandGlobals: Sendable {
     uniqueKeysWithValues: [
       WaylandInterface.compositor, .sharedMemory, .subcompositor, .shell, .layerShell, .pipShell, .decorationManager,
       .tagManager, .viewporter, .fractionalScaleManager, .alphaModifier, .xdgOutputManager, .cursorShapeManager,
-      .activation,
+      .activation, .relativePointerManager,
     ].map { ($0.name, $0) })
 
   /// Whether pointers and keys are heard of.
@@ -135,6 +135,7 @@ final class WaylandGlobals: Sendable {
   var xdgOutputManager: WaylandProxy? { self[.xdgOutputManager] }
   var cursorShapeManager: WaylandProxy? { self[.cursorShapeManager] }
   var activation: WaylandProxy? { self[.activation] }
+  var relativePointerManager: WaylandProxy? { self[.relativePointerManager] }
 
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
 

@@ -9,7 +9,8 @@ extension WaylandFloatingWindow {
       return true
     }
     guard let frame else { return false }
-    drag = Drag(start: frame, reading: DragReading(pressed: inUnits(place), known: Self.dragOrigin))
+    let reading = DragReading(pressed: inUnits(place), travel: place.travel, known: Self.dragOrigin)
+    drag = Drag(start: frame, reading: reading)
     return true
   }
 
@@ -45,7 +46,7 @@ extension WaylandFloatingWindow {
     guard let drag else { return nil }
     let shift = shift(in: drag)
     let wasUnknown = drag.reading.origin == nil
-    let distance = self.drag?.reading.distance(at: inUnits(place), shift: shift)
+    let distance = self.drag?.reading.distance(at: inUnits(place), travel: place.travel, shift: shift)
     if wasUnknown, let reading = self.drag?.reading, reading.isCertain { Self.dragOrigin = reading.origin }
     return distance?.nearest
   }

@@ -128,6 +128,14 @@ extension WaylandInterface {
       Message("get_tablet_tool_v2", "no", [cursorShapeDevice, nil]),
     ])
 
+  static let relativePointer = WaylandInterface(
+    "zwp_relative_pointer_v1", version: 1, requests: [Message("destroy")],
+    events: [Message("relative_motion", "uuffff")])
+
+  static let relativePointerManager = WaylandInterface(
+    "zwp_relative_pointer_manager_v1", version: 1,
+    requests: [Message("destroy"), Message("get_relative_pointer", "no", [relativePointer, wlPointer])])
+
   static let activationToken = WaylandInterface(
     "xdg_activation_token_v1", version: 1,
     requests: [

@@ -16,9 +16,9 @@ final class WaylandInput: Sendable {
 
   init(_ deliver: @escaping @Sendable (WindowEvent) -> Void) { self.deliver = deliver }
 
-  func place(_ x: Double, _ y: Double) -> WindowEvent.Place {
+  func place(_ x: Double, _ y: Double, travel: SIMD2<Double>? = nil) -> WindowEvent.Place {
     let scale = state.withLock { $0.scale }
-    return WindowEvent.Place(x: x * scale, y: y * scale)
+    return WindowEvent.Place(x: x * scale, y: y * scale, travel: travel)
   }
 }
 
@@ -39,6 +39,9 @@ final class WaylandSeat: @unchecked Sendable {
   private var hovered: OpaquePointer?
   /// Of the pointer in ``hovered``, in units.
   private var place = (x: 0.0, y: 0.0)
+  private var relativePointer: WaylandProxy?
+  /// The sum of the pointer's movements on the desktop, in units; nil where the compositor does not tell them.
+  private var travel: SIMD2<Double>?
   private var scroll = Scroll()
   private var focused: OpaquePointer?
   private var finger: (id: Int, surface: OpaquePointer, x: Double, y: Double)?
@@ -63,13 +66,17 @@ final class WaylandSeat: @unchecked Sendable {
     let capabilities = arguments.uint(0)
     let release: UInt32? = proxy.version >= 3 ? 0 : nil
     if capabilities & 1 == 0 {
+      (relativePointer, travel) = (nil, nil)
       (pointer, cursor, hovered) = (nil, nil, nil)
     } else if pointer == nil {
       // wl_pointer's first request is that for the cursor.
       pointer = proxy.make(.wlPointer, 0, .new, destructor: release.map { _ in 1 }) { [weak self] in
         self?.handlePointer($0, $1)
       }
-      if let pointer { cursor = WaylandCursor(pointer, globals, loop) }
+      if let pointer {
+        cursor = WaylandCursor(pointer, globals, loop)
+        watchMovements(of: pointer)
+      }
     }
     if capabilities & 2 == 0 {
       (keyboard, focused) = (nil, nil)
@@ -90,6 +97,20 @@ final class WaylandSeat: @unchecked Sendable {
 
   // MARK: - Pointer
 
+  private func watchMovements(of pointer: WaylandProxy) {
+    relativePointer = globals.relativePointerManager?.make(
+      .relativePointer, 1, .new, .object(pointer.pointer), destructor: 0,
+      handler: { [weak self] event, arguments in
+        guard event == 0, let self else { return }
+        travel = (travel ?? .zero) + SIMD2(arguments.fixed(2), arguments.fixed(3))
+      })
+    travel = relativePointer.map { _ in .zero }
+  }
+
+  private func pointerPlace(_ input: WaylandInput) -> WindowEvent.Place {
+    input.place(place.x, place.y, travel: travel)
+  }
+
   private func handlePointer(_ event: UInt32, _ arguments: WaylandArguments) {
     switch event {
     case 0:
@@ -97,8 +118,8 @@ final class WaylandSeat: @unchecked Sendable {
       place = (arguments.fixed(2), arguments.fixed(3))
       guard let input = globals.input(of: hovered) else { return }
       cursor?.show(input, at: place, serial: arguments.uint(0))
-      input.deliver(.entered(input.place(place.x, place.y)))
-      input.deliver(.moved(input.place(place.x, place.y)))
+      input.deliver(.entered(pointerPlace(input)))
+      input.deliver(.moved(pointerPlace(input)))
     case 1:
       globals.input(of: hovered)?.deliver(.left)
       hovered = nil
@@ -108,7 +129,7 @@ final class WaylandSeat: @unchecked Sendable {
       place = (arguments.fixed(1), arguments.fixed(2))
       guard let input = globals.input(of: hovered) else { return }
       cursor?.update(input, at: place)
-      input.deliver(.moved(input.place(place.x, place.y)))
+      input.deliver(.moved(pointerPlace(input)))
     case 3: pressButton(arguments)
     case 4: addScroll(arguments.uint(1), distance: arguments.fixed(2))
     // The end of what belongs together; before version 5 all comes by itself.
@@ -133,7 +154,7 @@ final class WaylandSeat: @unchecked Sendable {
       }
     // A release is nothing that a window could be moved or shown for.
     if isPressed { note(arguments.uint(0), hovered) }
-    let place = input.place(place.x, place.y)
+    let place = pointerPlace(input)
     input.deliver(
       isPressed ? .pressed(button: button, place, time: arguments.uint(1)) : .released(button: button, place))
   }
