@@ -166,6 +166,6 @@ final class ElementDisplay: SessionDisplay {
 
   /// An application shows its own window, when it is told that the user wants that.
   var canPresent: Bool { base.canPresent || !foreign.isEmpty || !paintables.isEmpty }
-  func present() { base.present() }
+  func present() async { await base.present() }
   func watchBackground(_ isWatched: Bool) { base.watchBackground(isWatched) }
 }

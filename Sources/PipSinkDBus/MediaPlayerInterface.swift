@@ -33,7 +33,11 @@ final class MediaPlayerInterface: BusInterface {
   func perform(
     _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
-    if method == "Quit" { quit?() } else if session.display.canPresent { session.display.present() }
+    if method == "Quit" {
+      quit?()
+    } else if session.display.canPresent {
+      Task { await session.display.present() }
+    }
     return []
   }
 }

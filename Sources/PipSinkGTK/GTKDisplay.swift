@@ -14,8 +14,6 @@ public enum GTKDisplay {
   public private(set) static var kind: Kind?
   /// What PipSink does on GTK's connection to a Wayland compositor.
   private static var foreignConnection: WaylandForeignConnection?
-  /// What shows a window once it has come.
-  private static var token: (any Sendable)?
 
   /// What PipSink does on GTK's connection to a Wayland compositor; made once, when it is needed.
   ///
@@ -30,8 +28,9 @@ public enum GTKDisplay {
     return connection
   }
 
-  /// Shows a window again where it was minimised, covered, or on another workspace.
-  static func present(_ window: GtkWidgetPointer) {
+  /// Shows a window again where it was minimised, covered, or on another workspace. Returns when the display server has
+  /// been asked to.
+  static func present(_ window: GtkWidgetPointer) async {
     gtk_window_deiconify(window.asWindow)
     if kind == .x11, let display = gdk_display_get_default() {
       let time = X11UserAction.latest(gdk_x11_display_get_user_time(display))
@@ -40,7 +39,7 @@ public enum GTKDisplay {
     } else {
       gtk_window_present(window.asWindow)
       // GTK knows what was done in its own windows alone.
-      token = WaylandActivation.token { token in activate(window, token) }
+      if let token = await WaylandActivation.token() { activate(window, token) }
     }
   }
 

@@ -43,8 +43,8 @@ public final class WidgetDisplay: ContainerDisplay {
 
   public override var canPresent: Bool { window != nil }
 
-  public override func present() {
-    if let window { GTKDisplay.present(window.assumingMemoryBound(to: GtkWidget.self)) }
+  public override func present() async {
+    if let window { await GTKDisplay.present(window.assumingMemoryBound(to: GtkWidget.self)) }
   }
 
   public override func watchBackground(_ isWatched: Bool) {

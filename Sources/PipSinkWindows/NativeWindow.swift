@@ -117,8 +117,8 @@ package protocol NativeAppWindow: NativeWindow {
   func hide()
 
   /// Brings it back from where it was minimised, covered, or on another workspace, because of what the user did last in a
-  /// window of the program's.
-  func present()
+  /// window of the program's. Returns when the display server has been asked for it.
+  func present() async
 
   /// Whether it fills the screen, or is about to; the desktop's own keys change it, too.
   var isFullscreen: Bool { get }

@@ -397,7 +397,7 @@ import Testing
     #expect(throws: PipSinkError.self) { try player.perform("OpenUri", ["http://x"], on: call.session) }
   }
 
-  @Test(arguments: [false, true]) func anAppIsRaisedOnlyWhereItHasAWindow(canRaise: Bool) throws {
+  @Test(arguments: [false, true]) func anAppIsRaisedOnlyWhereItHasAWindow(canRaise: Bool) async throws {
     let call = try Call()
     if canRaise { call.display.presentHandler = { call.done.append("raise") } }
     let app = MediaPlayerInterface(identity: "Call") { call.done.append("quit") }
@@ -407,6 +407,8 @@ import Testing
     #expect(app.properties(of: call.session)["CanRaise"] == .bool(canRaise))
     #expect(app.properties(of: call.session)["Identity"] == .string("Call"))
     _ = try app.perform("Raise", [], on: call.session)
+    let isRaised = try await eventually { !canRaise || call.done == ["raise"] }
+    #expect(isRaised)
     #expect(call.done == (canRaise ? ["raise"] : []))
     _ = try app.perform("Quit", [], on: call.session)
     #expect(call.done.last == "quit")

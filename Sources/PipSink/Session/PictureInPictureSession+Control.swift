@@ -229,7 +229,7 @@ extension PictureInPictureSession {
 extension PictureInPictureSession: PictureInPictureControllerDelegate {
   public func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
     if let restoreUserInterface { return await restoreUserInterface() }
-    display.present()
+    await display.present()
     return display.canPresent
   }
 

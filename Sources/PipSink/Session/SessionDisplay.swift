@@ -47,8 +47,10 @@ public protocol SessionDisplay: AnyObject {
   /// Whether the app has a window that ``present()`` can bring back.
   var canPresent: Bool { get }
 
-  /// Brings the app's window back from where it was minimised, covered, or on another workspace.
-  func present()
+  /// Brings the app's window back from where it was minimised, covered, or on another workspace. Returns when the display
+  /// server has been asked to do so: the picture-in-picture window goes after that, as a compositor shows a window only
+  /// because of what the user did in another one (and sway 1.7 shows it when the other one goes).
+  func present() async
 
   /// Has ``SessionDisplayEvent/background(_:)`` be told, or not any more.
   func watchBackground(_ isWatched: Bool)

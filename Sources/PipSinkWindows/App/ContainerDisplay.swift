@@ -125,7 +125,7 @@ open class ContainerDisplay: SessionDisplay {
   open func show() {}
   open func hide() {}
   open var canPresent: Bool { false }
-  open func present() {}
+  open func present() async {}
   open func watchBackground(_ isWatched: Bool) {}
   open func perform(_ action: SessionDisplayAction) {}
 

@@ -72,8 +72,9 @@ public final class VideoWindow {
   /// The monitor that it is on; nil while it is on none, and where the display server does not say.
   var monitor: WindowMonitor? { native?.monitor }
 
-  /// Shows it again where it was minimised, covered, or on another workspace.
-  public func present() { native?.present() }
+  /// Shows the window again where it was minimised, covered, or on another workspace, because of what the user did last
+  /// in a window of the program's. Returns when the display server has been asked to: within a second.
+  public func present() async { await native?.present() }
 
   public func toggleFullscreen() {
     guard let native else { return }

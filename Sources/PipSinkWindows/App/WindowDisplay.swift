@@ -58,8 +58,8 @@ public final class WindowDisplay: ContainerDisplay {
 
   public override var canPresent: Bool { isShown }
 
-  public override func present() {
-    if isShown { window.present() }
+  public override func present() async {
+    if isShown { await window.present() }
   }
 
   public override func watchBackground(_ isWatched: Bool) {

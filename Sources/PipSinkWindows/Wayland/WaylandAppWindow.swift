@@ -21,7 +21,6 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private var states: Set<UInt32> = []
   /// Whether the compositor has shown it on the whole screen last.
   private var wasFullscreen = false
-  private var token: WaylandProxy?
   private var watch: WaylandFrameWatch?
   private var isFrameMissing = false
   private var lastBarPress: UInt32?
@@ -65,9 +64,10 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     tell(.stateChanged)
   }
 
-  func present() {
-    guard let surface else { return }
-    token = WaylandActivation.show(surface.surface, connection)
+  func present() async {
+    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
+    globals.activation?.send(2, .text(name), .object(surface.surface.pointer))
+    flush()
   }
 
   /// What was asked for last, here or by the compositor's own key.
@@ -124,8 +124,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   override func destroyRole() {
     watch?.end()
     (watch, isFrameMissing, states, bar, wasFullscreen) = (nil, false, [], nil, false)
-    for object in [token, decoration, toplevel, xdgSurface] { object?.destroy() }
-    (token, decoration, toplevel, xdgSurface) = (nil, nil, nil, nil)
+    for object in [decoration, toplevel, xdgSurface] { object?.destroy() }
+    (decoration, toplevel, xdgSurface) = (nil, nil, nil)
   }
 
   private var hasBar: Bool { !isDecorated.withLock { $0 } && !states.contains(Self.fullscreen) }

@@ -37,7 +37,7 @@ package final class WaylandForeignConnection: Sendable {
 
   var isLost: Bool { loop.isLost }
 
-  /// Shows a window of the toolkit's because of what ``WaylandActivation/token(_:)`` has got.
+  /// Shows a window of the toolkit's because of what ``WaylandActivation/token()`` has got.
   package func activate(_ surface: OpaquePointer, token: String) {
     globals.activation?.send(2, .text(token), .object(surface))
     loop.flush()
