@@ -1,7 +1,7 @@
 import PipSink
 
-/// A session's streams in a ``VideoContainer``, and picture-in-picture windows beside it: what displays with windows have
-/// in common.
+/// A session's streams in a ``VideoContainer``, and picture-in-picture windows beside it: what displays with windows
+/// have in common.
 ///
 /// Each stream has a view of its own (``RemoteVideoView``), with its name and its placeholder.
 @MainActor
@@ -41,8 +41,8 @@ open class ContainerDisplay: SessionDisplay {
   ///   - kind: the display server, in one word.
   ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
   ///   - placementPath: where it is remembered; nil remembers nothing.
-  ///   - makesViewsWhenShown: whether a stream that is shown in picture-in-picture from its beginning on gets its view when
-  ///     it comes to the app.
+  ///   - makesViewsWhenShown: whether a stream that is shown in picture-in-picture from its beginning on gets its view
+  ///     when it comes to the app.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   package init(
     kind: String, container: VideoContainer, placement: WindowPlacement?, placementPath: String?,

@@ -1,15 +1,17 @@
 import PipSink
 
-/// A stream's place in a window: its picture or what stands there instead, its name, whether its microphone is off, and a
-/// button for picture-in-picture.
+/// A stream's place in a window: its picture or what stands there instead, its name, whether its microphone is off, and
+/// a button for picture-in-picture.
 ///
-/// It owns one display layer, which follows its bounds, and which can be exchanged while frames flow. A ``VideoContainer``
-/// gives it its bounds, and may be in a window of PipSink's (``VideoWindow``) or in a widget of a toolkit's.
+/// It owns one display layer, which follows its bounds, and which can be exchanged while frames flow. A
+/// ``VideoContainer`` gives it its bounds, and may be in a window of PipSink's (``VideoWindow``) or in a widget of a
+/// toolkit's.
 @MainActor
 public final class RemoteVideoView {
   public let streamID: StreamID
-  /// What is shown here. Another layer has the view's place, size and placeholder at once, and shows its newest frame there,
-  /// or black until it has one. The one before leaves first: nothing of it is seen any more, and it can be shown elsewhere.
+  /// What is shown here. Another layer has the view's place, size and placeholder at once, and shows its newest frame
+  /// there, or black until it has one. The one before leaves first: nothing of it is seen any more, and it can be shown
+  /// elsewhere.
   public var layer: SampleBufferDisplayLayer {
     // The surface goes from the one layer to the other by itself.
     didSet { layer.attach(to: place) }
@@ -41,8 +43,9 @@ public final class RemoteVideoView {
 
   /// What is shown instead of the picture, all of which it hides; nil shows the picture.
   ///
-  /// The picture of a stream that goes to picture-in-picture fades into the placeholder, and comes back so, unless the user
-  /// wants no animations. Every other placeholder is there at once, so that nothing is seen of a camera that is off.
+  /// The picture of a stream that goes to picture-in-picture fades into the placeholder, and comes back so, unless the
+  /// user wants no animations. Every other placeholder is there at once, so that nothing is seen of a camera that is
+  /// off.
   public var placeholder: StreamPlaceholder? {
     didSet {
       guard placeholder != oldValue else { return }
@@ -52,8 +55,8 @@ public final class RemoteVideoView {
     }
   }
 
-  /// Called when the user presses the button that takes the stream to picture-in-picture or, while that is its placeholder,
-  /// back. The button is there while the pointer moves over the view, and not at all while this is nil.
+  /// Called when the user presses the button that takes the stream to picture-in-picture or, while that is its
+  /// placeholder, back. The button is there while the pointer moves over the view, and not at all while this is nil.
   public var pictureInPictureToggled: (@MainActor () -> Void)?
 
   /// What the pointer does on the view, for apps; the size is the view's, in pixels.
@@ -224,59 +227,12 @@ public final class RemoteVideoView {
   }
 }
 
-/// How much is seen of controls that come with the pointer or a touch, and fade when it rests or leaves.
-@MainActor
-final class FadingOpacity {
-  private(set) var opacity = 0.0
-  /// Whether it can be seen, or is about to: on a busy desktop nothing may be drawn yet.
-  var isShown: Bool { opacity > 0 || target > 0 }
-  var changed: (() -> Void)?
-  private var target = 0.0
-  private let fading = Animation()
-  private var hiding: Task<Void, Never>?
-  private static let resting = Duration.seconds(2.5)
-
-  isolated deinit { hiding?.cancel() }
-
-  func show() {
-    fade(to: 1)
-    hiding?.cancel()
-    hiding = Task { [weak self] in
-      guard (try? await Task.sleep(for: Self.resting)) != nil else { return }
-      self?.fade(to: 0)
-    }
-  }
-
-  func hide() {
-    hiding?.cancel()
-    fade(to: 0)
-  }
-
-  func hideAtOnce() {
-    hiding?.cancel()
-    fading.stop()
-    (opacity, target) = (0, 0)
-  }
-
-  private func fade(to opacity: Double) {
-    guard target != opacity else { return }
-    target = opacity
-    fading.run(from: self.opacity, to: opacity) { [weak self] in
-      self?.opacity = $0
-      self?.changed?()
-    }
-  }
-}
-
-extension StreamPlaceholder {
-  package var text: String {
-    switch self {
-    case .waiting: "Waiting for video"
-    case .cameraOff: "Camera is off"
-    case .reconnecting: "Reconnecting"
-    case .inPictureInPicture: "In picture-in-picture"
-    case .ended: "The stream has ended"
-    case .failed(let reason): "The stream has failed\n\(reason)"
-    }
-  }
+/// What the pointer does on a stream's place. Places are in pixels, from its upper left.
+public enum PointerEvent: Sendable {
+  case moved(x: Double, y: Double)
+  /// Buttons are counted from 1, the left one.
+  case pressed(button: Int, x: Double, y: Double)
+  case released(button: Int, x: Double, y: Double)
+  /// By the wheel, in its steps: right and down are positive.
+  case scrolled(x: Double, y: Double, deltaX: Double, deltaY: Double)
 }

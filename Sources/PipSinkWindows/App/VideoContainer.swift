@@ -2,8 +2,8 @@ import PipSink
 
 /// Several streams' places in a window, and what lies over them.
 ///
-/// What it is shown in, a window of PipSink's or a toolkit's widget, tells it of its size and of the pointer. The streams
-/// are not touched when the layout changes, and a picture that is not shown is not converted either.
+/// What it is shown in, a window of PipSink's or a toolkit's widget, tells it of its size and of the pointer. The
+/// streams are not touched when the layout changes, and a picture that is not shown is not converted either.
 @MainActor
 public final class VideoContainer {
   public enum Layout: Sendable {
@@ -39,7 +39,8 @@ public final class VideoContainer {
 
   /// Adds a stream's view behind those that are there.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's server has gone; then nothing has changed.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's server has gone; then nothing has
+  ///   changed.
   public func add(_ view: RemoteVideoView) throws(PipSinkError) {
     if let window { try place(view, in: window) }
     view.changed = { [weak self] in self?.draw() }

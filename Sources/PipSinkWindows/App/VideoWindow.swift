@@ -12,7 +12,8 @@ public final class VideoWindow {
   public let system: WindowSystem
   /// The user closed the window.
   public var didRequestClose: (() -> Void)?
-  /// The window has gone with its display server, or was killed. ``show()`` makes it anew where there is a server again.
+  /// The window has gone with its display server, or was killed. ``show()`` makes it anew where there is a server
+  /// again.
   public var didLoseWindow: ((PipSinkError) -> Void)?
   /// A key was pressed; says whether it meant something.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?

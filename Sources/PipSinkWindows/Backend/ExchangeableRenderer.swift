@@ -1,6 +1,8 @@
 import PipSink
 
-/// Shows frames in a window that may go and come again, of which its layer hears nothing.
+/// A renderer whose window can go away and come back while its display layer stays attached.
+///
+/// A window's tile is set here when the window is created and removed when it is lost. The layer does not notice.
 final class ExchangeableRenderer: VideoRenderer {
   private struct State {
     var tile: (any WindowTile)?
@@ -10,7 +12,7 @@ final class ExchangeableRenderer: VideoRenderer {
 
   private let state = Locked(State())
 
-  /// The window's; nil while there is none.
+  /// The tile in which frames are shown, or nil while there is no window.
   var tile: (any WindowTile)? {
     get { state.withLock { $0.tile } }
     set {
@@ -25,7 +27,7 @@ final class ExchangeableRenderer: VideoRenderer {
     }
   }
 
-  /// Whether the window shows it.
+  /// Whether the window shows the tile.
   var isShown: Bool {
     get { state.withLock { $0.isShown } }
     set {
@@ -37,7 +39,7 @@ final class ExchangeableRenderer: VideoRenderer {
     }
   }
 
-  /// Has the layer show its newest picture once more.
+  /// Asks the layer to render its newest frame again.
   func askForPicture() { state.withLock { $0.needsDisplay }?() }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
@@ -45,7 +47,7 @@ final class ExchangeableRenderer: VideoRenderer {
     do throws(RenderingError) {
       try tile.render(sampleBuffer, gravity: gravity)
     } catch {
-      // The window is asked for anew, and its layer stays with it.
+      // A window that is lost is created again later, so the layer stays attached.
       guard error.code == .surfaceLost else { throw error }
     }
   }

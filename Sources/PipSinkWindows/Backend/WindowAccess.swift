@@ -1,16 +1,16 @@
 import PipSink
 
-/// Whether a window of somebody else's may be used, and a way for its owner to wait until nobody does.
+/// Guards the use of a window that belongs to another toolkit or program, and lets the owner wait until nobody uses it.
 ///
-/// Whoever speaks to the display server about the window does it within ``use(_:)``, and has the answer before that
-/// ends: then nothing that was asked for can reach the window any more.
+/// Every request about the window is made within ``use(_:)``, and its answer is awaited before that call ends. After
+/// that, no request can still reach the window.
 package final class WindowAccess: Sendable {
   private struct State {
     var isRevoked = false
     var userCount = 0
     var ending: (@Sendable () -> Void)?
 
-    /// What is to be done now that nobody may use the window and nobody does.
+    /// Returns the closure to call once the window may not be used any more and nobody uses it.
     mutating func takeEnding() -> (@Sendable () -> Void)? {
       guard isRevoked, userCount == 0 else { return nil }
       defer { ending = nil }
@@ -20,13 +20,15 @@ package final class WindowAccess: Sendable {
 
   private let state = Locked(State())
 
+  /// Creates an access that permits use of the window.
   package init() {}
 
+  /// Whether the window may not be used any more.
   package var isRevoked: Bool { state.withLock { $0.isRevoked } }
 
-  /// Calls `body` while the window may be used, on several threads at once where they want to.
+  /// Calls `body` if the window may be used. Several threads can be within this call at the same time.
   ///
-  /// - Returns: nil, without a call, when it may be used no more.
+  /// - Returns: the result of `body`, or nil without a call when the window may not be used any more.
   package func use<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result? {
     let mayUse = state.withLock { state in
       if !state.isRevoked { state.userCount += 1 }
@@ -44,8 +46,8 @@ package final class WindowAccess: Sendable {
     return try body()
   }
 
-  /// Has something done once the window may not be used any more, before ``revoke(waiting:)`` returns; at once if that is so
-  /// now.
+  /// Calls `body` once the window may not be used any more and nobody uses it. It is called at once if that is already
+  /// so, and otherwise before ``revoke(waiting:)`` returns.
   package func whenRevoked(_ body: @escaping @Sendable () -> Void) {
     let ending = state.withLock { state in
       state.ending = body
@@ -54,10 +56,11 @@ package final class WindowAccess: Sendable {
     ending?()
   }
 
-  /// Lets nobody use the window from now on, and waits until nobody does. From any thread that does not use it.
+  /// Forbids any further use of the window and waits until nobody uses it. It can be called on any thread that is not
+  /// within ``use(_:)``.
   ///
-  /// - Parameter seconds: how long to wait at most: a display server that has stopped keeps its users waiting for ever.
-  /// - Returns: false when somebody used it still when the time was over.
+  /// - Parameter time: the longest time to wait. A display server that has stopped would block its users for ever.
+  /// - Returns: false when the window was still in use at the end of that time.
   @discardableResult
   package func revoke(waiting time: Duration = .seconds(2)) -> Bool {
     let ending = state.withLock { state in

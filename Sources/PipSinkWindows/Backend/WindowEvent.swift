@@ -1,48 +1,67 @@
+import CWindows
 import PipSink
 
-/// What happens to a window, as its display server tells it.
+/// Something that happened to a window, as its display server reports it.
 package enum WindowEvent: Sendable {
-  /// Where the pointer is, in pixels.
+  /// The position of the pointer, in pixels.
   package struct Place: Sendable {
-    /// In the window.
+    /// The distance from the window's left edge.
     package var x: Double
+    /// The distance from the window's upper edge.
     package var y: Double
-    /// On the screen; nil on Wayland, where no program is told that.
+    /// The position on the screen. It is nil on Wayland, which does not tell programs where their windows are.
     package var onScreen: SIMD2<Double>?
 
+    /// Creates a position from coordinates in the window and, if known, on the screen.
     package init(x: Double, y: Double, onScreen: SIMD2<Double>? = nil) {
       (self.x, self.y, self.onScreen) = (x, y, onScreen)
     }
   }
 
-  /// The window has another size, in pixels, or another scale. ``NativeWindow/size`` is it when this is told.
+  /// The window has a new size, in pixels, or a new scale. ``NativeWindow/size`` already has the new value.
   case resized(PictureSize)
-  /// A part of the window has to be drawn anew.
+  /// A part of the window has to be drawn again.
   case exposed
-  /// Buttons are counted from 1, the left one. `time` is the server's, in milliseconds. A finger presses the left one.
+  /// A button was pressed. Button 1 is the left button, and a finger counts as that. `time` is the server's, in
+  /// milliseconds.
   case pressed(button: Int, Place, time: UInt32)
+  /// A button was released.
   case released(button: Int, Place)
+  /// The pointer has moved.
   case moved(Place)
-  /// The pointer has come, or a finger; it may rest.
+  /// The pointer has entered the window. It may not move after that.
   case entered(Place)
-  /// In the wheel's steps: right and down are positive.
+  /// The wheel was turned. The distances are in steps of the wheel; right and down are positive.
   case scrolled(Place, deltaX: Double, deltaY: Double)
+  /// The pointer has left the window.
   case left
-  /// A key was pressed; by its keysym.
+  /// A key was pressed. The value is its keysym.
   case key(UInt32)
   /// The user wants the window closed.
   case closeRequested
-  /// The window was minimised, or is back, or is in the background, or not any more.
+  /// The window was minimised or restored, or it went to the background or came back.
   case stateChanged
-  /// Monitors, panels or the workspace are others.
+  /// The monitors, the panels or the current workspace have changed.
   case screenChanged
-  /// The pointer that was dragging the window does not do it any more, since the window has been taken from under it.
+  /// The drag of the window has ended without a release, because the window was destroyed under the pointer.
   case dragLost
   /// The window has been destroyed, or its server or its connection has gone.
   case lost
 }
 
-/// Hands a window's events to the main actor in their order, from any thread.
+/// The numbers of keys, which are the same on X11 and Wayland.
+package enum Keysym {
+  /// Returns a key's X11 name, such as "Left" or "space", or nil when the number does not belong to a key.
+  package static func name(of keysym: UInt32) -> String? {
+    // libxkbcommon's documentation requires at least 64 bytes.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+      xkb_keysym_get_name(keysym, buffer.baseAddress, buffer.count) > 0
+        ? buffer.baseAddress.map { String(cString: $0) } : nil
+    }
+  }
+}
+
+/// Passes a window's events from any thread to the main actor, in their order.
 final class WindowEventQueue<Event: Sendable>: Sendable {
   private let waiting = Locked<[Event]>([])
   private let handler: @MainActor @Sendable (Event) -> Void

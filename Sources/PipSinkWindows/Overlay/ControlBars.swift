@@ -1,7 +1,7 @@
 import PipSink
 
-/// Where the controls of a picture-in-picture window lie, in units that a scale makes pixels: close at the upper left, back
-/// to the app at the upper right, the others in the middle of the lower edge.
+/// Where the controls of a picture-in-picture window lie, in units that a scale makes pixels: close at the upper left,
+/// back to the app at the upper right, the others in the middle of the lower edge.
 struct ControlBars: Equatable {
   struct Bar: Equatable {
     let frame: PictureRect

@@ -1,8 +1,8 @@
 import CWindows
 import PipSink
 
-/// The pictures on the buttons over streams, and the mark of a microphone that is off. They are drawn here,
-/// since icon themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
+/// The pictures on the buttons over streams, and the mark of a microphone that is off. They are drawn here, since icon
+/// themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
 package enum ControlIcon: String {
   case play = "Play"
   case pause = "Pause"
@@ -31,7 +31,8 @@ package enum ControlIcon: String {
       }
   }
 
-  /// Draws it in white, a microphone that is crossed out in red, into a square of 16 by 16 whose corner is at the origin.
+  /// Draws it in white, a microphone that is crossed out in red, into a square of 16 by 16 whose corner is at the
+  /// origin.
   package func draw(_ context: OpaquePointer) {
     cairo_set_source_rgb(context, 1, 1, 1)
     cairo_set_line_width(context, 2)

@@ -2,8 +2,8 @@ import PipSink
 
 /// A surface in a window of somebody else's, in which a text can stand instead of the picture.
 ///
-/// Windows of PipSink's own draw such texts over their pictures. Here the text is shown as if it were a frame, by whatever
-/// shows frames on the surface.
+/// Windows of PipSink's own draw such texts over their pictures. Here the text is shown as if it were a frame, by
+/// whatever shows frames on the surface.
 package final class CoveredRenderer: VideoRenderer {
   private struct State {
     var text: String?

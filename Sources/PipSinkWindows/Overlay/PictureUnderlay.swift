@@ -1,23 +1,7 @@
 import PipSink
 
-/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
-package protocol PictureDecoration: AnyObject, Sendable {
-  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
-  func isShown(in area: PictureRect) -> Bool
-
-  /// Whether nothing can be seen of a picture.
-  func hides(_ area: PictureRect) -> Bool
-
-  /// Draws on a picture.
-  ///
-  /// - Parameters:
-  ///   - pixels: BGRx, `stride` bytes a row.
-  ///   - willDraw: called before anything is drawn with each rectangle of the picture that is drawn on.
-  func draw(
-    on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void)
-}
-
-/// The pixels of a picture that its decoration hides, kept so that another decoration can be drawn without another frame.
+/// The pixels of a picture that its decoration hides, kept so that another decoration can be drawn without another
+/// frame.
 ///
 /// Only what is drawn on is kept: a name and a mark in the corners cost a few rows and not the whole picture.
 struct PictureUnderlay: ~Copyable {

@@ -1,4 +1,3 @@
-import CLibYUV
 import CWindows
 import PipSink
 
@@ -57,8 +56,8 @@ package final class WindowOverlay: PictureDecoration {
   /// The lowest first.
   func set(_ layers: [Layer]) { self.layers.withLock { $0 = layers.filter { $0.opacity > 0 } } }
 
-  /// The same, and draws the pictures in `places` anew. One that nothing hides any more is asked for: its layer has kept
-  /// it, and a stream that stands still brings no other.
+  /// The same, and draws the pictures in `places` anew. One that nothing hides any more is asked for: its layer has
+  /// kept it, and a stream that stands still brings no other.
   func set(_ layers: [Layer], over places: [ExchangeableRenderer]) {
     let hidden = places.filter { $0.tile?.frame.map(hides) == true }
     set(layers)
@@ -99,63 +98,6 @@ package final class WindowOverlay: PictureDecoration {
   }
 }
 
-/// A picture with transparency that is drawn once, when it is made.
-///
-/// `@unchecked Sendable`: Cairo's surface is not changed afterwards, and is read by one thread at a time behind the lock.
-final class OverlayImage: @unchecked Sendable {
-  let size: PictureSize
-  private let surface: OpaquePointer?
-  private let lock = Locked(())
-
-  /// - Parameters:
-  ///   - size: in pixels.
-  ///   - scale: pixels for one unit of what `draw` draws in.
-  init(_ size: PictureSize, scale: Double, draw: (_ context: OpaquePointer?) -> Void) {
-    self.size = size
-    surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(size.width), Int32(size.height))
-    let context = cairo_create(surface)
-    cairo_scale(context, scale, scale)
-    draw(context)
-    cairo_destroy(context)
-    cairo_surface_flush(surface)
-  }
-
-  deinit { cairo_surface_destroy(surface) }
-
-  /// Not where Cairo had no memory for it.
-  var hasPixels: Bool { cairo_image_surface_get_data(surface) != nil }
-
-  /// Puts it over a picture as it is.
-  ///
-  /// - Parameters:
-  ///   - pixels: BGRx, `stride` bytes a row.
-  ///   - area: where the picture is in the window, in pixels.
-  ///   - x: where this is in the window, as `y`.
-  func blend(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, x: Int, y: Int) {
-    guard let source = cairo_image_surface_get_data(surface) else { return }
-    let sourceStride = Int(cairo_image_surface_get_stride(surface))
-    let (left, top) = (max(x, area.x), max(y, area.y))
-    let width = min(x + size.width, area.x + area.width) - left
-    let height = min(y + size.height, area.y + area.height) - top
-    guard width > 0, height > 0 else { return }
-    let target = pixels.advanced(by: (top - area.y) * stride + (left - area.x) * 4)
-    // Cairo's ARGB32 is libyuv's ARGB, with the colours multiplied by alpha in both.
-    ARGBBlend(
-      source.advanced(by: (top - y) * sourceStride + (left - x) * 4), Int32(sourceStride), target, Int32(stride),
-      target,
-      Int32(stride), Int32(width), Int32(height))
-  }
-
-  func paint(on context: OpaquePointer?, x: Int, y: Int, _ opacity: Double) {
-    lock.withLock { _ in
-      cairo_set_source_surface(context, surface, Double(x), Double(y))
-      cairo_paint_with_alpha(context, opacity)
-      // The context lets the surface go.
-      cairo_set_source_rgb(context, 0, 0, 0)
-    }
-  }
-}
-
 extension PictureRect {
   func contains(x: Int, y: Int) -> Bool {
     x >= self.x && y >= self.y && x < self.x + width && y < self.y + height
@@ -168,7 +110,6 @@ extension PictureRect {
   func intersects(_ other: PictureRect) -> Bool {
     x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
   }
-
 }
 
 extension PictureSize {

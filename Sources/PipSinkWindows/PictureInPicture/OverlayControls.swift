@@ -1,6 +1,7 @@
 import PipSink
 
-/// The controls over a picture-in-picture window: they come with the pointer or a touch, and fade when it rests or leaves.
+/// The controls over a picture-in-picture window: they come with the pointer or a touch, and fade when it rests or
+/// leaves.
 @MainActor
 final class OverlayControls {
   /// Pixels for each unit.

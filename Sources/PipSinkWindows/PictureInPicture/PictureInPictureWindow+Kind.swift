@@ -10,15 +10,15 @@ extension PictureInPictureWindow {
     case layerShell = "layer-shell"
     /// An X11 window beside the app's windows, which are Wayland's.
     case xwayland
-    /// The compositor's own kind of such windows (`xx-pip-v1`), which it places as it likes. It is asked for by its name
-    /// alone, or where there is neither layer-shell nor Xwayland.
+    /// The compositor's own kind of such windows (`xx-pip-v1`), which it places as it likes. It is asked for by its
+    /// name alone, or where there is neither layer-shell nor Xwayland.
     case xxPip = "xx-pip"
     /// A window of Wayland's like any other.
     case toplevel
   }
 
-  /// What picture-in-picture is on this desktop, before there is any window. Connects to the display server for as long as
-  /// it asks.
+  /// What picture-in-picture is on this desktop, before there is any window. Connects to the display server for as long
+  /// as it asks.
   public static var support: PictureInPictureSupport {
     do throws(PipSinkError) {
       let window = try PictureInPictureWindow(placementPath: nil)

@@ -3,17 +3,18 @@ import PipSink
 
 /// A small window above all others that shows one stream, or two in a half each. It needs no toolkit.
 ///
-/// It has no border, stays above all others on all workspaces where the desktop does that, is in no taskbar or pager, and
-/// takes no focus when it appears. It is moved by dragging it anywhere and then goes to the nearest corner of the monitor
-/// that it is on, is resized at its corners and by the scroll wheel, and keeps the shape of its picture. Controls come with the pointer; a
-/// double click goes back to the app.
+/// It has no border, stays above all others on all workspaces where the desktop does that, is in no taskbar or pager,
+/// and takes no focus when it appears. It is moved by dragging it anywhere and then goes to the nearest corner of the
+/// monitor that it is on, is resized at its corners and by the scroll wheel, and keeps the shape of its picture.
+/// Controls come with the pointer; a double click goes back to the app.
 ///
 /// What it is depends on the desktop (``Kind-swift.enum``): on X11 a window that asks the window manager for all that
 /// (EWMH), on Wayland a surface on layer-shell's overlay layer, and where the compositor has none, as on GNOME, an X11
 /// window in its Xwayland.
 ///
-/// It needs no main loop but the main actor, and takes nothing else with it: its connection to the server is its own, and a
-/// server that dies is a ``PictureInPictureWindowEvent/lost(_:)``, after which ``open(_:)`` looks for a server again.
+/// It needs no main loop but the main actor, and takes nothing else with it: its connection to the server is its own,
+/// and a server that dies is a ``PictureInPictureWindowEvent/lost(_:)``, after which ``open(_:)`` looks for a server
+/// again.
 @MainActor
 public final class PictureInPictureWindow: PictureInPictureHost {
 
@@ -22,8 +23,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var renderer: any VideoRenderer { first }
   public var secondRenderer: (any VideoRenderer)? { second }
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-  /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m, the
-  /// arrows, Return, Escape.
+  /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m,
+  /// the arrows, Return, Escape.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
   /// A key was pressed that means nothing to the window either, or a control that it does not offer now.
   package var otherKeyPressed: ((_ keysym: UInt32) -> Void)?
@@ -55,8 +56,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Makes the window; ``open(_:)`` shows it.
   ///
   /// - Parameters:
-  ///   - display: an X server, as in DISPLAY, on which the window is made; nil takes the first ``Kind-swift.enum`` that the
-  ///     desktop has.
+  ///   - display: an X server, as in DISPLAY, on which the window is made; nil takes the first ``Kind-swift.enum`` that
+  ///     the desktop has.
   ///   - placement: where it is when nothing was remembered.
   ///   - placementPath: the file to remember its place in; nil to forget it.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` where no display server can be reached.

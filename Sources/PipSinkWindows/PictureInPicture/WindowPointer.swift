@@ -100,32 +100,3 @@ final class WindowPointer {
     }
   }
 }
-
-/// What a window is taken by.
-package enum WindowGrip: Equatable, Sendable {
-  /// Anywhere else; it moves.
-  case middle
-  /// A corner, which resizes it.
-  case corner(isLeft: Bool)
-
-  /// How near to both edges a press has to be to resize.
-  private static let edge = 8.0
-
-  /// - Parameters:
-  ///   - x: in the window, as `y`.
-  ///   - size: the window's.
-  package init(x: Double, y: Double, size: PictureSize) {
-    let isLeft = x < Self.edge
-    let isAtSide = isLeft || x >= Double(size.width) - Self.edge
-    let isAtEnd = y < Self.edge || y >= Double(size.height) - Self.edge
-    self = isAtSide && isAtEnd ? .corner(isLeft: isLeft) : .middle
-  }
-
-  /// How wide the window is when it has been dragged so far to the right.
-  package func width(from width: Int, draggedBy x: Int) -> Int {
-    switch self {
-    case .middle: width
-    case .corner(let isLeft): isLeft ? width - x : width + x
-    }
-  }
-}

@@ -1,8 +1,8 @@
 import CWindows
 import PipSink
 
-/// Where a picture-in-picture window was left: its corner of the monitor and its size. Kept in a file for each monitor, so
-/// that it is there after a restart.
+/// Where a picture-in-picture window was left: its corner of the monitor and its size. Kept in a file for each monitor,
+/// so that it is there after a restart.
 public struct WindowPlacement: Hashable, Sendable {
   public var corner: WindowCorner
   /// In the desktop's units, of which a scale factor makes several of the screen's pixels.
@@ -46,8 +46,8 @@ extension WindowPlacement {
 
   package var size: PictureSize { PictureSize(width: width, height: height) }
 
-  /// Takes a width, and the height that goes with it by the picture's shape, as far as both fit between the edges of the
-  /// screen. No window is narrower than ``minimumWidth``, whatever its height is then.
+  /// Takes a width, and the height that goes with it by the picture's shape, as far as both fit between the edges of
+  /// the screen. No window is narrower than ``minimumWidth``, whatever its height is then.
   ///
   /// - Parameters:
   ///   - aspectRatio: width divided by height; nil leaves the height as it is.

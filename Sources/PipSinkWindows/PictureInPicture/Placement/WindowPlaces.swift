@@ -1,8 +1,8 @@
 import CWindows
 import PipSink
 
-/// Where a picture-in-picture window was left on each monitor, and which monitor the user put it on last. Kept in a file,
-/// so that it is there after a restart.
+/// Where a picture-in-picture window was left on each monitor, and which monitor the user put it on last. Kept in a
+/// file, so that it is there after a restart.
 package struct WindowPlaces: Equatable, Sendable {
   /// On whichever monitor it was changed last: for monitors that it has not been on.
   package private(set) var last: WindowPlacement

@@ -4,8 +4,8 @@ import PipSink
 
 /// Waits for what a Wayland compositor says to one queue of a connection, on a thread of its own.
 ///
-/// The connection is this one's, or somebody else's, whose other queues others read. The thread does the work that it is
-/// given by ``perform(_:)``, in its order: objects are destroyed there.
+/// The connection is this one's, or somebody else's, whose other queues others read. The thread does the work that it
+/// is given by ``perform(_:)``, in its order: objects are destroyed there.
 ///
 /// `@unchecked Sendable`: constant but for what is behind locks; libwayland's displays and queues may be used on every
 /// thread.
@@ -62,8 +62,8 @@ final class WaylandEventLoop: @unchecked Sendable {
     close(wakeDescriptor)
   }
 
-  /// Uses the display no more, which may be disconnected then. Called when ``run()`` has returned and all objects have been
-  /// destroyed.
+  /// Uses the display no more, which may be disconnected then. Called when ``run()`` has returned and all objects have
+  /// been destroyed.
   func leaveDisplay() {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }

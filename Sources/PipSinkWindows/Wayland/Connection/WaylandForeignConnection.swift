@@ -1,11 +1,11 @@
 import CWindows
 import PipSink
 
-/// Another one's connection to a Wayland compositor, as a toolkit has it: surfaces can only be made on the connection that
-/// has the window.
+/// Another one's connection to a Wayland compositor, as a toolkit has it: surfaces can only be made on the connection
+/// that has the window.
 ///
-/// Objects of our own belong to a queue of their own, which a thread of our own reads, as libwayland lets several do on one
-/// connection.
+/// Objects of our own belong to a queue of their own, which a thread of our own reads, as libwayland lets several do on
+/// one connection.
 package final class WaylandForeignConnection: Sendable {
   let loop: WaylandEventLoop
   let globals: WaylandGlobals

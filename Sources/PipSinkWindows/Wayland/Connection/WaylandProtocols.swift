@@ -1,5 +1,5 @@
-/// The protocols that windows use besides libwayland's own, in the versions that are spoken here. The numbers of requests
-/// and events are their places in these lists.
+/// The protocols that windows use besides libwayland's own, in the versions that are spoken here. The numbers of
+/// requests and events are their places in these lists.
 extension WaylandInterface {
   // MARK: - xdg-shell
 

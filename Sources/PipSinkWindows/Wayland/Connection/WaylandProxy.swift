@@ -39,8 +39,9 @@ struct WaylandArguments {
 
 /// An object of a Wayland connection's.
 ///
-/// Requests can be made on every thread. Events come on the thread that reads the connection, which destroys the object,
-/// too: so none comes for what has gone. Whoever uses the object sees to it that nobody does after ``destroy()``.
+/// Requests can be made on every thread. Events come on the thread that reads the connection, which destroys the
+/// object, too: so none comes for what has gone. Whoever uses the object sees to it that nobody does after
+/// ``destroy()``.
 ///
 /// `@unchecked Sendable`: constant, but for an atomic flag.
 final class WaylandProxy: @unchecked Sendable {

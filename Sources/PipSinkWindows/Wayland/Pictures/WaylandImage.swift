@@ -6,7 +6,7 @@ import PipSink
 ///
 /// `@unchecked Sendable`: constant but for what is behind the lock; whoever has it sees to it that one thread at a time
 /// uses the pixels.
-final class WaylandImage: PictureMemory, @unchecked Sendable {
+final class WaylandImage: @unchecked Sendable {
   let size: PictureSize
   let stride: Int
   let pixels: UnsafeMutablePointer<UInt8>

@@ -4,9 +4,9 @@ import PipSink
 /// Shows frames in a Wayland surface that somebody else has made, on that one's connection to the compositor: any
 /// toolkit's window, as GStreamer's video overlays have it.
 ///
-/// Pictures lie over what the surface shows, on surfaces of their own (wl_subsurface), in ``renderRectangle``: no program is
-/// told how large somebody else's surface is. Its owner commits it once after that has been set, as a toolkit does when it
-/// draws. Frames go to the compositor from their layer's thread and wait for nobody.
+/// Pictures lie over what the surface shows, on surfaces of their own (wl_subsurface), in ``renderRectangle``: no
+/// program is told how large somebody else's surface is. Its owner commits it once after that has been set, as a
+/// toolkit does when it draws. Frames go to the compositor from their layer's thread and wait for nobody.
 ///
 /// Who owns the surface calls ``leaveWindow()`` before the surface or the connection goes away.
 public final class WaylandSurfaceRenderer: VideoRenderer {
@@ -81,8 +81,8 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   /// Shows what is shown again, after whatever may have happened to the surface.
   public func expose() { tile.askForFrame() }
 
-  /// Uses the surface and its connection no more: when this returns, both may go. No frame is shown from then on, as in a
-  /// window that nobody can see. From any thread but one that reads the connection for this.
+  /// Uses the surface and its connection no more: when this returns, both may go. No frame is shown from then on, as in
+  /// a window that nobody can see. From any thread but one that reads the connection for this.
   public func leaveWindow() {
     tile.leaveWindow()
     connection.leave()

@@ -2,16 +2,6 @@ import CWindows
 import PipSink
 
 extension WaylandTile {
-  /// What the compositor offers for it.
-  struct Globals: Sendable {
-    let compositor: WaylandProxy
-    let subcompositor: WaylandProxy
-    let sharedMemory: WaylandProxy
-    let viewporter: WaylandProxy?
-    let fractionalScaleManager: WaylandProxy?
-    let alphaModifier: WaylandProxy?
-  }
-
   /// Where it is in its window.
   struct Place: Equatable, Sendable {
     /// In the window, in units.
@@ -21,8 +11,8 @@ extension WaylandTile {
 
     init(units: PictureRect, pixels: PictureSize) { (self.units, self.pixels) = (units, pixels) }
 
-    /// The compositor knows surfaces by whole units, and puts their edges on the nearest pixels: a picture of just as many
-    /// is shown as it is.
+    /// The compositor knows surfaces by whole units, and puts their edges on the nearest pixels: a picture of just as
+    /// many is shown as it is.
     init(pixels: PictureRect, scale: Double) {
       let (left, right) = (Self.nearest(pixels.x, scale), Self.nearest(pixels.x + pixels.width, scale))
       let (top, bottom) = (Self.nearest(pixels.y, scale), Self.nearest(pixels.y + pixels.height, scale))

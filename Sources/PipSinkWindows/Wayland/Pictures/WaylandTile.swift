@@ -2,12 +2,12 @@ import CWindows
 import Glibc
 import PipSink
 
-/// A place for pictures in a Wayland window: a surface of its own over the window's (wl_subsurface), which shows what it is
-/// given from any thread, past whatever the window waits for.
+/// A place for pictures in a Wayland window: a surface of its own over the window's (wl_subsurface), which shows what
+/// it is given from any thread, past whatever the window waits for.
 ///
 /// Frames are converted straight into memory that the compositor reads. The compositor says when it wants the next
-/// picture (wl_surface.frame); of those that come before, the newest is sent then. A compositor that says nothing for some
-/// time does not show the window, and gets no frames until it does.
+/// picture (wl_surface.frame); of those that come before, the newest is sent then. A compositor that says nothing for
+/// some time does not show the window, and gets no frames until it does.
 ///
 /// Requests are made with the lock on the surface held, so that none is on its way when the surface goes.
 final class WaylandTile: WindowTile {
@@ -44,8 +44,8 @@ final class WaylandTile: WindowTile {
     var frameShown: (@Sendable () -> Void)?
   }
 
-  /// After how long without an answer a compositor does not show the window. Those that show less than four pictures a second
-  /// are not known.
+  /// After how long without an answer a compositor does not show the window. Those that show less than four pictures a
+  /// second are not known.
   private static let patience = Duration.milliseconds(250)
 
   private let globals: Globals
@@ -57,9 +57,9 @@ final class WaylandTile: WindowTile {
   /// Of the presenting thread; the lock is there for what is drawn meanwhile, and is taken before ``state``'s.
   private let pictures = Locked(WaylandPictures())
 
-  /// - Parameter isForeign: whether it is for a window of somebody else's. Such a window is committed by its owner alone, and
-  ///   is not hidden altogether: compositors tell a surface that opaque ones hide nothing of its frames, and toolkits wait
-  ///   for those. So the lowest row is on a surface that could be seen through, and is not.
+  /// - Parameter isForeign: whether it is for a window of somebody else's. Such a window is committed by its owner
+  ///   alone, and is not hidden altogether: compositors tell a surface that opaque ones hide nothing of its frames, and
+  ///   toolkits wait for those. So the lowest row is on a surface that could be seen through, and is not.
   init(
     _ globals: Globals, _ loop: WaylandEventLoop, decoration: (any PictureDecoration)?, isForeign: Bool = false
   ) {
@@ -341,6 +341,28 @@ final class WaylandTile: WindowTile {
     state.withLock { state in
       guard let surface = state.surface else { return }
       if surface.callback == nil { commit(image, &state) } else { state.next = image }
+    }
+  }
+}
+
+extension WaylandTile {
+  /// The compositor's global objects that tiles need. Those that are optional are nil where the compositor lacks them.
+  struct Globals: Sendable {
+    let compositor: WaylandProxy
+    let subcompositor: WaylandProxy
+    let sharedMemory: WaylandProxy
+    let viewporter: WaylandProxy?
+    let fractionalScaleManager: WaylandProxy?
+    let alphaModifier: WaylandProxy?
+
+    /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
+    init?(_ globals: WaylandGlobals) {
+      guard let compositor = globals.compositor, let subcompositor = globals.subcompositor,
+        let sharedMemory = globals.sharedMemory
+      else { return nil }
+      (self.compositor, self.subcompositor, self.sharedMemory) = (compositor, subcompositor, sharedMemory)
+      (viewporter, alphaModifier) = (globals.viewporter, globals.alphaModifier)
+      fractionalScaleManager = globals.fractionalScaleManager
     }
   }
 }

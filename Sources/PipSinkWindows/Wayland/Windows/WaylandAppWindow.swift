@@ -1,11 +1,11 @@
 import CWindows
 import PipSink
 
-/// An app's window on Wayland. The compositor draws its border where it does that; elsewhere, as on GNOME, it has a title
-/// bar of our own.
+/// An app's window on Wayland. The compositor draws its border where it does that; elsewhere, as on GNOME, it has a
+/// title bar of our own.
 ///
-/// libdecor, which draws as the desktop does, is not used: its plugin for GNOME loads GTK 3 into whatever program has the
-/// window, and it reads the connection on a thread of its caller's.
+/// libdecor, which draws as the desktop does, is not used: its plugin for GNOME loads GTK 3 into whatever program has
+/// the window, and it reads the connection on a thread of its caller's.
 final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private let options: BackgroundOptions
   private var xdgSurface: WaylandProxy?
@@ -106,7 +106,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     }
     guard let toplevel else { return }
     toplevel.send(2, .text(VideoWindow.title))
-    toplevel.send(3, .text(WaylandAppIdentity.appID))
+    toplevel.send(3, .text(WindowIdentity.programName))
     toplevel.send(8, .int(160), .int(90))
     globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
     isDecorated.withLock { $0 = false }

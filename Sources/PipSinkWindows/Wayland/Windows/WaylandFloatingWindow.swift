@@ -115,8 +115,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     takeAway()
   }
 
-  /// Keys come while the pointer is on the window, after a click or before one, as the compositor has it. Sway 1.7 gives a
-  /// layer that takes keys on demand all of them at once, and one that has just appeared may not have them.
+  /// Keys come while the pointer is on the window, after a click or before one, as the compositor has it. Sway 1.7
+  /// gives a layer that takes keys on demand all of them at once, and one that has just appeared may not have them.
   private func setTakesKeys(_ takesKeys: Bool) {
     // Before version 4 there was only all of the keyboard.
     guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
@@ -178,7 +178,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
         default: break
         }
       }
-      shellObject?.send(1, .text(WaylandAppIdentity.appID))
+      shellObject?.send(1, .text(WindowIdentity.programName))
       return
     }
     shellObject = xdgSurface.make(.toplevel, 1, .new) { [signals] event, arguments in
@@ -190,7 +190,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     }
     guard let shellObject else { return }
     shellObject.send(2, .text(WindowIdentity.title))
-    shellObject.send(3, .text(WaylandAppIdentity.appID))
+    shellObject.send(3, .text(WindowIdentity.programName))
     setMinimum()
     globals.tagManager?.send(1, .object(shellObject.pointer), .text("pip"))
     // The window draws its own borders: none.

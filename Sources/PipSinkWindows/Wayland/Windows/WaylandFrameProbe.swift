@@ -36,8 +36,8 @@ final class WaylandFrameProbe: Sendable {
     surface.destroy()
   }
 
-  /// - Parameter shown: called on the connection's thread when the compositor has shown the pixel. It may take its time; a
-  ///   second question before that is none.
+  /// - Parameter shown: called on the connection's thread when the compositor has shown the pixel. It may take its
+  ///   time; a second question before that is none.
   func ask(_ shown: @escaping @Sendable () -> Void) {
     callback.withLock { callback in
       guard callback == nil else { return }
@@ -53,8 +53,8 @@ final class WaylandFrameProbe: Sendable {
 
 /// Tells by the frames of a window whether its compositor shows it: one that does asks for them again and again.
 ///
-/// A video that plays has frames by itself. While there are none, one of a single pixel is asked for; where that does not
-/// come either, nobody can see the window until it does.
+/// A video that plays has frames by itself. While there are none, one of a single pixel is asked for; where that does
+/// not come either, nobody can see the window until it does.
 ///
 /// Its state is the connection's thread's, which its closures are called on.
 final class WaylandFrameWatch: Sendable {

@@ -1,8 +1,8 @@
 import CWindows
 import PipSink
 
-/// A window's title with its buttons, drawn by us where the compositor draws none, as GNOME's does not. It lies above the
-/// window's own surface.
+/// A window's title with its buttons, drawn by us where the compositor draws none, as GNOME's does not. It lies above
+/// the window's own surface.
 @MainActor
 final class WaylandTitleBar {
   enum Part: CaseIterable, Sendable {

@@ -121,8 +121,8 @@ class WaylandWindow: NativeWindow {
     return made
   }
 
-  /// Puts the tiles over the surface. Not before the compositor knows the surface with its role: sway 1.7 hears nothing of
-  /// surfaces that lie over a layer before its first commit, and shows what they show when something else changes.
+  /// Puts the tiles over the surface. Not before the compositor knows the surface with its role: sway 1.7 hears nothing
+  /// of surfaces that lie over a layer before its first commit, and shows what they show when something else changes.
   private func attachTiles() {
     guard let surface else { return }
     for tile in tiles { tile.attach(to: surface.surface.pointer) }
@@ -283,16 +283,5 @@ class WaylandWindow: NativeWindow {
     noteGrips()
     for tile in tiles { tile.setScale(new) }
     if isConfigured { applySize() }
-  }
-}
-
-extension WaylandTile.Globals {
-  init?(_ globals: WaylandGlobals) {
-    guard let compositor = globals.compositor, let subcompositor = globals.subcompositor,
-      let sharedMemory = globals.sharedMemory
-    else { return nil }
-    self.init(
-      compositor: compositor, subcompositor: subcompositor, sharedMemory: sharedMemory, viewporter: globals.viewporter,
-      fractionalScaleManager: globals.fractionalScaleManager, alphaModifier: globals.alphaModifier)
   }
 }

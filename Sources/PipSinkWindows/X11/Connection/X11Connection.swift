@@ -4,9 +4,9 @@ import PipSink
 
 /// A connection of our own to an X server, by XCB.
 ///
-/// It calls none of Xlib's handlers, which are the whole program's and may be anybody's: an error of a request comes back
-/// to whoever has asked for it, and the end of the server is a state of the connection, in which every call returns at
-/// once.
+/// It calls none of Xlib's handlers, which are the whole program's and may be anybody's: an error of a request comes
+/// back to whoever has asked for it, and the end of the server is a state of the connection, in which every call
+/// returns at once.
 ///
 /// `@unchecked Sendable`: XCB's functions may be called from every thread.
 package final class X11Connection: @unchecked Sendable {
@@ -41,9 +41,10 @@ package final class X11Connection: @unchecked Sendable {
     xcb_disconnect(pointer)
   }
 
-  /// Closes the connection some time after its last use, whose window has just been destroyed. The next connection would get
-  /// this one's numbers for its windows otherwise, and a window manager that has not heard of the end yet takes the new window
-  /// for the old one, and never shows it: openbox does, when a player goes from one film to the next.
+  /// Closes the connection some time after its last use, whose window has just been destroyed. The next connection
+  /// would get this one's numbers for its windows otherwise, and a window manager that has not heard of the end yet
+  /// takes the new window for the old one, and never shows it: openbox does, when a player goes from one film to the
+  /// next.
   func linger() {
     Task { @MainActor [self] in
       try? await Task.sleep(for: .seconds(2))
@@ -96,8 +97,8 @@ package final class X11Connection: @unchecked Sendable {
     return wait(pointer)
   }
 
-  /// Whoever waits for the server on the connection's descriptor is told of every wait and of every flush by others: XCB
-  /// takes events from the descriptor then, too, which would stay where they are until the next ones come.
+  /// Whoever waits for the server on the connection's descriptor is told of every wait and of every flush by others:
+  /// XCB takes events from the descriptor then, too, which would stay where they are until the next ones come.
   ///
   /// - Parameter handler: has ``nextEvent()`` called until there is none. Any thread calls it.
   func onEventsTaken(_ handler: @escaping @Sendable () -> Void) { reader.withLock { $0 = handler } }

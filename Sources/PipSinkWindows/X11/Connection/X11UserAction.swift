@@ -26,8 +26,8 @@ package enum X11UserAction {
   }
 
   /// Announces the action to a desktop of which the program has Wayland windows, too, as if it began a program (Startup
-  /// Notification Protocol 0.1). GNOME takes the name of such a beginning for a token of xdg-activation, for which Wayland
-  /// programs else need an action in one of their Wayland windows.
+  /// Notification Protocol 0.1). GNOME takes the name of such a beginning for a token of xdg-activation, for which
+  /// Wayland programs else need an action in one of their Wayland windows.
   ///
   /// - Returns: the name, once the server knows of it; nil when the user has done nothing, or no server can be reached.
   package static func announce() -> String? {

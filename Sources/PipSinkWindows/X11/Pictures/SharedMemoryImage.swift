@@ -5,7 +5,7 @@ import PipSink
 /// Pixels in memory that the X server reads directly (MIT-SHM): BGRx rows.
 ///
 /// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
-package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
+package final class SharedMemoryImage: @unchecked Sendable {
   package let size: PictureSize
   /// Of the windows that it can be put into, in bits a pixel.
   package let depth: UInt8
@@ -24,7 +24,8 @@ package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
     else { return nil }
     let identifier = shmget(IPC_PRIVATE, stride * size.height, IPC_CREAT | 0o600)
     guard identifier >= 0 else { return nil }
-    // It goes when both sides have let it go, also when the program is killed. Marked earlier, it could not be attached.
+    // It goes when both sides have let it go, also when the program is killed. Marked earlier, it could not be
+    // attached.
     defer { shmctl(identifier, IPC_RMID, nil) }
     guard let address = shmat(identifier, nil, 0), Int(bitPattern: address) != -1 else { return nil }
     let segmentID = xcb_generate_id(connection.pointer)
@@ -67,7 +68,8 @@ package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
   ///   - part: of the picture.
   ///   - origin: where the picture's upper left corner is in the window.
   ///   - isReported: whether the server says with an event that it has read the part.
-  /// - Returns: what ``X11Connection/errorCode(of:)`` can be asked about, if `isChecked`; else nobody is told of an error.
+  /// - Returns: what ``X11Connection/errorCode(of:)`` can be asked about, if `isChecked`; else nobody is told of an
+  ///   error.
   @discardableResult
   package func put(
     _ part: PictureRect, into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isReported: Bool,
@@ -79,11 +81,4 @@ package final class SharedMemoryImage: PictureMemory, @unchecked Sendable {
       UInt16(part.width), UInt16(part.height), Int16(clamping: origin.x + part.x), Int16(clamping: origin.y + part.y),
       depth, UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue), isReported ? 1 : 0, segmentID, 0)
   }
-}
-
-/// Pixels that the display server reads, too: BGRx rows.
-package protocol PictureMemory: AnyObject, Sendable {
-  var size: PictureSize { get }
-  var stride: Int { get }
-  var pixels: UnsafeMutablePointer<UInt8> { get }
 }

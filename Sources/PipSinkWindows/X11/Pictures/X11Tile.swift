@@ -4,8 +4,8 @@ import PipSink
 /// A place for pictures that is a window in another one: the server keeps it apart from its siblings.
 ///
 /// A picture costs the server's waking up and no other: pictures are sent on a connection that nobody waits on, and
-/// whether the server has read the last one is looked up when the next one is drawn. What happens to the window is told by
-/// whoever has made the one around it (``X11TileWindows``).
+/// whether the server has read the last one is looked up when the next one is drawn. What happens to the window is told
+/// by whoever has made the one around it (``X11TileWindows``).
 final class X11Tile: WindowTile {
   /// The window, as its server knows it.
   let window: UInt32

@@ -55,8 +55,8 @@ public final class X11WindowRenderer: VideoRenderer {
   /// - Parameters:
   ///   - windowID: of a window that lives.
   ///   - display: the server, as in DISPLAY; that of the environment by default.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached or has no such window, or
-  ///   the window is none of 24 or 32 bits.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached or has no such
+  ///   window, or the window is none of 24 or 32 bits.
   public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
   }
@@ -168,8 +168,8 @@ public final class X11WindowRenderer: VideoRenderer {
     handler?()
   }
 
-  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. No frame is shown
-  /// from then on, as in a window that nobody can see. From any thread.
+  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. No frame is
+  /// shown from then on, as in a window that nobody can see. From any thread.
   ///
   /// - Returns: false when the display server has not answered within two seconds; what it was asked for before may
   ///   reach the window then, and nothing else.

@@ -33,8 +33,9 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   func hide() { unmap() }
 
-  /// What the window manager is to know of a window that is above all others, on every workspace, in no list of windows,
-  /// without borders, and that takes no focus when it appears. Window managers forget some of it when a window is hidden.
+  /// What the window manager is to know of a window that is above all others, on every workspace, in no list of
+  /// windows, without borders, and that takes no focus when it appears. Window managers forget some of it when a window
+  /// is hidden.
   private func setProperties() {
     setProperties(title: WindowIdentity.title, role: WindowIdentity.role)
     let atoms = screen.atoms
@@ -80,8 +81,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     wantedSize = pixels
     let isReshaped = hintedAspectRatio != aspectRatio || !hasHints
     (hintedAspectRatio, hasHints) = (aspectRatio, true)
-    // A window manager that hears of a new shape first gives the window a size of its own that has it. It looks at what it
-    // is told when it comes to that, so that it is told of the shape when the window has its size.
+    // A window manager that hears of a new shape first gives the window a size of its own that has it. It looks at what
+    // it is told when it comes to that, so that it is told of the shape when the window has its size.
     isReshaping = isReshaping || (isReshaped && self.size.isValid)
     if isReshaping { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil, size: nil) }
     resize(to: pixels)

@@ -1,15 +1,6 @@
 import CWindows
 import PipSink
 
-/// Makes places for pictures in a window that somebody else has made.
-@MainActor
-package protocol WindowTileMaker {
-  var isBroken: Bool { get }
-  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile
-  func remove(_ tile: any WindowTile)
-  func flush()
-}
-
 /// Windows for pictures in an X11 window of another toolkit's.
 package final class X11ForeignWindow: WindowTileMaker {
   private let connection: X11Connection

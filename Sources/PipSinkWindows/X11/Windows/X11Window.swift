@@ -117,8 +117,7 @@ class X11Window: NativeWindow {
     connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
     let text = UInt32(XCB_ATOM_STRING.rawValue)
     connection.set(atoms[.wmRole], of: id, to: role, type: text)
-    let program = g_get_prgname().map { String(cString: $0) } ?? "pipsink"
-    let name = String(program.split(separator: "/").last ?? "pipsink")
+    let name = WindowIdentity.programName
     connection.set(
       UInt32(XCB_ATOM_WM_CLASS.rawValue), of: id, to: "\(name)\0\(name.prefix(1).uppercased())\(name.dropFirst())\0",
       type: text)
@@ -145,7 +144,8 @@ class X11Window: NativeWindow {
   /// - Parameters:
   ///   - minimum: in units.
   ///   - aspectRatio: width divided by height; nil for any.
-  ///   - size: in pixels, one that has the shape but for a part of a pixel, and that the window manager is to leave alone.
+  ///   - size: in pixels, one that has the shape but for a part of a pixel, and that the window manager is to leave
+  ///     alone.
   func setShape(minimum: PictureSize, aspectRatio: Double?, size: PictureSize?) {
     // XSizeHints: flags, four numbers that count no more, least and greatest size, steps, least and greatest shape, the
     // base's size, gravity.
@@ -156,8 +156,8 @@ class X11Window: NativeWindow {
     hints[6] = UInt32(clamping: minimum.height * Int(scale))
     if let aspectRatio {
       hints[0] |= 1 << 7
-      // Fractions: the shape that is wanted and the window's own lie between them, so that no window manager takes a pixel
-      // for its sake.
+      // Fractions: the shape that is wanted and the window's own lie between them, so that no window manager takes a
+      // pixel for its sake.
       let own = size.map { Double($0.width) / Double(max(1, $0.height)) } ?? aspectRatio
       let least = Int(nearest: (min(aspectRatio, own) * 65536).rounded(.down))
       let greatest = Int(nearest: (max(aspectRatio, own) * 65536).rounded(.up))

@@ -1,5 +1,22 @@
 import PipSink
 
+/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
+package protocol PictureDecoration: AnyObject, Sendable {
+  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
+  func isShown(in area: PictureRect) -> Bool
+
+  /// Whether nothing can be seen of a picture.
+  func hides(_ area: PictureRect) -> Bool
+
+  /// Draws on a picture.
+  ///
+  /// - Parameters:
+  ///   - pixels: BGRx, `stride` bytes a row.
+  ///   - willDraw: called before anything is drawn with each rectangle of the picture that is drawn on.
+  func draw(
+    on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void)
+}
+
 /// What lies over a window, for pictures whose place is told from the corner of their part of it.
 final class OffsetDecoration: PictureDecoration {
   private let decoration: any PictureDecoration
