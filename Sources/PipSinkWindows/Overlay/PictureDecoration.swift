@@ -1,28 +1,31 @@
 import PipSink
 
-/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
+/// What is drawn over the pictures of a window: controls, texts and marks. It is called on the threads that present the
+/// pictures. All rectangles are in pixels of the window.
 package protocol PictureDecoration: AnyObject, Sendable {
-  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
+  /// Whether anything is drawn over the picture in the rectangle `area`.
   func isShown(in area: PictureRect) -> Bool
 
-  /// Whether nothing can be seen of a picture.
+  /// Whether the decoration covers the picture in the rectangle `area` completely.
   func hides(_ area: PictureRect) -> Bool
 
-  /// Draws on a picture.
+  /// Draws the decoration on a picture.
   ///
   /// - Parameters:
-  ///   - pixels: BGRx, `stride` bytes a row.
-  ///   - willDraw: called before anything is drawn with each rectangle of the picture that is drawn on.
+  ///   - pixels: the picture's BGRx pixels, with `stride` bytes in each row.
+  ///   - area: the picture's rectangle in the window.
+  ///   - willDraw: called before anything is drawn, with each rectangle of the picture that will be drawn on, in pixels
+  ///     from the picture's upper left corner.
   func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void)
 }
 
-/// What lies over a window, for pictures whose place is told from the corner of their part of it.
+/// A window's decoration for pictures whose rectangles count from the corner of their own part of the window.
 final class OffsetDecoration: PictureDecoration {
   private let decoration: any PictureDecoration
   private let origin: @Sendable () -> (x: Int, y: Int)
 
-  /// - Parameter origin: says where the part is in the window, in pixels.
+  /// - Parameter origin: returns the position of that part in the window, in pixels.
   init(_ decoration: any PictureDecoration, origin: @escaping @Sendable () -> (x: Int, y: Int)) {
     (self.decoration, self.origin) = (decoration, origin)
   }
