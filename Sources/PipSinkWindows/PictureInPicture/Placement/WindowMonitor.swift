@@ -2,21 +2,24 @@ import PipSink
 
 /// A monitor, as a display server describes it.
 package struct WindowMonitor: Equatable, Sendable {
-  /// What it is known by after it was away: the name of its connector mostly.
+  /// The name that identifies the monitor even after it was disconnected. It is usually the name of its connector.
   package var name: String
-  /// In units, in the coordinates of windows' frames.
+  /// The monitor's rectangle, in units and in the coordinates of windows' frames.
   package var area: PictureRect
 
+  /// Creates the description of a monitor.
   package init(name: String, area: PictureRect) {
     (self.name, self.area) = (name, area)
   }
 }
 
 extension [WindowMonitor] {
-  /// The one that most of a window is on.
+  /// Finds the monitor that shows most of a window.
   ///
-  /// - Parameter current: the name of the one that it is taken for where another has no more of it.
-  /// - Returns: nil where it is on none.
+  /// - Parameters:
+  ///   - frame: the window's rectangle, in the coordinates of the monitors' areas.
+  ///   - current: the name of the monitor that is preferred when several show equal parts of the window.
+  /// - Returns: nil when no monitor shows any part of the window.
   package func under(_ frame: PictureRect, current: String? = nil) -> WindowMonitor? {
     var best: (monitor: WindowMonitor, overlap: Int)?
     for monitor in filter({ $0.name == current }) + filter({ $0.name != current }) {

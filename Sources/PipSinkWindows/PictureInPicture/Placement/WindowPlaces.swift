@@ -1,14 +1,15 @@
 import CWindows
 import PipSink
 
-/// Where a picture-in-picture window was left on each monitor, and which monitor the user put it on last. Kept in a
-/// file, so that it is there after a restart.
+/// The placements of a picture-in-picture window on each monitor, and the monitor that the user put it on last. They
+/// are saved in a file, so that they are remembered after a restart.
 package struct WindowPlaces: Equatable, Sendable {
-  /// On whichever monitor it was changed last: for monitors that it has not been on.
+  /// The placement that was changed last, on whichever monitor. It is used for monitors that the window has not been
+  /// on.
   package private(set) var last: WindowPlacement
-  /// The name of the monitor that the user put it on last; nil when it has been on none that is known.
+  /// The name of the monitor that the user put the window on last, or nil when no monitor has been recorded.
   package var monitor: String?
-  /// The latest first.
+  /// The placements on single monitors, the latest first.
   private var monitors: [Entry] = []
 
   private struct Entry: Equatable {
@@ -16,19 +17,21 @@ package struct WindowPlaces: Equatable, Sendable {
     var placement: WindowPlacement
   }
 
-  /// Of so many monitors places are remembered; who has been at more projectors finds the oldest forgotten.
+  /// The number of monitors for which placements are remembered. For further monitors, for instance projectors, the
+  /// oldest placements are forgotten.
   package static let maximumMonitorCount = 32
 
+  /// Creates places with one placement for all monitors.
   package init(_ placement: WindowPlacement = WindowPlacement(), monitor: String? = nil) {
     (last, self.monitor) = (placement, monitor)
   }
 
-  /// The monitor's own, or the last one where it has none.
+  /// Returns the placement on a monitor, or the last one when the monitor has none.
   package func placement(on monitor: String?) -> WindowPlacement {
     monitors.first { $0.name == monitor }?.placement ?? last
   }
 
-  /// Where the window is now.
+  /// Records where the window is now.
   package mutating func note(_ placement: WindowPlacement, on monitor: String?) {
     last = placement
     guard let monitor else { return }
@@ -37,7 +40,7 @@ package struct WindowPlaces: Equatable, Sendable {
     monitors.removeLast(max(0, monitors.count - Self.maximumMonitorCount))
   }
 
-  /// Has it be so on every monitor.
+  /// Records one placement for every monitor.
   package mutating func noteEverywhere(_ placement: WindowPlacement) {
     last = placement
     for index in monitors.indices { monitors[index].placement = placement }
@@ -47,7 +50,9 @@ package struct WindowPlaces: Equatable, Sendable {
 
   private static let group = "picture-in-picture"
 
-  /// - Returns: nil when there is no such file, or nothing useful in it.
+  /// Loads the places from a file.
+  ///
+  /// - Returns: nil when the file does not exist or contains no placement.
   package init?(from path: String) {
     let file = g_key_file_new()
     defer { g_key_file_unref(file) }
@@ -56,7 +61,7 @@ package struct WindowPlaces: Equatable, Sendable {
     else { return nil }
     self.last = last
     monitor = Self.text(file, Self.group, "monitor")
-    // Groups have numbers, since their names cannot have every character that a monitor's has.
+    // The groups are numbered, because a monitor's name may have characters that are not allowed in a group's name.
     for number in 1...Self.maximumMonitorCount {
       let group = "monitor-\(number)"
       guard let name = Self.text(file, group, "name"), let placement = Self.placement(file, group) else { continue }
@@ -79,7 +84,9 @@ package struct WindowPlaces: Equatable, Sendable {
     return WindowPlacement(corner: corner, width: width, height: height)
   }
 
-  /// - Returns: false when the file cannot be written, which costs no more than the memory of the place.
+  /// Saves the places in a file.
+  ///
+  /// - Returns: false when the file cannot be written. The only consequence is that the places are not remembered.
   @discardableResult
   package func save(to path: String) -> Bool {
     let folder = g_path_get_dirname(path)

@@ -1,7 +1,7 @@
 import PipSink
 
-/// How several windows share the corners of monitors: in each they lie one over the other, those that were opened first
-/// nearest to the edge.
+/// Determines how several windows share the corners of monitors. In each corner they are stacked vertically, and those
+/// that were opened first are nearest to the edge.
 package struct WindowStack<ID: Hashable> {
   private var windows: [(id: ID, place: Place?)] = []
 
@@ -10,28 +10,32 @@ package struct WindowStack<ID: Hashable> {
     let monitor: String?
   }
 
+  /// Creates a stack without windows.
   package init() {}
 
-  /// A window is open; it comes behind those that are. One that is open already keeps its turn.
+  /// Adds a window after those that are open. A window that is open already keeps its position in the order.
   package mutating func open(_ id: ID) {
     if !windows.contains(where: { $0.id == id }) { windows.append((id, nil)) }
   }
 
+  /// Removes a window that has been closed.
   package mutating func close(_ id: ID) { windows.removeAll { $0.id == id } }
 
-  /// Where an open window is now.
+  /// Records where an open window is now.
   package mutating func note(_ placement: WindowPlacement, on monitor: String? = nil, of id: ID) {
     guard let index = windows.firstIndex(where: { $0.id == id }) else { return }
     windows[index].place = Place(placement: placement, monitor: monitor)
   }
 
-  /// How far from a corner's edge a window has to be to leave room for those before it, besides the margin.
+  /// Returns the additional distance from the upper or lower edge, in units, that leaves room for the windows that were
+  /// opened before this one.
   package func offset(of id: ID, in corner: WindowCorner, on monitor: String? = nil) -> Int {
     windows.prefix { $0.id != id }.compactMap(\.place).filter { $0.placement.corner == corner && $0.monitor == monitor }
       .reduce(0) { $0 + $1.placement.height + WindowPlacement.margin / 2 }
   }
 
-  /// The window's own corner, or the first one that has room for it where that has none; its own where none has.
+  /// Returns the window's own corner if it has room for the window, otherwise the first corner that has. If no corner
+  /// has room, it returns the window's own one.
   package func freeCorner(
     for placement: WindowPlacement, of id: ID, on monitor: String? = nil, in area: PictureRect
   ) -> WindowCorner {
