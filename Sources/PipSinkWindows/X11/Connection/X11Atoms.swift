@@ -1,6 +1,7 @@
 import CWindows
 
-/// Names that windows and window managers agree on, by the numbers that a server has for them.
+/// The atoms of an X server: the numbers of the names that windows and window managers agree on (ICCCM, EWMH,
+/// XSETTINGS, Startup Notification).
 struct X11Atoms: Sendable {
   enum Name: String, CaseIterable {
     case utf8String = "UTF8_STRING"
@@ -38,7 +39,7 @@ struct X11Atoms: Sendable {
 
   private let values: [Name: UInt32]
 
-  /// Waits for the server once for all of them.
+  /// Asks the server for all atoms, and waits for it only once.
   init(_ connection: X11Connection) {
     let asked = Name.allCases.map { name in
       (name, xcb_intern_atom(connection.pointer, 0, UInt16(name.rawValue.utf8.count), name.rawValue))
@@ -52,11 +53,12 @@ struct X11Atoms: Sendable {
     self.values = values
   }
 
-  /// 0, which names nothing, where the server has gone.
+  /// The number of a name. It is 0, which is no atom, when the server has gone.
   subscript(_ name: Name) -> UInt32 { values[name] ?? 0 }
 }
 
 extension X11Connection {
+  /// Returns the number of a name, or 0 when the server has gone. It waits for the server.
   func atom(_ name: String) -> UInt32 {
     let cookie = xcb_intern_atom(pointer, 0, UInt16(name.utf8.count), name)
     guard let reply = answer({ xcb_intern_atom_reply($0, cookie, nil) }) else { return 0 }
@@ -64,9 +66,9 @@ extension X11Connection {
     return reply.pointee.atom
   }
 
-  /// A property's bytes; nil where there is none.
+  /// Returns the bytes of a window's property, or nil where the window has no such property. It waits for the server.
   func property(_ atom: UInt32, of window: UInt32) -> [UInt8]? {
-    // In units of four bytes: more than any property has that is asked for here.
+    // The limit counts four bytes each, and is larger than any property that is read here.
     let cookie = xcb_get_property(pointer, 0, window, atom, UInt32(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 1 << 20)
     guard let reply = answer({ xcb_get_property_reply($0, cookie, nil) }) else { return nil }
     defer { free(reply) }
@@ -74,18 +76,21 @@ extension X11Connection {
     return [UInt8](UnsafeRawBufferPointer(start: value, count: Int(xcb_get_property_value_length(reply))))
   }
 
-  /// A property of 32-bit numbers.
+  /// Returns the 32-bit numbers of a window's property. It is empty where the window has no such property. It waits for
+  /// the server.
   func numbers(_ atom: UInt32, of window: UInt32) -> [UInt32] {
     (property(atom, of: window) ?? []).withUnsafeBytes { bytes in
       (0..<bytes.count / 4).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
     }
   }
 
+  /// Sets a window's property to 32-bit numbers.
   func set(_ atom: UInt32, of window: UInt32, to numbers: [UInt32], type: UInt32) {
     xcb_change_property(
       pointer, UInt8(XCB_PROP_MODE_REPLACE.rawValue), window, atom, type, 32, UInt32(numbers.count), numbers)
   }
 
+  /// Sets a window's property to a text.
   func set(_ atom: UInt32, of window: UInt32, to text: String, type: UInt32) {
     let bytes = Array(text.utf8)
     xcb_change_property(

@@ -2,31 +2,33 @@ import CWindows
 import Glibc
 import PipSink
 
-/// A connection of our own to an X server, by XCB.
+/// A connection of PipSink's own to an X server, through XCB.
 ///
-/// It calls none of Xlib's handlers, which are the whole program's and may be anybody's: an error of a request comes
-/// back to whoever has asked for it, and the end of the server is a state of the connection, in which every call
-/// returns at once.
+/// It does not use Xlib's error handlers, which are global and may belong to another part of the program. The error of
+/// a request is returned to the code that made the request. When the server has gone, the connection is broken, and
+/// every call returns at once.
 ///
 /// `@unchecked Sendable`: XCB's functions may be called from every thread.
 package final class X11Connection: @unchecked Sendable {
-  /// XCB's connection.
+  /// The `xcb_connection_t`.
   package let pointer: OpaquePointer
-  /// Of the screen that the server's name says.
+  /// The number of the screen in the server's name.
   package let screenNumber: Int32
-  /// The number of the first event of MIT-SHM; nil where the server has no shared memory.
+  /// The number of MIT-SHM's first event, or nil where the server does not support shared memory.
   package let sharedMemoryEventBase: UInt8?
-  /// The server's, as in DISPLAY.
+  /// The server's name, as in `DISPLAY`.
   private let name: String?
   private let reader = Locked<(@Sendable () -> Void)?>(nil)
 
-  /// - Parameter name: the server, as in DISPLAY; nil for that of the environment.
+  /// Connects to a server and waits for it.
+  ///
+  /// - Parameter name: the server, as in `DISPLAY`; nil for the one that the environment names.
   /// - Returns: nil when the server cannot be reached.
   package init?(_ name: String?) {
     var number: Int32 = 0
     guard let pointer = xcb_connect(name, &number) else { return nil }
     guard xcb_connection_has_error(pointer) == 0 else {
-      // A connection that could not be made is closed as well.
+      // XCB also requires a failed connection to be closed.
       xcb_disconnect(pointer)
       return nil
     }
@@ -41,10 +43,11 @@ package final class X11Connection: @unchecked Sendable {
     xcb_disconnect(pointer)
   }
 
-  /// Closes the connection some time after its last use, whose window has just been destroyed. The next connection
-  /// would get this one's numbers for its windows otherwise, and a window manager that has not heard of the end yet
-  /// takes the new window for the old one, and never shows it: openbox does, when a player goes from one film to the
-  /// next.
+  /// Keeps the connection open for two seconds after its window was destroyed.
+  ///
+  /// Without that, the next connection would use the same numbers for its windows. A window manager that has not
+  /// noticed the old window's end yet would take the new window for the old one and never show it. Openbox does so when
+  /// a player goes from one film to the next.
   func linger() {
     Task { @MainActor [self] in
       try? await Task.sleep(for: .seconds(2))
@@ -55,22 +58,23 @@ package final class X11Connection: @unchecked Sendable {
   /// Whether the server has gone.
   package var isBroken: Bool { xcb_connection_has_error(pointer) != 0 }
 
-  /// Why no window could be made.
+  /// The error for a window that could not be created.
   var windowRefusal: PipSinkError {
     .system(
-      .displayUnavailable(reason: isBroken ? "the display server has gone" : "the X server makes no window"))
+      .displayUnavailable(reason: isBroken ? "the display server has gone" : "the X server refused to create a window"))
   }
 
-  /// Waits until the server has carried out a request that was sent as a checked one.
+  /// Waits until the server has processed a request that was sent in its checked form.
   ///
-  /// - Returns: the code of the X error that it has led to; 0 when it has been carried out, or the server has gone.
+  /// - Returns: the code of the X error that the request caused. It is 0 when the request succeeded or the server has
+  ///   gone.
   package func errorCode(of cookie: xcb_void_cookie_t) -> UInt8 {
     guard let error = xcb_request_check(pointer, cookie) else { return 0 }
     defer { free(error) }
     return error.pointee.error_code
   }
 
-  /// What an atom stands for; empty when the server has gone.
+  /// Returns the name of an atom. It is empty when the server has gone.
   func name(ofAtom atom: UInt32) -> String {
     let cookie = xcb_get_atom_name(pointer, atom)
     guard let reply = answer({ xcb_get_atom_name_reply($0, cookie, nil) }) else { return "" }
@@ -80,37 +84,43 @@ package final class X11Connection: @unchecked Sendable {
     return String(decoding: UnsafeRawBufferPointer(start: name, count: length), as: UTF8.self)
   }
 
-  /// Waits until the server has carried out all that was sent so far.
+  /// Waits until the server has processed all requests that were sent before.
   package func synchronize() {
     free(xcb_get_input_focus_reply(pointer, xcb_get_input_focus(pointer), nil))
   }
 
-  /// Sends what has been asked for.
+  /// Sends all pending requests to the server.
   package func flush() {
     xcb_flush(pointer)
     haveEventsRead()
   }
 
-  /// Waits for an answer.
+  /// Waits for the answer to a request.
+  ///
+  /// - Parameter wait: calls XCB's function for the answer with the connection.
   func answer<Reply>(_ wait: (OpaquePointer) -> Reply) -> Reply {
     defer { haveEventsRead() }
     return wait(pointer)
   }
 
-  /// Whoever waits for the server on the connection's descriptor is told of every wait and of every flush by others:
-  /// XCB takes events from the descriptor then, too, which would stay where they are until the next ones come.
+  /// Sets a handler that is called after every wait and every flush.
   ///
-  /// - Parameter handler: has ``nextEvent()`` called until there is none. Any thread calls it.
+  /// XCB then also reads events from the connection's descriptor. A thread that waits on the descriptor would not see
+  /// these events until the next ones arrive.
+  ///
+  /// - Parameter handler: makes the reading thread call ``nextEvent()`` until there is no event left. It is called on
+  ///   any thread.
   func onEventsTaken(_ handler: @escaping @Sendable () -> Void) { reader.withLock { $0 = handler } }
 
   private func haveEventsRead() { reader.withLock { $0 }?() }
 
-  /// What has arrived next, without waiting. The caller frees it.
+  /// Returns the next event that has arrived, or nil for none. It does not wait. The caller frees the event.
   package func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? { xcb_poll_for_event(pointer) }
 
-  /// The bytes of a row of shared memory, where its pixels are the four bytes B, G, R and one that counts for nothing.
+  /// Returns the number of bytes in a row of shared memory with BGRx pixels, which are four bytes each: blue, green,
+  /// red and one that is unused.
   ///
-  /// - Returns: nil where the server has other pixels for windows of this depth.
+  /// - Returns: nil when the server uses another pixel format for windows of this depth.
   package func bytesPerRow(depth: UInt8, width: Int) -> Int? {
     guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue
     else {
@@ -128,16 +138,17 @@ package final class X11Connection: @unchecked Sendable {
 }
 
 extension X11Connection {
-  /// A connection that lasts: a server that nobody else uses begins anew when its last client has left, and takes no
-  /// connection meanwhile. So whoever only asks whether there is a server does not leave it again.
+  /// A connection that stays open. A server without other clients resets itself when its last client disconnects, and
+  /// accepts no connections in the meantime, so a mere check whether it can be reached must not disconnect.
   private static let lasting = Locked<X11Connection?>(nil)
 
-  /// Whether the server of the environment can be reached. Waits for it. From any thread.
+  /// Whether the server that the environment names can be reached. It waits for the server, and can be read on any
+  /// thread.
   static var canReachServer: Bool {
     lasting.withLock { lasting in
       if let known = lasting {
         known.synchronize()
-        // What the server says to all its clients.
+        // Events that the server sends to all its clients would pile up otherwise.
         while let event = known.nextEvent() { free(event) }
         if !known.isBroken, known.name == environmentName { return true }
       }
@@ -146,5 +157,6 @@ extension X11Connection {
     }
   }
 
+  /// The server that the environment names.
   static var environmentName: String? { getenv("DISPLAY").map { String(cString: $0) } }
 }

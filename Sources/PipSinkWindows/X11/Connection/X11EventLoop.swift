@@ -2,16 +2,17 @@ import CWindows
 import Glibc
 import PipSink
 
-/// Waits for what an X server says on a connection, on a thread of its own.
+/// Waits for the events of an X connection on a thread of its own.
 ///
-/// The wait is on the connection's descriptor, which can be ended from outside. Whoever has waited for an answer of the
-/// server, or has sent something, by a function of XCB calls ``drain()`` or ``wake()`` afterwards: XCB may have taken
-/// events along. ``X11Connection/answer(_:)`` and ``X11Connection/flush()`` do it by themselves.
+/// It waits on the connection's descriptor, so that the wait can be ended from outside. Code that has waited for an
+/// answer or sent requests by calling XCB directly calls ``drain()`` or ``wake()`` afterwards, because XCB may have
+/// read events at the same time. ``X11Connection/answer(_:)`` and ``X11Connection/flush()`` do that themselves.
 ///
 /// `@unchecked Sendable`: constant but for what is behind the lock.
 final class X11EventLoop: @unchecked Sendable {
   private let connection: X11Connection
-  /// Gets an event for the time of the call, or nil when the server has gone; returns whether more are wanted.
+  /// Called with each event, which is valid only during the call, or with nil when the server has gone. It returns
+  /// whether it wants more events.
   private let handler: @Sendable (UnsafePointer<xcb_generic_event_t>?) -> Bool
   private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
   private let mustEnd = Locked(false)
@@ -26,13 +27,13 @@ final class X11EventLoop: @unchecked Sendable {
     close(wakeDescriptor)
   }
 
-  /// Waits and handles until ``end()``. Once the handler wants no more it only waits: the thread is there as long as
-  /// whoever joins it.
+  /// Waits for events and handles them until ``end()``. Once the handler wants no more events, it only waits, so that
+  /// the thread exists until its owner joins it.
   func run() {
-    // What has come before the thread.
+    // Events that arrived before the thread started are handled first.
     var isOver = !drain()
     while !mustEnd.withLock({ $0 }) {
-      // A negative descriptor is passed over.
+      // poll ignores a negative descriptor.
       var descriptors = [
         pollfd(
           fd: isOver ? -1 : xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
@@ -45,17 +46,18 @@ final class X11EventLoop: @unchecked Sendable {
     }
   }
 
+  /// Makes ``run()`` return.
   func end() {
     mustEnd.withLock { $0 = true }
     wake()
   }
 
-  /// Has the thread look at what has arrived.
+  /// Makes the thread look for events that have arrived.
   func wake() { eventfd_write(wakeDescriptor, 1) }
 
-  /// Handles what has arrived.
+  /// Handles the events that have arrived. It can be called on any thread.
   ///
-  /// - Returns: false when nothing more will.
+  /// - Returns: false when no more events will be handled.
   @discardableResult
   func drain() -> Bool {
     while let event = connection.nextEvent() {
@@ -67,9 +69,9 @@ final class X11EventLoop: @unchecked Sendable {
 }
 
 extension UnsafePointer<xcb_generic_event_t> {
-  /// The highest bit of an event's number says that another client has sent it.
+  /// The number of the event's kind. The highest bit, which means that another client has sent the event, is removed.
   var kind: Int32 { Int32(pointee.response_type & 0x7f) }
 
-  /// XCB allocates each event, so that all of them are aligned.
+  /// Returns a copy of the event as the structure of its kind. XCB allocates each event, so all of them are aligned.
   func read<Event>(as type: Event.Type) -> Event { UnsafeRawPointer(self).load(as: Event.self) }
 }

@@ -1,12 +1,12 @@
 import CWindows
 
-/// What the keys of an X server's keyboard mean. One thread uses it.
+/// Translates the keys of an X server's keyboard to keysyms. Only one thread may use it.
 final class X11Keyboard {
   private let connection: X11Connection
   private let context: OpaquePointer?
   private var state: OpaquePointer?
 
-  /// Waits for the server.
+  /// Loads the keyboard's layout, and waits for the server.
   init(_ connection: X11Connection) {
     self.connection = connection
     context = xkb_context_new(XKB_CONTEXT_NO_FLAGS)
@@ -21,7 +21,7 @@ final class X11Keyboard {
     xkb_context_unref(context)
   }
 
-  /// The keyboard's layout has changed.
+  /// Loads the keyboard's layout again, because it has changed.
   func reload() {
     xkb_state_unref(state)
     state = nil
@@ -34,8 +34,13 @@ final class X11Keyboard {
     xkb_keymap_unref(keymap)
   }
 
-  /// - Parameter modifiers: as the event has them: modifiers in the lower eight bits, the layout in bits 13 and 14.
-  /// - Returns: a keysym; 0 for none.
+  /// Translates a key press.
+  ///
+  /// - Parameters:
+  ///   - keycode: the key's number in the event.
+  ///   - modifiers: the event's `state`, which has the modifiers in the lower eight bits and the layout's number in
+  ///     bits 13 and 14 (X Keyboard Extension).
+  /// - Returns: a keysym, or 0 for none.
   func keysym(of keycode: UInt8, modifiers: UInt16) -> UInt32 {
     guard let state else { return 0 }
     xkb_state_update_mask(state, UInt32(modifiers & 0xff), 0, 0, 0, 0, UInt32(modifiers >> 13) & 3)

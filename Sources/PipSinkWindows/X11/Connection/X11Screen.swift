@@ -2,7 +2,8 @@ import CWindows
 import Glibc
 import PipSink
 
-/// What an X server's screen is like: its monitors, what panels leave of them, its window manager and desktop settings.
+/// An X server's screen: its monitors and their work areas, its window manager, and the desktop's settings. Its
+/// properties ask the server and wait for the answer.
 struct X11Screen: Sendable {
   let connection: X11Connection
   let atoms: X11Atoms
@@ -10,7 +11,9 @@ struct X11Screen: Sendable {
   let number: Int32
   private let size: PictureSize
 
-  /// - Parameter number: of the screen, as the server's name says.
+  /// - Parameters:
+  ///   - connection: the connection to the server.
+  ///   - number: the screen's number, for instance ``X11Connection/screenNumber``.
   /// - Returns: nil when the server has gone.
   init?(_ connection: X11Connection, number: Int32) {
     guard let setup = xcb_get_setup(connection.pointer) else { return nil }
@@ -24,7 +27,8 @@ struct X11Screen: Sendable {
     size = PictureSize(width: Int(screen.width_in_pixels), height: Int(screen.height_in_pixels))
   }
 
-  /// The monitors, the primary one first, in pixels; all of the screen where the server knows of none.
+  /// The monitors with their areas in pixels, the primary one first (RandR 1.5). Where the server does not know
+  /// monitors, the whole screen is one.
   var monitors: [WindowMonitor] {
     let whole = [
       WindowMonitor(name: "screen", area: PictureRect(x: 0, y: 0, width: size.width, height: size.height))
@@ -47,9 +51,9 @@ struct X11Screen: Sendable {
     }
   }
 
-  /// What panels leave free of a part of the screen, in pixels.
+  /// Returns the part of a monitor that panels leave free, in pixels.
   func workArea(in monitor: PictureRect) -> PictureRect {
-    // Four numbers for each desktop.
+    // _NET_WORKAREA has four numbers for each desktop: x, y, width and height (EWMH).
     let areas = connection.numbers(atoms[.workArea], of: root).map { Int(Int32(bitPattern: $0)) }
     let desktop = Int(connection.numbers(atoms[.currentDesktop], of: root).first ?? 0)
     guard areas.count >= 4 * (desktop + 1) else { return monitor }
@@ -58,10 +62,11 @@ struct X11Screen: Sendable {
     return monitor.intersection(free) ?? monitor
   }
 
-  /// Whether a compositing manager shows what is half transparent.
+  /// Whether a compositing manager runs, which can show half-transparent windows. It owns the selection `_NET_WM_CM_Sn`
+  /// (EWMH).
   var isComposited: Bool { owner("_NET_WM_CM_S\(number)") != 0 }
 
-  /// The window manager's name; nil where there is none that says so.
+  /// The window manager's name, or nil where none runs or it does not tell its name (EWMH).
   var windowManagerName: String? {
     guard let window = connection.numbers(atoms[.supportingCheck], of: root).first, window != 0,
       let name = connection.property(atoms[.name], of: window)
@@ -69,12 +74,12 @@ struct X11Screen: Sendable {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Whether the window manager says that it can do something.
+  /// Whether the window manager lists a feature in `_NET_SUPPORTED` (EWMH).
   func supports(_ name: X11Atoms.Name) -> Bool {
     connection.numbers(atoms[.supported], of: root).contains(atoms[name])
   }
 
-  /// What desktops say by XSETTINGS; empty where nobody does.
+  /// The desktop's settings (XSETTINGS). They are empty where no program provides them.
   var settings: XSettings {
     let manager = owner("_XSETTINGS_S\(number)")
     guard manager != 0, let bytes = connection.property(atoms[.settings], of: manager) else { return XSettings([]) }

@@ -2,10 +2,10 @@ import CWindows
 import Glibc
 import PipSink
 
-/// What the user has done last in one of our X11 windows.
+/// The user's last action in one of PipSink's X11 windows.
 ///
-/// Window managers show a window that a program wants to have shown if the user did something in that program last; the
-/// program says when that was, and a toolkit knows only what was done in its own windows.
+/// A window manager lets a program bring a window to the user if the user's last action was in that program. The
+/// program tells it the time of that action, and a toolkit only knows the actions in its own windows.
 package enum X11UserAction {
   private struct State {
     var time: UInt32?
@@ -14,22 +14,26 @@ package enum X11UserAction {
 
   private static let state = Locked(State())
 
-  /// In milliseconds, by the server's clock, which begins again after 49 days; nil when nothing was done yet.
+  /// The time of the last action in milliseconds of the server's clock, which starts again from 0 after 49 days. It is
+  /// nil when there was no action yet. It can be read on any thread.
   package static var time: UInt32? { state.withLock { $0.time } }
 
+  /// Records the time of an action.
   static func note(_ time: UInt32) { state.withLock { $0.time = time } }
 
-  /// The later of the last time and another one.
+  /// Returns the later of the last action's time and another time, where 0 means no time.
   package static func latest(_ other: UInt32) -> UInt32 {
     guard let time else { return other }
     return other == 0 || Int32(bitPattern: time &- other) > 0 ? time : other
   }
 
-  /// Announces the action to a desktop of which the program has Wayland windows, too, as if it began a program (Startup
-  /// Notification Protocol 0.1). GNOME takes the name of such a beginning for a token of xdg-activation, for which
-  /// Wayland programs else need an action in one of their Wayland windows.
+  /// Announces the action to the desktop as if it started a program (Startup Notification Protocol 0.1).
   ///
-  /// - Returns: the name, once the server knows of it; nil when the user has done nothing, or no server can be reached.
+  /// This is for programs that also have Wayland windows. GNOME accepts the identifier of such a start as an
+  /// xdg-activation token, which a Wayland program could otherwise get only for an action in one of its Wayland
+  /// windows. The call waits for the server.
+  ///
+  /// - Returns: the identifier, once the server knows it, or nil when there was no action or no server can be reached.
   package static func announce() -> String? {
     guard let time, let connection = X11Connection(nil),
       let screen = X11Screen(connection, number: connection.screenNumber)
@@ -44,7 +48,7 @@ package enum X11UserAction {
       connection.pointer, 0, window, screen.root, -1, -1, 1, 1, 0, UInt16(XCB_WINDOW_CLASS_INPUT_ONLY.rawValue), 0, 0,
       nil)
     let text = "new: ID=\"\(name)\" NAME=\"\(WindowIdentity.title)\" SCREEN=\(connection.screenNumber)"
-    // A text in pieces of twenty bytes, the last of which ends with a zero.
+    // The text is sent in pieces of twenty bytes, and ends with a zero byte (Startup Notification Protocol).
     let bytes = Array(text.utf8) + [0]
     for start in stride(from: 0, to: bytes.count, by: 20) {
       var event = xcb_client_message_event_t()

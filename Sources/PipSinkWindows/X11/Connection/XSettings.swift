@@ -1,12 +1,12 @@
-/// The numbers of an XSETTINGS property, in the form that its specification has.
+/// The integers in an XSETTINGS property. The format is that of the XSETTINGS specification, version 0.5.
 struct XSettings: Equatable {
   let numbers: [String: Int]
 
-  /// Reads as far as the bytes make sense.
+  /// Parses the property's bytes, up to the first ones that are not valid.
   init(_ bytes: [UInt8]) {
     var numbers: [String: Int] = [:]
     var reader = Reader(bytes)
-    // 0 is least significant first.
+    // The first byte is 0 where the least significant byte of each number comes first.
     reader.isLittleEndian = reader.byte() == 0
     reader.skip(7)
     let count = reader.number(4) ?? 0
@@ -45,7 +45,7 @@ struct XSettings: Equatable {
       return (isLittleEndian ? Array(part.reversed()) : Array(part)).reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// Padded to four bytes.
+    /// Reads a text of so many bytes and the padding that follows it, up to a multiple of four bytes.
     mutating func text(_ length: Int) -> String? {
       guard length >= 0, position + length <= bytes.count else { return nil }
       let text = String(decoding: bytes[position..<position + length], as: UTF8.self)

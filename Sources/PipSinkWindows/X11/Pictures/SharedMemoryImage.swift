@@ -2,35 +2,40 @@ import CWindows
 import Glibc
 import PipSink
 
-/// Pixels in memory that the X server reads directly (MIT-SHM): BGRx rows.
+/// A picture in memory that the X server reads directly (MIT-SHM), as rows of BGRx pixels.
 ///
-/// `@unchecked Sendable`: constant; whoever has it sees to it that one thread at a time uses the pixels.
+/// `@unchecked Sendable`: all properties are constant, and the owner makes sure that only one thread at a time uses the
+/// pixels.
 package final class SharedMemoryImage: @unchecked Sendable {
+  /// The picture's size, in pixels.
   package let size: PictureSize
-  /// Of the windows that it can be put into, in bits a pixel.
+  /// The depth of the windows in which the picture can be shown, in bits for each pixel.
   package let depth: UInt8
+  /// The number of bytes from one row to the next.
   package let stride: Int
+  /// The first byte of the upper left pixel.
   package let pixels: UnsafeMutablePointer<UInt8>
-  /// By which the server knows the memory.
+  /// The number by which the server knows the memory.
   package let segmentID: UInt32
   private let connection: X11Connection
 
-  /// Waits for the server.
+  /// Allocates the memory, attaches the server to it, and waits for the server.
   ///
-  /// - Returns: nil when the server has no shared memory, or none with this program, or the system no more of it.
+  /// - Returns: nil when the server does not support shared memory, cannot share it with this program because it is on
+  ///   another machine, or when the system has no more of it.
   package init?(_ connection: X11Connection, depth: UInt8, size: PictureSize) {
     guard size.isValid, connection.sharedMemoryEventBase != nil,
       let stride = connection.bytesPerRow(depth: depth, width: size.width)
     else { return nil }
     let identifier = shmget(IPC_PRIVATE, stride * size.height, IPC_CREAT | 0o600)
     guard identifier >= 0 else { return nil }
-    // It goes when both sides have let it go, also when the program is killed. Marked earlier, it could not be
-    // attached.
+    // The segment is marked for removal, which happens once both sides have detached, even if the program is killed.
+    // The server could not attach to a segment that is already marked.
     defer { shmctl(identifier, IPC_RMID, nil) }
     guard let address = shmat(identifier, nil, 0), Int(bitPattern: address) != -1 else { return nil }
     let segmentID = xcb_generate_id(connection.pointer)
     let attach = xcb_shm_attach_checked(connection.pointer, segmentID, UInt32(bitPattern: identifier), 0)
-    // A server on another machine cannot.
+    // This fails with a server on another machine.
     guard connection.errorCode(of: attach) == 0, !connection.isBroken else {
       shmdt(address)
       return nil
@@ -44,13 +49,13 @@ package final class SharedMemoryImage: @unchecked Sendable {
   }
 
   deinit {
-    // What was asked for before is read first.
+    // The server processes earlier requests with these pixels before it detaches.
     xcb_shm_detach(connection.pointer, segmentID)
     connection.flush()
     shmdt(pixels)
   }
 
-  /// A copy without what is between the rows.
+  /// A copy of the pixels without padding between the rows.
   var bytes: [UInt8] {
     let width = size.width * 4
     return [UInt8](unsafeUninitializedCapacity: width * size.height) { bytes, count in
@@ -62,14 +67,16 @@ package final class SharedMemoryImage: @unchecked Sendable {
     }
   }
 
-  /// Asks the server to put a part of it into a window.
+  /// Asks the server to draw a part of the picture in a window.
   ///
   /// - Parameters:
-  ///   - part: of the picture.
-  ///   - origin: where the picture's upper left corner is in the window.
-  ///   - isReported: whether the server says with an event that it has read the part.
-  /// - Returns: what ``X11Connection/errorCode(of:)`` can be asked about, if `isChecked`; else nobody is told of an
-  ///   error.
+  ///   - part: the part of the picture, in pixels.
+  ///   - window: the window's XID.
+  ///   - origin: the position of the picture's upper left corner in the window, in pixels.
+  ///   - context: the graphics context's XID.
+  ///   - isReported: whether the server sends an event once it has read the part.
+  ///   - isChecked: whether the result can be passed to ``X11Connection/errorCode(of:)``. Otherwise an error arrives as
+  ///     an event.
   @discardableResult
   package func put(
     _ part: PictureRect, into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isReported: Bool,

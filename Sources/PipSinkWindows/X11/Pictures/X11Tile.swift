@@ -1,27 +1,28 @@
 import CWindows
 import PipSink
 
-/// A place for pictures that is a window in another one: the server keeps it apart from its siblings.
+/// A tile that is a child window, so that the server clips it against its siblings.
 ///
-/// A picture costs the server's waking up and no other: pictures are sent on a connection that nobody waits on, and
-/// whether the server has read the last one is looked up when the next one is drawn. What happens to the window is told
-/// by whoever has made the one around it (``X11TileWindows``).
+/// Sending a picture wakes the server and no other thread or process. Pictures are sent on a connection of their own on
+/// which no thread waits, and whether the server has read the last picture is looked up when the next one is drawn.
+/// Events of the window arrive on the parent window's connection, and are passed on by ``X11TileWindows``.
 final class X11Tile: WindowTile {
-  /// The window, as its server knows it.
+  /// The XID of the tile's window.
   let window: UInt32
+  /// The connection on which the window is created, moved and destroyed.
   private let owner: X11Connection
-  /// Of the pictures.
+  /// The connection on which pictures are sent.
   private let connection: X11Connection
   private let depth: UInt8
   private let decoration: any PictureDecoration
   private let state = Locked(State())
-  /// Of the presenting thread; the lock is there for whoever shows the decoration anew.
+  /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads.
   private let drawing = Locked(Drawing())
 
   private struct State {
     var frame: PictureRect?
     var isObscured = false
-    /// Whether the window around it is on the screen.
+    /// Whether the parent window is shown.
     var isParentMapped = true
     var isLost = false
     var isRevoked = false
@@ -29,14 +30,14 @@ final class X11Tile: WindowTile {
   }
 
   private struct Drawing: ~Copyable {
-    /// The one that was sent last comes first.
+    /// The images, the one that was sent last first. `isBusy` says whether the server may still read it.
     var images: [(image: SharedMemoryImage, isBusy: Bool)] = []
-    /// What the decoration hides of the first image's picture.
+    /// The pixels of the first image that the decoration covers.
     var underlay = PictureUnderlay()
     var canvas = FrameCanvas()
-    /// Whether the first image has a picture.
+    /// Whether the first image has a picture and is not only black.
     var hasPicture = false
-    /// Where the last picture lies on each image.
+    /// The rectangle of the last picture on each image, by the image's segment.
     var targets: [UInt32: PictureRect] = [:]
     var context: UInt32?
     var convertedCount: UInt64 = 0
@@ -49,24 +50,26 @@ final class X11Tile: WindowTile {
     }
   }
 
-  /// Makes a window in another one, which takes no input: its parent hears of the pointer.
+  /// Creates a child window. It selects no input, so the parent gets the pointer's events.
   ///
   /// - Parameters:
-  ///   - owner: a request of which has made `parent`, or that is synchronised with the one that has.
-  ///   - display: the server, as in DISPLAY.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - owner: the connection that has created `parent`, or one on which the server is known to have `parent`.
+  ///   - parent: the XID of the window to create the tile in.
+  ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  ///   - decoration: what is drawn over the pictures.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server has gone or refuses the window.
   init(
     _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
-      // Either the server has gone, or it takes no more connections.
+      // Either the server has gone, or it accepts no more connections.
       owner.synchronize()
       throw owner.isBroken
         ? owner.windowRefusal
-        : .system(.displayUnavailable(reason: "the X server takes no more connections"))
+        : .system(.displayUnavailable(reason: "the X server accepts no more connections"))
     }
     let window = xcb_generate_id(owner.pointer)
-    // Black where no picture is, and what is there stays where it is while the size changes.
+    // The background is black, and the old contents stay at the upper left corner while the size changes.
     let events = XCB_EVENT_MASK_EXPOSURE.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
     let values: [UInt32] = [0, UInt32(XCB_GRAVITY_NORTH_WEST.rawValue), UInt32(events)]
     let creation = xcb_create_window_checked(
@@ -79,7 +82,7 @@ final class X11Tile: WindowTile {
     defer { free(geometry) }
     depth = geometry.pointee.depth
     guard depth == 24 || depth == 32 else {
-      throw .system(.displayUnavailable(reason: "windows have \(depth) bits a pixel, not 24 or 32"))
+      throw .system(.displayUnavailable(reason: "windows have \(depth) bits per pixel, not 24 or 32"))
     }
     (self.owner, self.connection, self.window) = (owner, connection, window)
     self.decoration = OffsetDecoration(decoration) { [state] in
@@ -126,17 +129,17 @@ final class X11Tile: WindowTile {
     if !wasShown { xcb_map_window(owner.pointer, window) }
   }
 
-  /// A part of the window's picture was lost. On any thread.
+  /// Called on any thread when a part of the window's contents was lost.
   func noteExposed() {
     state.withLock { $0.needsDisplay }?()
-    // A text that stands instead of a picture waits for no frame.
+    // A text that replaces the picture is redrawn at once, without waiting for a frame.
     if let area, decoration.isShown(in: area) { redraw() }
   }
 
-  /// Whether other windows cover it, as the server has said.
+  /// Records whether other windows cover the tile completely, as the server has reported.
   func note(isObscured: Bool) { change(\.isObscured, to: isObscured) }
 
-  /// The server says nothing of windows in one that is minimised.
+  /// Records whether the parent window is shown. The server sends no events for the children of a minimised window.
   func note(isParentMapped: Bool) { change(\.isParentMapped, to: isParentMapped) }
 
   private func change(_ sign: WritableKeyPath<State, Bool> & Sendable, to value: Bool) {
@@ -153,7 +156,7 @@ final class X11Tile: WindowTile {
     return true
   }
 
-  /// Where pictures go; nil while they go nowhere.
+  /// The area that pictures fill, in pixels of the tile's window, or nil while none are shown.
   private var area: PictureRect? {
     state.withLock { state in
       guard !state.isRevoked, let frame = state.frame, frame.size.isValid else { return nil }
@@ -165,7 +168,7 @@ final class X11Tile: WindowTile {
 
   var renderSize: PictureSize? { state.withLock { $0.frame?.size } }
 
-  /// Also when the server has gone, so that the next frame finds out.
+  /// It is also true when the server has gone, so that the next frame reports that.
   var isVisible: Bool {
     let (isHidden, isLost) = state.withLock { ($0.isObscured || !$0.isParentMapped || $0.isRevoked, $0.isLost) }
     if isLost || connection.isBroken { return true }
@@ -184,7 +187,7 @@ final class X11Tile: WindowTile {
       if isSentLast {
         drawing.underlay.restore(on: image.pixels, stride: image.stride)
       } else {
-        // An older decoration may be on it.
+        // The image may still have an older decoration, so it is drawn completely.
         drawing.targets[image.segmentID] = nil
       }
       do throws(PipSinkError) {
@@ -203,7 +206,7 @@ final class X11Tile: WindowTile {
   func redraw() {
     guard !connection.isBroken, let area else { return }
     drawing.withLock { drawing in
-      // Of another size it is shown with the next picture, or black where there is none.
+      // A picture of another size cannot be redrawn; the next picture shows the decoration.
       if drawing.images.first?.image.size != area.size, drawing.hasPicture { return }
       guard (try? lookUpWhatTheServerHasRead(&drawing)) != nil else { return }
       let shown = drawing.hasPicture ? drawing.images.first?.image : nil
@@ -217,7 +220,7 @@ final class X11Tile: WindowTile {
         drawing.targets[image.segmentID] = nil
       }
       decorateAndSend(image, area, &drawing)
-      // A text that stands for long needs no memory but the server's.
+      // A text that replaces the picture may stay for long, and the server keeps it, so the memory is released.
       if !drawing.hasPicture, decoration.hides(area) { drawing.forgetImages() }
     }
   }
@@ -244,7 +247,7 @@ final class X11Tile: WindowTile {
       guard drawing.hasPicture, let image = drawing.images.first?.image else { return nil }
       var bytes = image.bytes
       drawing.underlay.restore(inCopy: &bytes, width: image.size.width)
-      // The server's fourth byte counts for nothing.
+      // The fourth byte of each pixel is undefined.
       for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
       return BGRAImage(size: image.size, bytes: bytes)
     }
@@ -258,18 +261,18 @@ final class X11Tile: WindowTile {
 
   // MARK: - Drawing
 
-  /// Two images are enough: the server reads one while the other is drawn.
+  /// The largest number of images. Two are enough: the server reads one while the other is drawn.
   private static let mostImages = 2
 
-  /// An image of the area's size that the server does not read. It is the first of the images from here on.
+  /// Finds or creates an image of a size that the server does not read, and makes it the first of the images.
   ///
-  /// - Returns: also whether it is the one that was sent last.
+  /// - Returns: the image, and whether it is the one that was sent last.
   private func freeImage(
     of size: PictureSize, _ drawing: inout Drawing
   ) throws(RenderingError) -> (image: SharedMemoryImage, isSentLast: Bool) {
     if drawing.images.first.map({ $0.image.size != size }) == true { drawing.forgetImages() }
     if drawing.images.count == Self.mostImages, drawing.images.allSatisfy(\.isBusy) {
-      // A server that is behind: it has read all when it answers.
+      // The server is behind. Once it answers, it has read all images.
       connection.synchronize()
       try lookUpWhatTheServerHasRead(&drawing)
       for index in drawing.images.indices { drawing.images[index].isBusy = false }
@@ -287,6 +290,7 @@ final class X11Tile: WindowTile {
     return (image, false)
   }
 
+  /// Draws the decoration on an image and sends it to the server.
   private func decorateAndSend(_ image: SharedMemoryImage, _ area: PictureRect, _ drawing: inout Drawing) {
     drawing.underlay.forget()
     drawing.underlay.draw(
@@ -296,7 +300,9 @@ final class X11Tile: WindowTile {
     xcb_flush(connection.pointer)
   }
 
-  /// Reads what the server has said since the last time, without waiting, until it has read all images.
+  /// Handles the events that have arrived on the pictures' connection, without waiting, as long as images are busy.
+  ///
+  /// - Throws: ``RenderingError`` when the server has refused a picture or has gone.
   private func lookUpWhatTheServerHasRead(_ drawing: inout Drawing) throws(RenderingError) {
     while drawing.images.contains(where: \.isBusy), let event = connection.nextEvent() {
       defer { free(event) }
@@ -320,6 +326,7 @@ final class X11Tile: WindowTile {
     if connection.isBroken { throw lost }
   }
 
+  /// The graphics context for drawing pictures.
   private func context(_ drawing: inout Drawing) -> UInt32 {
     if let context = drawing.context { return context }
     let context = xcb_generate_id(connection.pointer)

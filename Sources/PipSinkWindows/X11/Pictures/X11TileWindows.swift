@@ -1,9 +1,9 @@
 import CWindows
 import PipSink
 
-/// The windows for pictures in one window, which are told what its connection hears of them.
+/// The tiles in one window. It passes on to them the events that arrive on the window's connection.
 ///
-/// The connection's thread calls ``note(_:)``; tiles are added and taken away on the main actor.
+/// The connection's thread calls ``note(_:)``. Tiles are added and removed on the main actor.
 final class X11TileWindows: Sendable {
   private final class Entry: Sendable {
     let window: UInt32
@@ -38,7 +38,7 @@ final class X11TileWindows: Sendable {
 
   func remove(_ window: UInt32) { state.withLock { $0.entries.removeAll { $0.window == window } } }
 
-  /// Whether the window around them is on the screen.
+  /// Records whether the parent window is shown, for the tiles that are there and those to come.
   func note(isMapped: Bool) {
     let entries = state.withLock { state in
       state.isMapped = isMapped
@@ -51,7 +51,9 @@ final class X11TileWindows: Sendable {
     state.withLock { $0.entries.first { $0.window == window } }?.value
   }
 
-  /// - Returns: whether the event was one of a tile's window.
+  /// Passes an event on to the tile that it is about.
+  ///
+  /// - Returns: whether there is such a tile.
   func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
     switch event.kind {
     case XCB_EXPOSE:

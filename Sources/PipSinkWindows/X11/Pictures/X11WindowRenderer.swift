@@ -1,14 +1,13 @@
 import CWindows
 import PipSink
 
-/// Shows frames in an X11 window that somebody else has made, by its XID: another toolkit's, or another program's.
+/// A renderer that shows frames in an existing X11 window, which may belong to another toolkit or program.
 ///
-/// It follows the window's size, asks its layer for the newest frame when the window is uncovered, and lives through
-/// its end: then every frame is refused with ``RenderingError/Code-swift.enum/surfaceLost``, upon which a display layer
-/// leaves it. Pictures go to the server through shared memory, on the layer's
-/// thread.
+/// The renderer follows the window's size and asks its layer for the newest frame when the window is uncovered. When
+/// the window has been destroyed, every frame is refused with ``PipSink/RenderingError/Code-swift.enum/surfaceLost``,
+/// and the display layer detaches itself. Pictures are sent to the server through shared memory, on the layer's thread.
 ///
-/// Who owns the window calls ``leaveWindow()`` before the window goes away.
+/// The owner of the window calls ``leaveWindow()`` before it destroys the window.
 public final class X11WindowRenderer: VideoRenderer {
   /// The window's XID.
   public let windowID: UInt
@@ -17,23 +16,24 @@ public final class X11WindowRenderer: VideoRenderer {
   private let connection: X11Connection
   private let access: WindowAccess
   private let geometry: Locked<Geometry>
-  /// Of the presenting thread; the lock is there for ``rebuild()`` and a layer that follows another one.
+  /// Used by the presenting thread. The lock is needed for ``rebuild()``, and for the moment when one layer replaces
+  /// another.
   private let drawing = Locked(Drawing())
   private let events: X11EventLoop
   private let thread: WorkerThread?
 
   private struct Geometry {
-    /// The window's.
+    /// The window's size, in pixels.
     var windowSize: PictureSize?
     var rectangle: PictureRect?
     var isMapped = false
     var isObscured = false
     var isLost = false
-    /// The window is to be black around the next picture, which goes to another part of it than the last one.
+    /// Whether the window has to be filled with black before the next picture, because that goes to another part of it.
     var mustClear = false
     var needsDisplay: (@Sendable () -> Void)?
 
-    /// Where pictures go in the window.
+    /// The part of the window that pictures fill.
     var area: PictureRect? { rectangle ?? whole }
     var whole: PictureRect? { windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) } }
   }
@@ -41,7 +41,7 @@ public final class X11WindowRenderer: VideoRenderer {
   private struct Drawing: ~Copyable {
     var image: SharedMemoryImage?
     var canvas = FrameCanvas()
-    /// Where the last picture lies on the image.
+    /// The rectangle of the last picture on the image.
     var target: PictureRect?
     var context: UInt32?
     var convertedCount: UInt64 = 0
@@ -52,17 +52,19 @@ public final class X11WindowRenderer: VideoRenderer {
     }
   }
 
+  /// Creates a renderer for a window. This connects to the window's server and waits for it.
+  ///
   /// - Parameters:
-  ///   - windowID: of a window that lives.
-  ///   - display: the server, as in DISPLAY; that of the environment by default.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached or has no such
-  ///   window, or the window is none of 24 or 32 bits.
+  ///   - windowID: the XID of an existing window.
+  ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached, when it has no
+  ///   such window, or when the window has neither 24 nor 32 bits per pixel.
   public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
   }
 
-  /// - Parameters:
-  ///   - access: without which nothing is asked of the server about the window.
+  /// Creates a renderer whose requests about the window are all made within an access, so that the window's owner can
+  /// revoke it.
   package init(windowID: UInt, display: String? = nil, access: WindowAccess) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
@@ -70,7 +72,7 @@ public final class X11WindowRenderer: VideoRenderer {
     guard let window = UInt32(exactly: windowID), let found = access.use({ Self.look(at: window, connection) }) ?? nil
     else { throw .system(.displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")) }
     guard found.depth == 24 || found.depth == 32 else {
-      throw .system(.displayUnavailable(reason: "the window has \(found.depth) bits a pixel, not 24 or 32"))
+      throw .system(.displayUnavailable(reason: "the window has \(found.depth) bits per pixel, not 24 or 32"))
     }
     self.windowID = windowID
     self.window = window
@@ -93,7 +95,7 @@ public final class X11WindowRenderer: VideoRenderer {
     thread?.join()
   }
 
-  /// Asks for the window's events first, so that no change is missed.
+  /// Asks the server about the window. It first selects the window's events, so that no later change is missed.
   private static func look(at window: UInt32, _ connection: X11Connection) -> (geometry: Geometry, depth: UInt8)? {
     var mask = UInt32(
       XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_EXPOSURE.rawValue
@@ -117,6 +119,7 @@ public final class X11WindowRenderer: VideoRenderer {
     return (geometry, size.pointee.depth)
   }
 
+  /// A change of the window that the server has reported.
   private enum Change: Equatable {
     case resized(PictureSize)
     case mapped(Bool)
@@ -158,7 +161,7 @@ public final class X11WindowRenderer: VideoRenderer {
       switch event {
       case .resized(let size): geometry.windowSize = size.isValid ? size : nil
       case .mapped(let isMapped): geometry.isMapped = isMapped
-      // These come of windows that can be seen, also when it was one around this that has been mapped.
+      // Only visible windows get these events, also when a window around this one has been mapped.
       case .obscured(let isObscured): (geometry.isMapped, geometry.isObscured) = (true, isObscured)
       case .exposed: geometry.isMapped = true
       case .lost: geometry.isLost = true
@@ -168,16 +171,16 @@ public final class X11WindowRenderer: VideoRenderer {
     handler?()
   }
 
-  /// Uses the window no more: when this returns, nothing is on its way to it, and it may be destroyed. No frame is
-  /// shown from then on, as in a window that nobody can see. From any thread.
+  /// Stops using the window. When this returns, no request is on its way to the window, and it may be destroyed. From
+  /// then on no frame is shown, as in a window that is not visible. It can be called on any thread.
   ///
-  /// - Returns: false when the display server has not answered within two seconds; what it was asked for before may
-  ///   reach the window then, and nothing else.
+  /// - Returns: false when the display server has not answered within two seconds. Requests that were made before may
+  ///   then still reach the window.
   @discardableResult
   public func leaveWindow() -> Bool { access.revoke() }
 
-  /// The part of the window that pictures go to, in pixels; nil for all of it. The picture that is shown follows at
-  /// once.
+  /// The part of the window in which pictures are shown, in pixels; nil for the whole window. A picture that is already
+  /// shown follows at once. It can be set on any thread.
   public var renderRectangle: PictureRect? {
     get { geometry.withLock { $0.rectangle } }
     set {
@@ -193,9 +196,11 @@ public final class X11WindowRenderer: VideoRenderer {
 
   // MARK: - VideoRenderer
 
+  /// The size of the part of the window in which pictures are shown, in pixels, or nil while the window has no size.
   public var renderSize: PictureSize? { geometry.withLock { $0.area?.size } }
 
-  /// Also when the window is lost, so that the next frame finds out.
+  /// Whether the window is shown and not covered completely. It is also true when the window is lost, so that the next
+  /// frame reports that.
   public var isVisible: Bool {
     guard !access.isRevoked else { return false }
     return geometry.withLock { geometry in
@@ -203,24 +208,33 @@ public final class X11WindowRenderer: VideoRenderer {
     }
   }
 
-  /// Frames that were converted for the window so far.
+  /// The number of frames that have been converted for the window.
   package var convertedFrameCount: UInt64 { drawing.withLock { $0.convertedCount } }
 
-  /// A copy of the picture that is shown; nil when there is none.
+  /// Returns a copy of the picture that is shown, or nil when none is.
   package func image() -> BGRAImage? {
     drawing.withLock { drawing in
       guard drawing.target != nil, let image = drawing.image else { return nil }
       var bytes = image.bytes
-      // The server's fourth byte counts for nothing.
+      // The fourth byte of each pixel is undefined.
       for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
       return BGRAImage(size: image.size, bytes: bytes)
     }
   }
 
+  /// Sets the handler that is called, on any thread, when the newest frame has to be rendered again. The display layer
+  /// sets it.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     geometry.withLock { $0.needsDisplay = handler }
   }
 
+  /// Converts a frame to the window's size, draws it in the window, and waits until the server has read it.
+  ///
+  /// - Parameters:
+  ///   - sampleBuffer: the frame.
+  ///   - gravity: how the frame is fitted into the window.
+  /// - Throws: ``PipSink/RenderingError`` when the window is lost, when the frame cannot be converted, or when the
+  ///   server refuses the picture.
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     let (area, isLost) = geometry.withLock { ($0.area, $0.isLost) }
     guard !isLost, !connection.isBroken else { throw lost }
@@ -239,7 +253,7 @@ public final class X11WindowRenderer: VideoRenderer {
     }
     events.drain()
     guard !connection.isBroken else { throw lost }
-    // Nothing has failed where the window's owner has taken it back.
+    // It is not an error when the window's owner has revoked the access.
     guard let errorCode, errorCode != 0 else { return }
     let isGone = Int32(errorCode) == XCB_WINDOW || Int32(errorCode) == XCB_DRAWABLE
     throw RenderingError(
@@ -254,6 +268,7 @@ public final class X11WindowRenderer: VideoRenderer {
         ? "the X server has gone" : "the window 0x\(String(windowID, radix: 16)) has gone")
   }
 
+  /// Removes the picture, so that its part of the window is black.
   public func removeImage() {
     guard let area = geometry.withLock({ $0.isLost ? nil : $0.area }) else { return }
     drawing.withLock { drawing in
@@ -262,11 +277,14 @@ public final class X11WindowRenderer: VideoRenderer {
     }
   }
 
+  /// Releases the memory for pictures. The next frame allocates it again.
   public func rebuild() {
     drawing.withLock { $0.forgetImage() }
   }
 
-  /// Asks the server for the window's size.
+  /// Asks the server for the window's size, and waits for the answer.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the window is lost.
   public func updateSize() throws(RenderingError) {
     guard let found = access.use({ Self.look(at: window, connection) }) else { return }
     guard let found else { throw lost }
@@ -275,7 +293,7 @@ public final class X11WindowRenderer: VideoRenderer {
 
   // MARK: - Drawing
 
-  /// Shared memory of the area's size.
+  /// Returns shared memory of a size, which is kept for later frames of the same size.
   private func image(of size: PictureSize, in drawing: inout Drawing) throws(RenderingError) -> SharedMemoryImage {
     if let image = drawing.image, image.size == size { return image }
     drawing.forgetImage()
@@ -287,10 +305,10 @@ public final class X11WindowRenderer: VideoRenderer {
     return image
   }
 
-  /// Within ``WindowAccess/use(_:)``, and waiting for the server: it has read the picture then, and the next one can be
-  /// drawn on the same memory.
+  /// Draws the image in the window and waits for the server, so that the next picture can use the same memory. It is
+  /// called within ``WindowAccess/use(_:)``.
   ///
-  /// - Returns: the code of the X error; 0 for none.
+  /// - Returns: the code of the X error, or 0 for none.
   private func put(_ image: SharedMemoryImage, at area: PictureRect, _ drawing: inout Drawing) -> UInt8 {
     let whole = geometry.withLock { geometry in
       defer { geometry.mustClear = false }
@@ -302,7 +320,7 @@ public final class X11WindowRenderer: VideoRenderer {
       of: image.put(part, into: window, at: (area.x, area.y), context(&drawing), isReported: false, isChecked: true))
   }
 
-  /// The same.
+  /// Fills a part of the window with black. It is called within ``WindowAccess/use(_:)``.
   private func fillBlack(_ area: PictureRect, _ drawing: inout Drawing) {
     var rectangle = xcb_rectangle_t(
       x: Int16(clamping: area.x), y: Int16(clamping: area.y), width: UInt16(clamping: area.width),
@@ -311,7 +329,7 @@ public final class X11WindowRenderer: VideoRenderer {
     _ = connection.errorCode(of: filling)
   }
 
-  /// Whose foreground is black, as long as nobody sets another.
+  /// The graphics context for drawing. Its foreground colour is black, which is the default.
   private func context(_ drawing: inout Drawing) -> UInt32 {
     if let context = drawing.context { return context }
     let context = xcb_generate_id(connection.pointer)

@@ -1,23 +1,24 @@
 import CWindows
 import PipSink
 
-/// An app's window on X11, with a border and a title by the window manager.
+/// An app's window on X11. The window manager draws its border and title.
 final class X11AppWindow: X11Window, NativeAppWindow {
   private let options: BackgroundOptions
   private var isShown = false
-  /// Whether the window manager had it fill the screen last.
+  /// Whether the window manager's last report said that the window is fullscreen.
   private var wasFullscreen = false
 
   /// - Parameters:
-  ///   - size: in units.
-  ///   - handler: is told what happens to the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - size: the window's first size, in units.
+  ///   - options: when the window counts as being in the background.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
   init(
     size: PictureSize, _ options: BackgroundOptions, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) {
     self.options = options
     try super.init(display: nil, size: size, handler: handler)
-    // Where no window manager gives it another one, nobody tells it of the size that it has.
+    // The server reports the size only when it changes, which does not happen without a window manager.
     self.size = size.scaled(by: scale)
     setProperties(title: VideoWindow.title, role: VideoWindow.role)
     setIconName(VideoWindow.title)
@@ -36,7 +37,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     guard !isShown else { return }
     isShown = true
     wasFullscreen = isFullscreen
-    // Window managers forget it when a window is hidden.
+    // Window managers remove _NET_WM_STATE when a window is hidden (EWMH).
     let states = isFullscreen ? [screen.atoms[.stateFullscreen]] : []
     connection.set(screen.atoms[.state], of: id, to: states, type: UInt32(XCB_ATOM_ATOM.rawValue))
     map()
@@ -48,14 +49,14 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     unmap()
   }
 
-  /// What was asked for last, here or of the window manager.
+  /// The state that was requested last, by ``setFullscreen(_:)`` or by the user through the window manager.
   private(set) var isFullscreen = false
 
   func setFullscreen(_ isFullscreen: Bool) {
     guard self.isFullscreen != isFullscreen else { return }
     self.isFullscreen = isFullscreen
     guard isShown else { return }
-    // 1 adds a state and 0 takes it away; the last number says that a program asks for it.
+    // EWMH, _NET_WM_STATE: 1 adds a state and 0 removes it; the fourth number says that an application asks for it.
     send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
   }
 
@@ -64,7 +65,8 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     super.handle(event)
   }
 
-  /// The window manager's own key changes it, too. While what was asked for is on its way, nothing changes.
+  /// Takes over a change that the user made through the window manager. A report that only repeats the last reported
+  /// state is ignored, because a request of the program may still be on its way.
   private func noteFullscreen() {
     guard isShown else { return }
     let isFull = connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateFullscreen])
@@ -75,16 +77,17 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   func present() {
     guard isShown else { return }
     let time = X11UserAction.time
-    // One that is minimised comes back.
+    // Mapping a minimised window restores it (ICCCM 4.1.4).
     map()
-    // openbox and others only mark a window on another workspace as urgent.
+    // Openbox and others only mark a window on another workspace as urgent, so its workspace is shown first.
     if time != nil, let desktop, desktop.own != .max, desktop.own != desktop.shown {
       send(.currentDesktop, about: screen.root, (desktop.own, time ?? 0, 0, 0, 0))
     }
-    // 2 is for a direct action of the user's, 1 for a program's wish (EWMH).
+    // EWMH, _NET_ACTIVE_WINDOW: 2 stands for a direct action of the user, 1 for an application's request.
     send(.activeWindow, about: id, (time == nil ? 1 : 2, time ?? 0, 0, 0, 0))
   }
 
+  /// Sends a message to the window manager, through the root window (EWMH).
   private func send(_ message: X11Atoms.Name, about window: UInt32, _ values: (UInt32, UInt32, UInt32, UInt32, UInt32))
   {
     var event = xcb_client_message_event_t()
@@ -103,7 +106,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
 
   // MARK: - In the background
 
-  /// The server tells in any case.
+  /// It has no effect, because the X server always reports what is needed.
   var isBackgroundWatched = false
 
   var isInBackground: Bool {
@@ -114,6 +117,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     return signs.isInBackground(options)
   }
 
+  /// The numbers of the window's workspace and of the one that is shown (EWMH).
   private var desktop: (own: UInt32, shown: UInt32)? {
     let atoms = screen.atoms
     guard let own = connection.numbers(atoms[.desktop], of: id).first,

@@ -1,16 +1,19 @@
 import CWindows
 import PipSink
 
-/// A picture-in-picture window on X11, or in a Wayland session's Xwayland.
+/// A picture-in-picture window on X11, or in the Xwayland of a Wayland session.
 final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
-  /// The shape that the window manager keeps, or that it is told when the window has another size.
+  /// The aspect ratio that the window manager keeps, or will be told once the window has its new size.
   private var hintedAspectRatio: Double?
+  /// Whether the window manager has been told any size hints.
   private var hasHints = false
+  /// Whether the window manager is told the new aspect ratio after the next change of size.
   private var isReshaping = false
-  /// What it was asked for, in pixels.
+  /// The last size that was requested, in pixels.
   private var wantedSize: PictureSize?
+  /// The position on the screen where a drag began, in pixels.
   private var pressed: SIMD2<Double>?
-  /// The name of the monitor that it is put on.
+  /// The name of the monitor on which the window is placed.
   private var monitor: String?
 
   override func handle(_ event: WindowEvent) {
@@ -21,7 +24,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   var limitation: String? {
     guard !screen.supports(.stateAbove) else { return nil }
     guard let name = screen.windowManagerName else { return "other windows can cover it: there is no window manager" }
-    return "other windows can cover it: the window manager \(name) knows no _NET_WM_STATE_ABOVE"
+    return "other windows can cover it: the window manager \(name) does not support _NET_WM_STATE_ABOVE"
   }
 
   var isComposited: Bool { screen.isComposited }
@@ -33,9 +36,9 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   func hide() { unmap() }
 
-  /// What the window manager is to know of a window that is above all others, on every workspace, in no list of
-  /// windows, without borders, and that takes no focus when it appears. Window managers forget some of it when a window
-  /// is hidden.
+  /// Tells the window manager that the window is above all others, on every workspace, in no list of windows, without a
+  /// border, and takes no focus when it appears (EWMH). This is repeated whenever the window is shown, because window
+  /// managers remove some of these properties when a window is hidden.
   private func setProperties() {
     setProperties(title: WindowIdentity.title, role: WindowIdentity.role)
     let atoms = screen.atoms
@@ -46,7 +49,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
       to: [.stateAbove, .stateSticky, .stateSkipTaskbar, .stateSkipPager].map { atoms[$0] }, type: atom)
     connection.set(atoms[.desktop], of: id, to: [.max], type: cardinal)
     connection.set(atoms[.userTime], of: id, to: [0], type: cardinal)
-    // Flags: decorations; and none of them.
+    // The first number says that the third one, the decorations, is set (Motif's MWM_HINTS_DECORATIONS): there are
+    // none.
     connection.set(atoms[.motifHints], of: id, to: [2, 0, 0, 0, 0], type: atoms[.motifHints])
     connection.flush()
   }
@@ -61,7 +65,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   func go(to monitor: WindowMonitor) { self.monitor = monitor.name }
 
-  /// What panels leave free of its monitor, in units.
+  /// The part of the window's monitor that panels leave free, in units.
   var workArea: PictureRect {
     let monitors = screen.monitors
     let own =
@@ -81,14 +85,15 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     wantedSize = pixels
     let isReshaped = hintedAspectRatio != aspectRatio || !hasHints
     (hintedAspectRatio, hasHints) = (aspectRatio, true)
-    // A window manager that hears of a new shape first gives the window a size of its own that has it. It looks at what
-    // it is told when it comes to that, so that it is told of the shape when the window has its size.
+    // A window manager that is told a new aspect ratio first changes the window to a size of its own choice. It also
+    // reads the hints later than they were set. So the hints allow any shape until the window has its new size.
     isReshaping = isReshaping || (isReshaped && self.size.isValid)
     if isReshaping { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil, size: nil) }
     resize(to: pixels)
     if !isReshaping || self.size == wantedSize { setShape() }
   }
 
+  /// Tells the window manager the final size hints.
   private func setShape() {
     isReshaping = false
     let width = WindowPlacement.minimumWidth

@@ -1,7 +1,7 @@
 import CWindows
 import PipSink
 
-/// Windows for pictures in an X11 window of another toolkit's.
+/// Creates tiles in an X11 window that belongs to another toolkit. Each tile is a child window.
 package final class X11ForeignWindow: WindowTileMaker {
   private let connection: X11Connection
   private let display: String?
@@ -10,10 +10,12 @@ package final class X11ForeignWindow: WindowTileMaker {
   private let loop: X11EventLoop
   private let thread: WorkerThread?
 
+  /// Connects to the window's server.
+  ///
   /// - Parameters:
-  ///   - windowID: of a window that the server knows.
-  ///   - display: the server, as in DISPLAY.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - windowID: the window's XID. The server must know the window already.
+  ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached.
   package init(windowID: UInt, display: String?) throws(PipSinkError) {
     guard let connection = X11Connection(display), let window = UInt32(exactly: windowID) else {
       throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
@@ -33,21 +35,25 @@ package final class X11ForeignWindow: WindowTileMaker {
     thread?.join()
   }
 
+  /// Whether the X server has gone.
   package var isBroken: Bool { connection.isBroken }
 
-  /// Says whether the window around this one is minimised, of which the server tells nobody here.
+  /// Records whether the toolkit's window is minimised, which the server does not report on this connection.
   package func note(isMinimized: Bool) { tileWindows.note(isMapped: !isMinimized) }
 
+  /// Creates a tile as a child window.
   package func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
     let tile = try X11Tile(connection, parent: window, display: display, decoration: decoration)
     tileWindows.add(tile)
     return tile
   }
 
+  /// Removes a tile from the window.
   package func remove(_ tile: any WindowTile) {
     tile.leaveWindow()
     if let tile = tile as? X11Tile { tileWindows.remove(tile.window) }
   }
 
+  /// Sends all pending requests to the server.
   package func flush() { connection.flush() }
 }

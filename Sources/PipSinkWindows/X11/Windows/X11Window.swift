@@ -2,14 +2,17 @@ import CWindows
 import Glibc
 import PipSink
 
-/// A window of its own on an X server, on a connection of its own: who ends that ends this window and nothing else.
+/// A window on an X server: what the app's window and picture-in-picture windows have in common.
+///
+/// Each window has a connection of its own. When the user kills that through the window manager, the program loses this
+/// window and nothing else.
 @MainActor
 class X11Window: NativeWindow {
   let id: UInt32
   let screen: X11Screen
-  /// A whole number: window managers know nothing else.
+  /// The number of pixels in a unit. It is always a whole number on X11.
   let scale: Double
-  /// In pixels.
+  /// The window's size in pixels, as the server has reported it.
   final var size = PictureSize(width: 0, height: 0)
   let connection: X11Connection
   private let display: String?
@@ -19,11 +22,13 @@ class X11Window: NativeWindow {
   private var loop: X11EventLoop?
   private var thread: WorkerThread?
 
+  /// Creates a window that is hidden until ``map()``.
+  ///
   /// - Parameters:
-  ///   - display: the server, as in DISPLAY; nil for that of the environment.
-  ///   - size: in units.
-  ///   - handler: is told what happens to the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
   init(
     display: String?, size: PictureSize,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
@@ -47,7 +52,7 @@ class X11Window: NativeWindow {
       | XCB_EVENT_MASK_ENTER_WINDOW.rawValue | XCB_EVENT_MASK_LEAVE_WINDOW.rawValue
       | XCB_EVENT_MASK_KEY_PRESS.rawValue | XCB_EVENT_MASK_FOCUS_CHANGE.rawValue
       | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
-    // Black where no picture is.
+    // The background is black where there is no picture.
     let values: [UInt32] = [0, UInt32(mask)]
     let creation = xcb_create_window_checked(
       connection.pointer, UInt8(XCB_COPY_FROM_PARENT), id, screen.root, 0, 0, UInt16(clamping: size.width * scale),
@@ -56,7 +61,7 @@ class X11Window: NativeWindow {
     guard connection.errorCode(of: creation) == 0, !connection.isBroken else {
       throw connection.windowRefusal
     }
-    // That the screen's monitors are others is told as the root window's configuration, too.
+    // A change of the screen's monitors is also reported as a new configuration of the root window.
     var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
     xcb_change_window_attributes(connection.pointer, screen.root, UInt32(XCB_CW_EVENT_MASK.rawValue), &rootMask)
     xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
@@ -89,15 +94,16 @@ class X11Window: NativeWindow {
     }
   }
 
-  /// What the server has said of whether the window can be seen.
+  /// What the server has reported about whether the user can see the window.
   var signs: BackgroundSigns { reader.signs.withLock { $0 } }
 
-  /// Told of each event, in their order.
+  /// Called with each event, in their order. Subclasses override it to handle events first.
   func handle(_ event: WindowEvent) {
     if case .resized(let size) = event { self.size = size }
     handler(event)
   }
 
+  /// The desktop's scale factor, or the one that GDK_SCALE forces.
   private static func scale(_ settings: XSettings) -> Int {
     let forced = getenv("GDK_SCALE").flatMap { Int(String(cString: $0)) }
     return max(1, min(forced ?? settings.numbers["Gdk/WindowScalingFactor"] ?? 1, 8))
@@ -109,7 +115,7 @@ class X11Window: NativeWindow {
 
   // MARK: - Properties
 
-  /// What window managers are told of every window.
+  /// Sets the properties that every window has (ICCCM, EWMH).
   func setProperties(title: String, role: String) {
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
@@ -129,35 +135,35 @@ class X11Window: NativeWindow {
     }
     connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
     connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
-    // Flags: input and state; takes input, and is not minimised.
+    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state, then takes input, and starts in the normal state.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
     connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
   }
 
+  /// Sets the name that lists of windows may show instead of the title (ICCCM 4.1.2.2, EWMH).
   func setIconName(_ name: String) {
     connection.set(screen.atoms[.iconName], of: id, to: name, type: screen.atoms[.utf8String])
     connection.set(UInt32(XCB_ATOM_WM_ICON_NAME.rawValue), of: id, to: name, type: screen.atoms[.utf8String])
   }
 
-  /// Which sizes the window manager is to give the window.
+  /// Tells the window manager which sizes the window may have (WM_NORMAL_HINTS, ICCCM 4.1.2.3).
   ///
   /// - Parameters:
-  ///   - minimum: in units.
-  ///   - aspectRatio: width divided by height; nil for any.
-  ///   - size: in pixels, one that has the shape but for a part of a pixel, and that the window manager is to leave
-  ///     alone.
+  ///   - minimum: the smallest size, in units.
+  ///   - aspectRatio: width divided by height; nil allows any shape.
+  ///   - size: a size in pixels that has this shape except for rounding, and that the window manager should not change.
   func setShape(minimum: PictureSize, aspectRatio: Double?, size: PictureSize?) {
-    // XSizeHints: flags, four numbers that count no more, least and greatest size, steps, least and greatest shape, the
-    // base's size, gravity.
+    // The 18 numbers are: flags, four that are obsolete, smallest and largest size, steps, smallest and largest aspect
+    // ratio as fractions, base size, gravity.
     var hints = [UInt32](repeating: 0, count: 18)
-    // The program's place and size, the least size.
+    // PPosition, PSize and PMinSize.
     hints[0] = 1 << 2 | 1 << 3 | 1 << 4
     hints[5] = UInt32(clamping: minimum.width * Int(scale))
     hints[6] = UInt32(clamping: minimum.height * Int(scale))
     if let aspectRatio {
       hints[0] |= 1 << 7
-      // Fractions: the shape that is wanted and the window's own lie between them, so that no window manager takes a
-      // pixel for its sake.
+      // PAspect. Both the wanted aspect ratio and the window's real one are between the two fractions, so that no
+      // window manager changes the size by a pixel to reach the ratio.
       let own = size.map { Double($0.width) / Double(max(1, $0.height)) } ?? aspectRatio
       let least = Int(nearest: (min(aspectRatio, own) * 65536).rounded(.down))
       let greatest = Int(nearest: (max(aspectRatio, own) * 65536).rounded(.up))
@@ -167,7 +173,7 @@ class X11Window: NativeWindow {
       UInt32(XCB_ATOM_WM_NORMAL_HINTS.rawValue), of: id, to: hints, type: UInt32(XCB_ATOM_WM_SIZE_HINTS.rawValue))
   }
 
-  /// How much of the window a compositing manager shows.
+  /// Sets the opacity with which a compositing manager shows the window, from 0 to 1 (`_NET_WM_WINDOW_OPACITY`).
   func setOpacity(_ opacity: Double) {
     let atom = screen.atoms[.opacity]
     if opacity >= 1 {
@@ -179,15 +185,17 @@ class X11Window: NativeWindow {
     connection.flush()
   }
 
+  /// Whether the window manager has minimised the window (EWMH). Reading it waits for the server.
   var isMinimized: Bool {
     connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateHidden])
   }
 
   // MARK: - Place
 
+  /// Shows the window.
   func map() { xcb_map_window(connection.pointer, id) }
 
-  /// Takes the window away, and says so to the window manager, which may have minimised it (ICCCM 4.1.4).
+  /// Hides the window, and tells the window manager so even if that has minimised the window (ICCCM 4.1.4).
   func unmap() {
     xcb_unmap_window(connection.pointer, id)
     var event = xcb_unmap_notify_event_t()
@@ -203,12 +211,12 @@ class X11Window: NativeWindow {
     connection.flush()
   }
 
-  /// In units.
+  /// Moves the window's upper left corner to a position on the screen, in units.
   func move(toX x: Int, y: Int) {
     configure([(XCB_CONFIG_WINDOW_X, x * Int(scale)), (XCB_CONFIG_WINDOW_Y, y * Int(scale))])
   }
 
-  /// In pixels.
+  /// Resizes the window to a size in pixels.
   func resize(to size: PictureSize) {
     configure([(XCB_CONFIG_WINDOW_WIDTH, size.width), (XCB_CONFIG_WINDOW_HEIGHT, size.height)])
   }
@@ -220,7 +228,8 @@ class X11Window: NativeWindow {
     connection.flush()
   }
 
-  /// Where the window is on the screen, in pixels; nil when it or its server has gone. Waits for the server.
+  /// The window's rectangle on the screen, in pixels, or nil when the window or its server has gone. Reading it waits
+  /// for the server.
   var frameInPixels: PictureRect? {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
@@ -238,7 +247,7 @@ class X11Window: NativeWindow {
       height: Int(geometry.pointee.height))
   }
 
-  /// A part of the screen, from its pixels.
+  /// Converts a rectangle on the screen from pixels to units.
   func units(_ area: PictureRect) -> PictureRect {
     let scale = Int(scale)
     return PictureRect(

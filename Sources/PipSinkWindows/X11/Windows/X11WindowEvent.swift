@@ -1,7 +1,7 @@
 import CWindows
 import PipSink
 
-/// Reads a window's events, on the thread on which they come.
+/// Translates a window's X events to ``WindowEvent``, on the thread that reads them.
 ///
 /// `@unchecked Sendable`: the thread that reads events uses it, and nobody else.
 final class X11WindowEvents: @unchecked Sendable {
@@ -9,7 +9,7 @@ final class X11WindowEvents: @unchecked Sendable {
   private let window: UInt32
   private let randrEvent: UInt8?
   private lazy var keyboard = X11Keyboard(screen.connection)
-  /// What the events say of whether the window can be seen.
+  /// What the events say about whether the user can see the window.
   let signs = Locked(BackgroundSigns())
 
   init(_ screen: X11Screen, window: UInt32) {
@@ -20,8 +20,10 @@ final class X11WindowEvents: @unchecked Sendable {
     }
   }
 
-  /// - Parameter event: nil when the server has gone.
-  /// - Returns: nil where the event means nothing.
+  /// Translates one event.
+  ///
+  /// - Parameter event: the event, or nil when the server has gone.
+  /// - Returns: nil for an event that has no meaning for the window.
   func meaning(of event: UnsafePointer<xcb_generic_event_t>?) -> WindowEvent? {
     guard let event else { return .lost }
     switch event.kind {
@@ -32,12 +34,12 @@ final class X11WindowEvents: @unchecked Sendable {
         ? .resized(PictureSize(width: Int(event.width), height: Int(event.height))) : nil
     case XCB_EXPOSE: return event.read(as: xcb_expose_event_t.self).count == 0 ? .exposed : nil
     case XCB_BUTTON_PRESS, XCB_BUTTON_RELEASE:
-      // Both have the same fields.
+      // Press and release events have the same fields.
       let button = event.read(as: xcb_button_press_event_t.self)
       X11UserAction.note(button.time)
       let place = place(button.event_x, button.event_y, button.root_x, button.root_y)
       let isPress = event.kind == XCB_BUTTON_PRESS
-      // The wheel's steps are buttons, too: up, down, left, right.
+      // X reports steps of the wheel as the buttons 4 to 7: up, down, left and right.
       switch button.detail {
       case 4...7:
         let step = button.detail % 2 == 0 ? -1.0 : 1
@@ -56,7 +58,7 @@ final class X11WindowEvents: @unchecked Sendable {
       return .entered(place(event.event_x, event.event_y, event.root_x, event.root_y))
     case XCB_LEAVE_NOTIFY:
       let event = event.read(as: xcb_leave_notify_event_t.self)
-      // A button that is held keeps the pointer, and who goes into a window in this one does not leave it.
+      // A leave event is ignored when it comes from a grab of the pointer, or when the pointer enters a child window.
       let isInside = event.detail == UInt8(XCB_NOTIFY_DETAIL_INFERIOR.rawValue)
       return event.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) && !isInside ? .left : nil
     case XCB_KEY_PRESS:
@@ -82,6 +84,8 @@ final class X11WindowEvents: @unchecked Sendable {
     }
   }
 
+  /// Updates ``signs`` from an event.
+  ///
   /// - Returns: whether anything has changed.
   private func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
     signs.withLock { signs in
@@ -95,7 +99,7 @@ final class X11WindowEvents: @unchecked Sendable {
         let state = event.read(as: xcb_visibility_notify_event_t.self).state
         signs.isObscured = state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue)
       default:
-        // A grab of the keyboard, as for a shortcut, takes no focus.
+        // A grab of the keyboard, for instance by a shortcut, does not change the focus.
         let focus = event.read(as: xcb_focus_in_event_t.self)
         guard focus.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) else { break }
         signs.isFocused = event.kind == XCB_FOCUS_IN
@@ -108,6 +112,8 @@ final class X11WindowEvents: @unchecked Sendable {
     WindowEvent.Place(x: Double(x), y: Double(y), onScreen: SIMD2(Double(screenX), Double(screenY)))
   }
 
+  /// Handles a message from the window manager: a request to close the window, or a ping, which is answered (EWMH,
+  /// _NET_WM_PING).
   private func meaning(of message: xcb_client_message_event_t) -> WindowEvent? {
     guard message.type == screen.atoms[.wmProtocols], message.format == 32 else { return nil }
     if message.data.data32.0 == screen.atoms[.wmDeleteWindow] { return .closeRequested }
