@@ -1,10 +1,10 @@
 import CWindows
 import PipSink
 
-/// A connection of our own to a Wayland compositor, and what the compositor offers.
+/// PipSink's own connection to a Wayland compositor, and the objects that the compositor offers.
 ///
-/// All windows of the program's share it, so that what the user does in one counts for another. A compositor that dies
-/// is ``WindowEvent/lost`` for each of them.
+/// All of PipSink's windows in the program share it, so that the user's action in one window permits another to be
+/// shown. When the compositor dies, each window gets ``WindowEvent/lost``.
 final class WaylandConnection: Sendable {
   let loop: WaylandEventLoop
   let globals: WaylandGlobals
@@ -16,10 +16,10 @@ final class WaylandConnection: Sendable {
 
   @MainActor private static var known: [String?: Weak] = [:]
 
-  /// The connection that the program's windows share.
+  /// Returns the connection that the program's windows share, and connects if there is none.
   ///
-  /// - Parameter name: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  /// - Parameter name: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
   @MainActor
   static func shared(_ name: String? = nil) throws(PipSinkError) -> WaylandConnection {
     if let connection = known[name]?.connection, !connection.loop.isLost { return connection }
@@ -30,12 +30,12 @@ final class WaylandConnection: Sendable {
     return connection
   }
 
-  /// The one that windows share now, if there are any.
+  /// The connection that windows share now, or nil when there are no windows.
   @MainActor static var current: WaylandConnection? {
     known[nil]?.connection.flatMap { $0.loop.isLost ? nil : $0 }
   }
 
-  /// Waits for the compositor.
+  /// Connects and waits for the compositor.
   private init(_ name: String?) throws(PipSinkError) {
     let server = name ?? "that WAYLAND_DISPLAY names"
     guard let loop = WaylandEventLoop(name) else {
@@ -45,10 +45,11 @@ final class WaylandConnection: Sendable {
     globals = WaylandGlobals(loop)
     thread = WorkerThread(name: "pip-wayland") { loop.run() }
     guard thread != nil else {
-      throw .system(.displayUnavailable(reason: "the system refuses another thread"))
+      throw .system(.displayUnavailable(reason: "the system cannot start another thread"))
     }
     globals.ask()
-    // The second answer comes after those to what was bound when the first one came.
+    // The first answer comes after the list of global objects, the second after the events of the objects bound by
+    // then.
     guard loop.synchronize(), loop.synchronize() else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor \(server) does not answer"))
     }

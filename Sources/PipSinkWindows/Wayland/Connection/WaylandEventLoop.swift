@@ -2,22 +2,23 @@ import CWindows
 import Glibc
 import PipSink
 
-/// Waits for what a Wayland compositor says to one queue of a connection, on a thread of its own.
+/// Reads the events of one queue of a Wayland connection on a thread of its own.
 ///
-/// The connection is this one's, or somebody else's, whose other queues others read. The thread does the work that it
-/// is given by ``perform(_:)``, in its order: objects are destroyed there.
+/// The connection belongs to this loop, or to a toolkit that reads its other queues. The thread also does the work that
+/// is given to ``perform(_:)``, in order; that is where objects are destroyed.
 ///
-/// `@unchecked Sendable`: constant but for what is behind locks; libwayland's displays and queues may be used on every
-/// thread.
+/// `@unchecked Sendable`: everything that changes is behind locks, and libwayland allows displays and queues to be used
+/// on every thread.
 final class WaylandEventLoop: @unchecked Sendable {
+  /// The `wl_display`.
   let display: OpaquePointer
   private let queue: OpaquePointer
-  /// The display, whose objects belong to the queue.
+  /// A wrapper of the display. Objects that are created from it belong to the queue.
   private let wrapper: OpaquePointer
   private let ownsDisplay: Bool
   private let wakeDescriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
   private let state = Locked(State())
-  /// Held while an object is made that has events.
+  /// Held while an object that has events is created.
   let making = Locked(())
 
   private struct State {
@@ -25,23 +26,28 @@ final class WaylandEventLoop: @unchecked Sendable {
     var timers: [(time: MonotonicTime, key: ObjectIdentifier?, work: @Sendable () -> Void)] = []
     var isLost = false
     var mustEnd = false
-    /// Whether the thread does no work any more, so that whoever has some does it.
+    /// Whether the thread does no more work, so that callers of ``perform(_:)`` do theirs themselves.
     var hasEnded = false
-    /// Whether the connection may be used no more.
+    /// Whether the connection may not be used any more.
     var isClosed = false
-    /// That of ``run()``.
+    /// The thread that called ``run()``.
     var thread: pthread_t?
     var lostHandlers: [ObjectIdentifier: @Sendable () -> Void] = [:]
   }
 
-  /// - Parameter name: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
-  /// - Returns: nil when it cannot be reached.
+  /// Connects to a compositor.
+  ///
+  /// - Parameter name: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  /// - Returns: nil when the compositor cannot be reached.
   convenience init?(_ name: String?) {
     guard let display = wl_display_connect(name) else { return nil }
     self.init(display: display, owned: true)
   }
 
-  /// - Parameter display: a wl_display of somebody else's, which has to live as long as this.
+  /// Uses the connection of a toolkit.
+  ///
+  /// - Parameter display: the toolkit's `wl_display`. It must stay connected until ``leaveDisplay()`` has returned.
+  /// - Returns: nil when libwayland cannot allocate memory.
   convenience init?(foreign display: OpaquePointer) { self.init(display: display, owned: false) }
 
   private init?(display: OpaquePointer, owned: Bool) {
@@ -57,13 +63,13 @@ final class WaylandEventLoop: @unchecked Sendable {
   }
 
   deinit {
-    // Objects keep this alive, so that there are none left.
+    // Objects keep the loop alive, so none are left here.
     leaveDisplay()
     close(wakeDescriptor)
   }
 
-  /// Uses the display no more, which may be disconnected then. Called when ``run()`` has returned and all objects have
-  /// been destroyed.
+  /// Stops using the display, which may be disconnected afterwards. It is called once ``run()`` has returned and all
+  /// objects have been destroyed.
   func leaveDisplay() {
     let isFirst = state.withLock { state in
       defer { state.isClosed = true }
@@ -80,20 +86,24 @@ final class WaylandEventLoop: @unchecked Sendable {
   /// Whether the compositor has gone, or has ended the connection because of an error.
   var isLost: Bool { state.withLock { $0.isLost } }
 
-  /// Has the thread do something after what it was given before. Where it has ended, it is done at once.
+  /// Makes the thread do something, after the work that it was given before. If the thread has ended, the work is done
+  /// at once by the caller.
   func perform(_ work: @escaping @Sendable () -> Void) {
     let (isDone, mustWake) = state.withLock { state in
       if !state.hasEnded { state.work.append(work) }
-      // The thread itself does its work before it waits.
+      // The thread need not be woken by itself, because it does its work before it waits.
       let isThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
       return (state.hasEnded && !state.isClosed, !isThread && state.work.count == 1)
     }
     if isDone { work() } else if mustWake { wake() }
   }
 
-  /// The same, after some time. Nothing is done once the thread ends.
+  /// Makes the thread do something after some time. The work is dropped when the thread ends before that.
   ///
-  /// - Parameter key: whose earlier work of this kind is not done any more; nil for none.
+  /// - Parameters:
+  ///   - delay: the time to wait.
+  ///   - key: the owner of the work, whose earlier delayed work is dropped; nil drops none.
+  ///   - work: the work.
   func perform(after delay: Duration, insteadOf key: ObjectIdentifier? = nil, _ work: @escaping @Sendable () -> Void) {
     state.withLock { state in
       if let key { state.timers.removeAll { $0.key == key } }
@@ -102,15 +112,17 @@ final class WaylandEventLoop: @unchecked Sendable {
     perform {}
   }
 
-  /// Sends the compositor what it was asked for. What does not fit, the thread sends.
+  /// Sends all pending requests to the compositor. Requests that do not fit into the socket's buffer are sent by the
+  /// thread.
   func flush() {
-    // A compositor that takes nothing has the thread wait until it does.
+    // The thread waits until the compositor reads again.
     if wl_display_flush(display) < 0, errno == EAGAIN { wake() }
   }
 
-  /// Waits until the compositor has answered all that it was asked before. Not on the loop's own thread.
+  /// Waits until the compositor has answered all earlier requests. It must not be called on the loop's own thread.
   ///
-  /// - Returns: false when it has gone, or has not answered in time.
+  /// - Parameter time: the longest time to wait.
+  /// - Returns: false when the compositor has gone or has not answered in time.
   func synchronize(waiting time: Duration = .seconds(5)) -> Bool {
     let isAnswered = Locked(false)
     let question = ask {
@@ -128,19 +140,19 @@ final class WaylandEventLoop: @unchecked Sendable {
     return answer ?? false
   }
 
-  /// Calls `answered`, on the loop's thread, when the compositor has answered all that it was asked before.
+  /// Calls `answered`, on the loop's thread, when the compositor has answered all earlier requests (wl_display.sync).
   ///
-  /// - Returns: the question, to be kept until then.
+  /// - Returns: the callback object, which the caller keeps until then.
   func ask(_ answered: @escaping @Sendable () -> Void) -> WaylandProxy? {
     make(.callback, from: wrapper, 0, [.new], version: 1, destructor: nil) { _, _ in answered() }
   }
 
-  /// The registry of a connection.
+  /// Creates the connection's registry, which announces the compositor's global objects.
   func makeRegistry(_ handler: @escaping WaylandProxy.Handler) -> WaylandProxy? {
     make(.registry, from: wrapper, 1, [.new], version: 1, destructor: nil, handler: handler)
   }
 
-  /// Calls `handler` when the compositor has gone, on the loop's thread, or at once if it has.
+  /// Calls `handler` on the loop's thread when the compositor has gone, or at once if it has gone already.
   func onLoss(_ key: ObjectIdentifier, _ handler: @escaping @Sendable () -> Void) {
     let isLost = state.withLock { state in
       state.lostHandlers[key] = handler
@@ -149,9 +161,10 @@ final class WaylandEventLoop: @unchecked Sendable {
     if isLost { handler() }
   }
 
+  /// Removes a handler that was set by ``onLoss(_:_:)``.
   func forgetLoss(_ key: ObjectIdentifier) { state.withLock { $0.lostHandlers[key] = nil } }
 
-  /// Has ``run()`` return.
+  /// Makes ``run()`` return.
   func end() {
     state.withLock { $0.mustEnd = true }
     wake()
@@ -168,7 +181,7 @@ final class WaylandEventLoop: @unchecked Sendable {
       work()
       if isLost { sleepUntilWoken() } else { readOnce(workByTime()) }
     }
-    // What is given from here on is done by those who give it, after what is left.
+    // The remaining work is done first. Work that is given after that is done by its callers.
     while true {
       work()
       let isOver = state.withLock { state in
@@ -190,9 +203,9 @@ final class WaylandEventLoop: @unchecked Sendable {
     }
   }
 
-  /// Does what is due.
+  /// Does the delayed work that is due.
   ///
-  /// - Returns: milliseconds until something else is; negative where nothing waits.
+  /// - Returns: the milliseconds until more work is due, or a negative number when none is waiting.
   private func workByTime() -> Int32 {
     let now = MonotonicTime.now
     let due = state.withLock { state in
@@ -203,7 +216,7 @@ final class WaylandEventLoop: @unchecked Sendable {
     for timer in due { timer.work() }
     work()
     guard let next = state.withLock({ $0.timers.map(\.time).min() }) else { return -1 }
-    // Not before it is due.
+    // One is added so that the thread does not wake before the work is due.
     return Int32(clamping: next.nanoseconds(since: .now) / 1_000_000 + 1)
   }
 
@@ -214,14 +227,16 @@ final class WaylandEventLoop: @unchecked Sendable {
     eventfd_read(wakeDescriptor, &count)
   }
 
-  /// - Parameter limit: how long to wait, in milliseconds; negative is as long as it takes.
+  /// Sends pending requests, waits once for events or for ``wake()``, and handles the events.
+  ///
+  /// - Parameter limit: the longest time to wait, in milliseconds; a negative number sets no limit.
   private func readOnce(_ limit: Int32) {
     while wl_display_prepare_read_queue(display, queue) != 0 {
       guard dispatch() else { return lose() }
     }
-    // EAGAIN: the rest is sent when there is room.
+    // After EAGAIN the rest is sent once the socket has room again.
     let isSent = wl_display_flush(display) >= 0
-    // A compositor that has gone while there was something to send may still have sent its last words.
+    // After any other error the compositor may have gone, but its last events can still be read.
     let mustSend = !isSent && errno == EAGAIN
     var descriptors = [
       pollfd(
@@ -238,7 +253,7 @@ final class WaylandEventLoop: @unchecked Sendable {
   }
 
   private func dispatch() -> Bool {
-    // Whoever is making an object has its events handled first.
+    // An object that is being created gets its handler before its first event is dispatched.
     making.withLock { _ in }
     return wl_display_dispatch_queue_pending(display, queue) >= 0
   }

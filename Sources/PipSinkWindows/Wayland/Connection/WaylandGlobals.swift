@@ -1,7 +1,7 @@
 import CWindows
 import PipSink
 
-/// What a compositor offers: its global objects, outputs and seats, which come and go.
+/// The objects that a compositor offers: its global objects, its outputs and its seats. Outputs and seats come and go.
 final class WaylandGlobals: Sendable {
   private struct State {
     var registry: WaylandProxy?
@@ -9,7 +9,7 @@ final class WaylandGlobals: Sendable {
     var outputs: [UInt32: WaylandOutput] = [:]
     var seats: [UInt32: WaylandSeat] = [:]
     var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
-    /// Of our windows, by their wl_surface.
+    /// What gets the input on surfaces of PipSink's windows, by their wl_surface.
     var inputs: [OpaquePointer: WaylandInput] = [:]
     var lastAction: WaylandAction?
   }
@@ -17,7 +17,8 @@ final class WaylandGlobals: Sendable {
   private let loop: WaylandEventLoop
   private let state = Locked(State())
 
-  /// Those that there is one of, and the version that is wanted.
+  /// The interfaces of which a compositor has one global object, by their names. Each has the highest version that is
+  /// used.
   private static let wanted: [String: WaylandInterface] = Dictionary(
     uniqueKeysWithValues: [
       WaylandInterface.compositor, .sharedMemory, .subcompositor, .shell, .layerShell, .pipShell, .decorationManager,
@@ -25,11 +26,12 @@ final class WaylandGlobals: Sendable {
       .activation,
     ].map { ($0.name, $0) })
 
-  /// Whether pointers and keys are heard of.
+  /// Whether seats are bound, so that the pointer, the keyboard and touches are received.
   private let hasInput: Bool
 
   init(_ loop: WaylandEventLoop, hasInput: Bool = true) { (self.loop, self.hasInput) = (loop, hasInput) }
 
+  /// Asks the compositor for its global objects, which are bound as they are announced.
   func ask() {
     let registry = loop.makeRegistry { [weak self] event, arguments in
       if event == 0 {
@@ -42,7 +44,7 @@ final class WaylandGlobals: Sendable {
     loop.flush()
   }
 
-  /// Lets all objects go.
+  /// Releases all objects.
   func forget() {
     let old = state.withLock { state in
       defer { state = State() }
@@ -72,24 +74,26 @@ final class WaylandGlobals: Sendable {
   var cursorShapeManager: WaylandProxy? { self[.cursorShapeManager] }
   var activation: WaylandProxy? { self[.activation] }
 
+  /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
 
-  /// What the user has done last in one of our windows.
+  /// The user's last action in one of PipSink's windows.
   var lastAction: WaylandAction? {
     get { state.withLock { $0.lastAction } }
     set { state.withLock { $0.lastAction = newValue } }
   }
 
-  /// Calls `handler`, on the connection's thread, when outputs have changed.
+  /// Sets a handler that is called on the connection's thread when monitors have changed; nil removes it.
   func watchOutputs(_ key: ObjectIdentifier, _ handler: (@Sendable () -> Void)?) {
     state.withLock { $0.watchers[key] = handler }
   }
 
+  /// Calls the handlers for a change of monitors.
   func outputsDidChange() {
     for handler in state.withLock({ Array($0.watchers.values) }) { handler() }
   }
 
-  /// What is to hear of the pointer and of keys on a surface; nil forgets it.
+  /// Sets what gets the input on a surface; nil removes it.
   func setInput(_ input: WaylandInput?, of surface: OpaquePointer) {
     state.withLock { state in
       state.inputs[surface] = input
@@ -97,6 +101,7 @@ final class WaylandGlobals: Sendable {
     }
   }
 
+  /// Returns what gets the input on a surface, or nil when the surface does not belong to PipSink.
   func input(of surface: OpaquePointer?) -> WaylandInput? {
     guard let surface else { return nil }
     return state.withLock { $0.inputs[surface] }
@@ -128,13 +133,13 @@ final class WaylandGlobals: Sendable {
 
   private func addObject(_ interface: WaylandInterface, _ name: UInt32, _ version: UInt32) {
     let hasDestructor = ![WaylandInterface.compositor.name, WaylandInterface.sharedMemory.name].contains(interface.name)
-    // Layer-shell has had one since its third version, at another place.
+    // Layer-shell has a destroy request since version 3, with the number 1.
     let destructor: UInt32? =
       interface.name == WaylandInterface.layerShell.name ? (version >= 3 ? 1 : nil) : hasDestructor ? 0 : nil
     var handler: WaylandProxy.Handler?
     if interface.name == WaylandInterface.shell.name {
       handler = { [weak self] _, arguments in
-        // A program that does not answer is taken for one that hangs.
+        // xdg-shell: a client that does not answer a ping is considered unresponsive.
         self?.shell?.send(3, .uint(arguments.uint(0)))
         self?.loop.flush()
       }
@@ -164,9 +169,9 @@ final class WaylandGlobals: Sendable {
   }
 }
 
-/// What the user has done in a window: what a compositor lets a program move, resize or show windows for.
+/// An action of the user in a window. A compositor requires one before it lets a program move, resize or show a window.
 ///
-/// `@unchecked Sendable`: the surface's address is compared only, and used by its owner.
+/// `@unchecked Sendable`: the surface's address is only compared, and its owner alone uses the surface.
 struct WaylandAction: @unchecked Sendable {
   let serial: UInt32
   let seat: WaylandProxy

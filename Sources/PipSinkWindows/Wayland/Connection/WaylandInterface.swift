@@ -1,10 +1,13 @@
 import CWindows
 import Glibc
 
-/// A Wayland interface that libwayland does not know by itself, as its protocol's description has it: the names of
-/// requests and events, and the types of their arguments. It is made at run time, so that no generated C is needed.
+/// A Wayland interface: the names of its requests and events, and the types of their arguments, as in its protocol's
+/// XML.
 ///
-/// `@unchecked Sendable`: never changed once it is made, and never freed, as libwayland keeps the addresses.
+/// Interfaces that libwayland does not contain are created at run time, so that no generated C is needed.
+///
+/// `@unchecked Sendable`: an interface is never changed once it is created, and never freed, because libwayland keeps
+/// its address.
 struct WaylandInterface: @unchecked Sendable {
   let pointer: UnsafePointer<wl_interface>
 
@@ -15,19 +18,27 @@ struct WaylandInterface: @unchecked Sendable {
     fileprivate let types: [WaylandInterface?]
 
     /// - Parameters:
-    ///   - signature: a letter for each argument, as in `wl_message`.
-    ///   - types: of the arguments, nil for those that are no objects; left out where there are none of those.
+    ///   - name: the name of the request or event.
+    ///   - signature: one letter for each argument, as in `wl_message`.
+    ///   - types: the interfaces of the arguments that are objects, and nil for the others. It is empty where no
+    ///     argument is an object whose interface matters.
     init(_ name: String, _ signature: String = "", _ types: [WaylandInterface?] = []) {
       (self.name, self.signature, self.types) = (name, signature, types)
     }
   }
 
-  /// One of libwayland's own.
+  /// Refers to an interface that libwayland contains.
   private init(_ pointer: UnsafePointer<wl_interface>) {
     self.pointer = pointer
   }
 
-  /// - Parameter requests: in the order of their numbers, as `events`.
+  /// Creates an interface.
+  ///
+  /// - Parameters:
+  ///   - name: the interface's name.
+  ///   - version: the highest version that is used.
+  ///   - requests: the requests in the order of their numbers.
+  ///   - events: the events in the order of their numbers.
   init(_ name: String, version: Int32, requests: [Message], events: [Message] = []) {
     let interface = UnsafeMutablePointer<wl_interface>.allocate(capacity: 1)
     interface.initialize(
@@ -41,7 +52,7 @@ struct WaylandInterface: @unchecked Sendable {
     guard !messages.isEmpty else { return nil }
     let table = UnsafeMutablePointer<wl_message>.allocate(capacity: messages.count)
     for (index, message) in messages.enumerated() {
-      // As many as there can be arguments, where none is an object.
+      // libwayland reads a type for each argument, and the signature has at least one letter for each.
       let count = max(message.types.count, message.signature.utf8.count, 1)
       let types = UnsafeMutablePointer<UnsafePointer<wl_interface>?>.allocate(capacity: count)
       types.initialize(repeating: nil, count: count)

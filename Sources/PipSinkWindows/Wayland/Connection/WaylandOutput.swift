@@ -1,55 +1,58 @@
 import CWindows
 import PipSink
 
-/// A monitor, as the compositor describes it.
+/// A monitor, as the compositor describes it (wl_output, xdg-output).
 final class WaylandOutput: Sendable {
   private struct State {
     var proxy: WaylandProxy?
     var xdgOutput: WaylandProxy?
-    /// The next description, which counts when it is complete.
+    /// The description that the compositor is sending. It becomes ``current`` once it is complete.
     var next = Description()
     var current = Description()
   }
 
   private struct Description: Equatable {
-    /// In the monitor's pixels, before it is turned.
+    /// The monitor's size in its own pixels, before it is rotated.
     var mode: PictureSize?
     var isTurned = false
-    /// Of wl_output: a whole number, the next above a fraction.
+    /// The scale of wl_output, which is a fractional scale rounded up.
     var scale = 1
+    /// The monitor's size in units, after it is rotated (xdg-output).
     var logicalSize: PictureSize?
-    /// In units.
+    /// The monitor's position among the others, in units.
     var position = SIMD2(0, 0)
-    /// As wl_output says it, as xdg-output does, and of whom and which kind it is.
+    /// The name from wl_output, the name from xdg-output, and the maker with the model.
     var (name, xdgName, model): (String?, String?, String) = (nil, nil, "")
   }
 
   private let state = Locked(State())
   private let changed: @Sendable () -> Void
 
-  /// - Parameter changed: called on the connection's thread.
+  /// - Parameter changed: called on the connection's thread after each change of the description.
   init(_ changed: @escaping @Sendable () -> Void) { self.changed = changed }
 
+  /// The wl_output.
   var proxy: WaylandProxy? {
     get { state.withLock { $0.proxy } }
     set { state.withLock { $0.proxy = newValue } }
   }
 
-  /// Pixels for each unit. Compositors without wp_fractional_scale say a fraction by the monitor's size in units alone.
+  /// The number of pixels in a unit. Where a compositor has no wp_fractional_scale, a fractional scale can only be
+  /// derived from the monitor's size in units.
   var scale: Double {
     let current = state.withLock { $0.current }
     guard let mode = current.mode, let logicalSize = current.logicalSize, logicalSize.width > 0 else {
       return Double(current.scale)
     }
     let width = current.isTurned ? mode.height : mode.width
-    // In steps of 120ths, as wp_fractional_scale has it.
+    // It is rounded to steps of 1/120, as in wp_fractional_scale.
     return max(1, (Double(width) / Double(logicalSize.width) * 120).rounded() / 120)
   }
 
-  /// A whole number, the next above a fraction.
+  /// The number of pixels in a unit as a whole number. A fractional scale is rounded up.
   var wholeScale: Int { state.withLock { max(1, $0.current.scale) } }
 
-  /// In units; nil while it is not known.
+  /// The monitor's size in units, or nil while it is not known.
   var size: PictureSize? {
     let current = state.withLock { $0.current }
     if let size = current.logicalSize { return size }
@@ -59,13 +62,14 @@ final class WaylandOutput: Sendable {
     }
   }
 
-  /// Of its connector, which is the same when it comes back; its maker's and model's where no compositor says it.
+  /// The name of the monitor's connector, which is the same after it was disconnected. Where the compositor does not
+  /// tell the name, it is the maker and the model.
   var name: String {
     let current = state.withLock { $0.current }
     return current.name ?? current.xdgName ?? current.model
   }
 
-  /// In units, among the other monitors; nil while it is not known.
+  /// The monitor's rectangle among the other monitors, in units, or nil while it is not known.
   var area: PictureRect? {
     let position = state.withLock { $0.current.position }
     return size.map { PictureRect(x: position.x, y: position.y, width: $0.width, height: $0.height) }
@@ -73,7 +77,7 @@ final class WaylandOutput: Sendable {
 
   // MARK: - On the connection's thread
 
-  /// Asks for the size and the place in units, and the name.
+  /// Asks for the monitor's size and position in units, and its name (xdg-output).
   func ask(_ manager: WaylandProxy) {
     guard let proxy, state.withLock({ $0.xdgOutput == nil }) else { return }
     let xdgOutput = manager.make(.xdgOutput, 1, .new, .object(proxy.pointer)) { [weak self] event, arguments in
@@ -84,7 +88,7 @@ final class WaylandOutput: Sendable {
       case 1:
         let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
         self?.state.withLock { $0.next.logicalSize = size }
-        // From the third version on wl_output says when it is complete.
+        // From version 2 on, wl_output's event done says that the description is complete.
         if proxy.version < 2 { self?.finish() }
       case 2: self?.finish()
       case 3:
@@ -96,6 +100,7 @@ final class WaylandOutput: Sendable {
     state.withLock { $0.xdgOutput = xdgOutput }
   }
 
+  /// Handles an event of wl_output.
   func handle(_ event: UInt32, _ arguments: WaylandArguments) {
     switch event {
     case 0:
@@ -103,11 +108,11 @@ final class WaylandOutput: Sendable {
       let model = [arguments.text(5), arguments.text(6)].compactMap { $0 }.joined(separator: " ")
       state.withLock { state in
         (state.next.isTurned, state.next.model) = (transform % 2 == 1, model)
-        // Where there is xdg-output, its place counts.
+        // The position from xdg-output is preferred.
         if state.xdgOutput == nil { state.next.position = position }
       }
     case 1:
-      // The current mode.
+      // Only the current mode counts, which has the flag 1.
       guard arguments.uint(0) & 1 != 0 else { return }
       let size = PictureSize(width: arguments.int(1), height: arguments.int(2))
       state.withLock { $0.next.mode = size }
@@ -122,6 +127,7 @@ final class WaylandOutput: Sendable {
     }
   }
 
+  /// Takes over a description that is complete.
   private func finish() {
     let isNew = state.withLock { state in
       defer { state.current = state.next }

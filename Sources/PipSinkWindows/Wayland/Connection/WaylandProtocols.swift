@@ -1,16 +1,16 @@
-/// The protocols that windows use besides libwayland's own, in the versions that are spoken here. The numbers of
-/// requests and events are their places in these lists.
+/// The protocols that windows use besides the core protocol, in the versions that are used here. The position of a
+/// request or event in these lists is its number.
 extension WaylandInterface {
   // MARK: - xdg-shell
 
-  /// Objects of it are never asked for.
+  /// Objects of this interface are never created. It is only needed as the type of an argument.
   private static let positioner = WaylandInterface("xdg_positioner", version: 6, requests: [Message("destroy")])
   private static let popup = WaylandInterface("xdg_popup", version: 6, requests: [Message("destroy")])
 
   static let toplevel = WaylandInterface(
     "xdg_toplevel", version: 6,
     requests: [
-      // Its parent is an interface that is being made here, and is never set.
+      // The argument of set_parent is a toplevel, whose interface is only being created here. No parent is ever set.
       Message("destroy"), Message("set_parent", "?o"), Message("set_title", "s"), Message("set_app_id", "s"),
       Message("show_window_menu", "ouii", [seat, nil, nil, nil]), Message("move", "ou", [seat, nil]),
       Message("resize", "ouu", [seat, nil, nil]), Message("set_max_size", "ii"), Message("set_min_size", "ii"),
@@ -37,7 +37,7 @@ extension WaylandInterface {
       Message("get_xdg_surface", "no", [xdgSurface, surface]), Message("pong", "u"),
     ], events: [Message("ping", "u")])
 
-  // MARK: - What else makes windows of surfaces
+  // MARK: - Other roles of windows, and decorations
 
   static let layerSurface = WaylandInterface(
     "zwlr_layer_surface_v1", version: 4,
@@ -81,7 +81,7 @@ extension WaylandInterface {
       Message("set_toplevel_description", "os", [toplevel, nil]),
     ])
 
-  // MARK: - How surfaces look
+  // MARK: - Scale and opacity of surfaces
 
   static let viewport = WaylandInterface(
     "wp_viewport", version: 1,
@@ -124,7 +124,7 @@ extension WaylandInterface {
     "wp_cursor_shape_manager_v1", version: 1,
     requests: [
       Message("destroy"), Message("get_pointer", "no", [cursorShapeDevice, wlPointer]),
-      // The tools of tablets are not asked for.
+      // The tools of tablets are never used.
       Message("get_tablet_tool_v2", "no", [cursorShapeDevice, nil]),
     ])
 

@@ -3,19 +3,19 @@ import Glibc
 import PipSink
 import Synchronization
 
-/// What a request says.
+/// An argument of a request.
 enum WaylandArgument {
   case int(Int)
   case uint(UInt32)
   case text(String)
-  /// nil is no object, where that may be.
+  /// An object, or nil where the protocol allows none.
   case object(OpaquePointer?)
   case descriptor(Int32)
-  /// The object that the request makes.
+  /// The object that the request creates.
   case new
 }
 
-/// What an event says, for the time of the handler's call.
+/// The arguments of an event, by their positions. They are valid only during the handler's call.
 struct WaylandArguments {
   private let values: UnsafeMutablePointer<wl_argument>
 
@@ -23,13 +23,14 @@ struct WaylandArguments {
 
   func int(_ index: Int) -> Int { Int(values[index].i) }
   func uint(_ index: Int) -> UInt32 { values[index].u }
-  /// A number with a fraction.
+  /// A number in 24.8 fixed-point format.
   func fixed(_ index: Int) -> Double { Double(values[index].f) / 256 }
   func text(_ index: Int) -> String? { values[index].s.map { String(cString: $0) } }
   func object(_ index: Int) -> OpaquePointer? { values[index].o }
-  /// The receiver closes it.
+  /// A file descriptor, which the handler closes.
   func descriptor(_ index: Int) -> Int32 { values[index].h }
 
+  /// An array of 32-bit numbers.
   func numbers(_ index: Int) -> [UInt32] {
     guard let array = values[index].a?.pointee, let data = array.data else { return [] }
     let bytes = UnsafeRawBufferPointer(start: data, count: array.size)
@@ -37,25 +38,25 @@ struct WaylandArguments {
   }
 }
 
-/// An object of a Wayland connection's.
+/// An object on a Wayland connection. It is destroyed by ``destroy()``, or when the last reference to it is released.
 ///
-/// Requests can be made on every thread. Events come on the thread that reads the connection, which destroys the
-/// object, too: so none comes for what has gone. Whoever uses the object sees to it that nobody does after
+/// Requests can be made on every thread. Events arrive on the thread that reads the connection. That thread also
+/// destroys the object, so no event arrives for a destroyed one. The owner makes sure that nobody uses the object after
 /// ``destroy()``.
 ///
-/// `@unchecked Sendable`: constant, but for an atomic flag.
+/// `@unchecked Sendable`: everything is constant except for an atomic flag.
 final class WaylandProxy: @unchecked Sendable {
   typealias Handler = @Sendable (_ event: UInt32, WaylandArguments) -> Void
 
   let pointer: OpaquePointer
   let version: UInt32
   private let loop: WaylandEventLoop
-  /// The number of the request that destroys it; nil where there is none.
+  /// The number of the request that destroys the object, or nil where it has none.
   private let destructor: UInt32?
   private let handler: HandlerBox?
   private let isDestroyed = Atomic(false)
 
-  /// Made by ``WaylandEventLoop/make(_:from:_:_:version:destructor:handler:)``.
+  /// Called by ``WaylandEventLoop/make(_:from:_:_:version:destructor:handler:)``.
   fileprivate init(
     _ pointer: OpaquePointer, version: UInt32, loop: WaylandEventLoop, destructor: UInt32?, handler: HandlerBox?
   ) {
@@ -65,11 +66,12 @@ final class WaylandProxy: @unchecked Sendable {
 
   deinit { destroy() }
 
+  /// Destroys the object on the connection's thread. Further calls have no effect.
   func destroy() {
     guard !isDestroyed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     let (pointer, version, destructor, handler) = (Address(pointer), version, destructor, handler)
     loop.perform {
-      // The handler is there until no event can come any more.
+      // The handler is kept alive until no event can arrive any more.
       withExtendedLifetime(handler) {
         if let destructor {
           var none = wl_argument()
@@ -89,12 +91,16 @@ final class WaylandProxy: @unchecked Sendable {
     }
   }
 
-  /// Makes a request that makes an object.
+  /// Makes a request that creates an object.
   ///
   /// - Parameters:
-  ///   - destructor: the number of the new object's request that destroys it; nil where there is none.
-  ///   - handler: gets the new object's events, on the thread that reads the connection.
-  /// - Returns: nil when libwayland has no memory.
+  ///   - interface: the new object's interface.
+  ///   - request: the number of the request.
+  ///   - arguments: the request's arguments, with ``WaylandArgument/new`` for the object.
+  ///   - version: the new object's version; nil for the version of this object.
+  ///   - destructor: the number of the request that destroys the new object, or nil where it has none.
+  ///   - handler: called with the new object's events, on the thread that reads the connection.
+  /// - Returns: nil when libwayland cannot allocate memory.
   func make(
     _ interface: WaylandInterface, _ request: UInt32, _ arguments: WaylandArgument..., version: UInt32? = nil,
     destructor: UInt32? = 0, handler: Handler? = nil
@@ -104,7 +110,7 @@ final class WaylandProxy: @unchecked Sendable {
       handler: handler)
   }
 
-  /// Keeps an object's closure where libwayland finds it.
+  /// Holds an object's handler. Its address is the object's user data in libwayland.
   fileprivate final class HandlerBox: Sendable {
     let handle: Handler
 
@@ -118,15 +124,16 @@ final class WaylandProxy: @unchecked Sendable {
   }
 }
 
-/// The address of one of libwayland's objects, on its way to another thread.
+/// The address of one of libwayland's objects, which is passed to another thread.
 ///
-/// `@unchecked Sendable`: an address; whoever uses it says why it may be used.
+/// `@unchecked Sendable`: it is only an address. The code that uses it makes sure that the object still exists.
 struct Address: @unchecked Sendable {
   let value: OpaquePointer
 
   init(_ value: OpaquePointer) { self.value = value }
 }
 
+/// Converts a request's arguments to the form that libwayland expects.
 private enum WaylandMessage {
   static func with<Result>(
     _ arguments: [WaylandArgument], _ body: (UnsafeMutablePointer<wl_argument>) -> Result
@@ -155,9 +162,9 @@ private enum WaylandMessage {
 }
 
 extension WaylandEventLoop {
-  /// Makes an object by a request.
+  /// Creates an object by a request to another one.
   ///
-  /// Its events are handled from the first on: the thread that reads them dispatches none while an object is made.
+  /// No event of the object is missed, because the thread that reads events dispatches none while an object is created.
   func make(
     _ interface: WaylandInterface, from parent: OpaquePointer, _ request: UInt32, _ arguments: [WaylandArgument],
     version: UInt32, destructor: UInt32?, handler: WaylandProxy.Handler?
