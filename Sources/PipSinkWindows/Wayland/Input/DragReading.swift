@@ -1,25 +1,28 @@
-/// What a Wayland compositor means by the pointer's place in a surface that moves while a button is held.
+/// Interprets the pointer's positions in a Wayland surface that moves while a button is held.
 ///
-/// A surface hears of the pointer in its own coordinates. Some compositors count from where the surface is at that
-/// moment (KWin), others from where it was when the button was pressed (sway). Nothing in the protocols tells which, so
-/// the first drag finds out: once the pointer has come some way, the window is moved after it and then left there. When
-/// the compositor has shown that, the next place of the pointer lies where the pointer was going, or is back by as much
-/// as the window has moved.
+/// Positions are in the surface's coordinates. Some compositors (KWin) measure them from where the surface is at that
+/// moment, others (sway 1.7) from where it was when the button was pressed. No protocol tells which, so the first drag
+/// finds out. Once the pointer has moved far enough, the window is moved after it and then left there. After the
+/// compositor has shown that, the pointer's next position either continues its movement, or jumps back by the distance
+/// that the window was moved.
 struct DragReading {
+  /// What the compositor measures positions from.
   enum Origin {
-    /// Places count from where the surface was when the button was pressed.
+    /// The surface's position when the button was pressed.
     case press
-    /// Places count from where the surface is.
+    /// The surface's current position.
     case surface
   }
 
   typealias Vector = SIMD2<Double>
 
-  /// In units: far enough that a hand does not come back by as much between two events.
+  /// How far the pointer moves before the window is moved for the first time, in units. It is so far that no hand goes
+  /// back by as much between two events.
   static let trialDistance = 24.0
-  /// How many times nearer the pointer has to be to what one reading expects than to what the other does.
+  /// How many times nearer the pointer must be to what one origin predicts than to what the other one does.
   private static let certainty = 2.0
 
+  /// The origin, or nil while it is not known.
   private(set) var origin: Origin?
   /// Whether ``origin`` is beyond doubt, so that later drags need not find it out.
   private(set) var isCertain: Bool
@@ -31,6 +34,11 @@ struct DragReading {
   private var last: Vector
   private var step = Vector.zero
 
+  /// Starts reading a drag.
+  ///
+  /// - Parameters:
+  ///   - pressed: the pointer's position when the button was pressed.
+  ///   - origin: the origin that an earlier drag has found out; nil when it is not known.
   init(pressed: Vector, known origin: Origin?) {
     self.pressed = pressed
     self.origin = origin
@@ -38,15 +46,15 @@ struct DragReading {
     last = pressed
   }
 
-  /// The compositor has shown the window where it was first moved to.
+  /// Records that the compositor has shown the window where it was first moved to.
   mutating func noteShown() { isShown = true }
 
-  /// How far the pointer has come since it was pressed.
+  /// Returns how far the pointer has moved since the button was pressed.
   ///
   /// - Parameters:
-  ///   - place: the pointer's place in the surface, as the compositor tells it.
+  ///   - place: the pointer's position in the surface, as the compositor reports it.
   ///   - shift: how far the window has been moved since the press.
-  /// - Returns: nil where the window is to stay as it is for now.
+  /// - Returns: nil when the window should stay as it is for now.
   mutating func distance(at place: Vector, shift: Vector) -> Vector? {
     if origin == nil { compare(place, shift) }
     switch origin {
@@ -58,14 +66,16 @@ struct DragReading {
     }
   }
 
-  /// The same, while the compositor has not shown the window elsewhere: both readings agree until then.
+  /// Returns how far the pointer has moved while the compositor has not shown the window elsewhere. The origin does not
+  /// matter until then.
   func distanceBeforeMoving(at place: Vector) -> Vector { place - pressed }
 
+  /// Compares the pointer's position with what each origin predicts, and sets ``origin`` if that is decisive.
   private mutating func compare(_ place: Vector, _ shift: Vector) {
     let new = place - last
     defer { (last, step) = (place, new) }
     guard shift != .zero else { return }
-    // A hand goes on as it went.
+    // The prediction is that the hand continues with the same step as before.
     let fromPress = (new - step).length
     let fromSurface = (new + shift - step).length
     if fromSurface * Self.certainty <= fromPress {
@@ -78,7 +88,8 @@ struct DragReading {
 }
 
 extension SIMD2<Double> {
+  /// The length of the vector.
   var length: Double { (self * self).sum().squareRoot() }
-  /// To whole pixels.
+  /// The components rounded to whole numbers.
   var nearest: (x: Int, y: Int) { (Int(x.rounded()), Int(y.rounded())) }
 }

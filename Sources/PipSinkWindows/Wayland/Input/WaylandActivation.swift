@@ -1,13 +1,16 @@
 import CWindows
 import PipSink
 
-/// Has a compositor show a window because of what the user did last in one of the program's (xdg-activation).
+/// Brings a window to the user, with the user's last action in one of the program's windows as the reason
+/// (xdg-activation).
 package enum WaylandActivation {
-  /// - Returns: what has to be kept until the window is shown; nil where nothing has to be waited for.
+  /// Brings a window of PipSink's to the user.
+  ///
+  /// - Returns: an object that the caller keeps until the window is shown, or nil when there is nothing to wait for.
   static func show(_ surface: WaylandProxy, _ connection: WaylandConnection) -> WaylandProxy? {
     guard let activation = connection.globals.activation else { return nil }
     let loop = connection.loop
-    // The window's surface goes on the connection's thread, where the token comes, and after it is asked for.
+    // The token arrives on the connection's thread. The surface is also destroyed there, so it cannot go in between.
     return token(connection) { [weak surface] name in
       guard let surface else { return }
       activation.send(2, .text(name), .object(surface.pointer))
@@ -15,10 +18,11 @@ package enum WaylandActivation {
     }
   }
 
-  /// Asks for a token with which a window of another connection's can be shown, such as a toolkit's.
+  /// Asks for a token with which a window on another connection, such as a toolkit's, can be brought to the user.
   ///
-  /// - Parameter use: called once with the token, or never, where the user did nothing or the compositor has no tokens.
-  /// - Returns: what has to be kept until then; nil where nothing has to be waited for.
+  /// - Parameter use: called once with the token. It is never called when there was no action of the user, or when the
+  ///   compositor does not support tokens.
+  /// - Returns: an object that the caller keeps until then, or nil when there is nothing to wait for.
   @MainActor
   package static func token(_ use: @escaping @MainActor @Sendable (String) -> Void) -> (any Sendable)? {
     guard let connection = WaylandConnection.current, connection.globals.activation != nil else {
@@ -28,12 +32,13 @@ package enum WaylandActivation {
     return token(connection) { name in Task { @MainActor in use(name) } }
   }
 
-  /// - Parameter use: called at once where the user did it in an X11 window, else on the connection's thread.
+  /// - Parameter use: called with the token, at once if the last action was in an X11 window, otherwise on the
+  ///   connection's thread.
   private static func token(
     _ connection: WaylandConnection, _ use: @escaping @Sendable (String) -> Void
   ) -> WaylandProxy? {
     guard let action = connection.globals.lastAction else {
-      // Done in an X11 window of ours, if at all.
+      // The action may have been in one of PipSink's X11 windows.
       if let name = X11UserAction.announce() { use(name) }
       return nil
     }
@@ -42,7 +47,7 @@ package enum WaylandActivation {
     }
     guard let token else { return nil }
     token.send(0, .uint(action.serial), .object(action.seat.pointer))
-    // Compositors (sway from 1.8 on) mark the window as urgent only, where they are not told in which one it was done.
+    // Sway from 1.8 on only marks the window as urgent, unless it is told in which surface the action was.
     token.send(2, .object(action.surface))
     token.send(3)
     connection.loop.flush()

@@ -2,18 +2,19 @@ import CWindows
 import Glibc
 import PipSink
 
-/// The picture of a pointer over our windows: by its name where the compositor draws it, else from the user's theme.
+/// Sets the pointer's image over PipSink's windows. The compositor draws it where it supports that (cursor-shape);
+/// otherwise the image comes from the user's cursor theme.
 ///
-/// Used on the connection's thread.
+/// It is used only on the connection's thread.
 final class WaylandCursor {
   enum Shape: Sendable {
     case arrow
-    /// At the lower right and upper left corners.
+    /// The arrows for the upper left and lower right corners.
     case resizeFalling
-    /// At the others.
+    /// The arrows for the lower left and upper right corners.
     case resizeRising
 
-    /// As wp_cursor_shape_device has it.
+    /// The number of the shape in wp_cursor_shape_device_v1.
     fileprivate var number: UInt32 {
       switch self {
       case .arrow: 1
@@ -22,6 +23,7 @@ final class WaylandCursor {
       }
     }
 
+    /// The names of the image in cursor themes, the usual one first.
     fileprivate var names: [String] {
       switch self {
       case .arrow: ["default", "left_ptr"]
@@ -48,18 +50,27 @@ final class WaylandCursor {
   deinit {
     device?.destroy()
     surface?.destroy()
-    // The theme's buffers are requests, which the queue does not matter to.
+    // Destroying the theme only sends requests, which can be done outside the queue.
     if let theme { wl_cursor_theme_destroy(theme.theme) }
   }
 
-  /// The pointer has come over a window: until something is set, its picture is whatever it was.
+  /// Sets the image when the pointer has entered a window. The protocol leaves the image undefined until then.
+  ///
+  /// - Parameters:
+  ///   - input: what gets the window's input.
+  ///   - place: the pointer's position in the window, in units.
+  ///   - serial: the serial of the enter event.
   func show(_ input: WaylandInput, at place: (x: Double, y: Double), serial: UInt32) {
     self.serial = serial
     shown = nil
     update(input, at: place)
   }
 
-  /// - Parameter place: of the pointer in the window, in units.
+  /// Sets the image that fits the pointer's position.
+  ///
+  /// - Parameters:
+  ///   - input: what gets the window's input.
+  ///   - place: the pointer's position in the window, in units.
   func update(_ input: WaylandInput, at place: (x: Double, y: Double)) {
     let (grips, scale) = input.state.withLock { ($0.gripSize, Int($0.scale.rounded(.up))) }
     var shape = Shape.arrow
@@ -81,7 +92,7 @@ final class WaylandCursor {
     if surface == nil { surface = globals.compositor?.make(.surface, 0, .new) }
     guard let surface else { return }
     let (width, height) = (Int(image.pointee.width), Int(image.pointee.height))
-    // A picture whose size is no multiple of the scale is an error.
+    // A buffer whose size is not a multiple of its scale is a protocol error.
     let factor = width % scale == 0 && height % scale == 0 ? scale : 1
     if surface.version >= 3 { wl_surface_set_buffer_scale(surface.pointer, Int32(factor)) }
     wl_surface_attach(surface.pointer, buffer, 0, 0)

@@ -2,12 +2,12 @@ import CWindows
 import Glibc
 import PipSink
 
-/// Hands what a seat does on a window's surface to the window, on the connection's thread.
+/// Delivers the input on a window's surface to the window. It is called on the connection's thread.
 final class WaylandInput: Sendable {
   struct State {
-    /// Pixels for each unit.
+    /// The number of pixels in a unit.
     var scale = 1.0
-    /// In units, where the corners resize the window; else nil.
+    /// The window's size in units if its corners resize it, otherwise nil.
     var gripSize: PictureSize?
   }
 
@@ -16,15 +16,16 @@ final class WaylandInput: Sendable {
 
   init(_ deliver: @escaping @Sendable (WindowEvent) -> Void) { self.deliver = deliver }
 
+  /// Converts a position in the surface from units to pixels.
   func place(_ x: Double, _ y: Double) -> WindowEvent.Place {
     let scale = state.withLock { $0.scale }
     return WindowEvent.Place(x: x * scale, y: y * scale)
   }
 }
 
-/// A user's pointer, keyboard and touch screen.
+/// A user's pointer, keyboard and touch screen (wl_seat).
 ///
-/// `@unchecked Sendable`: the connection's thread uses it, and nobody else.
+/// `@unchecked Sendable`: only the connection's thread uses it.
 final class WaylandSeat: @unchecked Sendable {
   var proxy: WaylandProxy?
   private unowned let globals: WaylandGlobals
@@ -36,21 +37,24 @@ final class WaylandSeat: @unchecked Sendable {
   private let keys = WaylandKeyboard()
   private var repetition = Repetition()
 
+  /// The surface that the pointer is on.
   private var hovered: OpaquePointer?
-  /// Of the pointer in ``hovered``, in units.
+  /// The pointer's position in ``hovered``, in units.
   private var place = (x: 0.0, y: 0.0)
   private var scroll = Scroll()
+  /// The surface that has the keyboard focus.
   private var focused: OpaquePointer?
+  /// The first finger on the touch screen, and its position in its surface, in units.
   private var finger: (id: Int, surface: OpaquePointer, x: Double, y: Double)?
 
-  /// What the wheel has done in one frame: sums of right and down.
+  /// The sum of the scroll events in one wl_pointer.frame. Right and down are positive.
   private struct Scroll {
-    /// By the distance of a pointer's.
+    /// The distance, in units.
     var distance = SIMD2<Double>.zero
-    /// By the wheel's steps, where the compositor tells them.
+    /// The steps of the wheel, or nil where the compositor does not tell them.
     var steps: SIMD2<Double>?
 
-    /// The distance that compositors have for a step of a wheel that they tell no steps of.
+    /// The distance that compositors send for one step of a wheel.
     static let stepDistance = 10.0
   }
 
@@ -58,6 +62,7 @@ final class WaylandSeat: @unchecked Sendable {
     (self.globals, self.loop) = (globals, loop)
   }
 
+  /// Handles an event of wl_seat.
   func handle(_ event: UInt32, _ arguments: WaylandArguments) {
     guard event == 0, let proxy else { return }
     let capabilities = arguments.uint(0)
@@ -65,7 +70,7 @@ final class WaylandSeat: @unchecked Sendable {
     if capabilities & 1 == 0 {
       (pointer, cursor, hovered) = (nil, nil, nil)
     } else if pointer == nil {
-      // wl_pointer's first request is that for the cursor.
+      // wl_pointer's request release has the number 1, because set_cursor has the number 0.
       pointer = proxy.make(.wlPointer, 0, .new, destructor: release.map { _ in 1 }) { [weak self] in
         self?.handlePointer($0, $1)
       }
@@ -84,6 +89,7 @@ final class WaylandSeat: @unchecked Sendable {
     }
   }
 
+  /// Records an action of the user in a surface.
   private func note(_ serial: UInt32, _ surface: OpaquePointer) {
     if let proxy { globals.lastAction = WaylandAction(serial: serial, seat: proxy, surface: surface) }
   }
@@ -102,7 +108,7 @@ final class WaylandSeat: @unchecked Sendable {
     case 1:
       globals.input(of: hovered)?.deliver(.left)
       hovered = nil
-      // What is done from here on is done elsewhere.
+      // The user's next action is in another surface, so the last one no longer counts.
       globals.lastAction = nil
     case 2:
       place = (arguments.fixed(1), arguments.fixed(2))
@@ -111,7 +117,7 @@ final class WaylandSeat: @unchecked Sendable {
       input.deliver(.moved(input.place(place.x, place.y)))
     case 3: pressButton(arguments)
     case 4: addScroll(arguments.uint(1), distance: arguments.fixed(2))
-    // The end of what belongs together; before version 5 all comes by itself.
+    // The event frame ends a group of events. Before version 5 there are no groups.
     case 5: finishScroll()
     case 8: addScroll(arguments.uint(0), steps: Double(arguments.int(1)))
     case 9: addScroll(arguments.uint(0), steps: Double(arguments.int(1)) / 120)
@@ -123,7 +129,7 @@ final class WaylandSeat: @unchecked Sendable {
   private func pressButton(_ arguments: WaylandArguments) {
     guard let hovered, let input = globals.input(of: hovered) else { return }
     let isPressed = arguments.uint(3) == 1
-    // Linux's codes: left, right, middle, and those behind them.
+    // Linux's codes for buttons (linux/input-event-codes.h): left, right, middle, and further ones.
     let button =
       switch arguments.uint(2) {
       case 0x110: 1
@@ -131,7 +137,7 @@ final class WaylandSeat: @unchecked Sendable {
       case 0x112: 2
       default: 8 + Int(arguments.uint(2) & 0xf)
       }
-    // A release is nothing that a window could be moved or shown for.
+    // Compositors do not accept a release as the reason for moving or showing a window.
     if isPressed { note(arguments.uint(0), hovered) }
     let place = input.place(place.x, place.y)
     input.deliver(
@@ -192,27 +198,30 @@ final class WaylandSeat: @unchecked Sendable {
     }
   }
 
-  /// A key that is held is pressed again and again by the program, as the compositor asks for, and not by the
-  /// compositor.
+  /// The repetition of a key that is held. On Wayland the program repeats keys itself, as often as the compositor says.
   private struct Repetition {
-    /// The one that is held.
+    /// The key that is held.
     private(set) var key: UInt32?
-    /// Of the key presses: what was meant for an earlier one is not done any more.
+    /// The number of the key press. A repetition that was planned for an earlier one is dropped.
     private(set) var number = 0
-    /// From one time to the next; nil where keys do not repeat.
+    /// The time between two repetitions, or nil where keys do not repeat.
     private(set) var interval: Duration?
     private var delay = Duration.zero
 
+    /// Sets the values of the event wl_keyboard.repeat_info.
+    ///
     /// - Parameters:
-    ///   - rate: times a second; 0 for none.
-    ///   - delay: before the first time, in milliseconds.
+    ///   - rate: the number of repetitions in a second; 0 for none.
+    ///   - delay: the time before the first repetition, in milliseconds.
     mutating func set(rate: Int, delay: Int) {
       interval = rate > 0 ? .nanoseconds(1_000_000_000 / Int64(rate)) : nil
       self.delay = .milliseconds(max(0, delay))
       if rate <= 0 { end() }
     }
 
-    /// - Returns: when it is pressed again; nil where keys do not repeat.
+    /// Starts the repetition of a key.
+    ///
+    /// - Returns: the time until the first repetition, or nil where keys do not repeat.
     mutating func begin(_ key: UInt32) -> Duration? {
       end()
       guard interval != nil else { return nil }
@@ -226,8 +235,9 @@ final class WaylandSeat: @unchecked Sendable {
     }
   }
 
-  // MARK: - Touch: the first finger is a pointer
+  // MARK: - Touch
 
+  /// Handles the touch screen. The first finger acts like a pointer; further fingers are ignored.
   private func handleTouch(_ event: UInt32, _ arguments: WaylandArguments) {
     switch event {
     case 0:
