@@ -2,31 +2,39 @@ import CWindows
 import Glibc
 import PipSink
 
-/// Pixels in memory that the compositor reads directly (wl_shm): BGRx rows, or BGRA with alpha multiplied in.
+/// A picture in memory that the compositor reads directly (wl_shm), as rows of BGRx pixels, or of BGRA pixels with
+/// premultiplied alpha.
 ///
-/// `@unchecked Sendable`: constant but for what is behind the lock; whoever has it sees to it that one thread at a time
-/// uses the pixels.
+/// `@unchecked Sendable`: everything that changes is behind a lock, and the owner makes sure that only one thread at a
+/// time uses the pixels.
 final class WaylandImage: @unchecked Sendable {
+  /// The picture's size, in pixels.
   let size: PictureSize
+  /// The number of bytes from one row to the next. There is no padding.
   let stride: Int
+  /// The first byte of the upper left pixel.
   let pixels: UnsafeMutablePointer<UInt8>
   let byteCount: Int
-  /// The lowest rows, which are a buffer of their own.
+  /// The number of rows at the lower edge that are a buffer of their own.
   let edgeRows: Int
-  /// The wl_buffers: of the picture, and of its edge.
+  /// The wl_buffer of the picture, without the rows at its lower edge, and the wl_buffer of these.
   private let buffer: WaylandProxy
   private let edge: WaylandProxy?
   private let use: Use
 
   private final class Use: Sendable {
-    /// Which of the buffers the compositor may still read: 1 is the picture's, 2 its edge's.
+    /// A bit for each buffer that the compositor may still read: 1 for the picture's, 2 for its edge's.
     let busy = Locked(UInt8(0))
   }
 
+  /// Allocates the memory and shares it with the compositor.
+  ///
   /// - Parameters:
-  ///   - isOpaque: whether the compositor leaves the pixels' alpha alone.
-  ///   - edgeRows: how many rows at the lower edge are a buffer of their own, whose alpha counts.
-  ///   - released: called on the connection's thread when the compositor reads it no more.
+  ///   - sharedMemory: the compositor's wl_shm.
+  ///   - size: the picture's size, in pixels.
+  ///   - isOpaque: whether the compositor ignores the pixels' alpha.
+  ///   - edgeRows: the number of rows at the lower edge that become a buffer of their own, whose alpha is not ignored.
+  ///   - released: called on the connection's thread when the compositor has finished reading a buffer.
   /// - Returns: nil when the system has no memory for it.
   init?(
     _ sharedMemory: WaylandProxy, size: PictureSize, isOpaque: Bool = true, edgeRows: Int = 0,
@@ -42,7 +50,7 @@ final class WaylandImage: @unchecked Sendable {
     guard let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
       address != MAP_FAILED
     else { return nil }
-    // The pool's memory stays as long as its buffers.
+    // The compositor keeps the pool's memory as long as its buffers exist.
     guard let pool = sharedMemory.make(.pool, 0, .new, .descriptor(descriptor), .int(byteCount), destructor: 1) else {
       munmap(address, byteCount)
       return nil
@@ -77,10 +85,10 @@ final class WaylandImage: @unchecked Sendable {
   /// Whether the compositor may still read it.
   var isBusy: Bool { use.busy.withLock { $0 != 0 } }
 
-  /// Makes it what the next commit of a surface shows. It is the compositor's from here on until that gives it back.
+  /// Attaches the picture to a surface, whose next commit shows it. The image is busy until the compositor releases it.
   func attach(to surface: WaylandProxy) { attach(buffer, 1, to: surface) }
 
-  /// The same with its lowest rows, which are opaque.
+  /// Attaches the rows at the lower edge to a surface, and makes their pixels opaque.
   func attachEdge(to surface: WaylandProxy) {
     guard let edge else { return }
     for index in stride * (size.height - edgeRows)..<byteCount where index % 4 == 3 { pixels[index] = 255 }

@@ -1,40 +1,44 @@
 import PipSink
 
-/// The pictures of a tile: what was drawn last, and memory for what comes next. One thread uses it at a time.
+/// The pictures of a tile: the one that was drawn last, and memory for the next ones. Only one thread uses it at a
+/// time.
 struct WaylandPictures: ~Copyable {
-  /// One is shown, one comes next, one is drawn, and one more is on its way back.
+  /// The largest number of images: one is shown, one is next, one is drawn, and one is about to be released.
   private static let most = 4
 
   private var images: [WaylandImage] = []
-  /// Where the last picture lies on each image; nil where something has been drawn over it.
+  /// The rectangle of the last picture on each image, or nil where something has been drawn over it.
   private var targets: [ObjectIdentifier: PictureRect] = [:]
-  /// What was drawn last.
+  /// The image that was drawn last.
   private var newest: WaylandImage?
-  /// Whether that is a picture, and not black.
+  /// Whether the newest image has a picture and is not only black.
   private var hasPicture = false
-  /// What the decoration hides of it.
+  /// The pixels of the newest image that the decoration covers.
   private var underlay = PictureUnderlay()
   private var canvas = FrameCanvas()
   private(set) var convertedCount: UInt64 = 0
 
-  /// Whether there is as much memory as there may be.
+  /// Whether no more images may be created.
   var isFull: Bool { images.count >= Self.most }
 
+  /// Releases all images.
   mutating func forget() {
     (images, targets) = ([], [:])
     forgetPicture()
   }
 
+  /// Forgets the newest picture, and keeps the memory.
   mutating func forgetPicture() {
     (newest, hasPicture) = (nil, false)
     underlay.forget()
   }
 
-  /// Memory of a size that nobody reads.
+  /// Returns an image of a size that can be drawn on, or nil when there is none and no more can be created.
   ///
   /// - Parameters:
-  ///   - next: what the compositor gets next.
-  ///   - make: makes more; called while there may be more.
+  ///   - size: the size, in pixels. Images of other sizes are released.
+  ///   - next: the image that the compositor gets next, which must not be drawn on.
+  ///   - make: creates another image. It is called only if more images may be created.
   mutating func free(
     _ size: PictureSize, next: WaylandImage?, make: () -> WaylandImage?
   ) -> WaylandImage? {
@@ -49,10 +53,11 @@ struct WaylandPictures: ~Copyable {
     return image
   }
 
-  /// Whether another decoration can be drawn over what there is: a picture of another size is shown with the next one.
+  /// Whether the newest picture can be shown with another decoration. That is not possible at another size, where the
+  /// next picture shows the decoration.
   func canRedraw(_ size: PictureSize) -> Bool { !hasPicture || newest?.size == size }
 
-  /// Draws the newest picture, or black where there is none, with what lies over it now.
+  /// Draws the newest picture, or black where there is none, with the current decoration.
   mutating func redraw(on image: WaylandImage, _ decoration: (any PictureDecoration)?, in area: PictureRect) {
     if let newest, newest.size == image.size {
       image.pixels.update(from: newest.pixels, count: image.byteCount)
@@ -66,6 +71,7 @@ struct WaylandPictures: ~Copyable {
     newest = image
   }
 
+  /// Draws a frame with the current decoration.
   mutating func draw(
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, on image: WaylandImage, _ decoration: (any PictureDecoration)?,
     in area: PictureRect
@@ -86,13 +92,13 @@ struct WaylandPictures: ~Copyable {
     (newest, hasPicture) = (image, true)
   }
 
-  /// The newest picture, without what lies over it; nil when there is none.
+  /// Returns a copy of the newest picture without its decoration, or nil when there is none.
   func copy() -> BGRAImage? {
     guard hasPicture, let newest else { return nil }
-    // Memory that the compositor reads has no padding.
+    // The image's rows have no padding.
     var bytes = [UInt8](UnsafeBufferPointer(start: newest.pixels, count: newest.byteCount))
     underlay.restore(inCopy: &bytes, width: newest.size.width)
-    // The fourth byte counts for nothing.
+    // The fourth byte of each pixel is undefined.
     for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
     return BGRAImage(size: newest.size, bytes: bytes)
   }

@@ -1,18 +1,21 @@
 import CWindows
 import PipSink
 
-/// A surface of our own over a window's, which takes no pointer and no touch: the window gets those.
+/// A subsurface over a window's surface. It accepts no input, so the window gets the pointer and touches.
 struct WaylandSubsurface: Sendable {
   let surface: WaylandProxy
   private let subsurface: WaylandProxy
   private let viewport: WaylandProxy?
   private let fractionalScale: WaylandProxy?
 
+  /// Creates a subsurface on top of what the window has now.
+  ///
   /// - Parameters:
-  ///   - parent: the window's wl_surface. It shows the new one, on top, from its next commit on.
-  ///   - entered: called on the connection's thread with the address of a wl_output that it has come to.
-  ///   - scaleChanged: called there with the scale that the compositor prefers.
-  /// - Returns: nil when libwayland has no memory.
+  ///   - globals: the compositor's objects.
+  ///   - parent: the window's wl_surface. The subsurface is added to it with its next commit.
+  ///   - entered: called on the connection's thread with the address of each wl_output on which the surface appears.
+  ///   - scaleChanged: called on the connection's thread with the scale that the compositor prefers.
+  /// - Returns: nil when libwayland cannot allocate memory.
   init?(
     _ globals: WaylandTile.Globals, over parent: OpaquePointer, entered: (@Sendable (UInt) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
@@ -40,24 +43,27 @@ struct WaylandSubsurface: Sendable {
     }
   }
 
-  /// In the window, in units. The window's next commit shows it.
+  /// Moves the subsurface to a position in the window, in units. This takes effect with the window's next commit.
   func move(toX x: Int, y: Int) {
     wl_subsurface_set_position(subsurface.pointer, Int32(clamping: x), Int32(clamping: y))
   }
 
+  /// Sets the size that the subsurface has from its next commit on.
+  ///
   /// - Parameters:
-  ///   - units: what the next commit covers of the window.
-  ///   - pixels: of what is attached then.
+  ///   - units: the size in the window.
+  ///   - pixels: the size of the picture that is attached for that commit.
   func setSize(_ units: PictureSize, pixels: PictureSize) {
     guard units.width > 0, units.height > 0 else { return }
     if let viewport {
       viewport.send(2, .int(units.width), .int(units.height))
     } else if surface.version >= 3 {
-      // Pixels are a whole number for each unit where nothing scales surfaces.
+      // Without wp_viewporter, the number of pixels in a unit is a whole number.
       wl_surface_set_buffer_scale(surface.pointer, Int32(max(1, pixels.width / units.width)))
     }
   }
 
+  /// Hides the subsurface until something is attached to it again.
   func hide() {
     wl_surface_attach(surface.pointer, nil, 0, 0)
     wl_surface_commit(surface.pointer)

@@ -1,19 +1,20 @@
 import CWindows
 import PipSink
 
-/// Shows frames in a Wayland surface that somebody else has made, on that one's connection to the compositor: any
-/// toolkit's window, as GStreamer's video overlays have it.
+/// A renderer that shows frames over an existing Wayland surface, for instance a toolkit's window. It uses the surface
+/// owner's connection to the compositor, like GStreamer's video overlays.
 ///
-/// Pictures lie over what the surface shows, on surfaces of their own (wl_subsurface), in ``renderRectangle``: no
-/// program is told how large somebody else's surface is. Its owner commits it once after that has been set, as a
-/// toolkit does when it draws. Frames go to the compositor from their layer's thread and wait for nobody.
+/// Pictures are on surfaces of their own (wl_subsurface) above the owner's surface, in ``renderRectangle``, which the
+/// owner has to set because Wayland does not tell the size of another one's surface. After setting it, the owner
+/// commits the surface once, as a toolkit does when it draws. Frames are sent to the compositor from their layer's
+/// thread without waiting.
 ///
-/// Who owns the surface calls ``leaveWindow()`` before the surface or the connection goes away.
+/// The owner of the surface calls ``leaveWindow()`` before it destroys the surface or disconnects.
 public final class WaylandSurfaceRenderer: VideoRenderer {
   private struct State {
     var rectangle: PictureRect?
     var preferredScale: Double?
-    /// The monitor that the picture is on, by the address of its wl_output.
+    /// The address of the wl_output on which the picture is.
     var output: UInt?
   }
 
@@ -21,16 +22,19 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   private let tile: WaylandTile
   private let state = Locked(State())
 
-  /// Waits for the compositor.
+  /// Creates a renderer for a surface, and waits for the compositor.
   ///
   /// - Parameters:
-  ///   - display: a wl_display, which somebody reads.
-  ///   - surface: a wl_surface of it.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - display: the owner's `wl_display`, whose default queue the owner reads. Both pointers must stay valid until
+  ///     ``leaveWindow()`` has returned.
+  ///   - surface: the owner's `wl_surface` on this display.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has no
+  ///   subsurfaces.
   public convenience init(display: OpaquePointer, surface: OpaquePointer) throws(PipSinkError) {
     try self.init(display: display, surface: surface, decoration: nil)
   }
 
+  /// Creates a renderer that draws a decoration over its pictures.
   package init(
     display: OpaquePointer, surface: OpaquePointer, decoration: (any PictureDecoration)?
   ) throws(PipSinkError) {
@@ -51,7 +55,8 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     place()
   }
 
-  /// The part of the surface that pictures go to, in the surface's own units; nil, as at first, shows none.
+  /// The part of the surface in which pictures are shown, in the surface's coordinates. While it is nil, which it is at
+  /// first, nothing is shown. It can be set on any thread.
   public var renderRectangle: PictureRect? {
     get { state.withLock { $0.rectangle } }
     set {
@@ -78,32 +83,47 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     return own.map { hasViewports ? $0.scale : Double($0.wholeScale) } ?? 1
   }
 
-  /// Shows what is shown again, after whatever may have happened to the surface.
+  /// Renders the newest frame again, for instance because the owner's surface has changed.
   public func expose() { tile.askForFrame() }
 
-  /// Uses the surface and its connection no more: when this returns, both may go. No frame is shown from then on, as in
-  /// a window that nobody can see. From any thread but one that reads the connection for this.
+  /// Stops using the surface and its connection. When this returns, both may be destroyed. From then on no frame is
+  /// shown, as in a window that is not visible. It can be called on any thread except from one of the renderer's
+  /// handlers.
   public func leaveWindow() {
     tile.leaveWindow()
     connection.leave()
   }
 
-  /// What lies over the pictures has changed.
+  /// Draws the current decoration over the picture that is shown.
   package func redraw() { tile.redraw() }
 
-  /// A copy of the picture that is shown, without what lies over it; nil when there is none.
+  /// Returns a copy of the picture that is shown, without its decoration, or nil when none is shown.
   package func image() -> BGRAImage? { tile.image() }
 
+  /// The number of frames that have been converted for the surface.
   package var convertedFrameCount: UInt64 { tile.convertedFrameCount }
 
   // MARK: - VideoRenderer
 
+  /// The size of ``renderRectangle`` in pixels of the monitor, or nil while that is nil.
   public var renderSize: PictureSize? { tile.renderSize }
+  /// Whether the compositor shows the pictures. It is also true when the compositor has gone, so that the next frame
+  /// reports that.
   public var isVisible: Bool { tile.isVisible }
+  /// Sets the handler that is called, on any thread, when the newest frame has to be rendered again. The display layer
+  /// sets it.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { tile.setNeedsDisplayHandler(handler) }
+  /// Releases the memory for pictures. The next frame allocates it again.
   public func rebuild() { tile.rebuild() }
+  /// Removes the picture, so that ``renderRectangle`` is black.
   public func removeImage() { tile.removeImage() }
 
+  /// Converts a frame to the size of ``renderRectangle`` and hands it to the compositor without waiting.
+  ///
+  /// - Parameters:
+  ///   - sampleBuffer: the frame.
+  ///   - gravity: how the frame is fitted into the rectangle.
+  /// - Throws: ``PipSink/RenderingError`` when the compositor has gone or the frame cannot be converted.
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     try tile.render(sampleBuffer, gravity: gravity)
   }

@@ -2,17 +2,17 @@ import CWindows
 import PipSink
 
 extension WaylandTile {
-  /// Where it is in its window.
+  /// The tile's place in its window.
   struct Place: Equatable, Sendable {
-    /// In the window, in units.
+    /// The rectangle in the window, in units.
     var units: PictureRect
-    /// Of the picture.
+    /// The size of the picture, in pixels.
     var pixels: PictureSize
 
     init(units: PictureRect, pixels: PictureSize) { (self.units, self.pixels) = (units, pixels) }
 
-    /// The compositor knows surfaces by whole units, and puts their edges on the nearest pixels: a picture of just as
-    /// many is shown as it is.
+    /// Finds the place for a rectangle in pixels. Surfaces have whole units, and the compositor puts their edges on the
+    /// nearest pixels. A picture with exactly as many pixels as lie between these edges is shown without scaling.
     init(pixels: PictureRect, scale: Double) {
       let (left, right) = (Self.nearest(pixels.x, scale), Self.nearest(pixels.x + pixels.width, scale))
       let (top, bottom) = (Self.nearest(pixels.y, scale), Self.nearest(pixels.y + pixels.height, scale))

@@ -2,24 +2,24 @@ import CWindows
 import Glibc
 import PipSink
 
-/// A place for pictures in a Wayland window: a surface of its own over the window's (wl_subsurface), which shows what
-/// it is given from any thread, past whatever the window waits for.
+/// A tile in a Wayland window. It is a subsurface over the window's surface, on which pictures can be shown from any
+/// thread without waiting for the window.
 ///
 /// Frames are converted straight into memory that the compositor reads. The compositor says when it wants the next
-/// picture (wl_surface.frame); of those that come before, the newest is sent then. A compositor that says nothing for
-/// some time does not show the window, and gets no frames until it does.
+/// picture (wl_surface.frame); until then, only the newest one is kept. A compositor that does not say so for some time
+/// does not show the window, and gets no more frames until it does.
 ///
-/// Requests are made with the lock on the surface held, so that none is on its way when the surface goes.
+/// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
 final class WaylandTile: WindowTile {
   private struct Surface {
-    /// The window's wl_surface, as long as this is attached to it.
+    /// The window's wl_surface.
     let parent: OpaquePointer
     let main: WaylandSubsurface
-    /// The lowest row of a tile that may not hide its window altogether.
+    /// The lowest row of a tile that must not cover its window completely.
     let edge: WaylandSubsurface?
     let alpha: WaylandProxy?
     var callback: WaylandProxy?
-    /// Since when ``callback`` is waited for.
+    /// The time when ``callback`` was requested.
     var asked: MonotonicTime = .now
     var shownPlace: Place?
     var opacity: UInt32 = .max
@@ -29,37 +29,43 @@ final class WaylandTile: WindowTile {
     var surface: Surface?
     var frame: PictureRect?
     var place: Place?
-    /// Pixels for each unit of the window.
+    /// The number of pixels in a unit of the window.
     var scale = 1.0
+    /// The position in units of the tile's window in the surface that it is attached to.
     var origin = (x: 0, y: 0)
     var opacity: UInt32 = .max
-    /// What the compositor has, or had last.
+    /// The image that the compositor got last.
     var shown: WaylandImage?
-    /// What comes next.
+    /// The image that the compositor gets next.
     var next: WaylandImage?
     var isRevoked = false
-    /// Whether a picture could not be drawn because the compositor reads all memory that there is.
+    /// Whether a picture could not be drawn because the compositor reads all images.
     var isStarved = false
     var needsDisplay: (@Sendable () -> Void)?
     var frameShown: (@Sendable () -> Void)?
   }
 
-  /// After how long without an answer a compositor does not show the window. Those that show less than four pictures a
-  /// second are not known.
+  /// The time after which a compositor that has not answered counts as not showing the window. No compositor is known
+  /// that shows fewer than four pictures a second.
   private static let patience = Duration.milliseconds(250)
 
   private let globals: Globals
   private let loop: WaylandEventLoop
   private let decoration: (any PictureDecoration)?
-  /// Whether the window is somebody else's.
+  /// Whether the window belongs to a toolkit.
   private let isForeign: Bool
   private let state = Locked(State())
-  /// Of the presenting thread; the lock is there for what is drawn meanwhile, and is taken before ``state``'s.
+  /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads. It is
+  /// taken before the lock on ``state``.
   private let pictures = Locked(WaylandPictures())
 
-  /// - Parameter isForeign: whether it is for a window of somebody else's. Such a window is committed by its owner
-  ///   alone, and is not hidden altogether: compositors tell a surface that opaque ones hide nothing of its frames, and
-  ///   toolkits wait for those. So the lowest row is on a surface that could be seen through, and is not.
+  /// - Parameters:
+  ///   - globals: the compositor's objects.
+  ///   - loop: the connection's event loop.
+  ///   - decoration: what is drawn over the pictures.
+  ///   - isForeign: whether the window belongs to a toolkit. Only its owner commits such a window, and it must not be
+  ///     covered by opaque surfaces alone: compositors send no frame events to a covered surface, and toolkits wait for
+  ///     these. So the lowest row is on a surface of its own, whose format has alpha although its pixels are opaque.
   init(
     _ globals: Globals, _ loop: WaylandEventLoop, decoration: (any PictureDecoration)?, isForeign: Bool = false
   ) {
@@ -72,16 +78,17 @@ final class WaylandTile: WindowTile {
     detach()
   }
 
-  /// Has the newest frame shown again.
+  /// Asks the layer to render its newest frame again.
   func askForFrame() { state.withLock { $0.needsDisplay }?() }
 
   // MARK: - The surface
 
-  /// Puts it over a window's surface, on top of what is there, until ``detach()``.
+  /// Attaches the tile to a window's surface, on top of what that has now, until ``detach()``.
   ///
   /// - Parameters:
-  ///   - entered: called on the connection's thread with the address of a wl_output that it has come to.
-  ///   - scaleChanged: called there with the scale that the compositor prefers.
+  ///   - parent: the window's wl_surface.
+  ///   - entered: called on the connection's thread with the address of each wl_output on which the tile appears.
+  ///   - scaleChanged: called on the connection's thread with the scale that the compositor prefers.
   func attach(
     to parent: OpaquePointer, entered: (@Sendable (UInt) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
@@ -99,7 +106,7 @@ final class WaylandTile: WindowTile {
     handler?()
   }
 
-  /// Takes it away from its window. Nothing of it is on its way to the window's surface afterwards.
+  /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way.
   func detach() {
     let surface = state.withLock { state in
       defer { (state.surface, state.next, state.shown) = (nil, nil, nil) }
@@ -122,15 +129,18 @@ final class WaylandTile: WindowTile {
     }
   }
 
-  /// Pixels for each unit of the window; what ``frame`` means from here on.
+  /// Sets the number of pixels in a unit of the window. It counts when ``frame`` is set the next time.
   func setScale(_ scale: Double) { state.withLock { $0.scale = scale } }
 
-  /// Where the tile's window begins in the surface that it is attached to, in units; for ``frame`` from here on.
+  /// Sets the position in units of the tile's window in the surface that the tile is attached to. It counts when
+  /// ``frame`` is set the next time.
   func setOrigin(x: Int, y: Int) { state.withLock { $0.origin = (x, y) } }
 
+  /// Moves and resizes the tile.
+  ///
   /// - Parameters:
-  ///   - frame: in the window, in pixels; what lies over the pictures counts by them.
-  ///   - place: the same for the compositor.
+  ///   - frame: the rectangle in the window, in pixels, by which the decoration is drawn; nil hides the tile.
+  ///   - place: the same rectangle for the compositor.
   func set(_ frame: PictureRect?, place: Place?) {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       guard state.frame != frame || state.place != place else { return nil }
@@ -141,7 +151,7 @@ final class WaylandTile: WindowTile {
     handler?()
   }
 
-  /// How much of it is shown, where the compositor can do that.
+  /// Sets the tile's opacity, from 0 to `UInt32.max`, where the compositor supports that (wp_alpha_modifier).
   func setOpacity(_ opacity: UInt32) {
     state.withLock { state in
       state.opacity = opacity
@@ -157,7 +167,7 @@ final class WaylandTile: WindowTile {
     state.surface?.opacity = state.opacity
   }
 
-  /// A picture of another size is stretched until there is a new one.
+  /// Tells the compositor the tile's place. A picture of another size is stretched until there is a new one.
   private func applyPlace(_ state: inout State) {
     guard let surface = state.surface else { return }
     guard let place = state.place else {
@@ -182,6 +192,7 @@ final class WaylandTile: WindowTile {
     loop.flush()
   }
 
+  /// Sets the surfaces' sizes for their next commits.
   private func setDestination(_ state: inout State) {
     guard let surface = state.surface, let place = state.place, surface.shownPlace != place else { return }
     let edge = surface.edge == nil ? 0 : 1
@@ -193,12 +204,13 @@ final class WaylandTile: WindowTile {
     state.surface?.shownPlace = place
   }
 
-  /// Of the picture: those of the window's lowest row.
+  /// The number of the picture's rows that are in the lowest row of the window's units.
   private func edgeRows(_ place: Place) -> Int {
     guard isForeign, place.units.height > 1 else { return 0 }
     return max(1, min(place.pixels.height / place.units.height, place.pixels.height - 1))
   }
 
+  /// Sends an image to the compositor, and asks it to say when it wants the next one.
   private func commit(_ image: WaylandImage, _ state: inout State) {
     guard let surface = state.surface, let place = state.place, place.pixels == image.size else { return }
     setDestination(&state)
@@ -219,7 +231,7 @@ final class WaylandTile: WindowTile {
     loop.flush()
   }
 
-  /// The compositor has shown what it has.
+  /// Called when the compositor has shown the last picture and wants the next one.
   private func didShow() {
     let (handler, frameShown) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
       state.surface?.callback = nil
@@ -231,14 +243,16 @@ final class WaylandTile: WindowTile {
     frameShown?()
   }
 
-  /// Whether the compositor has not shown yet what it has.
+  /// Whether the compositor has not shown the last picture yet.
   var isWaiting: Bool { state.withLock { $0.surface?.callback != nil } }
 
-  /// Calls `handler`, on the connection's thread, after each frame that the compositor has shown.
+  /// Sets a handler that is called, on the connection's thread, after each picture that the compositor has shown.
   func onFrameShown(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.frameShown = handler } }
 
+  /// Whether the compositor has not answered for so long that it does not show the window.
   private func isSilent(_ surface: Surface) -> Bool { surface.asked.advanced(by: Self.patience) < .now }
 
+  /// Called when the compositor has finished reading an image.
   private func didRelease() {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       defer { state.isStarved = false }
@@ -251,7 +265,8 @@ final class WaylandTile: WindowTile {
 
   var convertedFrameCount: UInt64 { pictures.withLock { $0.convertedCount } }
 
-  /// Nothing of it uses the connection afterwards, but what it has given the connection's thread to do.
+  /// Stops using the window. Afterwards the tile uses the connection only for work that its thread has already been
+  /// given.
   @discardableResult
   func leaveWindow() -> Bool {
     state.withLock { $0.isRevoked = true }
@@ -273,7 +288,7 @@ final class WaylandTile: WindowTile {
 
   // MARK: - VideoRenderer
 
-  /// Where pictures go in the window, in pixels; nil while they go nowhere.
+  /// The rectangle that pictures fill in the window, in pixels, or nil while none are shown.
   private var area: PictureRect? {
     state.withLock { state in
       guard state.surface != nil, let frame = state.frame, let pixels = state.place?.pixels, pixels.isValid else {
@@ -285,12 +300,12 @@ final class WaylandTile: WindowTile {
 
   var renderSize: PictureSize? { state.withLock { $0.place?.pixels } }
 
-  /// Also when the compositor has gone, so that the next frame finds out.
+  /// It is also true when the compositor has gone, so that the next frame reports that.
   var isVisible: Bool {
     if loop.isLost { return true }
     let shown = state.withLock { state -> PictureRect? in
       guard let surface = state.surface, let frame = state.frame, !state.isRevoked else { return nil }
-      // There is a picture for when it is seen again.
+      // A picture is already waiting for the moment when the window is visible again.
       return surface.callback != nil && state.next != nil && isSilent(surface) ? nil : frame
     }
     guard let shown else { return false }
@@ -306,7 +321,7 @@ final class WaylandTile: WindowTile {
     guard let area else { return }
     try pictures.withLock { pictures throws(RenderingError) in
       guard let image = freeImage(area.size, &pictures) else {
-        // The compositor reads all there are, and says when it does not any more.
+        // The compositor reads all images. The frame is requested again when it releases one.
         if pictures.isFull { return }
         throw RenderingError(.frame(.outOfMemory(byteCount: area.width * area.height * 4)))
       }
@@ -328,6 +343,7 @@ final class WaylandTile: WindowTile {
 
   // MARK: - Drawing
 
+  /// Returns an image that can be drawn on, or nil when the compositor reads all of them.
   private func freeImage(_ size: PictureSize, _ pictures: inout WaylandPictures) -> WaylandImage? {
     let (next, rows) = state.withLock { ($0.next, $0.place.map { edgeRows($0) } ?? 0) }
     let image = pictures.free(size, next: next) {
@@ -337,6 +353,7 @@ final class WaylandTile: WindowTile {
     return image
   }
 
+  /// Sends an image to the compositor now, or as soon as that wants the next one.
   private func submit(_ image: WaylandImage) {
     state.withLock { state in
       guard let surface = state.surface else { return }
