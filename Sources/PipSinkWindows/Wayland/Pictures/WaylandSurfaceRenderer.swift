@@ -25,7 +25,7 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   /// Creates a renderer for a surface, and waits for the compositor.
   ///
   /// - Parameters:
-  ///   - display: the owner's `wl_display`, whose default queue the owner reads. Both pointers must stay valid until
+  ///   - display: the owner's `wl_display`, which the owner reads. Both pointers must stay valid until
   ///     ``leaveWindow()`` has returned.
   ///   - surface: the owner's `wl_surface` on this display.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has no

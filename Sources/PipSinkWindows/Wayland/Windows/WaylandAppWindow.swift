@@ -1,11 +1,11 @@
 import CWindows
 import PipSink
 
-/// An app's window on Wayland. The compositor draws its border where it does that; elsewhere, as on GNOME, it has a
-/// title bar of our own.
+/// An app's window on Wayland (xdg-shell). Where the compositor does not draw its border, as on GNOME, the window has a
+/// title bar that PipSink draws.
 ///
-/// libdecor, which draws as the desktop does, is not used: its plugin for GNOME loads GTK 3 into whatever program has
-/// the window, and it reads the connection on a thread of its caller's.
+/// libdecor, which imitates the desktop's title bars, is not used: its plugin for GNOME loads GTK 3 into the program,
+/// and it reads the connection on a thread of its caller.
 final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private let options: BackgroundOptions
   private var xdgSurface: WaylandProxy?
@@ -16,24 +16,29 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private var bar: WaylandTitleBar?
   private var barInput = WaylandInput { _ in }
   private var barQueue: WindowEventQueue<WindowEvent>?
-  /// What it is when it is nothing else, in units.
+  /// The window's size when it is neither maximised, nor fullscreen, nor tiled, in units.
   private var normalSize: PictureSize
+  /// The states of the xdg_toplevel that the compositor has sent last.
   private var states: Set<UInt32> = []
-  /// Whether the compositor has shown it on the whole screen last.
+  /// Whether the compositor's last states said that the window is fullscreen.
   private var wasFullscreen = false
   private var token: WaylandProxy?
   private var watch: WaylandFrameWatch?
   private var isFrameMissing = false
   private var lastBarPress: UInt32?
 
-  // Of xdg_toplevel.
+  // The numbers of states in xdg_toplevel.
   private static let (maximized, fullscreen, activated, suspended): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 4, 9)
 
+  /// Creates a window that is hidden until ``show()``.
+  ///
   /// - Parameters:
-  ///   - display: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
-  ///   - size: in units.
-  ///   - handler: is told what happens to the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - display: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - options: when the window counts as being in the background.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached or has no
+  ///   xdg-shell.
   init(
     display: String? = nil, size: PictureSize, _ options: BackgroundOptions,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
@@ -70,7 +75,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     token = WaylandActivation.show(surface.surface, connection)
   }
 
-  /// What was asked for last, here or by the compositor's own key.
+  /// The state that was requested last, by ``setFullscreen(_:)`` or by the user through the compositor.
   private(set) var isFullscreen = false
 
   func setFullscreen(_ isFullscreen: Bool) {
@@ -84,7 +89,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     if isFullscreen { toplevel?.send(11, .object(nil)) } else { toplevel?.send(12) }
   }
 
-  // MARK: - Its role
+  // MARK: - The toplevel
 
   private func makeToplevel(_ surface: WaylandSurface) {
     let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
@@ -110,7 +115,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     toplevel.send(8, .int(160), .int(90))
     globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
     isDecorated.withLock { $0 = false }
-    // 2 is the compositor's. It says what it does before the window has its size.
+    // xdg-decoration: mode 2 asks the compositor to draw the border. Its answer comes before the window's first size.
     decoration = globals.decorationManager?.make(
       .decoration, 1, .new, .object(toplevel.pointer),
       handler: { [isDecorated] _, arguments in
@@ -135,7 +140,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     let barHeight = hasBar ? WaylandTitleBar.height : 0
     guard let offered else { return normalSize }
     let size = PictureSize(width: offered.width, height: max(1, offered.height - barHeight))
-    // Neither maximised, nor fullscreen, nor at an edge.
+    // The states 5 to 8 say that the window is tiled at an edge.
     if self.states.isDisjoint(with: [Self.maximized, Self.fullscreen, 5, 6, 7, 8]) { normalSize = size }
     return size
   }
@@ -159,11 +164,12 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   }
 
   override func didEnterStates(_ states: [UInt32]) {
-    // The compositor's own key changes it, too. While what was asked for is on its way, nothing changes.
+    // The user changes the state through the compositor, too. A report that only repeats the last state is ignored,
+    // because a request of the program may still be on its way.
     let isFull = self.states.contains(Self.fullscreen)
     if isFull != wasFullscreen { isFullscreen = isFull }
     wasFullscreen = isFull
-    // Above the tiles, which are there now.
+    // The pixel that is watched is created only now, so that it is above the tiles.
     if isBackgroundWatched { watchFrames() }
     tell(.stateChanged)
   }
@@ -220,7 +226,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
       case .corner(let isLeft) = WindowGrip(x: place.x / scale, y: place.y / scale, size: units),
       let action = globals.lastAction
     {
-      // Edges: top 1, bottom 2, left 4, right 8.
+      // xdg_toplevel.resize_edge: top 1, bottom 2, left 4, right 8.
       let isTop = place.y / scale < Double(units.height) / 2
       toplevel?.send(
         6, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
@@ -247,7 +253,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     }
   }
 
-  /// Compositors say by a state that a window is suspended late, if at all; by its frames it is seen at once.
+  /// Watches whether the compositor requests frames from the window. The state "suspended" of xdg_toplevel comes late,
+  /// and not from all compositors.
   private func watchFrames() {
     guard watch == nil, isConfigured, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
     else {

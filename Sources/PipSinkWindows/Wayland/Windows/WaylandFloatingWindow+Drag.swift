@@ -1,7 +1,8 @@
 import CWindows
 import PipSink
 
-/// How the window is dragged: by its margins on a layer, by the compositor elsewhere.
+/// Dragging the window. A layer-shell surface is moved by changing its margins; other windows are moved by the
+/// compositor.
 extension WaylandFloatingWindow {
   func beginDrag(_ grip: WindowGrip, at place: WindowEvent.Place) -> Bool {
     guard role == .layer else {
@@ -13,22 +14,23 @@ extension WaylandFloatingWindow {
     return true
   }
 
-  /// Begins where the pointer has come some way, as the compositor takes the pointer: two clicks would be none.
+  /// Lets the compositor drag the window once the pointer has moved far enough. The compositor takes the pointer away,
+  /// so a double click would not be noticed if the drag began with the press.
   private func beginCompositorsDrag(from grip: WindowGrip, _ start: WindowEvent.Place, to place: WindowEvent.Place) {
     guard (inUnits(place) - inUnits(start)).length >= Self.dragThreshold else { return }
     beginCompositorsDrag(grip, at: start)
-    // The compositor tells nothing of the button's release.
+    // The compositor does not report the button's release.
     tell(.released(button: 1, place))
   }
 
   private func beginCompositorsDrag(_ grip: WindowGrip, at place: WindowEvent.Place) {
     guard let action = globals.lastAction, action.surface == surface?.surface.pointer, let shellObject else { return }
-    // Both interfaces have both requests, at different places.
+    // The requests move and resize have different numbers in xx_pip and xdg_toplevel.
     let (move, resize): (UInt32, UInt32) = role == .pip ? (4, 5) : (5, 6)
     switch grip {
     case .middle: shellObject.send(move, .object(action.seat.pointer), .uint(action.serial))
     case .corner(let isLeft):
-      // Edges: top 1, bottom 2, left 4, right 8.
+      // Edges in both protocols: top 1, bottom 2, left 4, right 8.
       let isTop = inUnits(place).y < Double(units.height) / 2
       shellObject.send(
         resize, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
@@ -54,19 +56,19 @@ extension WaylandFloatingWindow {
     pressed = nil
     guard let drag else { return (0, 0) }
     defer { self.drag = nil }
-    // A drag that ends before it is known what places mean ends before the compositor has shown the window elsewhere.
+    // As long as the meaning of positions is not known, the compositor has not shown the window elsewhere.
     guard drag.reading.origin != nil else { return drag.reading.distanceBeforeMoving(at: inUnits(place)).nearest }
     let now = shift(in: drag)
     return (Int(now.x), Int(now.y))
   }
 
-  /// How far the window has been moved.
+  /// How far the window has been moved since the drag began, in units.
   private func shift(in drag: Drag) -> DragReading.Vector {
     guard let frame else { return .zero }
     return DragReading.Vector(x: Double(frame.x - drag.start.x), y: Double(frame.y - drag.start.y))
   }
 
-  /// When the window has been moved for the first time, the reading is told when the compositor shows it there.
+  /// After the window was moved for the first time in a drag, asks the compositor to say when it has shown that.
   func awaitShown() {
     guard let drag, drag.reading.origin == nil, drag.probe == nil, shift(in: drag) != .zero, let surface,
       let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
@@ -77,10 +79,10 @@ extension WaylandFloatingWindow {
     flush()
   }
 
-  /// The compositor has shown the window.
+  /// Called when the compositor has shown the window.
   func noteProbe() {
     guard let drag, let probe = drag.probe, drag.reading.origin == nil else { return }
-    // A new size takes effect after the compositor has agreed to it.
+    // A new size takes effect only after the compositor has agreed to it, so the question is repeated until then.
     if units == wantedSize { return self.drag?.reading.noteShown() ?? () }
     probe.ask { [signals] in signals.append(.probed) }
     flush()

@@ -1,55 +1,65 @@
 import CWindows
 import PipSink
 
-/// A picture-in-picture window on Wayland: on layer-shell's overlay layer, as the compositor's own kind of such windows
-/// (xx-pip), or an ordinary window.
+/// A picture-in-picture window on Wayland. It is a surface on layer-shell's overlay layer, a picture-in-picture window
+/// of the compositor's (xx-pip), or an ordinary window (xdg-shell).
 final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
+  /// The protocol that gives the window's surface its role.
   enum Role {
+    /// A surface on layer-shell's overlay layer (zwlr_layer_surface_v1).
     case layer
+    /// A picture-in-picture window of the compositor's (xx_pip_v1).
     case pip
+    /// An ordinary window (xdg_toplevel).
     case toplevel
   }
 
   let role: Role
+  /// The zwlr_layer_surface_v1.
   private var layer: WaylandProxy?
   private var xdgSurface: WaylandProxy?
-  /// The xdg_toplevel or the xx_pip.
+  /// The xdg_toplevel or the xx_pip_v1.
   private(set) var shellObject: WaylandProxy?
   private var decoration: WaylandProxy?
   private var place = WindowPlace(x: 0, y: 0)
-  /// What it was asked for, in units.
+  /// The last size that was requested, in units.
   private(set) var wantedSize: PictureSize
   private var aspectRatio: Double?
-  /// Whether it is to be shown.
+  /// Whether the window should be shown.
   private var isWanted = false
-  /// A layer without a monitor waits for one.
+  /// Whether a layer waits for a monitor, because there is none.
   private var isWaiting = false
-  /// A layer's monitor.
+  /// The monitor of a layer.
   private var home: WaylandOutput?
-  /// Asked when the compositor has closed the layer.
+  /// The callback that is awaited after the compositor has closed the layer.
   private var question: WaylandProxy?
+  /// Whether a layer accepts keys.
   private var takesKeys = false
   var drag: Drag?
-  /// On roles that the compositor drags: what may become a drag.
+  /// Where a button was pressed, for roles whose windows the compositor drags. It may become a drag.
   var pressed: (grip: WindowGrip, place: WindowEvent.Place)?
-  /// In units.
+  /// How far the pointer moves before the compositor drags the window, in units.
   static let dragThreshold = 4.0
 
+  /// A drag of a layer.
   struct Drag {
-    /// The window's frame when it began.
+    /// The window's rectangle when the drag began, in units.
     let start: PictureRect
     var reading: DragReading
     var probe: WaylandFrameProbe?
   }
 
-  /// What the compositor's coordinates count from, once a drag has shown it.
+  /// What the compositor measures the pointer's positions from, once a drag has found it out.
   static var dragOrigin: DragReading.Origin?
 
+  /// Creates a window that is hidden until ``show()``.
+  ///
   /// - Parameters:
-  ///   - display: the compositor's socket, as in WAYLAND_DISPLAY; nil for that of the environment.
-  ///   - size: in units.
-  ///   - handler: is told what happens to the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - role: the protocol that is used.
+  ///   - display: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
   init(
     _ role: Role, display: String? = nil, size: PictureSize,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
@@ -63,7 +73,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   isolated deinit { takeAway() }
 
-  /// Whether the compositor has what a role needs.
+  /// Whether the compositor supports the protocols that a role needs.
   static func isPossible(_ role: Role, _ globals: WaylandGlobals) -> Bool {
     switch role {
     case .layer: globals.layerShell != nil
@@ -80,7 +90,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     }
   }
 
-  /// No client is told; but a layer without a monitor cannot be seen.
+  /// Whether a layer has no monitor and so is not visible. Wayland does not tell clients whether a window is minimised.
   var isMinimized: Bool { isWaiting }
 
   var isComposited: Bool { globals.alphaModifier != nil }
@@ -99,6 +109,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     appear()
   }
 
+  /// Creates the window's surface with its role, if the window should be shown and has none.
   private func appear() {
     guard isWanted, surface == nil else { return }
     setWaiting(role == .layer && globals.outputs.isEmpty)
@@ -115,10 +126,13 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     takeAway()
   }
 
-  /// Keys come while the pointer is on the window, after a click or before one, as the compositor has it. Sway 1.7
-  /// gives a layer that takes keys on demand all of them at once, and one that has just appeared may not have them.
+  /// Sets whether the window accepts keys, which it does while the pointer is on it. The compositor decides whether it
+  /// gets them at once or after a click.
+  ///
+  /// It does not accept them all the time, because sway 1.7 gives such a layer the keyboard as soon as it appears, and
+  /// a window that has just appeared must not take the focus.
   private func setTakesKeys(_ takesKeys: Bool) {
-    // Before version 4 there was only all of the keyboard.
+    // Before version 4 of layer-shell, a layer could only have the keyboard exclusively.
     guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
     self.takesKeys = takesKeys
     layer.send(4, .uint(takesKeys ? 2 : 0))
@@ -142,7 +156,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   private func makeLayer(_ surface: WaylandSurface) {
-    // The numbers of layers: background, bottom, top, overlay.
+    // Layer 3 is the overlay, after background, bottom and top.
     layer = globals.layerShell?.make(
       .layerSurface, 0, .new, .object(surface.surface.pointer), .object(home?.proxy?.pointer), .uint(3),
       .text(WindowIdentity.role),
@@ -193,11 +207,12 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     shellObject.send(3, .text(WindowIdentity.programName))
     setMinimum()
     globals.tagManager?.send(1, .object(shellObject.pointer), .text("pip"))
-    // The window draws its own borders: none.
+    // xdg-decoration: mode 1 says that the client draws the border. This window has none.
     decoration = globals.decorationManager?.make(.decoration, 1, .new, .object(shellObject.pointer))
     decoration?.send(1, .uint(1))
   }
 
+  /// Tells the compositor the smallest size of an ordinary window.
   private func setMinimum() {
     let width = WindowPlacement.minimumWidth
     let height = aspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
@@ -214,7 +229,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
     guard let offered, role != .layer else { return offered ?? wantedSize }
-    // Resized by the user it keeps its shape; made to fill something, it does not.
+    // The window keeps its aspect ratio while the user resizes it (state 3), but not when it is maximised or tiled.
     guard states.contains(3), let aspectRatio else { return offered }
     return PictureSize(
       width: offered.width, height: WindowPlacement.height(ofWidth: offered.width, aspectRatio))
@@ -224,7 +239,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   override var chosenOutput: WaylandOutput? { home }
 
-  /// Those that a layer can be on. No client is told which one is the primary one.
+  /// The monitors that a layer can be on. Wayland does not tell clients which one is the primary monitor.
   var monitors: [WindowMonitor] {
     guard role == .layer else { return [] }
     return globals.outputs.compactMap { output in
@@ -232,7 +247,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     }
   }
 
-  /// A layer stays on the monitor that it is made on, so that another one is made.
+  /// Chooses a layer's monitor. A layer cannot move to another monitor, so it is destroyed, and created again when it
+  /// is shown there.
   func go(to monitor: WindowMonitor) {
     let known = globals.outputs
     guard role == .layer, let output = known.first(where: { $0.name == monitor.name }), output !== home else { return }
@@ -241,13 +257,15 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     takeAway()
   }
 
+  /// Ends a drag because the layer is destroyed.
   private func loseDrag() {
     guard drag != nil else { return }
     drag = nil
     tell(.dragLost)
   }
 
-  /// A compositor closes the layers of a monitor that goes, and may say which monitors there are after that.
+  /// Called when the compositor has closed the window. It closes the layers of a monitor that is disconnected, and may
+  /// report the change of monitors only afterwards. So the window waits for an answer before it decides.
   override func didClose() {
     guard role == .layer else { return lose() }
     loseDrag()
@@ -259,7 +277,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   override func didSettle() {
     question = nil
     guard isWanted, surface == nil, !isBroken else { return }
-    // Whoever closes a layer on a monitor that is there wants it closed.
+    // A layer that was closed although its monitor still exists was closed on purpose.
     let known = globals.outputs
     if home.map({ home in known.contains { $0 === home } }) ?? !known.isEmpty { return lose() }
     home = nil
@@ -273,9 +291,9 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     tell(.stateChanged)
   }
 
-  // MARK: - Place, in units
+  // MARK: - Place
 
-  /// A layer counts from the corner of what panels leave free, whose size no client is told.
+  /// The layer's monitor. Layers are positioned in the work area, but Wayland does not tell clients how large that is.
   var workArea: PictureRect {
     (home ?? globals.outputs.first)?.area ?? PictureRect(x: 0, y: 0, width: 1280, height: 720)
   }
@@ -297,7 +315,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   func snap(to place: WindowPlace, size: PictureSize) {
     let isNew = self.place != place
     self.place = place
-    // It may be on another monitor now.
+    // The layer has been destroyed because it goes to another monitor.
     if isWanted, surface == nil { return appear() }
     guard isNew else { return }
     applyPlace()
@@ -312,7 +330,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   private func applyPlace() {
     guard let layer else { return }
-    // Edges: top 1, bottom 2, left 4, right 8; margins: top, right, bottom, left.
+    // zwlr_layer_surface_v1: the anchors are top 1, bottom 2, left 4 and right 8; the margins are in the order top,
+    // right, bottom, left.
     layer.send(1, .uint((place.isTop ? 1 : 2) | (place.isLeft ? 4 : 8)))
     layer.send(
       3, .int(place.isTop ? place.vertical : 0), .int(place.isLeft ? 0 : place.horizontal),

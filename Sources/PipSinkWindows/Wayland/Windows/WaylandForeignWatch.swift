@@ -1,6 +1,6 @@
 import PipSink
 
-/// Tells whether a compositor shows a window of another toolkit's, by the frames of a single transparent pixel over it.
+/// Watches whether the compositor shows a toolkit's window, by the frame events of a transparent pixel over the window.
 @MainActor
 package final class WaylandForeignWatch {
   private let connection: WaylandForeignConnection
@@ -8,11 +8,14 @@ package final class WaylandForeignWatch {
   private let commit: @MainActor () -> Void
   private let watch: WaylandFrameWatch
 
+  /// Starts watching a window.
+  ///
   /// - Parameters:
-  ///   - surface: the window's wl_surface, which has to live as long as this.
-  ///   - commit: has the toolkit commit the surface, whose next commit shows the pixel.
-  ///   - changed: called when frames begin or end to be missing.
-  /// - Returns: nil when libwayland has no memory.
+  ///   - connection: the toolkit's connection.
+  ///   - surface: the window's wl_surface, which must exist as long as this object.
+  ///   - commit: makes the toolkit commit the surface, which adds the pixel to it.
+  ///   - changed: called when the compositor stops or resumes showing the window.
+  /// - Returns: nil when libwayland cannot allocate memory.
   package init?(
     _ connection: WaylandForeignConnection, surface: OpaquePointer, commit: @escaping @MainActor () -> Void,
     changed: @escaping @MainActor @Sendable (_ isFrameMissing: Bool) -> Void
@@ -29,7 +32,8 @@ package final class WaylandForeignWatch {
     watch.end()
   }
 
-  /// Compositors may say nothing of the frames of what an opaque picture hides.
+  /// Puts the pixel on top of the window again. Compositors may send no frame events to a pixel that an opaque picture
+  /// covers.
   private func raise() {
     guard let probe = WaylandFrameProbe(connection.globals, over: surface) else { return }
     watch.replaceProbe(probe)

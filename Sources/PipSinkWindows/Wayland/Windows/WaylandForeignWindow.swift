@@ -1,26 +1,27 @@
 import PipSink
 
-/// Places for pictures in a Wayland surface of another toolkit's.
+/// Creates tiles in a toolkit's Wayland surface. Each tile is a subsurface.
 package final class WaylandForeignWindow: WindowTileMaker {
   private let connection: WaylandForeignConnection
   private let surface: OpaquePointer
   private var tiles: [WaylandTile] = []
 
   /// - Parameters:
-  ///   - connection: the toolkit's.
-  ///   - surface: a wl_surface of it, which has to live until ``leave()``.
+  ///   - connection: the toolkit's connection.
+  ///   - surface: the window's wl_surface on this connection. It must exist until ``leave()`` has returned.
   package init(_ connection: WaylandForeignConnection, surface: OpaquePointer) {
     (self.connection, self.surface) = (connection, surface)
   }
 
   isolated deinit { leave() }
 
-  /// Pixels for each unit.
+  /// The number of pixels in a unit.
   package var scale = 1.0 {
     didSet { for tile in tiles { tile.setScale(scale) } }
   }
 
-  /// Where the window's place begins in the surface, in units. What is shown follows with the surface's next commit.
+  /// The position of the tiles' area in the surface, in units. Tiles that are shown follow with the surface's next
+  /// commit.
   package var origin: (x: Int, y: Int) = (0, 0) {
     didSet {
       guard origin != oldValue else { return }
@@ -31,8 +32,10 @@ package final class WaylandForeignWindow: WindowTileMaker {
     }
   }
 
+  /// Whether the compositor has gone.
   package var isBroken: Bool { connection.isLost }
 
+  /// Creates a tile as a subsurface. The toolkit's next commit of the surface adds it to the window.
   package func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
     guard let globals = WaylandTile.Globals(connection.globals) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
@@ -46,14 +49,16 @@ package final class WaylandForeignWindow: WindowTileMaker {
     return tile
   }
 
+  /// Removes a tile from the surface.
   package func remove(_ tile: any WindowTile) {
     tile.leaveWindow()
     tiles.removeAll { $0 === tile }
   }
 
+  /// Sends all pending requests to the compositor.
   package func flush() { connection.loop.flush() }
 
-  /// Uses the surface no more.
+  /// Stops using the surface.
   package func leave() {
     for tile in tiles { tile.leaveWindow() }
     tiles = []

@@ -1,19 +1,23 @@
 import CWindows
 import PipSink
 
-/// Asks a compositor whether it shows a window, by the frame of a single transparent pixel that lies over it.
+/// Finds out whether the compositor shows a window, by the frame events of a transparent pixel over the window
+/// (wl_surface.frame).
 ///
-/// The pixel lies above all pictures in the window, since compositors may say nothing of the frames of what opaque ones
-/// hide.
+/// The pixel is above all pictures in the window, because compositors may send no frame events to surfaces that opaque
+/// ones cover.
 final class WaylandFrameProbe: Sendable {
   private let surface: WaylandProxy
   private let subsurface: WaylandProxy
   private let pixel: WaylandImage
   private let callback = Locked<WaylandProxy?>(nil)
 
-  /// It is on top of the window's surfaces that are there now.
+  /// Creates the pixel on top of the surfaces that the window has now.
   ///
-  /// - Parameter parent: the window's wl_surface, whose next commit shows the pixel.
+  /// - Parameters:
+  ///   - globals: the compositor's objects.
+  ///   - parent: the window's wl_surface. Its next commit adds the pixel to the window.
+  /// - Returns: nil when libwayland or the system cannot allocate memory.
   init?(_ globals: WaylandGlobals, over parent: OpaquePointer) {
     guard let compositor = globals.compositor, let memory = globals.sharedMemory,
       let pixel = WaylandImage(memory, size: PictureSize(width: 1, height: 1), isOpaque: false),
@@ -36,8 +40,10 @@ final class WaylandFrameProbe: Sendable {
     surface.destroy()
   }
 
-  /// - Parameter shown: called on the connection's thread when the compositor has shown the pixel. It may take its
-  ///   time; a second question before that is none.
+  /// Asks the compositor to say when it has shown the pixel. A second call before the answer has no effect.
+  ///
+  /// - Parameter shown: called on the connection's thread once the compositor has shown the pixel. It is not called
+  ///   while the window is not visible.
   func ask(_ shown: @escaping @Sendable () -> Void) {
     callback.withLock { callback in
       guard callback == nil else { return }
@@ -51,38 +57,44 @@ final class WaylandFrameProbe: Sendable {
   }
 }
 
-/// Tells by the frames of a window whether its compositor shows it: one that does asks for them again and again.
+/// Watches whether the compositor shows a window, by the window's frame events.
 ///
-/// A video that plays has frames by itself. While there are none, one of a single pixel is asked for; where that does
-/// not come either, nobody can see the window until it does.
+/// A video that plays has frame events anyway. While there are none, a frame event of the ``WaylandFrameProbe`` is
+/// requested. If that does not come either, the window is not visible until it comes.
 ///
-/// Its state is the connection's thread's, which its closures are called on.
+/// Its closures are called on the connection's thread.
 final class WaylandFrameWatch: Sendable {
   private struct State {
     var probe: WaylandFrameProbe?
-    /// Whether the compositor has read what the probe has asked.
+    /// The callback that says that the compositor has read the probe's request.
     var question: WaylandProxy?
     var last = MonotonicTime.now
     var isMissing = false
     var isOver = false
   }
 
-  /// How long there may be no frame before one is asked for, and how long the answer may take from the moment when the
-  /// compositor has read the question: one that is busy shows nothing meanwhile, and reads nothing either.
+  /// The time without a frame event after which the probe is asked, and the time that its answer may take once the
+  /// compositor has read the request. A compositor that is busy does not read requests, so the second time does not
+  /// run.
   private static let (pause, patience) = (Duration.milliseconds(50), Duration.milliseconds(75))
 
   private let loop: WaylandEventLoop
   private let state: Locked<State>
   private let changed: @Sendable (_ isMissing: Bool) -> Void
 
-  /// - Parameter changed: called when frames begin or end to be missing.
+  /// Starts watching.
+  ///
+  /// - Parameters:
+  ///   - loop: the connection's event loop.
+  ///   - probe: the pixel over the window.
+  ///   - changed: called when the compositor stops or resumes showing the window.
   init(_ loop: WaylandEventLoop, _ probe: WaylandFrameProbe, changed: @escaping @Sendable (_ isMissing: Bool) -> Void) {
     (self.loop, self.changed) = (loop, changed)
     state = Locked(State(probe: probe))
     look(in: Self.pause)
   }
 
-  /// Nothing is asked any more. From any thread, before the window's surface goes.
+  /// Stops watching. It can be called on any thread, before the window's surface is destroyed.
   func end() {
     let (probe, question) = state.withLock { state in
       defer { (state.isOver, state.probe, state.question) = (true, nil, nil) }
@@ -92,7 +104,8 @@ final class WaylandFrameWatch: Sendable {
     withExtendedLifetime(probe) {}
   }
 
-  /// Goes on with a probe that lies above what has come to the window since it was made. From any thread.
+  /// Continues with a new probe, which is above the surfaces that the window has got in the meantime. It can be called
+  /// on any thread.
   func replaceProbe(_ probe: WaylandFrameProbe) {
     let old = state.withLock { state -> WaylandFrameProbe? in
       guard !state.isOver else { return nil }
@@ -100,13 +113,13 @@ final class WaylandFrameWatch: Sendable {
       return state.probe
     }
     guard old != nil else { return }
-    // What the old one was asked is not answered any more.
+    // The old probe will not answer any more.
     probe.ask { [weak self] in self?.noteFrame() }
     loop.flush()
     look(in: Self.pause)
   }
 
-  /// There was a frame of the window.
+  /// Records a frame event of the window.
   func noteFrame() {
     let (wasMissing, isOver) = state.withLock { state in
       defer { (state.last, state.isMissing) = (.now, false) }
@@ -116,11 +129,12 @@ final class WaylandFrameWatch: Sendable {
     if wasMissing { changed(false) }
   }
 
-  /// Each frame puts it off, so that a video that plays wakes nobody.
+  /// Asks the probe after some time. Each frame event postpones that, so a video that plays causes no additional work.
   private func look(in delay: Duration) {
     loop.perform(after: delay, insteadOf: ObjectIdentifier(self)) { [weak self] in self?.look() }
   }
 
+  /// Asks the probe, and asks the compositor to say when it has read that.
   private func look() {
     let (probe, last) = state.withLock { ($0.isOver ? nil : $0.probe, $0.last) }
     guard let probe else { return }
@@ -134,7 +148,7 @@ final class WaylandFrameWatch: Sendable {
     loop.flush()
   }
 
-  /// The compositor has read the question.
+  /// Called when the compositor has read the probe's request.
   private func wait(since last: MonotonicTime) {
     let isAnswered = state.withLock { state in
       state.question = nil
@@ -144,7 +158,7 @@ final class WaylandFrameWatch: Sendable {
     loop.perform(after: Self.patience, insteadOf: ObjectIdentifier(self)) { [weak self] in self?.judge(last) }
   }
 
-  /// While frames are missing the next one says so by itself.
+  /// Reports that frames are missing, if none has come since `last`. The next frame event reports their return.
   private func judge(_ last: MonotonicTime) {
     let isNew = state.withLock { state in
       guard !state.isOver, state.last == last, !state.isMissing else { return false }

@@ -1,18 +1,20 @@
 import CWindows
 import PipSink
 
-/// A window's title with its buttons, drawn by us where the compositor draws none, as GNOME's does not. It lies above
-/// the window's own surface.
+/// A title bar with buttons, for compositors that draw none, such as GNOME's. It is a subsurface above the upper edge
+/// of the window's surface.
 @MainActor
 final class WaylandTitleBar {
+  /// The parts of the title bar.
   enum Part: CaseIterable, Sendable {
+    /// Everything except the buttons.
     case title
     case minimise
     case maximise
     case close
   }
 
-  /// In units.
+  /// The title bar's height, in units.
   static let height = 32
   private static let buttonWidth = 40
 
@@ -25,6 +27,7 @@ final class WaylandTitleBar {
   private(set) var width = 0
   private(set) var hovered: Part?
 
+  /// Everything that the title bar's image depends on.
   private struct Look: Equatable {
     let width: Int
     let scale: Double
@@ -33,8 +36,10 @@ final class WaylandTitleBar {
   }
 
   /// - Parameters:
-  ///   - parent: the window's surface, whose next commit shows it.
-  ///   - input: gets what the user does on it.
+  ///   - globals: the compositor's objects.
+  ///   - parent: the window's surface. Its next commit adds the title bar.
+  ///   - input: gets the user's input on the title bar.
+  /// - Returns: nil when the compositor has gone or libwayland cannot allocate memory.
   init?(_ globals: WaylandGlobals, over parent: WaylandProxy, input: WaylandInput) {
     guard let surface = globals.compositor?.make(.surface, 0, .new),
       let subsurface = globals.subcompositor?.make(
@@ -52,7 +57,7 @@ final class WaylandTitleBar {
     for object in [viewport, subsurface, surface] { object?.destroy() }
   }
 
-  /// What is at a place, in units.
+  /// Returns the part at a position in the title bar, in units.
   func part(x: Double, y: Double) -> Part {
     let fromRight = (Double(width) - x) / Double(Self.buttonWidth)
     switch fromRight {
@@ -64,7 +69,13 @@ final class WaylandTitleBar {
     }
   }
 
-  /// - Parameter isActive: whether the window has the focus.
+  /// Draws the title bar, if it would look different from before.
+  ///
+  /// - Parameters:
+  ///   - width: the window's width, in units.
+  ///   - scale: the number of pixels in a unit.
+  ///   - hovered: the part that the pointer is on; nil for none.
+  ///   - isActive: whether the window has the focus.
   func draw(width: Int, scale: Double, hovered: Part?, isActive: Bool) {
     let look = Look(width: width, scale: scale, hovered: hovered, isActive: isActive)
     guard look != shown, width > 0, let memory = globals.sharedMemory else { return }

@@ -1,30 +1,35 @@
 import CWindows
 import PipSink
 
-/// A window of our own on a Wayland compositor: what windows of all roles have in common.
+/// One of PipSink's windows on a Wayland compositor: what windows of all roles have in common.
 ///
-/// All of it happens on the main actor. What the compositor says comes from the connection's thread, in its order.
+/// Everything happens on the main actor. The compositor's events are passed on from the connection's thread, in their
+/// order.
 @MainActor
 class WaylandWindow: NativeWindow {
-  /// What the compositor says, as the connection's thread passes it on.
+  /// An event of the compositor, as the connection's thread passes it on.
   enum Signal: Sendable {
     case event(WindowEvent)
-    /// The window is to have a size, in units, or any where that is nil; `states` are those of xdg_toplevel.
+    /// The compositor has chosen a size for the window, in units, or leaves it to the window where that is nil. The
+    /// states are those of xdg_toplevel.
     case configured(serial: UInt32, PictureSize?, states: [UInt32])
+    /// The compositor prefers another scale.
     case scale(Double)
-    /// The window is on a monitor, or not any more; with the address of its wl_output.
+    /// The window has entered or left a monitor, which is given by the address of its wl_output.
     case output(UInt, isOn: Bool)
+    /// The monitors have changed.
     case outputsChanged
+    /// The compositor has shown the window, as a ``WaylandFrameProbe`` was asked to find out.
     case probed
-    /// The compositor shows the window no more.
+    /// The compositor has closed the window.
     case closed
-    /// The compositor has said all that it had to say after ``closed``.
+    /// The compositor has sent all events that follow ``closed``.
     case settled
-    /// About one of the surfaces that the window has had, by their numbers.
+    /// The signal is about one of the surfaces that the window has had, which are numbered.
     indirect case of(surface: Int, Signal)
   }
 
-  /// Passes on what the compositor says of one surface: when another has taken its place, it means nothing any more.
+  /// Passes on the signals about one surface. They are ignored once the window has another surface.
   struct SurfaceSignals: Sendable {
     fileprivate let queue: WindowEventQueue<Signal>
     fileprivate let number: Int
@@ -34,21 +39,22 @@ class WaylandWindow: NativeWindow {
 
   let connection: WaylandConnection
   var globals: WaylandGlobals { connection.globals }
-  /// Gets what the compositor says.
+  /// Passes signals on to the main actor.
   private(set) var queue: WindowEventQueue<Signal>
-  /// nil while the window is hidden.
+  /// The window's surface, or nil while the window is hidden.
   private(set) var surface: WaylandSurface?
-  /// How many there have been.
+  /// The number of surfaces that the window has had.
   private var surfaceCount = 0
-  /// Of the surface that is there now.
+  /// Passes on the signals about the current surface.
   var signals: SurfaceSignals { SurfaceSignals(queue: queue, number: surfaceCount) }
-  /// In units: what the window has, or will have when it is shown.
+  /// The size in units that the window has, or will have when it is shown.
   private(set) var units: PictureSize
   private(set) var scale: Double
   private(set) var size = PictureSize(width: 0, height: 0)
   private let handler: @MainActor @Sendable (WindowEvent) -> Void
   private var input = WaylandInput { _ in }
   private(set) var tiles: [WaylandTile] = []
+  /// The addresses of the wl_outputs that the window is on, in the order in which it entered them.
   private var outputs: [UInt] = []
   private var preferredScale: Double?
   private var isClosed = false
@@ -56,9 +62,12 @@ class WaylandWindow: NativeWindow {
   private(set) var isConfigured = false
   private var opacity = UInt32.max
 
+  /// Creates a window without a surface.
+  ///
   /// - Parameters:
-  ///   - size: in units.
-  ///   - handler: is told what happens to the window.
+  ///   - connection: the connection to the compositor.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
   init(
     _ connection: WaylandConnection, size: PictureSize, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) {
@@ -85,7 +94,7 @@ class WaylandWindow: NativeWindow {
 
   var isBroken: Bool { isClosed || connection.loop.isLost }
 
-  /// The desktop's settings are not asked for.
+  /// Whether the user wants animations.
   var animates: Bool { DesktopSettings.wantsAnimations }
 
   func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
@@ -108,7 +117,7 @@ class WaylandWindow: NativeWindow {
 
   // MARK: - For the roles
 
-  /// Makes a surface, to which the caller gives a role.
+  /// Creates the window's surface, to which the caller gives a role.
   func makeSurface() -> WaylandSurface? {
     guard surface == nil else { return surface }
     surfaceCount += 1
@@ -121,44 +130,49 @@ class WaylandWindow: NativeWindow {
     return made
   }
 
-  /// Puts the tiles over the surface. Not before the compositor knows the surface with its role: sway 1.7 hears nothing
-  /// of surfaces that lie over a layer before its first commit, and shows what they show when something else changes.
+  /// Attaches the tiles to the surface. This must not happen before the compositor knows the surface with its role:
+  /// sway 1.7 does not notice subsurfaces that were added to a layer before its first commit, and then updates them
+  /// only when something else changes.
   private func attachTiles() {
     guard let surface else { return }
     for tile in tiles { tile.attach(to: surface.surface.pointer) }
   }
 
-  /// Has the compositor answer with a size, once the surface has its role.
+  /// Asks the compositor for the window's size, once the surface has its role.
   func requestSize() { commit() }
 
-  /// Lets the objects go that give the surface its role; for subclasses.
+  /// Destroys the objects that give the surface its role. Subclasses override it.
   func destroyRole() {}
 
-  /// Tells the compositor that a size was heard of; for subclasses.
+  /// Tells the compositor that its choice of a size has been received. Subclasses override it.
   func acknowledge(_ serial: UInt32, _ size: PictureSize) {}
 
-  /// What the window's size is where the compositor leaves it to the window, or wants another one; for subclasses.
+  /// Returns the window's size in units, given the size that the compositor has chosen; nil when it leaves that to the
+  /// window. Subclasses override it.
   func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize { offered ?? units }
 
-  /// For subclasses.
+  /// Called for ``Signal/probed``. Subclasses override it.
   func didProbe() {}
 
-  /// The compositor shows the window no more; for subclasses that know why.
+  /// Called when the compositor has closed the window. Subclasses that know other reasons than the window's end
+  /// override it.
   func didClose() { lose() }
 
-  /// For subclasses.
+  /// Called for ``Signal/settled``. Subclasses override it.
   func didSettle() {}
 
-  /// There is no window any more.
+  /// Reports that the window has been destroyed.
   func lose() {
     isClosed = true
     handle(.lost)
   }
 
-  /// For subclasses.
+  /// Called when the compositor has sent a size with the window's states, after that has been applied. Subclasses
+  /// override it.
   func didEnterStates(_ states: [UInt32]) {}
 
-  /// Subclasses call it before they go, while they can still let go of their role.
+  /// Destroys the window's surface and its role. Subclasses call it when they are deinitialised, because the base class
+  /// can no longer call their ``destroyRole()`` then.
   func takeAway() {
     guard let surface else { return }
     for tile in tiles { tile.detach() }
@@ -169,6 +183,7 @@ class WaylandWindow: NativeWindow {
     flush()
   }
 
+  /// Sets the opacity of the surface and the tiles, from 0 to `UInt32.max`.
   func setSurfaceOpacity(_ opacity: UInt32) {
     self.opacity = opacity
     guard let surface else { return }
@@ -178,7 +193,7 @@ class WaylandWindow: NativeWindow {
     flush()
   }
 
-  /// Where the corners resize the window: a place there shows that.
+  /// Whether the corners resize the window, so that the pointer's image shows that there.
   var hasGrips = false { didSet { noteGrips() } }
 
   private func noteGrips() {
@@ -187,7 +202,7 @@ class WaylandWindow: NativeWindow {
     input.state.withLock { ($0.gripSize, $0.scale) = (grips, scale) }
   }
 
-  /// Takes a size that nobody else has a say in.
+  /// Sets the window's size in units, for roles where the compositor need not agree to it.
   func takeSize(_ size: PictureSize) {
     guard units != size else { return }
     units = size
@@ -195,11 +210,12 @@ class WaylandWindow: NativeWindow {
     applySize()
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
+  /// Reports an event to the window's owner.
   func tell(_ event: WindowEvent) { handler(event) }
 
-  /// For subclasses that look at events first.
+  /// Called with each event. Subclasses override it to handle events first.
   func handle(_ event: WindowEvent) { handler(event) }
 
   private func receive(_ signal: Signal) {
@@ -212,7 +228,7 @@ class WaylandWindow: NativeWindow {
       acknowledge(serial, units)
       isConfigured = true
       if !wasConfigured { attachTiles() }
-      // Some say the same several times.
+      // Some compositors send the same size several times.
       if units != old || !wasConfigured { applySize() } else { commit() }
       if !wasConfigured { handle(.exposed) }
       didEnterStates(states)
@@ -247,17 +263,17 @@ class WaylandWindow: NativeWindow {
     size = units.scaled(by: scale)
     noteGrips()
     surface?.setSize(units)
-    // Tiles get their places from this, and all of it is shown at once.
+    // The owner moves the tiles in response to this event, and the commit shows all of it at once.
     if size != old { handle(.resized(size)) }
     commit()
   }
 
   // MARK: - Scale and monitors
 
-  /// The monitor that the window comes to when it is shown; nil where that is the compositor's business.
+  /// The monitor on which the window will appear, or nil where the compositor chooses it.
   var chosenOutput: WaylandOutput? { nil }
 
-  /// The monitor that the window has come to last, of those that show a part of it.
+  /// The monitor that the window has entered last, of those that show a part of it.
   var monitor: WindowMonitor? {
     guard let last = outputs.last,
       let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
@@ -271,7 +287,7 @@ class WaylandWindow: NativeWindow {
     let own = known.filter { output in
       output.proxy.map { outputs.contains(UInt(bitPattern: $0.pointer)) } ?? false
     }
-    // The finest monitor's that it is on.
+    // The largest scale of the monitors that the window is on counts.
     return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
       .map { globals.viewporter == nil ? Double($0.wholeScale) : $0.scale }.max() ?? 1
   }
