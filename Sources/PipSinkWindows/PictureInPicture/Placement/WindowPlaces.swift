@@ -12,6 +12,7 @@ package struct WindowPlaces: Equatable, Sendable {
   /// The placements on single monitors, the latest first.
   private var monitors: [Entry] = []
 
+  /// The placement on one monitor.
   private struct Entry: Equatable {
     let name: String
     var placement: WindowPlacement

@@ -5,6 +5,7 @@ import PipSink
 package struct WindowStack<ID: Hashable> {
   private var windows: [(id: ID, place: Place?)] = []
 
+  /// Where an open window is.
   private struct Place {
     let placement: WindowPlacement
     let monitor: String?

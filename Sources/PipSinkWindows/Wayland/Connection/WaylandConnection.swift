@@ -10,6 +10,7 @@ final class WaylandConnection: Sendable {
   let globals: WaylandGlobals
   private let thread: WorkerThread?
 
+  /// A weak reference, so that a connection without windows is closed.
   private final class Weak {
     weak var connection: WaylandConnection?
   }

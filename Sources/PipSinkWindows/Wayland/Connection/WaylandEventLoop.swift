@@ -174,7 +174,8 @@ final class WaylandEventLoop: @unchecked Sendable {
 
   // MARK: - On the loop's thread
 
-  /// Reads and dispatches until ``end()``. Once the compositor has gone it does nothing but its work.
+  /// Reads and dispatches events until ``end()``. Once the compositor has gone, it only does the work that is given to
+  /// ``perform(_:)``.
   func run() {
     state.withLock { $0.thread = pthread_self() }
     while !state.withLock({ $0.mustEnd }) {

@@ -7,6 +7,7 @@ import PipSink
 ///
 /// It is used only on the connection's thread.
 final class WaylandCursor {
+  /// The images that windows use.
   enum Shape: Sendable {
     case arrow
     /// The arrows for the upper left and lower right corners.

@@ -22,6 +22,7 @@ final class WaylandImage: @unchecked Sendable {
   private let edge: WaylandProxy?
   private let use: Use
 
+  /// Which of the image's buffers are in use. The buffers' handlers keep it alive.
   private final class Use: Sendable {
     /// A bit for each buffer that the compositor may still read: 1 for the picture's, 2 for its edge's.
     let busy = Locked(UInt8(0))

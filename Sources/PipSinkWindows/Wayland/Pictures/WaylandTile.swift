@@ -11,6 +11,7 @@ import PipSink
 ///
 /// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
 final class WaylandTile: WindowTile {
+  /// The compositor's objects of a tile that is attached to a window.
   private struct Surface {
     /// The window's wl_surface.
     let parent: OpaquePointer

@@ -8,7 +8,7 @@ import PipSink
 /// answer or sent requests by calling XCB directly calls ``drain()`` or ``wake()`` afterwards, because XCB may have
 /// read events at the same time. ``X11Connection/answer(_:)`` and ``X11Connection/flush()`` do that themselves.
 ///
-/// `@unchecked Sendable`: constant but for what is behind the lock.
+/// `@unchecked Sendable`: everything that changes is behind a lock.
 final class X11EventLoop: @unchecked Sendable {
   private let connection: X11Connection
   /// Called with each event, which is valid only during the call, or with nil when the server has gone. It returns

@@ -23,6 +23,7 @@ struct XSettings: Equatable {
     self.numbers = numbers
   }
 
+  /// Reads numbers and texts from bytes, one after the other.
   private struct Reader {
     private let bytes: [UInt8]
     private var position = 0

@@ -29,6 +29,7 @@ final class X11Tile: WindowTile {
     var needsDisplay: (@Sendable () -> Void)?
   }
 
+  /// What is needed for drawing pictures.
   private struct Drawing: ~Copyable {
     /// The images, the one that was sent last first. `isBusy` says whether the server may still read it.
     var images: [(image: SharedMemoryImage, isBusy: Bool)] = []

@@ -5,6 +5,7 @@ import PipSink
 ///
 /// The connection's thread calls ``note(_:)``. Tiles are added and removed on the main actor.
 final class X11TileWindows: Sendable {
+  /// A tile, which is not kept alive, and its window.
   private final class Entry: Sendable {
     let window: UInt32
     private let tile: Locked<WeakTile>

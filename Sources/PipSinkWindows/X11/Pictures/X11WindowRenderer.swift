@@ -22,6 +22,7 @@ public final class X11WindowRenderer: VideoRenderer {
   private let events: X11EventLoop
   private let thread: WorkerThread?
 
+  /// What is known about the window. It is changed by the events' thread and by the window's owner.
   private struct Geometry {
     /// The window's size, in pixels.
     var windowSize: PictureSize?
@@ -38,6 +39,7 @@ public final class X11WindowRenderer: VideoRenderer {
     var whole: PictureRect? { windowSize.map { PictureRect(x: 0, y: 0, width: $0.width, height: $0.height) } }
   }
 
+  /// What is needed for drawing pictures.
   private struct Drawing: ~Copyable {
     var image: SharedMemoryImage?
     var canvas = FrameCanvas()

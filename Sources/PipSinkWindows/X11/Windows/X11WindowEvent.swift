@@ -3,7 +3,7 @@ import PipSink
 
 /// Translates a window's X events to ``WindowEvent``, on the thread that reads them.
 ///
-/// `@unchecked Sendable`: the thread that reads events uses it, and nobody else.
+/// `@unchecked Sendable`: only the thread that reads events uses it, except for ``signs``, which has a lock.
 final class X11WindowEvents: @unchecked Sendable {
   private let screen: X11Screen
   private let window: UInt32
