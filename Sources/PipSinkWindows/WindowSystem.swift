@@ -14,7 +14,7 @@ public enum WindowSystem: String, Sendable {
   /// that variable is not set, GTK's `GDK_BACKEND` counts in the same way if it begins with one of these two words. The
   /// call connects to the server to find out whether it answers. It can be made on any thread.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no such server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no such server can be reached.
   public static func current() throws(PipSinkError) -> WindowSystem {
     let wanted = wanted
     if wanted != .x11, canReachWayland { return .wayland }

@@ -50,7 +50,7 @@ open class ContainerDisplay: SessionDisplay {
   ///   - placementPath: the file in which they are remembered; nil remembers nothing.
   ///   - makesViewsWhenShown: whether a stream's view is created only when the stream is first shown in the app, so
   ///     that a stream that starts in picture-in-picture has none until then.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   package init(
     kind: String, container: VideoContainer, placement: WindowPlacement?, placementPath: String?,
     makesViewsWhenShown: Bool
@@ -79,7 +79,7 @@ open class ContainerDisplay: SessionDisplay {
 
   /// Creates another picture-in-picture window. Its corner and size are not remembered.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
     try PictureInPictureWindow(placementPath: nil)
   }
@@ -89,7 +89,7 @@ open class ContainerDisplay: SessionDisplay {
   /// - Parameters:
   ///   - layer: the layer that gets the stream's frames. It replaces one that was added before.
   ///   - streamID: the stream.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone.
   public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     if layers[streamID] !== layer { removeStream(streamID) }
     layers[streamID] = layer

@@ -48,8 +48,8 @@ public final class VideoContainer {
 
   /// Adds a view after the existing ones, or at the position that ``areInOrder`` determines.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone. Nothing
-  ///   has changed then.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone.
+  ///   Nothing has changed then.
   public func add(_ view: RemoteVideoView) throws(PipSinkError) {
     if let window { try place(view, in: window) }
     view.changed = { [weak self] in self?.draw() }

@@ -43,7 +43,7 @@ public final class VideoWindow {
   ///   - content: the container that fills the window.
   ///   - size: the window's first size in logical pixels, which the desktop multiplies by its scale factor.
   ///   - backgroundOptions: when the window counts as being in the background.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     content: VideoContainer, size: PictureSize, backgroundOptions: BackgroundOptions = BackgroundOptions()
   ) throws(PipSinkError) {
@@ -69,7 +69,7 @@ public final class VideoWindow {
 
   /// Shows the window. If it has been lost, this creates it again.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when a lost window cannot be created again.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when a lost window cannot be created again.
   public func show() throws(PipSinkError) {
     try connect()
     native?.show()

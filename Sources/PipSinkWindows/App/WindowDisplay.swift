@@ -20,7 +20,7 @@ public final class WindowDisplay: ContainerDisplay {
   ///   - placement: the corner and size of the picture-in-picture window; nil uses the ones that were remembered.
   ///   - opensWithFirstStream: whether the app's window opens when the first stream is shown in it, instead of when the
   ///     session starts.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
     placement: WindowPlacement? = nil, opensWithFirstStream: Bool = false

@@ -22,7 +22,7 @@ package protocol NativeWindow: AnyObject {
   /// Creates a place for pictures in the window. It is hidden until it gets a frame, and lasts as long as the window.
   ///
   /// - Parameter decoration: what is drawn over the pictures, in pixels of the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
   func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile
 
   /// Removes a place for pictures from the window.

@@ -31,7 +31,7 @@ package protocol WindowTileMaker {
   /// Creates a tile in the window. It is hidden until it gets a frame.
   ///
   /// - Parameter decoration: what is drawn over the pictures, in pixels of the window.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
   func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile
   /// Removes a tile from the window.
   func remove(_ tile: any WindowTile)

@@ -38,7 +38,7 @@ extension PictureInPictureWindow {
 extension PictureInPictureWindow.Kind {
   /// Finds the first kind that the desktop supports, or the one that `PIPSINK_PIP_WINDOW` names if that is supported.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   package static func found() throws(PipSinkError) -> Self {
     guard try WindowSystem.current() == .wayland else { return .x11 }
     if let forced, [.layerShell, .xwayland, .xxPip, .toplevel].contains(forced), forced.isPossible { return forced }

@@ -65,7 +65,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   ///     that the desktop supports.
   ///   - placement: the corner and size that the window has when none are remembered.
   ///   - placementPath: the file in which its monitor, corner and size are remembered; nil does not remember them.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     display: String? = nil, placement: WindowPlacement = WindowPlacement(),
     placementPath: String? = WindowPlacement.defaultPath
@@ -104,7 +104,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Shows the window, on the monitor and in the corner that are remembered.
   ///
   /// - Parameter presentation: the streams to show, and the state of the controls.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     let native = try connected()
     kind.warnOnce(native.limitation)

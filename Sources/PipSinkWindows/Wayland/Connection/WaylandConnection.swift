@@ -20,7 +20,7 @@ final class WaylandConnection: Sendable {
   /// Returns the connection that the program's windows share, and connects if there is none.
   ///
   /// - Parameter name: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
   @MainActor
   static func shared(_ name: String? = nil) throws(PipSinkError) -> WaylandConnection {
     if let connection = known[name]?.connection, !connection.loop.isLost { return connection }

@@ -15,8 +15,8 @@ package final class WaylandForeignConnection: Sendable {
   /// Binds the objects that tiles need, and waits for the compositor.
   ///
   /// - Parameter display: the toolkit's `wl_display`. It must stay connected until ``leave()`` has returned.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has no
-  ///   subsurfaces.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has
+  ///   no subsurfaces.
   package init(_ display: OpaquePointer) throws(PipSinkError) {
     guard let loop = WaylandEventLoop(foreign: display) else {
       throw .system(.displayUnavailable(reason: "libwayland cannot allocate memory for another queue"))

@@ -28,8 +28,8 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   ///   - display: the owner's `wl_display`, which the owner reads. Both pointers must stay valid until
   ///     ``leaveWindow()`` has returned.
   ///   - surface: the owner's `wl_surface` on this display.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has no
-  ///   subsurfaces.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has
+  ///   no subsurfaces.
   public convenience init(display: OpaquePointer, surface: OpaquePointer) throws(PipSinkError) {
     try self.init(display: display, surface: surface, decoration: nil)
   }

@@ -37,8 +37,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   ///   - size: the window's first size, in units.
   ///   - options: when the window counts as being in the background.
   ///   - handler: called with the window's events.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached or has no
-  ///   xdg-shell.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached or has
+  ///   no xdg-shell.
   init(
     display: String? = nil, size: PictureSize, _ options: BackgroundOptions,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void

@@ -59,7 +59,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   ///   - display: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
   ///   - size: the window's first size, in units.
   ///   - handler: called with the window's events.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
   init(
     _ role: Role, display: String? = nil, size: PictureSize,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void

@@ -58,7 +58,8 @@ final class X11Tile: WindowTile {
   ///   - parent: the XID of the window to create the tile in.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
   ///   - decoration: what is drawn over the pictures.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server has gone or refuses the window.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone or refuses the
+  ///   window.
   init(
     _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration
   ) throws(PipSinkError) {

@@ -59,8 +59,8 @@ public final class X11WindowRenderer: VideoRenderer {
   /// - Parameters:
   ///   - windowID: the XID of an existing window.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached, when it has no
-  ///   such window, or when the window has neither 24 nor 32 bits per pixel.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached, when it
+  ///   has no such window, or when the window has neither 24 nor 32 bits per pixel.
   public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
   }

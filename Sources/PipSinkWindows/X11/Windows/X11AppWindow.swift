@@ -12,7 +12,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   ///   - size: the window's first size, in units.
   ///   - options: when the window counts as being in the background.
   ///   - handler: called with the window's events.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
   init(
     size: PictureSize, _ options: BackgroundOptions, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) {

@@ -15,7 +15,7 @@ package final class X11ForeignWindow: WindowTileMaker {
   /// - Parameters:
   ///   - windowID: the window's XID. The server must know the window already.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached.
   package init(windowID: UInt, display: String?) throws(PipSinkError) {
     guard let connection = X11Connection(display), let window = UInt32(exactly: windowID) else {
       throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))

@@ -28,7 +28,7 @@ class X11Window: NativeWindow {
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
   ///   - size: the window's first size, in units.
   ///   - handler: called with the window's events.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
   init(
     display: String?, size: PictureSize,
     handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
