@@ -120,7 +120,7 @@ public final class RemoteVideoView {
     }
   }
 
-  // MARK: - What lies over the picture
+  // MARK: - Drawing over the picture
 
   /// The text over the picture, and its opacity.
   private struct Cover {

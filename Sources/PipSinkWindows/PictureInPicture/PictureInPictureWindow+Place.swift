@@ -73,8 +73,8 @@ extension PictureInPictureWindow {
     native?.flush()
   }
 
-  /// Called when the user does something in the window. It takes the monitor on which the window is, because the window
-  /// manager may have moved it there, for instance with a shortcut.
+  /// Called when the user does something in the window. It records the monitor on which the window is, because the
+  /// window manager may have moved the window there, for instance by a shortcut.
   func findMonitor() {
     guard let native, let frame = native.frame,
       let found = native.monitors.under(frame, current: monitor), found.name != monitor

@@ -179,7 +179,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     [first, second].reduce(0) { $0 + ($1.tile?.convertedFrameCount ?? 0) }
   }
 
-  // MARK: - The server's window
+  // MARK: - The back-end's window
 
   private func connected() throws(PipSinkError) -> any NativePictureInPictureWindow {
     if let native {
@@ -285,7 +285,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     second.tile?.frame = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
   }
 
-  // MARK: - What lies over the pictures
+  // MARK: - Drawing over the pictures
 
   private func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
@@ -311,7 +311,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     overlay.set(layers, over: presentation.secondStreamID == nil ? [first] : [first, second])
   }
 
-  // MARK: - The user
+  // MARK: - Wheel and keys
 
   /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
   private func scroll(_ deltaY: Double) {

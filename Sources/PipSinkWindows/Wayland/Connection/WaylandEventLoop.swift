@@ -81,7 +81,7 @@ final class WaylandEventLoop: @unchecked Sendable {
     if ownsDisplay { wl_display_disconnect(display) } else { wl_display_flush(display) }
   }
 
-  // MARK: - From every thread
+  // MARK: - On any thread
 
   /// Whether the compositor has gone, or has ended the connection because of an error.
   var isLost: Bool { state.withLock { $0.isLost } }

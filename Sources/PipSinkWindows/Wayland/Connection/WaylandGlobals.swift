@@ -53,7 +53,7 @@ final class WaylandGlobals: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  // MARK: - From every thread
+  // MARK: - On any thread
 
   private subscript(_ interface: WaylandInterface) -> WaylandProxy? {
     state.withLock { $0.objects[interface.name] }

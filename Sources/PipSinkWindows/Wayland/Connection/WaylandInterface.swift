@@ -66,7 +66,7 @@ struct WaylandInterface: @unchecked Sendable {
   var name: String { String(cString: pointer.pointee.name) }
   var version: UInt32 { UInt32(pointer.pointee.version) }
 
-  // MARK: - libwayland's own
+  // MARK: - The core protocol, which libwayland contains
 
   static let buffer = WaylandInterface(pipsink_wl_buffer())
   static let callback = WaylandInterface(pipsink_wl_callback())

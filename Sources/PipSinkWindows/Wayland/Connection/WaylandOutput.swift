@@ -14,7 +14,8 @@ final class WaylandOutput: Sendable {
   private struct Description: Equatable {
     /// The monitor's size in its own pixels, before it is rotated.
     var mode: PictureSize?
-    var isTurned = false
+    /// Whether the monitor is rotated by 90 or 270 degrees, so that its width and height are exchanged.
+    var isRotated = false
     /// The scale of wl_output, which is a fractional scale rounded up.
     var scale = 1
     /// The monitor's size in units, after it is rotated (xdg-output).
@@ -44,7 +45,7 @@ final class WaylandOutput: Sendable {
     guard let mode = current.mode, let logicalSize = current.logicalSize, logicalSize.width > 0 else {
       return Double(current.scale)
     }
-    let width = current.isTurned ? mode.height : mode.width
+    let width = current.isRotated ? mode.height : mode.width
     // It is rounded to steps of 1/120, as in wp_fractional_scale.
     return max(1, (Double(width) / Double(logicalSize.width) * 120).rounded() / 120)
   }
@@ -57,7 +58,7 @@ final class WaylandOutput: Sendable {
     let current = state.withLock { $0.current }
     if let size = current.logicalSize { return size }
     return current.mode.map { mode in
-      let (width, height) = current.isTurned ? (mode.height, mode.width) : (mode.width, mode.height)
+      let (width, height) = current.isRotated ? (mode.height, mode.width) : (mode.width, mode.height)
       return PictureSize(width: width / current.scale, height: height / current.scale)
     }
   }
@@ -107,7 +108,7 @@ final class WaylandOutput: Sendable {
       let (position, transform) = (SIMD2(arguments.int(0), arguments.int(1)), arguments.int(7))
       let model = [arguments.text(5), arguments.text(6)].compactMap { $0 }.joined(separator: " ")
       state.withLock { state in
-        (state.next.isTurned, state.next.model) = (transform % 2 == 1, model)
+        (state.next.isRotated, state.next.model) = (transform % 2 == 1, model)
         // The position from xdg-output is preferred.
         if state.xdgOutput == nil { state.next.position = position }
       }

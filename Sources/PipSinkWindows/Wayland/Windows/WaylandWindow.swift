@@ -115,7 +115,7 @@ class WaylandWindow: NativeWindow {
 
   func flush() { connection.loop.flush() }
 
-  // MARK: - For the roles
+  // MARK: - For subclasses
 
   /// Creates the window's surface, to which the caller gives a role.
   func makeSurface() -> WaylandSurface? {

@@ -135,7 +135,8 @@ class X11Window: NativeWindow {
     }
     connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
     connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
-    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state, then takes input, and starts in the normal state.
+    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state are set; the window takes input and starts in the normal
+    // state.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
     connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
   }
@@ -254,7 +255,7 @@ class X11Window: NativeWindow {
       x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
   }
 
-  // MARK: - Places for pictures
+  // MARK: - Tiles
 
   func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
     let tile = try X11Tile(connection, parent: id, display: display, decoration: decoration)
