@@ -300,8 +300,3 @@ struct PlayCommand: AsyncParsableCommand {
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
   }
 }
-
-extension StreamID: ExpressibleByArgument {}
-extension WindowCorner: ExpressibleByArgument {}
-extension PictureInPictureEndAction: ExpressibleByArgument {}
-extension HardwareDecoders.Preference: ExpressibleByArgument {}

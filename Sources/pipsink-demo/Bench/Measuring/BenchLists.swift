@@ -1,6 +1,23 @@
 import ArgumentParser
 import PipSink
 
+/// "1,4,16" on the command line.
+struct CountList: ExpressibleByArgument {
+  let counts: [Int]
+
+  init(_ counts: [Int]) {
+    self.counts = counts
+  }
+
+  init?(argument: String) {
+    let counts = argument.parts(between: ",").map { Int($0) ?? 0 }
+    guard !counts.isEmpty, counts.allSatisfy({ (1...1000).contains($0) }) else { return nil }
+    self.counts = counts
+  }
+
+  var defaultValueDescription: String { counts.map(String.init).joined(separator: ",") }
+}
+
 /// "320x180,1280x720" on the command line.
 struct SizeList: ExpressibleByArgument {
   let sizes: [PictureSize]
