@@ -4,13 +4,13 @@ import PipSink
 /// An enumeration that is a property's type.
 protocol ElementEnum: Equatable, Sendable {
   static var typeName: String { get }
-  /// Its values by their numbers in GObject, with their names in pipeline descriptions, and in a few words for
-  /// gst-inspect-1.0.
+  /// The values, each with its name in pipeline descriptions and a summary for gst-inspect-1.0. A value's number in
+  /// GObject is its index here.
   static var entries: [(value: Self, name: String, summary: String)] { get }
 }
 
 extension ElementEnum {
-  /// The value in a GValue.
+  /// The number of the value in a GValue.
   var number: gint { gint(Self.entries.firstIndex { $0.value == self } ?? 0) }
 
   init?(number: gint) {
@@ -18,9 +18,9 @@ extension ElementEnum {
     self = Self.entries[Int(number)].value
   }
 
-  /// Registers the GType. Called once, when the element's class is made.
+  /// Registers the GType. It is called once, when the element's class is initialized.
   static func makeType() -> GType {
-    // GLib keeps it. The entry with zeros ends it.
+    // GLib keeps the array. The entry with zeros ends it.
     let values = UnsafeMutablePointer<GEnumValue>.allocate(capacity: entries.count + 1)
     values.initialize(repeating: GEnumValue(), count: entries.count + 1)
     for (index, entry) in entries.enumerated() {
@@ -43,7 +43,7 @@ enum ElementMode: ElementEnum {
   ]
 }
 
-/// On what a session's streams are shown.
+/// What a session's streams are shown on.
 enum ElementSurface: ElementEnum {
   case window
   case offscreen
@@ -53,24 +53,24 @@ enum ElementSurface: ElementEnum {
   static let entries: [(value: Self, name: String, summary: String)] = [
     (.window, "window", "Windows on X11 or Wayland"),
     (.offscreen, "offscreen", "Pictures in memory, without a display"),
-    (.none, "none", "Nothing; frames are counted"),
+    (.none, "none", "Nothing; frames are only counted"),
   ]
 }
 
 extension PictureInPictureEndAction: ElementEnum {
   static let typeName = "GstPipSinkEndAction"
   static let entries: [(value: Self, name: String, summary: String)] = [
-    (.nextStream, "next", "The session's next stream takes the window; without one it goes"),
-    (.placeholder, "placeholder", "The window stays, and shows no picture"),
-    (.stop, "stop", "The window goes"),
+    (.nextStream, "next", "The window shows the session's next stream, or closes without one"),
+    (.placeholder, "placeholder", "The window stays open and shows no picture"),
+    (.stop, "stop", "The window closes"),
   ]
 }
 
 extension VideoGravity: ElementEnum {
   static let typeName = "GstPipSinkGravity"
   static let entries: [(value: Self, name: String, summary: String)] = [
-    (.resizeAspect, "resize-aspect", "All of the picture, with bars"),
-    (.resizeAspectFill, "resize-aspect-fill", "The surface filled, the picture cut"),
-    (.resize, "resize", "Stretched"),
+    (.resizeAspect, "resize-aspect", "Show the whole picture, with bars"),
+    (.resizeAspectFill, "resize-aspect-fill", "Fill the surface, and crop the picture"),
+    (.resize, "resize", "Stretch the picture to fill the surface"),
   ]
 }

@@ -1,24 +1,24 @@
 import CGStreamer
 import PipSink
 
-/// Whether an element's stream stands still, and whether its sound is off, as the properties `paused` and `muted` say it
-/// and windows show it. The newest word counts: the application's, or what the pipeline does.
+/// Whether an element's stream is paused and muted, as the properties `paused` and `muted` say and the windows show.
+/// The latest change counts, whether the application sets the property or the pipeline changes its state.
 struct ElementPlayback: Sendable {
-  /// The property `paused`: true in PAUSED, false in PLAYING, unless the application has said something else since then.
+  /// The property `paused`: true in PAUSED and false in PLAYING, unless the application has set it since.
   private(set) var isPaused = false
-  /// The property `muted`, where no element around the sink knows it better.
+  /// The property `muted`, which counts where no element around the sink has a volume.
   var isMuted = false
-  /// The sound of the pipeline that the element is in, from its start to its stop.
+  /// The volume of the element around the sink, from the sink's start to its stop; nil where there is none.
   var volume: ElementVolume?
   private var isStarted = false
   private(set) var isPlaying = false
-  /// Whether the application wants the pipeline to stand still from its first picture on.
+  /// Whether the application has set `paused` before the start, so that the pipeline pauses with its first picture.
   private var startsPaused = false
 
-  /// What windows show. Before it plays for the first time a stream stands still, too.
+  /// Whether windows show the stream as paused. Before it plays for the first time, a stream is paused, too.
   var standsStill: Bool { isPaused || !isPlaying }
 
-  /// - Returns: the state to ask the application for; nil where nothing is to be asked.
+  /// - Returns: the state to request from the application; nil when no request is needed.
   mutating func set(isPaused: Bool) -> GstState? {
     self.isPaused = isPaused
     startsPaused = isPaused && !isStarted
@@ -32,7 +32,7 @@ struct ElementPlayback: Sendable {
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       isStarted = true
       isPaused = true
-    // It comes twice, by a message as well, and once more after a seek.
+    // This transition is noted twice, because the message about it is followed as well, and once more after a seek.
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING where !isPlaying:
       isPlaying = true
       isPaused = startsPaused
@@ -50,14 +50,14 @@ struct ElementPlayback: Sendable {
 }
 
 extension ElementState {
-  /// The application says that the stream stands still, or plays.
+  /// Sets the property `paused`, as the application does.
   func set(isPaused: Bool) {
     let state = playback.withLock { $0.set(isPaused: isPaused) }
     if let state { reference.request(state) }
     member?.notePlayback()
   }
 
-  /// The element has gone from one state to another.
+  /// Follows a state change of the element.
   func follow(_ transition: GstStateChange) {
     switch transition {
     case GST_STATE_CHANGE_READY_TO_PAUSED: followVolume()
@@ -66,7 +66,7 @@ extension ElementState {
     }
     let (state, old, new) = playback.withLock { playback in
       let old = playback
-      // The message of it may come when the element has been told to pause again.
+      // The message about it may come after the element has been told to pause again.
       let isLate = transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING && !wantsToPlay
       return (isLate ? nil : playback.follow(transition), old, playback)
     }
@@ -85,11 +85,11 @@ extension ElementState {
     return volume?.isMuted ?? isMuted
   }
 
-  /// Whether anything comes of ``set(isMuted:)``: an element around this one has the sound, or the application hears of
-  /// the property.
+  /// Whether ``set(isMuted:)`` has an effect: an element around this one has a volume, or the application follows the
+  /// property.
   var canMute: Bool { playback.withLock { $0.volume } != nil || reference.isNotifying("muted") }
 
-  /// The application switches the stream's sound off or on.
+  /// Sets the property `muted`, as the application does.
   func set(isMuted: Bool) {
     let volume = playback.withLock { playback in
       playback.isMuted = isMuted
@@ -99,17 +99,17 @@ extension ElementState {
     member?.notePlayback()
   }
 
-  /// The user does.
+  /// Mutes or unmutes the stream, as the user does with the window's button.
   func toggleMute() {
     let hasVolume = playback.withLock { $0.volume } != nil
     set(isMuted: !isMuted)
-    // Otherwise the volume tells it.
+    // Otherwise the volume's notification does it.
     if !hasVolume { reference.notify("muted") }
   }
 
   private func followVolume() {
-    // By the element and not by a weak reference to this object: with that, Swift would keep its count of references aside,
-    // and each frame would pay for it (125 instructions).
+    // The closure finds this object by the element, and not by a weak reference: a weak reference would make Swift keep
+    // the reference count in a side table, which costs each frame 125 instructions.
     let new = ElementVolume(around: reference) { [reference] in
       reference.notify("muted")
       reference.use { PipSinkElement.state(of: $0).member?.notePlayback() }
@@ -118,7 +118,7 @@ extension ElementState {
       playback.volume = new
       return playback.isMuted
     }
-    // Not here, where the thread may have locks of the pipeline's.
+    // This is done later, because this thread may hold locks of the pipeline.
     if wantsSilence { MainActorHost.post { new?.set(isMuted: true) } }
   }
 }

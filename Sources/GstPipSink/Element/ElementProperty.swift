@@ -1,10 +1,10 @@
 import CGStreamer
 import PipSink
 
-/// One of the element's own properties: what GObject knows of it, and its way from and to GValues.
+/// One of the element's properties: its GObject specification, and how it is read from and written to GValues.
 struct ElementProperty: Sendable {
   let name: String
-  /// nil of a property that an interface describes.
+  /// Makes the specification; returns nil for a property that an interface specifies.
   private let makeSpecification: @Sendable () -> UnsafeMutablePointer<GParamSpec>?
   private let set: @Sendable (ElementState, UnsafePointer<GValue>) -> Void
   private let get: @Sendable (ElementState, UnsafeMutablePointer<GValue>) -> Void
@@ -17,12 +17,11 @@ struct ElementProperty: Sendable {
   /// G_TYPE_OBJECT, a macro with a cast.
   private static let objectType = GType(20 << 2)
 
-  /// A property's number in GObject is its place, counted from 1.
+  /// All properties. A property's number in GObject is its position here, counted from 1.
   static let all: [ElementProperty] = [
     ElementProperty(name: "stream-id") {
       g_param_spec_string(
-        "stream-id", "Stream ID", "By which the session knows the stream; the element's name unless it is set", nil,
-        whenReady)
+        "stream-id", "Stream ID", "The stream's ID in the session (null = the element's name)", nil, whenReady)
     } set: { state, value in
       let id = identifier(text(of: value))
       state.set { $0.streamID = id }
@@ -30,30 +29,31 @@ struct ElementProperty: Sendable {
       g_value_set_string(value, state.streamID.rawValue)
     },
     string(
-      "session", "Session", "Elements of one session in a process share the window, picture-in-picture and the routing",
+      "session", "Session", "The session's name; its elements share a window, picture-in-picture and the routing",
       whenReady, get: { $0.session }, set: { $0.session = $1 ?? ElementSettings().session }),
-    enumeration("surface", "Surface", "What the session's streams are shown on", whenReady, \.surface),
+    enumeration("surface", "Surface", "What the streams of the session are shown on", whenReady, \.surface),
     enumeration(
-      "mode", "Mode", "Whether the stream is shown in picture-in-picture; follows what the user does", whenPlaying,
+      "mode", "Mode", "Where the stream is shown; changes when the user starts or stops picture-in-picture",
+      whenPlaying,
       \.mode, set: { $0.set(mode: $1) }),
     string(
-      "pip-stream-id", "Picture-in-picture stream ID", "The session's stream that start-pip shows (null = this one)",
+      "pip-stream-id", "Picture-in-picture stream ID", "The stream that start-pip shows (null = this element's)",
       whenPlaying, get: { $0.pictureInPictureStreamID?.rawValue }, set: { $0.pictureInPictureStreamID = identifier($1) }
     ),
     string(
       "pip-second-stream-id", "Second picture-in-picture stream ID",
-      "The session's stream in the other half of the picture-in-picture window (null = none); of several elements the "
-        + "first one's counts", whenPlaying, get: { $0.secondStreamID?.rawValue },
+      "The stream in the second half of the picture-in-picture window (null = none); the first element of the session "
+        + "that sets one decides", whenPlaying, get: { $0.secondStreamID?.rawValue },
       set: { $0.secondStreamID = identifier($1) }),
     enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
     boolean(
       "force-aspect-ratio", "Force aspect ratio",
-      "Whether pictures keep their shape; false stretches them to fill their surface, whatever the gravity",
+      "Whether pictures keep their aspect ratio; false stretches them to fill their surface, whatever the gravity",
       whenPlaying, \.keepsShape),
     balance(.brightness), balance(.contrast), balance(.hue), balance(.saturation),
     ElementProperty(name: "rate-limit") {
       g_param_spec_double(
-        "rate-limit", "Rate limit", "Frames a second to show at most (0 = all)", 0, 1000, 0, whenPlaying)
+        "rate-limit", "Rate limit", "The most frames to show in a second (0 = all)", 0, 1000, 0, whenPlaying)
     } set: { state, value in
       state.set { $0.rateLimit = g_value_get_double(value) }
     } get: { state, value in
@@ -63,17 +63,18 @@ struct ElementProperty: Sendable {
       "process", "Process", processSummary, whenPlaying, get: { $0.process }, set: { $0.process = $1 }),
     boolean(
       "auto-pip", "Automatic picture-in-picture",
-      "Start when nobody can see the session's window, and stop when somebody can", whenPlaying, \.isAutomatic),
+      "Start picture-in-picture when the session's window is hidden, and stop it when the window is visible again",
+      whenPlaying, \.isAutomatic),
     boolean(
-      "dbus", "D-Bus", "Let other processes control the session on the session bus, also as a media player", whenReady,
+      "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,
       \.isOnBus),
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
-      "What becomes of the picture-in-picture window when this stream ends in it", whenPlaying, \.endAction),
+      "What the picture-in-picture window does when this stream ends while it is shown there", whenPlaying, \.endAction),
     ElementProperty(name: "pip-retries") {
       g_param_spec_uint(
         "pip-retries", "Picture-in-picture retries",
-        "How often in a row a picture-in-picture window that cannot be opened, or that has failed, is opened again", 0,
+        "How often in a row to try again when the picture-in-picture window cannot be opened or has failed", 0,
         1_000_000_000, guint(ElementSettings().retries), whenPlaying)
     } set: { state, value in
       state.set { $0.retries = Int(g_value_get_uint(value)) }
@@ -83,7 +84,9 @@ struct ElementProperty: Sendable {
     ElementProperty(name: "pip-aspect-ratio") {
       gst_param_spec_fraction(
         "pip-aspect-ratio", "Picture-in-picture aspect ratio",
-        "Width by height of the picture-in-picture window (0/1 = as the stream)", 0, 1, 32767, 1, 0, 1, whenPlaying)
+        "The ratio of the picture-in-picture window's width to its height (0/1 = that of the stream)", 0, 1, 32767, 1,
+        0,
+        1, whenPlaying)
     } set: { state, value in
       let size = PictureSize(
         width: Int(gst_value_get_fraction_numerator(value)), height: Int(gst_value_get_fraction_denominator(value)))
@@ -94,19 +97,19 @@ struct ElementProperty: Sendable {
     },
     boolean(
       "paused", "Paused",
-      "Whether the stream stands still, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "
-        + "application for that state (request-state), before the start for PAUSED with the first picture",
+      "Whether the stream is paused, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "
+        + "application for that state (request-state), and before the start for PAUSED with the first picture",
       get: { state in state.playback.withLock(\.isPaused) }, set: { $0.set(isPaused: $1) }),
     boolean(
       "muted", "Muted",
-      "Whether the stream's sound is off, as the windows show it and their button switches it: playbin's mute where "
-        + "the element is in one, else for the application to follow (notify::muted) and to set",
+      "Whether the stream is muted, as the windows show it and their button switches it: playbin's mute when the "
+        + "element is in a playbin, otherwise for the application to follow (notify::muted) and to set",
       get: { $0.isMuted }, set: { $0.set(isMuted: $1) }),
     ElementProperty(name: "paintable") {
       g_param_spec_object(
         "paintable", "Paintable",
-        "A GdkPaintable that shows the stream in the app instead of a window, in programs with GTK 4: for "
-          + "Gtk.Picture.new_for_paintable(); null in others", objectType,
+        "In programs with GTK 4, a GdkPaintable that shows the stream in the app instead of a window, for "
+          + "Gtk.Picture.new_for_paintable(); null in other programs", objectType,
         GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in
@@ -114,20 +117,20 @@ struct ElementProperty: Sendable {
     },
     boolean(
       "camera-off", "Camera off",
-      "Whether the camera behind the stream is off: its place in the app says so instead of showing pictures, and "
-        + "picture-in-picture goes on with another stream", whenPlaying, \.isCameraOff),
+      "Whether the camera of the stream is off: the app shows a placeholder for it, and picture-in-picture shows "
+        + "another stream", whenPlaying, \.isCameraOff),
     ElementProperty(name: "wayland-display") {
       g_param_spec_uint64(
         "wayland-display", "Wayland display",
-        "The address of the application's wl_display, of whose surfaces window handles are then the addresses; what a "
-          + "GstContext says, for languages that cannot make one", 0, .max, 0, whenReady)
+        "The address of the application's wl_display, for languages that cannot make a GstContext; window handles are "
+          + "then addresses of its surfaces", 0, .max, 0, whenReady)
     } set: { state, value in
       let address = UInt(g_value_get_uint64(value))
       state.set { $0.window.waylandDisplay = address }
     } get: { state, value in
       g_value_set_uint64(value, guint64(state.settings.window.waylandDisplay))
     },
-    // GstVideoDirection's.
+    // GstVideoDirection specifies this property.
     ElementProperty(name: "video-direction") {
       nil
     } set: { state, value in
@@ -138,8 +141,8 @@ struct ElementProperty: Sendable {
     ElementProperty(name: "stats") {
       g_param_spec_boxed(
         "stats", "Statistics",
-        "GstBaseSink's, and the frames received, shown in the app and in picture-in-picture, replaced, dropped, and "
-          + "skipped because they are in memory that the processor cannot read",
+        "GstBaseSink's statistics, and the numbers of frames received, shown in the app and in picture-in-picture, "
+          + "replaced, dropped, and skipped because they are in memory that the processor cannot read",
         gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in
@@ -147,16 +150,16 @@ struct ElementProperty: Sendable {
     },
   ]
 
-  /// What can be said for `process`.
+  /// The description of the property `process`, with the names of all processors.
   static var processSummary: String {
     let names = FrameProcessorRegistry.shared.entries.map(\.name).joined(separator: ", ")
-    return "Processors for the frames: \(names); with arguments: grayscale,rotate:90"
+    return "The processors to run on the frames: \(names); with arguments, for example, grayscale,rotate:90"
   }
 
   static func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
     objectClass.pointee.set_property = { object, id, value, _ in
       guard let object, let value else { return }
-      // Its last one is for writing only, and calls its function.
+      // The last property is GstVideoOverlay's. It can only be written, and the interface handles it.
       guard gst_video_overlay_set_property(object, gint(ElementProperty.all.count), id, value) == 0 else { return }
       ElementProperty.all[Int(id) - 1].set(PipSinkElement.state(of: object), value)
     }
@@ -177,7 +180,7 @@ struct ElementProperty: Sendable {
     g_value_get_string(value).map { String(cString: $0) }
   }
 
-  /// An empty one is none.
+  /// The stream ID in a text; nil for an empty text.
   private static func identifier(_ text: String?) -> StreamID? {
     text.flatMap { $0.isEmpty ? nil : StreamID($0) }
   }
@@ -234,7 +237,7 @@ struct ElementProperty: Sendable {
     }
   }
 
-  /// - Parameter set: does what a new value asks for; nil where that is only to be remembered.
+  /// - Parameter set: applies a new value; nil when it only has to be stored.
   private static func enumeration<Value: ElementEnum>(
     _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
     _ setting: WritableKeyPath<ElementSettings, Value> & Sendable,

@@ -1,8 +1,8 @@
 import CGStreamer
 import PipSink
 
-/// What an element tells its application: a signal and an element message on the bus, of one name and with the same
-/// values. They come on the main actor's thread.
+/// A notification of an element to its application: a signal and an element message on the bus, with the same name and
+/// the same values. Both are sent on the main actor's thread.
 struct ElementSignal {
   let name: String
   private let values: [(name: String, value: ElementValue)]
@@ -11,11 +11,11 @@ struct ElementSignal {
     (self.name, self.values) = (name, values)
   }
 
-  /// - Returns: nil of what applications are not told.
+  /// - Returns: nil for events that applications are not notified of.
   init?(_ event: PictureInPictureEvent) {
     switch event {
     case .willStart: self.init("pip-will-start")
-    // The signal has nanoseconds.
+    // The signal's latency is in nanoseconds.
     case .didStart(let latency):
       let nanoseconds = latency.map { UInt64(clamping: $0.wholeNanoseconds) } ?? UInt64(PIPSINK_CLOCK_TIME_NONE)
       self.init("pip-did-start", ("latency", .unsigned(nanoseconds)))
@@ -34,11 +34,11 @@ struct ElementSignal {
     }
   }
 
-  /// Pictures have come to another place in a window that its application alone draws: they are seen there from its next
-  /// drawing on.
+  /// Tells the application that the place of the pictures has changed in a window that only the application draws. They
+  /// are visible there from its next drawing on.
   static let drawWindow = ElementSignal("draw-window")
 
-  /// One of each, for its name and types.
+  /// An example of each event, from which the name and the types of its signal are taken.
   private static let examples: [PictureInPictureEvent] = [
     .willStart, .didStart(latency: nil), .failedToStart(.pictureInPicture(.cancelled)), .willStop(.requested),
     .didStop(.requested), .sourceChanged(from: "", to: ""), .restoreUserInterface,
@@ -46,14 +46,14 @@ struct ElementSignal {
     .action(.close),
   ]
 
-  /// To be called when the element's class is made.
+  /// Registers the signals. It is called when the element's class is initialized.
   static func install(on type: GType) {
     for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow] {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
         signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, ElementValue.noType, guint(types.count), &types)
     }
-    // What an application emits to ask for something; the closure's data is the request's place.
+    // Action signals, which an application emits to request something. The closure's data is the index of the request.
     let handler: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { element, place in
       if let element { PipSinkElement.state(of: element).perform(SessionRequest.allCases[Int(bitPattern: place)]) }
     }
@@ -72,7 +72,7 @@ struct ElementSignal {
     return element.use { g_signal_has_handler_pending($0, signal, 0, 0) != 0 } ?? false
   }
 
-  /// - Parameter streamID: of the stream that it is about.
+  /// - Parameter streamID: the stream that the notification is about.
   func emit(on element: ElementReference, session: String, streamID: StreamID) {
     element.use { element in
       var values = [GValue()] + self.values.map { $0.value.makeValue() }
@@ -90,7 +90,7 @@ struct ElementSignal {
 }
 
 extension PictureInPictureStopReason {
-  /// In signals and messages.
+  /// The name of the reason in signals and messages.
   fileprivate var name: String {
     switch self {
     case .requested: "requested"

@@ -3,36 +3,37 @@ import PipSink
 import PipSinkGTK4
 import Synchronization
 
-/// The Swift state of one element, from its making to its end.
+/// The Swift state of one `pipsink` element, which lives as long as the element.
 ///
-/// `@unchecked Sendable`: what is not behind a lock belongs to the streaming thread, of which the pad has one at a time,
-/// or is changed while there is none (`start`, `endRun`, `stop`).
+/// `@unchecked Sendable`: what is not behind a lock is used on the streaming thread, of which the pad has one at a
+/// time, or while there is no streaming thread (`start`, `endRun`, `stop`).
 final class ElementState: @unchecked Sendable {
   let reference: ElementReference
   private let box = Locked(ElementSettings())
-  /// The settings' direction, which the streaming thread asks for with every frame: without their lock.
+  /// A copy of the settings' direction, which the streaming thread reads for every frame without taking the settings'
+  /// lock.
   private let direction = Atomic(ElementSettings().direction.rawValue)
   let playback = Locked(ElementPlayback())
-  /// For a GTK 4 application; nil while that has not asked for it.
+  /// The paintable for a GTK 4 application; nil until the application asks for it.
   let paintable = Locked<VideoPaintable?>(nil)
-  /// Why there is none although it was asked for; nil when the application has been told.
+  /// Why no paintable could be made when the application asked for it; nil when the application has been told.
   private let paintableError = Locked<PipSinkError?>(nil)
   private let membership = Locked<SessionMember?>(nil)
-  /// The engine that runs the element and takes its frames, which the session has nothing to do with then.
+  /// The engine that runs the element and takes its frames. Such an element has no session.
   private let engine = Locked<(consumer: any StreamElementConsumer, chain: ProcessorChain)?>(nil)
 
   private var wrapper = SampleWrapper()
-  /// Of frames of which there is no format, because they are in a GPU's memory.
+  /// The newest caps where they make no format, because the frames are in GPU memory.
   private var unreadableCaps: String?
-  /// Frames of this run that were left out because they are in memory that the processor cannot read.
+  /// The number of frames that were skipped since the start, because they are in memory that the processor cannot read.
   private let skippedCount = Atomic<UInt64>(0)
   private var chain: ProcessorChain?
-  /// What is drawn over the frames.
+  /// Subtitles and other pictures that are drawn over the frames.
   var overlays = ElementOverlays()
   let colorChannels = ElementColorBalance.Channels()
   private var isPrerolling = false
   private var hasEnded = false
-  /// The buffer that was shown as the preroll and comes once more to be rendered.
+  /// The buffer that was shown as the preroll, which GstBaseSink passes once more when it is rendered.
   private var prerolled: UnsafeMutablePointer<GstBuffer>?
 
   init(_ element: UnsafeMutableRawPointer) {
@@ -43,7 +44,7 @@ final class ElementState: @unchecked Sendable {
 
   var settings: ElementSettings { box.withLock { $0 } }
 
-  /// The part in a session; nil while the element is stopped.
+  /// The element's part in a session; nil while the element is stopped.
   var member: SessionMember? { membership.withLock { $0 } }
 
   func set(_ change: (inout ElementSettings) -> Void) {
@@ -69,7 +70,8 @@ final class ElementState: @unchecked Sendable {
     if old.pictureInPictureStreamID != new.pictureInPictureStreamID, new.mode == .pip { member.perform(.start) }
   }
 
-  /// Gives the application what it shows the stream in, and from then on shows it there; null where that has no GTK 4.
+  /// Gives the application a paintable, in which the stream is shown from then on. The value stays null in a program
+  /// without GTK 4.
   func getPaintable(_ value: UnsafeMutablePointer<GValue>) {
     do throws(PipSinkError) {
       let made = try paintable.withLock { paintable throws(PipSinkError) in
@@ -86,7 +88,7 @@ final class ElementState: @unchecked Sendable {
     }
   }
 
-  /// Tells the application, if it has asked for a paintable that cannot be.
+  /// Posts a warning if the application has asked for a paintable that cannot be made.
   private func warnOfNoPaintable() {
     let error = paintableError.withLock { error in
       defer { error = nil }
@@ -97,7 +99,7 @@ final class ElementState: @unchecked Sendable {
       "There is no paintable.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
   }
 
-  /// - Returns: the new balance; nil where it is the old one.
+  /// - Returns: the new color balance; nil when nothing has changed.
   func setColorBalance(_ change: (inout ColorBalance) -> Void) -> ColorBalance? {
     let (old, new) = box.withLock { settings in
       let old = settings.colorBalance
@@ -122,19 +124,22 @@ final class ElementState: @unchecked Sendable {
 
   // MARK: - In an engine
 
-  /// The stream's ID.
+  /// The stream ID: the property's value, or else the element's name.
   var streamID: StreamID { settings.streamID ?? StreamID(reference.name) }
 
   var isInEngine: Bool { engine.withLock { $0 != nil } }
 
-  /// Frames go to an engine's consumer instead of a session, from the next start on.
+  /// Sends the frames to an engine's consumer instead of a session, from the next start on.
   func deliver(to consumer: any StreamElementConsumer) {
     engine.withLock { $0 = (consumer, ProcessorChain(next: consumer)) }
   }
 
   // MARK: - Start and stop
 
-  /// From NULL to READY.
+  /// Prepares the change from NULL to READY: checks that a display server can be reached, and asks the application for
+  /// its Wayland connection.
+  ///
+  /// - Returns: false when no window can be shown, which has been posted on the bus.
   func prepare() -> Bool {
     guard settings.surface == .window, !isInEngine else { return true }
     do throws(PipSinkError) {
@@ -148,7 +153,7 @@ final class ElementState: @unchecked Sendable {
 
   func start() -> gboolean {
     warnOfNoPaintable()
-    // Whoever shows the paintable has no window for it.
+    // An application that shows the paintable has no window for the stream.
     if paintable.withLock({ $0?.isShared != true }) {
       reference.use { gst_video_overlay_prepare_window_handle(OpaquePointer($0)) }
     }
@@ -173,7 +178,8 @@ final class ElementState: @unchecked Sendable {
     }
   }
 
-  /// From PAUSED to READY: no frames come any more. The next run's first buffer may be the same one, out of its pool.
+  /// Follows the change from PAUSED to READY, after which no frames come. The first buffer of the next run may be the
+  /// same one, taken from its pool again.
   func endRun() {
     prerolled = nil
     hasEnded = false
@@ -187,8 +193,9 @@ final class ElementState: @unchecked Sendable {
       })
     let hasWindow = last.withLock { member in
       member?.leave()
-      // What the main actor has yet to do keeps the chain, for good where the program ends first, and with it the pools of
-      // the processors, which would be trimmed some time later: when the program has ended GStreamer, perhaps.
+      // Jobs that the main actor has still to run keep the chain alive, and for good if the program ends before. With
+      // the chain they would keep the processors' pools, which are trimmed some time later: perhaps after the program
+      // has shut GStreamer down.
       member?.chain.processors = []
       return member?.session.surface == .window
     }
@@ -196,8 +203,8 @@ final class ElementState: @unchecked Sendable {
     forgetFormat()
     skippedCount.store(0, ordering: .relaxed)
     let release = { @Sendable in last.withLock { $0 = nil } }
-    // With the last reference to the stream's layer its presenting thread is waited for, and that may be waiting for a display
-    // server that stands still. So a thread of its own gives the reference up.
+    // Releasing the last reference to the stream's layer waits for its presenting thread, which may be waiting for a
+    // display server that does not answer. So the reference is released on a thread of its own.
     if hasWindow { _ = WorkerThread(name: "pip-leave", body: release) } else { release() }
     VideoFormatDescription.forgetUnused()
     return 1
@@ -210,10 +217,10 @@ final class ElementState: @unchecked Sendable {
 
   // MARK: - Frames
 
-  /// Whether the newest caps make a format: there are others, of frames in a GPU's memory, and those are left out.
+  /// Whether the newest caps make a format. Those of frames in GPU memory do not, and such frames are skipped.
   var hasFormat: Bool { wrapper.format != nil }
 
-  /// - Returns: false for caps that are refused.
+  /// - Returns: false when the caps are refused.
   func set(_ caps: UnsafeMutablePointer<GstCaps>) -> Bool {
     unreadableCaps = nil
     overlays.note(caps)
@@ -227,7 +234,7 @@ final class ElementState: @unchecked Sendable {
     }
   }
 
-  /// - Parameter event: a serialised one.
+  /// - Parameter event: a serialized event.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
     if hasEnded {
       hasEnded = false
@@ -241,7 +248,7 @@ final class ElementState: @unchecked Sendable {
     wrapper.note(event)
   }
 
-  /// The last picture has been shown for its time.
+  /// Notes that the stream has ended, and that its last picture has been shown for its time.
   func noteEnd() {
     hasEnded = true
     member?.noteEnd(true)
@@ -269,7 +276,7 @@ final class ElementState: @unchecked Sendable {
     return GST_FLOW_OK
   }
 
-  /// Leaves a frame out that the processor cannot read, as an engine does with those of an appsink.
+  /// Skips a frame that the processor cannot read, as an engine does with the frames of an appsink.
   private func skip() -> GstFlowReturn {
     guard let caps = wrapper.format?.capsDescription ?? unreadableCaps else { return GST_FLOW_NOT_NEGOTIATED }
     if let consumer = engine.withLock({ $0?.consumer }) {
@@ -282,7 +289,7 @@ final class ElementState: @unchecked Sendable {
     return GST_FLOW_OK
   }
 
-  /// GstBaseSink's statistics and the stream's. The caller owns it.
+  /// The statistics of GstBaseSink and of the stream, in a structure that the caller owns.
   func makeStatistics() -> UnsafeMutablePointer<GstStructure>? {
     let structure = reference.use { element in
       gst_base_sink_get_stats(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstBaseSink.self))

@@ -1,17 +1,17 @@
 import CGStreamer
 import PipSink
 
-/// The sound of the pipeline that an element is in, where an element around it has that: playbin, or another bin with
-/// GStreamer's interface for it (GstStreamVolume).
+/// The volume of the pipeline that an element is in, where an element around it has one: playbin, or another bin that
+/// implements GstStreamVolume.
 final class ElementVolume: Sendable {
   private let owner: ElementReference
   private let news: News
   private let handler: gulong
 
-  /// What the owner's signal changes.
+  /// The last known answer, which the owner's signal invalidates.
   private final class News: Sendable {
     struct Answer {
-      /// nil from a change on until somebody asks for it.
+      /// Whether the owner is muted; nil from a change until it is read again.
       var isMuted: Bool?
       var changeCount = 0
     }
@@ -28,8 +28,8 @@ final class ElementVolume: Sendable {
     @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
   private static let (property, booleanType) = ("mute", GType(5 << 2))
 
-  /// - Parameter changed: called on any thread when the sound has been switched off or on. It must not ask there
-  ///   whether it is off, since the thread may have locks of the pipeline's.
+  /// - Parameter changed: called on any thread when the volume has been muted or unmuted. It must not read ``isMuted``
+  ///   there, because the thread may hold locks of the pipeline.
   init?(around element: ElementReference, changed: @escaping @Sendable () -> Void) {
     guard let owner = element.use(Self.owner) ?? nil else { return nil }
     self.owner = owner
@@ -53,9 +53,9 @@ final class ElementVolume: Sendable {
     owner.use { g_signal_handler_disconnect($0, handler) }
   }
 
-  /// The nearest element around this one that has a volume.
+  /// Finds the nearest element around this one that has a volume.
   private static func owner(of element: UnsafeMutablePointer<GstElement>) -> ElementReference? {
-    // 0 where nobody has loaded GStreamer's library for sound.
+    // 0 when GStreamer's audio library is not loaded.
     let interface = g_type_from_name("GstStreamVolume")
     var next = gst_object_get_parent(UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self))
     while let object = next {
@@ -69,7 +69,7 @@ final class ElementVolume: Sendable {
     return nil
   }
 
-  /// nil when the owner has gone.
+  /// Whether the owner is muted; nil when it has been freed.
   var isMuted: Bool? {
     let last = news.answer.withLock { $0 }
     if let known = last.isMuted { return known }
@@ -81,7 +81,7 @@ final class ElementVolume: Sendable {
       return g_value_get_boolean(&value) != 0
     }
     news.answer.withLock { answer in
-      // Otherwise it may have been changed after it was read.
+      // Otherwise it may have changed after it was read.
       if answer.changeCount == last.changeCount { answer.isMuted = isMuted }
     }
     return isMuted

@@ -1,17 +1,22 @@
 import CGStreamer
 import PipSink
 
-/// The GType of the element `pipsink`: a GstVideoSink whose Swift state is an ``ElementState`` that a pointer at the end
-/// of the instance keeps.
+/// The element `pipsink`, a video sink that shows a stream in an app's window and in picture-in-picture:
+///
+///     gst-launch-1.0 videotestsrc ! pipsink stream-id=test mode=pip
+///
+/// This type registers its GType, which is derived from GstVideoSink, and implements its virtual functions. The Swift
+/// state of each element is an ``ElementState``.
 enum PipSinkElement {
   private static let typeName = "GstPipSink"
 
   static var type: GType { registration.type }
 
-  /// Whether the type is this copy's of the code: its instances' state is of classes that this copy knows.
+  /// Whether this copy of the code has registered the type, so that the instances' state is of classes that this copy
+  /// knows.
   static var isOwn: Bool { registration.isOwn }
 
-  /// Done once a process: a program may link PipSink and load the plugin as well.
+  /// The type is registered once in a process, although a program may both link PipSink and load the plugin.
   private static let registration: (type: GType, isOwn: Bool) = {
     let known = g_type_from_name(typeName)
     guard known == 0 else { return (known, false) }
@@ -56,7 +61,7 @@ enum PipSinkElement {
     implement(`class`)
   }
 
-  /// Of frames that the processor can read, alone or with pictures over them.
+  /// The caps of frames that the processor can read, with or without overlays beside them.
   static let readableCaps: String = {
     let limit = PictureSize.maximumDimension
     return ["", ElementOverlays.capsFeatures].map { features in
@@ -65,11 +70,11 @@ enum PipSinkElement {
     }.joined(separator: "; ")
   }()
 
-  /// Takes frames in a GPU's memory only of who has no others: of somebody who asks with both, as decoders do, those that
-  /// the processor can read. Upstream is not asked what it has, as ``StreamCaps`` does: playbin's elements hold a lock
-  /// while they ask the sink.
+  /// Answers a caps query so that frames in GPU memory are accepted only when upstream has no others: where the filter
+  /// contains both kinds, as that of decoders does, only frames that the processor can read are offered. Upstream is
+  /// not asked what it has, as ``StreamCaps`` does, because playbin's elements hold a lock while they ask the sink.
   ///
-  /// - Returns: owned by the caller; nil for the pad's template.
+  /// - Returns: the caps, which the caller owns; nil for those of the pad template.
   private static func caps(for filter: UnsafeMutablePointer<GstCaps>?) -> UnsafeMutablePointer<GstCaps>? {
     guard let filter, let readable = gst_caps_from_string(readableCaps) else { return nil }
     defer { gst_caps_unref(readable) }
@@ -83,8 +88,8 @@ enum PipSinkElement {
     gst_element_class_set_metadata(
       elementClass, "PipSink video sink", "Sink/Video",
       """
-      Shows a stream in its session's window, in an application's (GstVideoOverlay), or in a picture-in-picture window \
-      above all others
+      Shows a stream in its session's window, in an application's window (GstVideoOverlay), or in a picture-in-picture \
+      window above all others
       """, "PipSink's authors")
     let caps = gst_caps_from_string("\(readableCaps); \(DeviceMemory.capsString)")
     gst_element_class_add_pad_template(
@@ -101,7 +106,7 @@ enum PipSinkElement {
       guard let sink, let caps, let parent = PipSinkElement.parentSinkClass else { return 0 }
       let state = PipSinkElement.state(of: sink)
       guard state.set(caps) else { return 0 }
-      // The parent refuses formats that only a GPU knows.
+      // The parent class refuses formats that only a GPU can read.
       return state.hasFormat ? parent.pointee.set_caps(sink, caps) : 1
     }
     sinkClass.pointee.propose_allocation = { sink, query in
@@ -110,7 +115,7 @@ enum PipSinkElement {
     }
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return 0 }
-      // The parent takes the event.
+      // The parent class takes ownership of the event.
       let type = event.pointee.type
       if type.isSerialized { PipSinkElement.state(of: sink).note(event) }
       let isTaken = parent.pointee.event(sink, event)
@@ -158,8 +163,8 @@ enum PipSinkElement {
     parent.pointee.set_context(element, context)
   }
 
-  /// A sink that was told to play before it had its first buffer gets there without a call of `change_state`; the message
-  /// of it comes in any case. Owns the message.
+  /// Posts a message, which it owns, and follows changes to PLAYING. A sink that was told to play before its first
+  /// buffer goes to PLAYING without a call of `change_state`, but always posts the message.
   private static func post(
     _ message: UnsafeMutablePointer<GstMessage>?, from element: UnsafeMutablePointer<GstElement>?
   ) -> gboolean {
@@ -173,7 +178,8 @@ enum PipSinkElement {
     return isPosted
   }
 
-  /// Offers a pool of the system's memory where upstream has none, and says which metas are read.
+  /// Answers an allocation query: offers a buffer pool in system memory where upstream needs one, and names the metas
+  /// that are read.
   private static func proposeAllocation(
     _ query: UnsafeMutablePointer<GstQuery>, of state: ElementState
   ) -> gboolean {
@@ -187,7 +193,7 @@ enum PipSinkElement {
     let features = gst_caps_get_features(caps, 0)
     guard gst_caps_features_contains(features, "memory:SystemMemory") != 0 else { return 1 }
     let size = guint(clamping: info.size)
-    // One that is shown, one that waits, and one that is the router's latest.
+    // One buffer is shown, one waits in the mailbox, and one is the router's latest.
     let count: guint = 3
     if needsPool != 0, let pool = gst_video_buffer_pool_new() {
       let config = gst_buffer_pool_get_config(pool)

@@ -2,13 +2,14 @@ import CGStreamer
 import PipSink
 import Synchronization
 
-/// An element as the main actor knows it: not kept alive by that.
+/// A weak reference to an element.
 ///
 /// `@unchecked Sendable`: a GWeakRef may be used from every thread.
 final class ElementReference: @unchecked Sendable {
   private static let count = Atomic<UInt64>(0)
 
-  /// How many elements had been made when this one was: in a pipeline from a description, its place there.
+  /// The number of elements that were made before this one. In a pipeline from a description it gives the order in the
+  /// description.
   let number = ElementReference.count.wrappingAdd(1, ordering: .relaxed).oldValue
   private let reference = UnsafeMutablePointer<GWeakRef>.allocate(capacity: 1)
 
@@ -22,7 +23,7 @@ final class ElementReference: @unchecked Sendable {
     reference.deallocate()
   }
 
-  /// Calls `body` while the element lives; does nothing when it has gone.
+  /// Calls `body` with the element, which stays alive during the call. Does nothing when the element has been freed.
   @discardableResult
   func use<Result>(_ body: (UnsafeMutablePointer<GstElement>) -> Result) -> Result? {
     guard let object = g_weak_ref_get(reference) else { return nil }
@@ -42,14 +43,14 @@ final class ElementReference: @unchecked Sendable {
     use { g_object_notify(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), property) }
   }
 
-  /// Whether the application, or what it has bound a property to, hears of the property's changes.
+  /// Whether a handler is connected to changes of a property: one of the application, or a binding to the property.
   func isNotifying(_ property: String) -> Bool {
-    // GObject's number among GLib's fundamental types.
+    // G_TYPE_OBJECT, a macro with a cast.
     let signal = g_signal_lookup("notify", GType(20 << 2))
     return use { g_signal_has_handler_pending($0, signal, g_quark_from_string(property), 0) != 0 } ?? false
   }
 
-  /// Asks the application to pause its pipeline, or to play it.
+  /// Asks the application to pause or to play its pipeline.
   func request(_ state: GstState) {
     use { element in
       let object = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstObject.self)
@@ -57,7 +58,7 @@ final class ElementReference: @unchecked Sendable {
     }
   }
 
-  /// Posts an error on the bus, which ends the pipeline, or a warning.
+  /// Posts an error on the bus, on which applications end their pipeline, or a warning.
   func post(
     _ text: String, _ detail: String, code: GstResourceError = GST_RESOURCE_ERROR_FAILED, isWarning: Bool = false
   ) {

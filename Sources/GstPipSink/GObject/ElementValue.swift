@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// A value of a signal, of a message on the bus, and of the statistics.
+/// A value in a signal, in a message on the bus, or in an element's statistics.
 enum ElementValue {
   case text(String)
   case unsigned(UInt64)
@@ -17,7 +17,7 @@ enum ElementValue {
     }
   }
 
-  /// To be unset by the caller.
+  /// Makes a GValue, which the caller must unset.
   func makeValue() -> GValue {
     var value = GValue()
     g_value_init(&value, type)

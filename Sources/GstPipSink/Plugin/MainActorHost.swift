@@ -2,12 +2,12 @@ import Glibc
 import PipSink
 import PipSinkWindows
 
-/// Where the main actor runs, and the way there for the element's other threads.
+/// Decides where the main actor runs, and hands it work from the element's other threads.
 enum MainActorHost {
   private static let isInstalled = Locked(false)
 
-  /// Gives the main actor a thread of its own in a foreign program. To be called when the plugin is loaded; further calls
-  /// do nothing. A Swift program whose runtime this code shares runs its main actor itself.
+  /// Gives the main actor a thread of its own in a program that is not written in Swift. It is called when the plugin
+  /// is loaded; further calls do nothing. A Swift program whose runtime this code shares runs the main actor itself.
   static func install() {
     isInstalled.withLock { isInstalled in
       guard !isInstalled, !sharesSwiftRuntime else { return }
@@ -16,8 +16,8 @@ enum MainActorHost {
     }
   }
 
-  /// Whether the program is written in Swift, and this code runs on its runtime: the type `Int` is the same one, in the
-  /// program, the libraries that it is linked with, or those that it has loaded for all.
+  /// Whether the program is written in Swift and this code runs on its runtime. That is so when the type `Int` is the
+  /// same one here and in the program, the libraries that it is linked with, or those that it has loaded globally.
   private static var sharesSwiftRuntime: Bool {
     guard let program = dlopen(nil, RTLD_LAZY) else { return false }
     defer { dlclose(program) }
@@ -32,16 +32,17 @@ enum MainActorHost {
     return continuation
   }()
 
-  /// Has the main actor do something, after everything that was posted before. From any thread; waits for nothing.
+  /// Runs a job on the main actor, after all jobs that were posted before. It may be called from any thread, and does
+  /// not wait.
   static func post(_ job: @escaping @MainActor () -> Void) { jobs.yield(job) }
 
-  /// How long a display server may take to answer a state change.
+  /// How long a state change of the element waits for the display server's answer.
   private static let patience = Duration.seconds(2)
 
-  /// Asks whether a display server can be reached. A server that takes longer than two seconds to answer counts as one that
-  /// can: what becomes of it is told later.
+  /// Finds out whether a display server can be reached. A server that takes longer than two seconds to answer counts as
+  /// reachable; whether a window can be opened there is reported later.
   ///
-  /// - Returns: the kind of server; nil while there is no answer.
+  /// - Returns: the kind of server; nil when it has not answered in time.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   static func checkDisplay() throws(PipSinkError) -> WindowSystem? {
     let answer = Locked<Result<WindowSystem, PipSinkError>?>(nil)

@@ -1,17 +1,18 @@
 import CGStreamer
 import PipSink
 
-/// The plugin `pipsink`, and the way for a Swift program to have its element without it.
+/// The GStreamer plugin `pipsink`, and the registration of its elements in a Swift program that links them instead.
 public enum PipSinkPlugin {
   static let name = "pipsink"
   static let filterName = "pipsinkfilter"
   static let summary = "Picture-in-picture for video: shows streams in an app's window or in one above all others"
 
-  /// Makes the element `pipsink` known in this process, for a program that links PipSink: descriptions may say
-  /// `... ! pipsink stream-id=remote-1` then. In a ``VideoEngine``'s it is a stream as an appsink is one: the engine takes
-  /// its frames, and of its properties `stream-id`, `video-direction`, `rate-limit` and `process` count. The program
-  /// runs the main actor (``PipSinkWindows/MainLoop``). The element `pipsinkfilter`, which runs processors on a stream
-  /// before it is sent, is known then, too. Further calls do nothing.
+  /// Registers the elements `pipsink` and `pipsinkfilter` in this process, for a program that links PipSink. Pipeline
+  /// descriptions may then contain `... ! pipsink stream-id=remote-1`. In the pipeline of a ``VideoEngine`` the element
+  /// `pipsink` is a stream, as an appsink is: the engine takes its frames, and only its properties `stream-id`,
+  /// `video-direction`, `rate-limit` and `process` have an effect. `pipsinkfilter` runs processors on a stream before
+  /// it is sent. The program must run the main actor (``PipSinkWindows/MainLoop``). The call may come from any thread,
+  /// and further calls do nothing.
   ///
   /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func register() throws(PipSinkError) {
@@ -25,14 +26,15 @@ public enum PipSinkPlugin {
       deliver: { PipSinkElement.state(of: UnsafeMutableRawPointer($0)).deliver(to: $1) })
   }
 
-  /// - Parameter plugin: whose they are; nil for the program's own.
+  /// - Parameter plugin: the plugin that the elements belong to; nil to register them for this program alone.
   private static func registerElements(_ plugin: OpaquePointer?) -> Bool {
     [(name, PipSinkElement.type), (filterName, PipSinkFilterElement.type)].allSatisfy { name, type in
       gst_element_register(plugin, name, GST_RANK_NONE.rawValue, type) != 0
     }
   }
 
-  /// What GStreamer reads when it loads the plugin, which it does once; it keeps it as long as the process lives.
+  /// Makes the description that GStreamer reads when it loads the plugin. GStreamer does that once, and keeps the
+  /// description for as long as the process lives.
   static func makeDescription() -> UnsafePointer<GstPluginDesc> {
     let description = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
     var content = GstPluginDesc()
@@ -54,9 +56,9 @@ public enum PipSinkPlugin {
   }
 }
 
-/// The plugin's entry. GStreamer makes its name from the file's.
+/// The entry point of the plugin. GStreamer derives the name of this function from the name of the plugin's file.
 @c(gst_plugin_pipsink_get_desc)
 public func pluginDescription() -> UnsafePointer<GstPluginDesc> { PipSinkPlugin.makeDescription() }
 
-/// A copy of a text that lives as long as the process, for what C keeps a pointer to.
+/// Copies a text for C code that keeps a pointer to it. The copy lives as long as the process.
 func permanent(_ text: String) -> UnsafePointer<CChar> { UnsafePointer(g_intern_string(text)) }

@@ -3,14 +3,15 @@ import PipSink
 import Synchronization
 @_spi(ExperimentalCustomExecutors) import _Concurrency
 
-/// The main actor on a thread of the plugin's own, which takes its jobs one after the other.
+/// Runs the main actor on a thread of the plugin, one job after the other.
 ///
-/// In a foreign program nobody drains libdispatch's main queue, on which the main actor is otherwise, and only the thread
-/// that loaded libdispatch might. This thread needs nothing of the program: no main loop, no toolkit, no thread.
+/// By default the main actor runs on libdispatch's main queue. A program that is not written in Swift does not drain
+/// that queue, and only the thread that loaded libdispatch might. The plugin's thread needs nothing from the program:
+/// no main loop, no toolkit and no thread.
 final class PluginExecutor: MainExecutor {
   private static let shared = PluginExecutor()
 
-  /// A job is run once, by one thread, and so may go from one to another.
+  /// `@unchecked Sendable`: a job is run once, by one thread, and so may go from one thread to another.
   private struct Job: @unchecked Sendable {
     let job: UnownedJob
   }
@@ -23,14 +24,14 @@ final class PluginExecutor: MainExecutor {
   }
 
   private let state = Locked(State())
-  /// Whose thread it is: a child process inherits the memory, but not the thread.
+  /// The ID of the process that started the thread. A child process inherits the memory, but not the thread.
   private let process = Atomic<pid_t>(0)
 
-  /// How long the end of a program waits for a job.
+  /// How long the end of the program waits for the job that runs.
   private static let patience = Duration.seconds(1)
 
-  /// Makes this the main actor's executor. To be called before the main actor's first job, in a process whose Swift
-  /// runtime is the plugin's alone.
+  /// Makes this the main actor's executor. Call it before the main actor's first job, in a process in which only the
+  /// plugin uses the Swift runtime.
   static func install() {
     _createExecutors(factory: Factory.self)
   }
@@ -44,12 +45,12 @@ final class PluginExecutor: MainExecutor {
     let job = Job(job: UnownedJob(job))
     state.withLock { state in
       state.jobs.append(job)
-      // With the first job: programs that only ask what the plugin has get none.
+      // The thread starts with the first job, so that programs that only inspect the plugin get no thread.
       guard state.thread == nil, !state.mustEnd else { return }
       state.thread = WorkerThread(name: "pipsink-main") { PluginExecutor.shared.work() }
       guard state.thread != nil else { return }
       process.store(getpid(), ordering: .relaxed)
-      // Nothing of the windows' may run beside the destructors of libraries.
+      // No code of the windows may run while the destructors of libraries run.
       atexit { PluginExecutor.shared.end() }
     }
     state.wakeAll()
@@ -75,8 +76,8 @@ final class PluginExecutor: MainExecutor {
     }
   }
 
-  /// Begins no further job, and waits for the one that runs, unless that is what ends the program. It may wait for
-  /// something that whoever ends the program holds, so that the wait is bounded.
+  /// Begins no further job, and waits for the job that runs, unless that job ends the program. The wait is bounded,
+  /// because the job may itself wait for something that the thread which ends the program holds.
   private func end() {
     guard process.load(ordering: .relaxed) == getpid() else { return }
     let isOwnThread = state.withLock { state in
@@ -96,7 +97,7 @@ final class PluginExecutor: MainExecutor {
 
   private var isIsolated: Bool { state.withLock { $0.thread?.isCurrent ?? false } }
 
-  /// The thread is the executor's own business, never Swift's.
+  /// The executor starts and ends its thread itself, so that Swift never has to.
   func run() {}
   func stop() {}
 }
