@@ -99,7 +99,7 @@ final class ElementState: @unchecked Sendable {
       "There is no paintable.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
   }
 
-  /// - Returns: the new color balance; nil when nothing has changed.
+  /// - Returns: the new colour balance; nil when nothing has changed.
   func setColorBalance(_ change: (inout ColorBalance) -> Void) -> ColorBalance? {
     let (old, new) = box.withLock { settings in
       let old = settings.colorBalance

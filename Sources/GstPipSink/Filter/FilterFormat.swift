@@ -1,20 +1,20 @@
 import CGStreamer
 import PipSink
 
-/// What a filter's processors make of caps.
+/// How a filter's processors change caps.
 struct FilterFormat: Sendable {
-  /// Of the processors, first to last.
+  /// The effects of the processors, from the first to the last.
   var effects: [FrameEffect] = []
-  /// By the stream's tag.
+  /// The orientation that the stream's tag says.
   var orientation = VideoOrientation.upright
-  /// What frames of a format have become, where that is not what the effects say: a frame's meta has another orientation,
-  /// or a processor says nothing of what it does.
+  /// The format that frames of an input format really got, where the effects say something else: a frame's meta has
+  /// another orientation, or a processor does not declare its effect.
   var learned: (input: VideoFormatDescription, output: VideoFormatDescription)?
 
   /// - Parameters:
-  ///   - caps: of one of the element's pads.
-  ///   - direction: that pad's.
-  /// - Returns: what the other pad can have then; owned by the caller.
+  ///   - caps: caps of one of the element's pads.
+  ///   - direction: the direction of that pad.
+  /// - Returns: the caps that the other pad can have then. The caller owns them.
   func transform(
     _ caps: UnsafeMutablePointer<GstCaps>, from direction: GstPadDirection
   ) -> UnsafeMutablePointer<GstCaps>? {
@@ -44,7 +44,7 @@ struct FilterFormat: Sendable {
     return result
   }
 
-  /// The caps of what becomes of frames whose caps are known: theirs, apart from what changes.
+  /// The output caps for fixed input caps: a copy of the input caps in which only the changed fields differ.
   private func output(of caps: UnsafeMutablePointer<GstCaps>) -> UnsafeMutablePointer<GstCaps>? {
     guard let input = try? VideoFormatDescription.shared(for: caps), let output = try? output(of: input),
       let result = gst_caps_copy(caps)
@@ -55,7 +55,7 @@ struct FilterFormat: Sendable {
     return result
   }
 
-  /// The format of what becomes of frames, apart from their rate.
+  /// The output format for an input format, apart from the frame rate.
   func output(of input: VideoFormatDescription) throws(PipSinkError) -> VideoFormatDescription {
     if let learned, learned.input === input { return learned.output }
     var (format, orientation) = (input, orientation)
@@ -64,7 +64,7 @@ struct FilterFormat: Sendable {
   }
 }
 
-/// The fields of one of the alternatives of caps for raw video.
+/// The fields of one structure of caps for raw video.
 private struct CapsFields {
   private let structure: UnsafeMutablePointer<GstStructure>
 
@@ -72,7 +72,7 @@ private struct CapsFields {
     self.structure = structure
   }
 
-  /// Makes the fields those of what becomes of frames.
+  /// Changes the fields from those of input frames to those of output frames.
   ///
   /// - Returns: false where there are no such frames.
   func carryOut(_ effect: FrameEffect, swapsSides: Bool) -> Bool {
@@ -89,13 +89,13 @@ private struct CapsFields {
     return true
   }
 
-  /// Makes the fields those of frames that lead to them.
+  /// Changes the fields from those of output frames to those of the input frames that can become such frames.
   ///
   /// - Returns: false where there are no such frames.
   func takeBack(_ effect: FrameEffect, swapsSides: Bool) -> Bool {
     if let format = effect.pixelFormat {
       guard takes([format], as: "format") else { return false }
-      // What needs no conversion comes first.
+      // The format that needs no conversion comes first.
       set("format", to: "{ \(format.sources.map(\.rawValue).joined(separator: ", ")) }", gst_value_list_get_type())
       removeColors()
     }
@@ -111,7 +111,7 @@ private struct CapsFields {
     return true
   }
 
-  /// Of one format with another picture than theirs.
+  /// Takes over all fields that describe the picture from a format.
   func takePicture(of format: VideoFormatDescription) {
     guard let other = gst_caps_get_structure(format.caps, 0) else { return }
     for field in [
@@ -125,7 +125,7 @@ private struct CapsFields {
     }
   }
 
-  /// Makes the rate that of the frames that are let through.
+  /// Changes the frame rate to that of the frames that the processor lets through.
   func thinOut(_ effect: FrameEffect) {
     changeRate { numerator, denominator in
       let product = denominator.multipliedReportingOverflow(by: gint(clamping: effect.interval))
@@ -148,7 +148,7 @@ private struct CapsFields {
     for field in ["colorimetry", "chroma-site"] { remove(field) }
   }
 
-  /// - Parameter type: of the value, which is written as GStreamer writes it.
+  /// - Parameter type: the type of the value, whose text has GStreamer's serialized form.
   private func set(_ field: String, to text: String, _ type: GType = GType(16 << 2)) {
     var value = GValue()
     g_value_init(&value, type)
@@ -156,12 +156,12 @@ private struct CapsFields {
     gst_structure_take_value(structure, field, &value)
   }
 
-  /// Whether one of the formats may be the field's value.
+  /// Whether the field may have one of the formats as its value.
   private func takes(_ formats: [PixelFormat], as field: String) -> Bool {
     formats.contains { hasText($0.rawValue, in: field) }
   }
 
-  /// Whether the field may have the text as its value, as it may where it is not there.
+  /// Whether the field may have the text as its value. A field that is absent may have any value.
   private func hasText(_ text: String, in field: String) -> Bool {
     guard let value = gst_structure_get_value(structure, field) else { return true }
     var wanted = GValue()
@@ -171,7 +171,7 @@ private struct CapsFields {
     return gst_value_can_intersect(value, &wanted) != 0
   }
 
-  /// Width and height change places, and pixels that were wide are high.
+  /// Exchanges width and height, and inverts the pixel aspect ratio.
   private func exchangeSides() {
     var sides = ["width", "height"].map { field in
       var copy = GValue()
@@ -187,12 +187,12 @@ private struct CapsFields {
     change("pixel-aspect-ratio") { ($1, $0) }
   }
 
-  /// - Parameter change: of a rate that is known; nil where it stays.
+  /// - Parameter change: returns the new rate for a known rate; nil to keep it.
   private func changeRate(_ change: (gint, gint) -> (gint, gint)?) {
     self.change("framerate") { numerator, denominator in numerator > 0 ? change(numerator, denominator) : nil }
   }
 
-  /// Changes a fraction. Several that are possible become any.
+  /// Changes a field with one fraction. A field with several possible fractions is removed, so that any is possible.
   private func change(_ field: String, _ change: (gint, gint) -> (gint, gint)?) {
     guard let old = gst_structure_get_value(structure, field) else { return }
     guard old.pointee.g_type == gst_fraction_get_type() else { return remove(field) }
@@ -207,6 +207,7 @@ private struct CapsFields {
 }
 
 extension PixelFormat {
-  /// The formats that frames of this one can be made of, itself first. Ten bits are made of nothing else.
+  /// The formats that can be converted to this one, with itself first. Ten-bit formats can only be made from
+  /// themselves.
   fileprivate var sources: [PixelFormat] { isTenBit ? [self] : [self] + Self.allCases.filter { $0 != self } }
 }

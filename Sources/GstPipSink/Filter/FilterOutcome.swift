@@ -1,19 +1,20 @@
 import CGStreamer
 import PipSink
 
-/// What a filter's processors have made of a frame, which decides what still holds of what was said about it.
+/// What a filter's processors have changed in a frame, which decides which of its metas are still valid.
 struct FilterOutcome {
-  /// Whether its pixels have the format that they had.
+  /// Whether the pixel format is the same.
   var keepsColors = false
-  /// Whether everything in the picture is where it was.
+  /// Whether everything in the picture has the same position.
   var keepsPlaces = false
-  /// Whether it is to be turned, when it is shown, as it was to be.
+  /// Whether the frame has the same orientation, in which it is to be shown.
   var keepsOrientation = false
 
-  /// Whether a meta of the frame holds for what became of it. Those about its memory are not asked for.
+  /// Whether a meta of the input frame is valid for the output frame. GStreamer does not ask about metas that describe
+  /// memory.
   func keeps(_ meta: UnsafeMutablePointer<GstMeta>) -> Bool {
     guard let api = meta.pointee.info?.pointee.api else { return false }
-    // A crop is carried out, or kept by the processor.
+    // The processors have applied the crop, or attach it again themselves.
     if api == gst_video_crop_meta_api_get_type() { return false }
     if api == gst_video_affine_transformation_meta_api_get_type() { return keepsOrientation }
     var tag = gst_meta_api_type_get_tags(api)
@@ -30,7 +31,7 @@ struct FilterOutcome {
   }
 }
 
-/// Where a filter's chain leaves its frames. The chain calls it on the thread that has given the chain the frame.
+/// Receives the output of a filter's chain. The chain calls it on the thread that has passed the frame to the chain.
 final class FilterResults: SampleBufferConsumer {
   private let latest = Locked<SampleBuffer?>(nil)
 

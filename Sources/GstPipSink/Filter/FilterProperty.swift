@@ -13,8 +13,8 @@ enum FilterProperty: guint, CaseIterable {
     case .stats:
       g_param_spec_boxed(
         "stats", "Statistics",
-        "The frames that processors have passed on, left out on purpose (dropped), and left out because they could not "
-          + "process them (failed)", gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+        "The numbers of frames that the processors have passed on, dropped on purpose, and dropped because they could "
+          + "not process them (failed)", gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     }
   }
 

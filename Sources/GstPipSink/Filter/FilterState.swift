@@ -2,39 +2,40 @@ import CGStreamer
 import PipSink
 import Synchronization
 
-/// The Swift state of one filter element, from its making to its end.
+/// The Swift state of one `pipsinkfilter` element, which lives as long as the element.
 ///
-/// `@unchecked Sendable`: what is not behind a lock belongs to the streaming thread, of which the pad has one at a time,
-/// or is changed while there is none (`start`, `stop`).
+/// `@unchecked Sendable`: what is not behind a lock is used on the streaming thread, of which the pad has one at a
+/// time, or while there is no streaming thread (`start`, `stop`).
 final class FilterState: @unchecked Sendable {
   private struct Settings {
-    /// Processors by name: "grayscale,rotate:90".
+    /// The names of processors, with their arguments: "grayscale,rotate:90".
     var process: String?
     var isStarted = false
-    /// For the next frame on, with their names.
+    /// The processors to use from the next frame on, with their names; nil for no change.
     var next: (names: String, processors: [any FrameProcessor])?
   }
 
   let reference: ElementReference
   private let settings = Locked(Settings())
-  /// Whether there are other processors for the next frame, which the streaming thread asks at every frame: without the
-  /// lock.
+  /// Whether there are other processors for the next frame. The streaming thread reads it for every frame without
+  /// taking the lock.
   private let hasNext = Atomic(false)
-  /// Read by every thread that asks a pad for its caps; changed by the streaming thread, or while there is none.
+  /// How caps change. Every thread that queries a pad's caps reads it; only the streaming thread changes it, or any
+  /// thread while there is none.
   private let format = Locked(FilterFormat())
   private let results = FilterResults()
   private let chain: ProcessorChain
 
   private var wrapper = SampleWrapper()
   private var tags = FilterTags()
-  /// Of the processors that are in use.
+  /// The names of the processors that are in use.
   private var names = ""
   private var isPassthrough = true
-  /// Whether what follows reads where planes lie from a GstVideoMeta.
+  /// Whether the elements downstream read the positions of planes from a GstVideoMeta.
   private var readsVideoMeta = false
-  /// Whether nothing is to go on of the frame at hand.
+  /// Whether the current frame is dropped.
   private(set) var isDropping = false
-  /// What became of the frame at hand.
+  /// What the processors have changed in the current frame.
   private(set) var outcome = FilterOutcome()
   private var reported: (failures: UInt64, error: PipSinkError?) = (0, nil)
 
@@ -75,7 +76,7 @@ final class FilterState: @unchecked Sendable {
     reference.post(text, error.description, code: code, isWarning: true)
   }
 
-  /// The caller owns it.
+  /// The statistics of the chain, in a structure that the caller owns.
   func makeStatistics() -> UnsafeMutablePointer<GstStructure>? {
     guard let structure = gst_structure_new_empty("application/x-pipsinkfilter-stats") else { return nil }
     let statistics = chain.statistics
@@ -107,7 +108,7 @@ final class FilterState: @unchecked Sendable {
       settings.next = nil
     }
     hasNext.store(false, ordering: .relaxed)
-    // Their pools go with them.
+    // This frees the processors' pools, too.
     chain.processors = []
     wrapper = SampleWrapper()
     tags = FilterTags()
@@ -122,7 +123,7 @@ final class FilterState: @unchecked Sendable {
   private func use(
     _ processors: [any FrameProcessor], _ names: String, in element: UnsafeMutablePointer<GstBaseTransform>
   ) {
-    // How many frames are kept is for what follows to say.
+    // The elements downstream decide how many frames they keep, so the pools must not be limited.
     for case let pooling as any PoolingProcessor in processors { pooling.pool.removeLimit() }
     chain.processors = processors
     self.names = names
@@ -136,7 +137,7 @@ final class FilterState: @unchecked Sendable {
 
   // MARK: - Negotiation
 
-  /// The caller owns what is returned.
+  /// Transforms caps of one pad to the caps that the other pad can have. The caller owns the result.
   func transform(
     _ caps: UnsafeMutablePointer<GstCaps>, from direction: GstPadDirection
   ) -> UnsafeMutablePointer<GstCaps>? {
@@ -147,9 +148,10 @@ final class FilterState: @unchecked Sendable {
     readsVideoMeta = gst_query_find_allocation_meta(query, gst_video_meta_api_get_type(), nil) != 0
   }
 
-  /// Takes the processors that were set since the last frame, unless what follows does not take what they make.
+  /// Starts to use the processors that were set since the last frame, unless the elements downstream do not accept
+  /// their output.
   ///
-  /// - Parameter caps: of the next frames; nil for those of the last.
+  /// - Parameter caps: the caps of the next frames; nil for the current caps.
   func adoptProcessors(
     in element: UnsafeMutablePointer<GstBaseTransform>, for caps: UnsafeMutablePointer<GstCaps>? = nil
   ) {
@@ -174,15 +176,16 @@ final class FilterState: @unchecked Sendable {
     }
     let wasPassthrough = isPassthrough
     use(next.processors, next.names, in: element)
-    // What follows is asked anew for its caps and where it reads planes from.
+    // The elements downstream are asked again for their caps and for their allocation.
     if wasPassthrough != isPassthrough || old.effects != new.effects || old.learned != nil {
       gst_base_transform_reconfigure_src(element)
     }
   }
 
   /// - Parameters:
-  ///   - output: what the processors make; owned. Empty where they can make nothing.
-  ///   - input: of frames with these caps.
+  ///   - output: the caps of the processors' output, which this consumes. They are empty when the processors cannot
+  ///     process the input.
+  ///   - input: the caps of the input frames.
   private func warnOfOutput(
     _ output: UnsafeMutablePointer<GstCaps>?, of input: UnsafeMutablePointer<GstCaps>, _ names: String
   ) {
@@ -190,13 +193,13 @@ final class FilterState: @unchecked Sendable {
     let isEmpty = gst_caps_is_empty(output) != 0
     let caps = String(taking: gst_caps_to_string(isEmpty ? input : output)) ?? ""
     warn(
-      "The frames cannot be processed so.",
+      "The processors cannot process the frames.",
       .frame(isEmpty ? .invalidCaps(caps) : .unacceptedOutput(processors: names, caps: caps)))
   }
 
   // MARK: - Events
 
-  /// Takes an event from upstream. Owns it.
+  /// Handles an event from upstream, and takes ownership of it.
   func take(
     _ event: UnsafeMutablePointer<GstEvent>, in element: UnsafeMutablePointer<GstBaseTransform>
   ) -> gboolean {
@@ -218,7 +221,7 @@ final class FilterState: @unchecked Sendable {
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_event_parse_caps(event, &caps)
       guard let caps else { break }
-      // The event goes.
+      // The caps must outlive the event, which the parent class consumes.
       gst_caps_ref(caps)
       defer { gst_caps_unref(caps) }
       format.withLock { $0.learned = nil }
@@ -234,7 +237,8 @@ final class FilterState: @unchecked Sendable {
 
   // MARK: - Frames
 
-  /// Gives what goes on in place of a frame: the frame itself, with no other reference to it, or another one.
+  /// Produces the buffer that goes downstream in place of the input: the input itself, without another reference to it,
+  /// or another buffer.
   func prepare(
     _ output: UnsafeMutablePointer<UnsafeMutablePointer<GstBuffer>?>, from input: UnsafeMutablePointer<GstBuffer>,
     in element: UnsafeMutablePointer<GstBaseTransform>
@@ -262,7 +266,7 @@ final class FilterState: @unchecked Sendable {
     return finish(consume result, output, from: input, in: element)
   }
 
-  /// Sees to it that what follows knows the format of the frame that goes on.
+  /// Makes sure that the elements downstream know the format of the output frame.
   private func negotiate(
     _ output: VideoFormatDescription, of input: VideoFormatDescription,
     in element: UnsafeMutablePointer<GstBaseTransform>
@@ -275,7 +279,8 @@ final class FilterState: @unchecked Sendable {
     gst_base_transform_reconfigure_src(element)
     if gst_base_transform_reconfigure(element) != 0 { return true }
     warn(
-      "The frames cannot be processed so.", .frame(.unacceptedOutput(processors: names, caps: output.capsDescription)))
+      "The processors cannot process the frames.",
+      .frame(.unacceptedOutput(processors: names, caps: output.capsDescription)))
     return false
   }
 
@@ -288,15 +293,15 @@ final class FilterState: @unchecked Sendable {
     let isInput = result.pixelBuffer.buffer == input
     if readsVideoMeta || result.pixelBuffer.isLaidOutByCaps {
       let buffer = UnsafeMutableRawPointer(gst_buffer_ref(result.pixelBuffer.buffer))
-      // The only reference left is that one, as a rule.
+      // The new reference is usually the only one that is left.
       _ = consume result
       output.pointee = gst_mini_object_make_writable(buffer?.assumingMemoryBound(to: GstMiniObject.self)).map {
         UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstBuffer.self)
       }
-      // A copy of the input has its metas already.
+      // A copy of the input already has its metas.
       if !isInput, parent.pointee.copy_metadata(element, input, output.pointee) == 0 { return GST_FLOW_ERROR }
     } else {
-      // In memory whose planes lie where what follows looks for them.
+      // The frame is copied into memory whose planes are where the elements downstream expect them.
       let flow = parent.pointee.prepare_output_buffer(element, input, output)
       guard flow == GST_FLOW_OK, let buffer = output.pointee else { return flow }
       do throws(PipSinkError) {
@@ -319,7 +324,7 @@ final class FilterState: @unchecked Sendable {
     return GST_FLOW_OK
   }
 
-  /// Says why frames are left out, once for each reason in a row.
+  /// Posts a warning with the reason why frames are dropped, once for each reason in a row.
   private func warnOfFailure() {
     let failures = chain.statistics.failed
     defer { reported.failures = failures }

@@ -1,10 +1,10 @@
 import CGStreamer
 import PipSink
 
-/// What a filter tells downstream of a stream's orientation. Where a processor turns pixels upright, the tag that asks for
-/// that must not be heard by the next one. It belongs to the streaming thread.
+/// The tags with which a filter tells downstream a stream's orientation. Where a processor rotates the pixels upright,
+/// the tag that asks for the rotation must not reach the elements downstream. Only the streaming thread uses it.
 struct FilterTags: ~Copyable {
-  /// The newest tags that say how pictures are to be turned. Owned.
+  /// The newest tags with an orientation. This owns a reference to them.
   private var tags: UnsafeMutablePointer<GstTagList>?
   private var told = VideoOrientation.upright
 
@@ -12,12 +12,12 @@ struct FilterTags: ~Copyable {
     if let tags { gst_tag_list_unref(tags) }
   }
 
-  /// Takes tags from upstream.
+  /// Notes tags from upstream.
   ///
   /// - Parameters:
-  ///   - event: of tags; owned.
-  ///   - orientation: what downstream is to hear instead; nil for what the tags say.
-  /// - Returns: what is to be sent on; owned by the caller.
+  ///   - event: a tag event, which this consumes.
+  ///   - orientation: the orientation to tell downstream instead; nil for what the tags say.
+  /// - Returns: the event to send on, which the caller owns.
   mutating func note(
     _ event: UnsafeMutablePointer<GstEvent>, replacing orientation: VideoOrientation?
   ) -> UnsafeMutablePointer<GstEvent> {
@@ -32,11 +32,11 @@ struct FilterTags: ~Copyable {
     return new
   }
 
-  /// Tells downstream, before a frame, where that is something else than it has heard.
+  /// Tells downstream the orientation of the next frame, if downstream has been told another one.
   ///
   /// - Parameters:
-  ///   - orientation: of the frame; nil where its tag holds.
-  ///   - tagged: what the tag says.
+  ///   - orientation: the orientation of the frame; nil where its tag is valid.
+  ///   - tagged: the orientation that the stream's tag says.
   mutating func tell(
     _ orientation: VideoOrientation?, of tagged: VideoOrientation, on pad: UnsafeMutablePointer<GstPad>?
   ) {

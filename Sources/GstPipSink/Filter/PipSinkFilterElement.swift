@@ -1,15 +1,19 @@
 import CGStreamer
 import PipSink
 
-/// The GType of the element `pipsinkfilter`: a GstVideoFilter whose Swift state is a ``FilterState`` that a pointer at the
-/// end of the instance keeps.
+/// The element `pipsinkfilter`, a filter that runs a stream through PipSink's processors before it is encoded and sent:
 ///
-/// What GstVideoFilter does with frames is not used. Processors have memory of their own for what they make, and often
-/// need none, so their frames are what goes on (`prepare_output_buffer`), and nothing is left to be transformed.
+///     gst-launch-1.0 videotestsrc ! pipsinkfilter process=grayscale,rotate:90 ! pipsink
+///
+/// This type registers its GType, which is derived from GstVideoFilter, and implements its virtual functions. The Swift
+/// state of each element is a ``FilterState``.
+///
+/// GstVideoFilter's handling of frames is not used. Processors allocate the memory for their output themselves, and
+/// often need none. So `prepare_output_buffer` returns their frames, and `transform` has nothing left to do.
 enum PipSinkFilterElement {
   static let typeName = "GstPipSinkFilter"
 
-  /// Registered once a process: a program may link PipSink and load the plugin as well.
+  /// The type is registered once in a process, although a program may both link PipSink and load the plugin.
   static let type: GType = {
     let known = g_type_from_name(typeName)
     guard known == 0 else { return known }
@@ -51,9 +55,9 @@ enum PipSinkFilterElement {
   private static func describe(_ elementClass: UnsafeMutablePointer<GstElementClass>) {
     gst_element_class_set_metadata(
       elementClass, "PipSink video filter", "Filter/Effect/Video",
-      "Runs a stream through PipSink's processors before it is encoded and sent; without one it passes buffers on",
+      "Runs a stream through PipSink's processors before it is encoded and sent; passes buffers on without processors",
       "PipSink's authors")
-    // The same with and without processors, so that one may be chosen at any time.
+    // The caps are the same with and without processors, so that processors may be set at any time.
     let caps = gst_caps_from_string(PipSinkElement.readableCaps)
     for (name, direction) in [("sink", GST_PAD_SINK), ("src", GST_PAD_SRC)] {
       gst_element_class_add_pad_template(elementClass, gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps))
@@ -64,7 +68,7 @@ enum PipSinkFilterElement {
   private static func implement(_ class: UnsafeMutablePointer<GstBaseTransformClass>) {
     `class`.pointee.start = { $0.map { PipSinkFilterElement.state(of: $0).start($0) } ?? 0 }
     `class`.pointee.stop = { $0.map { PipSinkFilterElement.state(of: $0).stop() } ?? 0 }
-    // GstVideoFilter's prepares it to map frames.
+    // GstVideoFilter's `set_caps` would prepare the mapping of frames.
     `class`.pointee.set_caps = { _, _, _ in 1 }
     `class`.pointee.transform_caps = { element, direction, caps, filter in
       guard let element, let caps else { return nil }
@@ -101,7 +105,7 @@ enum PipSinkFilterElement {
       }
       let result = parent.pointee.generate_output(element, output)
       guard result == GST_FLOW_CUSTOM_SUCCESS else { return result }
-      // A frame that was left out on purpose makes no gap that the next one would have to be marked for.
+      // A frame that was dropped on purpose makes no gap, so the next frame is not marked as discontinuous.
       if let dropped = output.pointee { gst_buffer_unref(dropped) }
       output.pointee = nil
       return GST_FLOW_OK

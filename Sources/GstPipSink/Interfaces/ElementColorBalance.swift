@@ -1,9 +1,8 @@
 import CGStreamer
 import PipSink
 
-/// GStreamer's interface for a picture's colours (GstColorBalance), as players have it and playbin hands it on: four
-/// channels, which are the element's properties of the same names. The colours are changed where pictures are drawn, at
-/// the window's size.
+/// The interface GstColorBalance, which players use and playbin passes on to its sink: four channels, which are also
+/// the element's properties of the same names. The colours are changed where pictures are drawn, at the window's size.
 enum ElementColorBalance {
   enum Channel: String, CaseIterable {
     case brightness, contrast, hue, saturation
@@ -21,17 +20,18 @@ enum ElementColorBalance {
 
     var summary: String {
       switch self {
-      case .brightness: "What is added to the luma: 0 nothing, 1000 the whole range"
-      case .contrast: "How far lumas are apart: 0 as they are, -1000 not at all, 1000 twice as far"
-      case .hue: "By how much colours are turned: 0 not at all, 1000 and -1000 by half a circle"
-      case .saturation: "How strong colours are: 0 as they are, -1000 grey, 1000 twice as strong"
+      case .brightness: "What to add to the luma: 0 for nothing, 1000 for the whole range"
+      case .contrast: "The contrast of the luma: 0 leaves it unchanged, -1000 removes it, 1000 doubles it"
+      case .hue: "How far to rotate the hues: 0 not at all, 1000 and -1000 by half a circle"
+      case .saturation: "The strength of the colours: 0 leaves it unchanged, -1000 makes them grey, 1000 doubles it"
       }
     }
   }
 
-  /// An element's channels as GObjects, which players keep and compare.
+  /// The channels of an element as GObjects, which players keep and compare.
   ///
-  /// `@unchecked Sendable`: they do not change after they were made, and GObjects may be counted on every thread.
+  /// `@unchecked Sendable`: the objects do not change after they were made, and GObjects may be retained and released
+  /// on every thread.
   final class Channels: @unchecked Sendable {
     fileprivate let list: UnsafeMutablePointer<GList>?
     private let objects: [UnsafeMutablePointer<GstColorBalanceChannel>]
@@ -40,7 +40,7 @@ enum ElementColorBalance {
       objects = Channel.allCases.compactMap { channel in
         let object = g_object_new_with_properties(gst_color_balance_channel_get_type(), 0, nil, nil)
         let made = UnsafeMutableRawPointer(object)?.assumingMemoryBound(to: GstColorBalanceChannel.self)
-        // playbin knows a channel by its label.
+        // playbin identifies a channel by its label.
         made?.pointee.label = g_strdup(channel.rawValue.uppercased())
         made?.pointee.min_value = gint(ColorBalance.range.lowerBound)
         made?.pointee.max_value = gint(ColorBalance.range.upperBound)
@@ -73,7 +73,8 @@ enum ElementColorBalance {
       guard let element, let known = ElementColorBalance.known(channel) else { return 0 }
       return gint(ElementColorBalance.state(element).settings.colorBalance[keyPath: known.value])
     }
-    // By the processor, but by its own way of drawing: playbin puts no element in front for a sink that can do it.
+    // The processor changes the colours, but while it draws, without a pass of its own. With this answer playbin
+    // inserts no element before the sink.
     interface.pointee.get_balance_type = { _ in GST_COLOR_BALANCE_HARDWARE }
   }
 
@@ -88,7 +89,8 @@ enum ElementColorBalance {
 }
 
 extension ElementState {
-  /// - Parameter notifies: whether to tell of the property, which whoever sets that as one does.
+  /// - Parameter notifies: whether to notify of the property's change. GObject does that itself when the property is
+  ///   set.
   func set(_ channel: ElementColorBalance.Channel, _ value: Int, notifies: Bool = false) {
     let balance = setColorBalance { $0[keyPath: channel.value] = value }
     guard let balance else { return }

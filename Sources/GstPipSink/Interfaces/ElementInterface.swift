@@ -1,9 +1,9 @@
 import CGStreamer
 import PipSink
 
-/// The interfaces that the element has.
+/// The GStreamer interfaces that the element `pipsink` implements.
 enum ElementInterface {
-  /// To be called when the element's type is registered.
+  /// Adds the interfaces to the element's type. It is called when the type is registered.
   static func install(on type: GType) {
     add(gst_video_direction_get_type(), to: type)
     add(gst_video_overlay_get_type(), to: type) { interface, _ in
@@ -47,7 +47,8 @@ enum ElementInterface {
     element.map { PipSinkElement.state(of: UnsafeMutableRawPointer($0)) }
   }
 
-  /// Upstream, and to the bus where nobody there wanted it. Owns the event.
+  /// Sends a navigation event upstream, and posts it on the bus when no element there has handled it. Takes ownership
+  /// of the event.
   private static func send(_ event: UnsafeMutablePointer<GstEvent>, from element: OpaquePointer?) {
     guard let element else { return gst_event_unref(event) }
     let pointer = UnsafeMutableRawPointer(element)

@@ -2,12 +2,13 @@ import CGStreamer
 import PipSink
 import PipSinkWindows
 
-/// The windows' pointer and keys as GStreamer's navigation events, in pixels of the frame.
+/// Turns pointer and key events of the windows into GStreamer's navigation events, whose coordinates are pixels of the
+/// frame.
 @MainActor
 enum ElementNavigation {
   private static let noModifiers = GstNavigationModifierType(rawValue: 0)
 
-  /// - Parameter surface: what the pointer is on, in pixels.
+  /// - Parameter surface: the size of the surface that the pointer is on, in pixels.
   static func send(_ event: PointerEvent, on surface: PictureSize, to member: SessionMember) {
     guard let latest = member.session.router.latestSampleBuffer(of: member.streamID) else { return }
     let (x, y) =
@@ -30,12 +31,12 @@ enum ElementNavigation {
     send(navigation, to: member)
   }
 
-  /// - Parameter key: a keysym; its name is X11's, as GStreamer wants it.
+  /// - Parameter key: a keysym, which is sent by its X11 name, as GStreamer expects.
   static func send(key: UInt32, to member: SessionMember) {
     if let name = Keysym.name(of: key) { send(key: name, to: member) }
   }
 
-  /// - Parameter key: X11's name.
+  /// - Parameter key: the X11 name of the key.
   static func send(key: String, to member: SessionMember) {
     send(gst_navigation_event_new_key_press(key, noModifiers), to: member)
   }

@@ -1,16 +1,17 @@
 import CGStreamer
 
-/// How an application gives the element its connection to a Wayland compositor, whose surfaces it gives as window handles:
-/// by a GstContext, as it gives it to waylandsink.
+/// The GstContext by which an application gives the element its connection to a Wayland compositor, as it does for
+/// waylandsink. The application's window handles are surfaces of that connection.
 enum WaylandContext {
-  /// The context's names: the first is waylandsink's in GStreamer 1.22, the second in 1.26, and that of OpenGL's elements.
+  /// The names of the context: waylandsink uses the first in GStreamer 1.22 and the second in 1.26, and the OpenGL
+  /// elements use the second.
   private static let types = ["GstWlDisplayHandleContextType", "GstWaylandDisplayHandleContextType"]
-  /// What different versions of GStreamer call the pointer in it.
+  /// The names of the field with the pointer, in different versions of GStreamer.
   private static let fields = ["display", "handle", "wl_display"]
   /// G_TYPE_POINTER, a macro with a cast.
   private static let pointerType = GType(17 << 2)
 
-  /// Asks the application for its connection, by messages that it may answer before this returns.
+  /// Asks the application for its connection, with messages that it may answer before this returns.
   static func request(for element: ElementReference) {
     element.use { pointer in
       for type in types where PipSinkElement.state(of: pointer).settings.window.waylandDisplay == 0 {
@@ -20,7 +21,7 @@ enum WaylandContext {
     }
   }
 
-  /// - Returns: the address of the wl_display in a context; nil for a context of something else.
+  /// - Returns: the address of the wl_display in a context; nil for a context of another type.
   static func display(of context: OpaquePointer) -> UInt? {
     guard types.contains(where: { gst_context_has_context_type(context, $0) != 0 }),
       let structure = gst_context_get_structure(context)

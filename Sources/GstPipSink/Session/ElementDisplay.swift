@@ -2,19 +2,20 @@ import PipSink
 import PipSinkGTK4
 import PipSinkWindows
 
-/// Where the elements of a session are shown: in windows of PipSink's own, the app's one opened when a stream is shown
-/// there; in the window or the paintable that an element's application has for it; or in memory.
+/// The display of a session of elements. It shows streams in PipSink's windows, of which the app's opens with the first
+/// stream in it; in the window or the paintable that an application gives to its element; or in memory.
 final class ElementDisplay: SessionDisplay {
   private let base: any SessionDisplay
-  /// Streams whose picture-in-picture window the user has closed while the app had none: that is no wish for one.
+  /// Streams whose picture-in-picture window the user has closed while the app had no window. They are not shown again
+  /// until something asks for them, because closing a window does not ask for another.
   private var closed: Set<StreamID> = []
   private var members: [StreamID: SessionMember] = [:]
-  /// Asked for the stream in the picture-in-picture window.
+  /// Returns the stream in the picture-in-picture window.
   var pictureInPictureStreamID: (() -> StreamID?)?
-  /// Of streams in windows of their applications'.
+  /// The windows of streams that are shown in windows of their applications.
   private var foreign: [StreamID: ForeignWindow] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
-  /// Of streams that their applications show with GTK 4.
+  /// The paintables of streams that their applications show with GTK 4.
   private var paintables: [StreamID: VideoPaintable] = [:]
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
@@ -36,7 +37,7 @@ final class ElementDisplay: SessionDisplay {
       guard let self, let member = pictureInPictureStreamID?().flatMap({ self.members[$0] }) else { return }
       ElementNavigation.send(key: key, to: member)
     }
-    // A bin starts its elements from the last one to the first.
+    // Streams are in the pipeline's order, although a bin starts its elements from the last one to the first.
     windows.areInOrder = { [weak self] left, right in
       guard let self, let left = members[left], let right = members[right] else { return false }
       return left.element.number < right.element.number
@@ -53,14 +54,14 @@ final class ElementDisplay: SessionDisplay {
     set { base.eventHandler = newValue }
   }
 
-  /// To be told before the stream is added.
+  /// Sets the member whose stream is added next.
   func set(_ member: SessionMember) { members[member.streamID] = member }
 
   func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     if let member = members[streamID] { try show(member) }
   }
 
-  /// Shows a stream where its settings say now.
+  /// Shows a stream where its settings now say.
   func show(_ member: SessionMember) throws(PipSinkError) {
     let (id, settings) = (member.streamID, member.settings)
     if let paintable = paintables[id] ?? member.paintable { return show(member, in: paintable) }
@@ -81,13 +82,14 @@ final class ElementDisplay: SessionDisplay {
     member.layer.attach(to: paintable)
   }
 
-  /// A window that a toolkit has just made is unknown to the display server until the toolkit sends what it has asked for.
+  /// How long to look for an application's window. The display server does not know a window that a toolkit has just
+  /// made until the toolkit flushes its requests.
   private static let patience = Duration.seconds(2)
   private static let pause = Duration.milliseconds(20)
 
-  /// In the application's own window.
+  /// Shows a stream in the application's window.
   ///
-  /// - Parameter deadline: until when a window that the server does not know is looked for again.
+  /// - Parameter deadline: until when to look again for a window that the server does not know.
   private func show(
     _ member: SessionMember, in settings: ElementSettings, until deadline: MonotonicTime
   ) throws(PipSinkError) {
@@ -96,7 +98,7 @@ final class ElementDisplay: SessionDisplay {
       if known.setRenderRectangle(settings.renderRectangle), known.isDrawnByApplication { member.askForDrawing() }
       return
     }
-    // Otherwise the application has taken it back meanwhile, and what it wants now is on its way.
+    // Without access, the application has taken the window back meanwhile, and its new settings will be applied next.
     guard let access = member.accessToWindow(settings.window) else { return }
     do throws(PipSinkError) {
       guard let window = try ForeignWindow(settings.window, access, settings.renderRectangle) else { return }
@@ -133,21 +135,21 @@ final class ElementDisplay: SessionDisplay {
     members.removeValue(forKey: streamID)?.layer.detach()
   }
 
-  /// A picture-in-picture window is being closed by the user.
+  /// Notes that the user is closing a picture-in-picture window.
   ///
-  /// - Parameter streamIDs: those that it shows.
+  /// - Parameter streamIDs: the streams that the window shows.
   func noteClosing(of streamIDs: [StreamID?]) {
     if base is WindowDisplay, !base.canPresent { closed.formUnion(streamIDs.compactMap(\.self)) }
   }
 
-  /// The stream may be shown in the app again; nil for all.
+  /// Allows a stream to be shown in the app again; nil allows all streams.
   func reopen(_ streamID: StreamID? = nil) {
     if let streamID { closed.remove(streamID) } else { closed = [] }
   }
 
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     if let paintable = paintables[streamID] {
-      // What an application does about a stream's beginning and end is its own business.
+      // What to show at a stream's beginning and end is for the application to decide.
       paintable.placeholder = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder : nil
       return
     }
@@ -164,7 +166,7 @@ final class ElementDisplay: SessionDisplay {
     if foreign[streamID] == nil, paintables[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
   }
 
-  /// An application shows its own window, when it is told that the user wants that.
+  /// An application presents its own window, when it is notified that the user wants that.
   var canPresent: Bool { base.canPresent || !foreign.isEmpty || !paintables.isEmpty }
   func present() { base.present() }
   func watchBackground(_ isWatched: Bool) { base.watchBackground(isWatched) }

@@ -1,23 +1,24 @@
 import PipSink
 import PipSinkWindows
 
-/// A window of an application's in which a stream is shown: an X11 window, or a surface of the application's own connection
+/// A window of an application in which a stream is shown: an X11 window, or a surface of the application's connection
 /// to a Wayland compositor.
 struct ForeignWindow {
   let handle: WindowHandle
   let renderer: CoveredRenderer
-  /// Whether pictures come to a new place with the application's next drawing of the window.
+  /// Whether a change of the pictures' place takes effect only with the application's next drawing of the window.
   let isDrawnByApplication: Bool
-  /// - Returns: whether it is another one than before.
+  /// - Returns: whether the rectangle has changed.
   let setRenderRectangle: (PictureRect?) -> Bool
   private let access: WindowAccess
 
-  /// Whether the application has not taken it back.
+  /// Whether the application has not taken the window back.
   var mayBeUsed: Bool { !access.isRevoked }
 
-  /// Waits for the display server.
+  /// Opens the window for drawing, and waits for the display server.
   ///
-  /// - Parameter access: without which nothing is asked of the server about the window.
+  /// - Parameter access: the right to draw in the window. When it is revoked, no further requests about the window are
+  ///   sent to the server.
   /// - Returns: nil when the application has taken the window back meanwhile.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init?(_ handle: WindowHandle, _ access: WindowAccess, _ rectangle: PictureRect?) throws(PipSinkError) {
@@ -52,8 +53,8 @@ struct ForeignWindow {
     }
   }
 
-  /// Shows what stands instead of the picture, where that is more than that no frame comes: what an application does about
-  /// a stream's beginning and end is its own business.
+  /// Shows a placeholder instead of the picture, but only that the camera is off or that the stream is in
+  /// picture-in-picture. What to show at a stream's beginning and end is for the application to decide.
   func show(_ placeholder: StreamPlaceholder?) {
     renderer.text = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder?.text : nil
   }

@@ -1,17 +1,19 @@
 import CGStreamer
 import PipSink
 
-/// Which stream the elements want in the other half of the picture-in-picture window, and whether it is there.
+/// Keeps which stream the elements request for the second half of the picture-in-picture window, and whether the
+/// session shows it.
 ///
-/// What is done once stays the session's to change: other processes may choose another stream, and when the window goes
-/// to the second one, the two change places.
+/// A request is applied once. Afterwards the session may change the second stream: other processes may choose another
+/// one, and the two streams change places when the second becomes the window's source.
 @MainActor
 struct SecondStreamRequest {
   private var streamID: StreamID?
   private var isAwaited = false
   private var isRefusalReported = false
 
-  /// To be called when the elements' settings, the session's streams or the window's first stream may have changed.
+  /// Applies the request if it is open. Call it when the elements' settings, the session's streams or the window's
+  /// first stream may have changed.
   mutating func apply(_ members: [SessionMember], to session: PictureInPictureSession) {
     let asking = members.first { $0.settings.secondStreamID != nil }
     let wanted = asking?.settings.secondStreamID
@@ -25,7 +27,7 @@ struct SecondStreamRequest {
       try session.setSecondPictureInPictureStream(wanted)
       isAwaited = false
     } catch {
-      // Before the window opens, the stream may be yet to come, and another one may become the window's first.
+      // Before the window opens, the stream may still start, and another stream may become the window's first.
       guard session.controller.isActive, !isRefusalReported else { return }
       isRefusalReported = true
       try? session.setSecondPictureInPictureStream(nil)
@@ -35,7 +37,7 @@ struct SecondStreamRequest {
     }
   }
 
-  /// A stream has gone; it has its half again when it comes back.
+  /// Notes that a stream has been removed. It gets its half again when it comes back.
   mutating func noteRemoval(of id: StreamID) {
     guard id == streamID else { return }
     isAwaited = true

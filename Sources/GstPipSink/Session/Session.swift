@@ -2,8 +2,8 @@ import CGStreamer
 import PipSink
 import PipSinkGTK4
 
-/// What the elements of one name share: the window, picture-in-picture, and the routing. It lives from the first element's
-/// start to the last one's stop.
+/// What the elements of one session name share: the window, picture-in-picture and the routing. It lives from the first
+/// element's start to the last element's stop.
 final class Session: Sendable {
   private struct Key: Hashable {
     let name: String
@@ -28,9 +28,9 @@ final class Session: Sendable {
     engine = try VideoEngine()
   }
 
-  /// Adds a stream to the session of a name.
+  /// Adds a stream to the session that the settings name, and makes the session if this is its first stream.
   ///
-  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and what the settings' processors throw.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and the errors of ``ElementSettings/makeProcessors()``.
   static func join(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
     playback: Locked<ElementPlayback>, paintable: Locked<VideoPaintable?>
@@ -71,8 +71,8 @@ final class Session: Sendable {
     }
   }
 
-  /// Has the main actor do something about a member with the session's windows, in the order of the calls, unless the
-  /// member has left by then. From any thread; waits for nothing.
+  /// Runs a job about a member on the main actor, in the order of the calls, unless the member has left by then. It may
+  /// be called from any thread, and does not wait.
   func post(for member: SessionMember, _ job: @escaping @MainActor (SessionInterface) -> Void) {
     guard surface != .none else { return }
     MainActorHost.post {
@@ -88,7 +88,7 @@ final class Session: Sendable {
     }
   }
 
-  /// Ends the pipelines of all elements where the display server has gone. That is said once.
+  /// Ends the pipelines of all elements after the display server has gone, and reports that once.
   @MainActor
   func loseDisplay(_ error: PipSinkError) {
     guard !hasLostDisplay else { return }
@@ -96,7 +96,7 @@ final class Session: Sendable {
     fail("The display server has gone.", error.description)
   }
 
-  /// Ends the pipelines of all elements.
+  /// Ends the pipelines of all elements with an error on their buses.
   func fail(_ text: String, _ detail: String) {
     for member in members.withLock({ $0 }) {
       member.element.post(text, detail, code: GST_RESOURCE_ERROR_NOT_FOUND)

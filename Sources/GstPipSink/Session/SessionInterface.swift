@@ -2,26 +2,27 @@ import CGStreamer
 import PipSink
 import PipSinkDBus
 
-/// What the elements of one name do with their session: requests, modes, signals.
+/// Connects the elements of one session name with their ``PictureInPictureSession``: carries out their requests, and
+/// keeps their modes and signals in step with the session.
 @MainActor
 final class SessionInterface {
   private let owner: Session
   private let display: ElementDisplay
   let session: PictureInPictureSession
   private var members: [SessionMember] = []
-  /// The stream that was asked for and is not shown yet.
+  /// The stream that was requested for picture-in-picture and is not shown there yet.
   private var awaited: StreamID?
-  /// Whether it has been said that there is no such stream.
+  /// Whether a warning that there is no such stream has been posted.
   private var isAbsenceReported = false
   private var secondStream = SecondStreamRequest()
-  /// The streams whose elements have said that.
+  /// The streams whose elements have said that their camera is off.
   private var camerasOff: Set<StreamID> = []
-  /// Whether picture-in-picture has been there: from then on it begins with the stream that was in it last.
+  /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
   private var hasStarted = false
   private var service: SessionService?
-  /// What applications have been asked for.
+  /// The requests to the applications to pause or to play.
   private(set) var requests: [StreamID: ToggleRequest] = [:]
-  /// By what their answers are waited for.
+  /// The clock that measures the wait for their answers.
   var clock = SchedulingClock.system
 
   var controller: PictureInPictureController { session.controller }
@@ -31,10 +32,10 @@ final class SessionInterface {
     self.owner = owner
     display = try ElementDisplay(owner.surface)
     var configuration = PictureInPictureSession.Configuration()
-    // Their pipelines are not the session's to suspend.
+    // The pipelines belong to the applications, so the session must not suspend them.
     configuration.isBackgroundDecodingEnabled = true
     session = try PictureInPictureSession(owner.engine, display, configuration, router: owner.router)
-    // While the stream that an event is about is still the current one.
+    // Events are handled at once, while the stream that they are about is still the current one.
     session.observeEvents { [weak self] event in self?.handle(event) }
     session.actionHandler = { _ in true }
     session.pauseHandler = { [weak self] in self?.requestPause($0) }
@@ -57,7 +58,7 @@ final class SessionInterface {
     if member.settings.isOnBus { export(for: member) }
   }
 
-  /// Lets other processes control the session, until its last element has stopped.
+  /// Lets other processes control the session by D-Bus, until its last element has stopped.
   private func export(for member: SessionMember) {
     guard service == nil else { return }
     do throws(PipSinkError) {
@@ -67,7 +68,7 @@ final class SessionInterface {
     }
   }
 
-  /// Says what hinders a stream from being shown.
+  /// Runs `body`, and posts a warning if the stream cannot be shown.
   private func report(_ member: SessionMember, _ body: () throws(PipSinkError) -> Void) {
     do throws(PipSinkError) {
       try body()
@@ -81,7 +82,7 @@ final class SessionInterface {
     requests[member.streamID] = nil
     camerasOff.remove(member.streamID)
     if awaited == member.streamID { awaited = nil }
-    // It is not there if it could not be shown.
+    // The session does not have the stream if it could not be shown.
     try? session.removeStream(member.streamID)
     secondStream.noteRemoval(of: member.streamID)
     secondStream.apply(members, to: session)
@@ -91,18 +92,18 @@ final class SessionInterface {
     hasEnded ? session.endInput(member.streamID) : session.resumeInput(member.streamID)
   }
 
-  /// Does what a stream's settings say now.
+  /// Applies a stream's settings.
   func apply(_ member: SessionMember) {
     member.layer.videoGravity = member.settings.fitting
     let isCameraOff = member.settings.isCameraOff
-    // Others may have said something of it, on D-Bus.
+    // Only a change is applied, because other processes may have set the camera's state by D-Bus.
     if camerasOff.contains(member.streamID) != isCameraOff {
       if isCameraOff { camerasOff.insert(member.streamID) } else { camerasOff.remove(member.streamID) }
       session.engine.setCameraState(isCameraOff ? .off : .on, of: member.streamID)
     }
     report(member) { () throws(PipSinkError) in
       try display.show(member)
-      // It may have been in a window of its application's when the display was told.
+      // The stream may have been in a window of its application when these were set before.
       display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
       display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
     }
@@ -113,33 +114,33 @@ final class SessionInterface {
 
   // MARK: - Playback
 
-  /// Has the applications pause their pipelines, or play them.
+  /// Asks the applications to pause or to play their pipelines.
   private func requestPause(_ isPaused: Bool) {
     for member in members where member.isPaused != isPaused {
       if isAsked(member) { member.emit(.action(.playPause)) } else { requestToggle(member) }
     }
   }
 
-  /// Asks the application for the other state of the element's pipeline.
+  /// Asks the application to pause the element's pipeline, or to play it when it is paused.
   private func requestToggle(_ member: SessionMember) {
     let request = requests[member.streamID] ?? ToggleRequest(member)
     requests[member.streamID] = request
     request.send(clock)
   }
 
-  /// Has the applications switch their sound off, or on.
+  /// Asks the applications to mute or to unmute their streams.
   private func requestMute(_ isMuted: Bool) {
     for member in members where member.isMuted != isMuted {
       if isAsked(member) { member.emit(.action(.mute)) } else { requestMute(member) }
     }
   }
 
-  /// Has the element's sound be switched off, or on.
+  /// Mutes or unmutes the element's stream.
   private func requestMute(_ member: SessionMember) {
     if member.canMute { member.toggleMute() } else { ElementNavigation.send(key: "m", to: member) }
   }
 
-  /// The session stands still, or is silent, when all of its elements are.
+  /// Updates the session, which is paused or muted when all of its elements are.
   func updatePlayback() {
     let (isPaused, isMuted) = (members.allSatisfy(\.isPaused), members.allSatisfy(\.isMuted))
     if session.isPaused != isPaused { session.notePaused(isPaused) }
@@ -170,7 +171,7 @@ final class SessionInterface {
     case .initialize:
       do throws(PipSinkError) {
         try session.initializePictureInPicture()
-        // `auto-pip` holds again.
+        // The property `auto-pip` applies again.
         apply(member)
       } catch {
         member.emit(.failedToStart(error), of: member.wantedStreamID)
@@ -178,7 +179,7 @@ final class SessionInterface {
     }
   }
 
-  /// Shows a stream in the app's window, although the user has closed the only one that it was in.
+  /// Shows a stream in the app's window again, although the user has closed the only window that it was in.
   private func reopen(_ member: SessionMember) {
     display.reopen(member.wantedStreamID)
     display.setPlaceholder(session.placeholder(of: member.wantedStreamID), for: member.wantedStreamID)
@@ -189,7 +190,7 @@ final class SessionInterface {
     guard !controller.isActive || currentStreamID != streamID else { return }
     awaited = streamID
     isAbsenceReported = false
-    // Otherwise it begins when its element starts.
+    // Otherwise picture-in-picture starts when the stream's element starts.
     guard members.contains(where: { $0.streamID == streamID }) else { return reportAbsence() }
     controller.streamSelector.select(streamID)
     fitPictureInPicture()
@@ -202,7 +203,7 @@ final class SessionInterface {
     }
   }
 
-  /// Says that the stream that is waited for is not there, as soon as it should be: when whoever has asked for it plays.
+  /// Posts a warning that the awaited stream is not there, once the element that has requested it plays.
   private func reportAbsence() {
     guard let awaited, !isAbsenceReported, !members.contains(where: { $0.streamID == awaited }),
       let member = members.first(where: { $0.wantedStreamID == awaited && $0.isPlaying })
@@ -217,12 +218,13 @@ final class SessionInterface {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .pictureInPicture(let event, _): handle(event)
-    // What starts by itself shows the stream of an element that wants that.
+    // Automatic picture-in-picture shows the stream of an element that has set `auto-pip`.
     case .display(.background(true)) where !controller.isActive:
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
-    // The first one in the pipeline's order, as in the window: a bin starts its elements from the last one to the first.
+    // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
+    // to the first.
     case .display(.key("p")) where !hasStarted:
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
@@ -255,11 +257,11 @@ final class SessionInterface {
       if let member = currentMember, !isAsked(member) { requestMute(member) }
     default: break
     }
-    // By the element whose stream it is about; where that has stopped, by another one.
+    // The element whose stream the event is about emits the signal. When it has stopped, another element does.
     (currentMember ?? members.first)?.emit(event, of: currentStreamID)
   }
 
-  /// Has picture-in-picture do what its stream's element says.
+  /// Configures picture-in-picture as the element of its stream says.
   func fitPictureInPicture() {
     secondStream.apply(members, to: session)
     guard let member = currentMember else { return }
@@ -274,7 +276,7 @@ final class SessionInterface {
 
   private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
 
-  /// Whether the application does what the window's controls want.
+  /// Whether the application itself carries out what the window's controls ask for.
   private func isAsked(_ member: SessionMember) -> Bool {
     ElementSignal.isConnected("pip-action", on: member.element)
   }

@@ -2,7 +2,7 @@ import PipSink
 import PipSinkGTK4
 import PipSinkWindows
 
-/// What an element asks its session for, with the signal by which its application does.
+/// A request of an element to its session. The raw value is the action signal with which the application makes it.
 enum SessionRequest: String, CaseIterable {
   case start = "start-pip"
   case stop = "stop-pip"
@@ -11,11 +11,11 @@ enum SessionRequest: String, CaseIterable {
   case uninitialize = "uninit-pip"
 }
 
-/// One element's part in a session, from its start to its stop.
+/// The part of one element in a session, from the element's start to its stop.
 final class SessionMember: Sendable {
   let streamID: StreamID
   let element: ElementReference
-  /// In the app.
+  /// The layer that shows the stream in the app.
   let layer: SampleBufferDisplayLayer
   let chain: ProcessorChain
   let session: Session
@@ -25,10 +25,10 @@ final class SessionMember: Sendable {
   private let paintableBox: Locked<VideoPaintable?>
   private let balancing = Locked(())
 
-  /// The application's window that the stream may be shown in.
+  /// The window of the application in which the stream may be shown.
   private struct ApplicationWindow {
     var handle = WindowHandle()
-    /// Whoever draws in it.
+    /// The access of the renderer that draws in the window.
     var access: WindowAccess?
     var hasLeft = false
   }
@@ -50,16 +50,16 @@ final class SessionMember: Sendable {
     chain = ProcessorChain(processors, next: session.router.input(for: streamID))
   }
 
-  /// Whether its stream stands still.
+  /// Whether the element's stream is paused.
   var isPaused: Bool { playback.withLock(\.standsStill) }
 
-  /// Whether its pipeline plays. Then all of that pipeline's elements have started.
+  /// Whether the element's pipeline plays. Then all elements of that pipeline have started.
   var isPlaying: Bool { playback.withLock(\.isPlaying) }
 
-  /// Whether its sound is off.
+  /// Whether the element's stream is muted.
   var isMuted: Bool { askElement(\.isMuted) }
 
-  /// Whether anything comes of ``toggleMute()``.
+  /// Whether ``toggleMute()`` has an effect.
   var canMute: Bool { askElement(\.canMute) }
 
   func toggleMute() {
@@ -70,29 +70,29 @@ final class SessionMember: Sendable {
     element.use { question(PipSinkElement.state(of: $0)) } ?? false
   }
 
-  /// Has the windows show what has become of that.
+  /// Updates the session and its windows after a change of ``isPaused`` or ``isMuted``.
   func notePlayback() {
     session.post(for: self) { $0.updatePlayback() }
   }
 
-  /// What a GTK 4 application shows the stream in; nil while it has none. Who only looks at the element's properties, as
-  /// tools do, keeps none.
+  /// The paintable in which a GTK 4 application shows the stream; nil while no application holds one. Tools that only
+  /// inspect the element's properties release it at once.
   var paintable: VideoPaintable? { paintableBox.withLock { $0.flatMap { $0.isShared ? $0 : nil } } }
 
   var settings: ElementSettings { box.withLock { $0 } }
   var statistics: StreamStatistics? { session.router.statistics(of: streamID) }
 
-  /// The stream that the element's requests are about.
+  /// The stream that the element's requests show in picture-in-picture.
   var wantedStreamID: StreamID { settings.pictureInPictureStreamID ?? streamID }
 
-  /// Has the main actor do what the settings say now.
+  /// Applies the settings on the main actor, later.
   func apply() {
     session.post(for: self) { $0.apply(self) }
   }
 
-  /// Has the stream's pictures, also those that are shown, have the colours that the settings say now.
+  /// Applies the settings' colour balance to the stream's pictures, also to the picture that is shown.
   func applyColorBalance() {
-    // The settings' newest word is the router's last one.
+    // The lock makes the newest settings the last ones that reach the router.
     balancing.withLock { _ in session.router.setColorBalance(settings.colorBalance, for: streamID) }
   }
 
@@ -103,7 +103,7 @@ final class SessionMember: Sendable {
     session.post(for: self) { $0.perform(request, for: self) }
   }
 
-  /// The stream has ended, or goes on after that.
+  /// Notes that the stream has ended, or that it continues after its end.
   func noteEnd(_ hasEnded: Bool) {
     session.post(for: self) { $0.note(self, hasEnded: hasEnded) }
   }
@@ -115,8 +115,8 @@ final class SessionMember: Sendable {
 
   // MARK: - The application's window
 
-  /// The application gives the stream another window, or none. When this returns, nothing is drawn in the one
-  /// before any more, and the application may destroy it; unless the display server does not answer.
+  /// Changes the application's window for the stream. When this returns, nothing is drawn in the previous window any
+  /// more, and the application may destroy it, unless the display server does not answer.
   func change(_ handle: WindowHandle) {
     leaveWindow { $0.handle = handle }
   }
@@ -129,11 +129,13 @@ final class SessionMember: Sendable {
       defer { window.access = nil }
       return window.access
     }
-    // The presenting thread has the window for as long as a picture takes. It never waits for whoever waits here.
+    // The presenting thread uses the window for as long as drawing a picture takes. It never waits for the thread that
+    // waits here.
     access?.revoke()
   }
 
-  /// For whoever is to draw in the application's window; nil when that is not to be used any more.
+  /// Makes the access for a renderer that draws in the application's window; nil when that window must not be used any
+  /// more.
   func accessToWindow(_ handle: WindowHandle) -> WindowAccess? {
     window.withLock { window in
       guard !window.hasLeft, window.handle == handle else { return nil }
@@ -143,24 +145,24 @@ final class SessionMember: Sendable {
     }
   }
 
-  /// Tells the application why other processes cannot control the session.
+  /// Posts a warning that other processes cannot control the session, and why.
   func warnOfNoBus(_ reason: String) {
     element.post("The session cannot be controlled by D-Bus.", reason, isWarning: true)
   }
 
-  /// Tells the application, if it is something that applications are told.
+  /// Notifies the application of an event, if applications are notified of its kind.
   ///
-  /// - Parameter id: the stream that it is about; nil for the element's own.
+  /// - Parameter id: the stream that the event is about; nil for the element's own stream.
   func emit(_ event: PictureInPictureEvent, of id: StreamID? = nil) {
     ElementSignal(event)?.emit(on: element, session: session.name, streamID: id ?? streamID)
   }
 
-  /// Has the application draw its window, which shows pictures in their new place.
+  /// Asks the application to draw its window, so that the pictures appear in their new place.
   func askForDrawing() {
     ElementSignal.drawWindow.emit(on: element, session: session.name, streamID: streamID)
   }
 
-  /// What came of a request, or of what the user did.
+  /// Sets the property `mode` after a request or an action of the user, and notifies of its change.
   func note(_ mode: ElementMode) {
     let isNew = box.withLock { settings in
       defer { settings.mode = mode }

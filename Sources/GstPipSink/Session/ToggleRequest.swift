@@ -1,21 +1,21 @@
 import CGStreamer
 import PipSink
 
-/// Has an element's application pause its pipeline, or play it, when the user presses the button for that.
+/// Asks the application of an element to pause or to play its pipeline, when the user presses the button for that.
 ///
-/// GStreamer has a message for it (`request-state`). Applications that do not know it may know the key that players
-/// pause with, as a navigation event; it switches to and fro, so that an application that does both must not get both.
-/// So the key is sent where nothing has come of the message, and what an application has once answered to is all that it
-/// gets from then on.
+/// GStreamer has the message `request-state` for this. Applications that do not follow it may follow the key with which
+/// players pause, as a navigation event. The key toggles, so an application that follows both must not get both. So the
+/// key is sent only when the message has had no effect, and from then on an application gets only what it has once
+/// followed.
 @MainActor
 final class ToggleRequest {
   enum Way {
     case unknown, message, key
   }
 
-  /// For an application that is busy, too.
+  /// How long to wait for the effect. It is long enough for an application that is busy.
   static let patience = Duration.seconds(1)
-  /// X11's name.
+  /// The X11 name of the key.
   static let key = "space"
 
   private weak let member: SessionMember?
