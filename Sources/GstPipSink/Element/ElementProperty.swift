@@ -70,7 +70,7 @@ struct ElementProperty: Sendable {
       \.isOnBus),
     enumeration(
       "pip-end-action", "Picture-in-picture end action",
-      "What the picture-in-picture window does when this stream ends while it is shown there", whenPlaying, \.endAction),
+      "What the picture-in-picture window does when this stream ends in it", whenPlaying, \.endAction),
     ElementProperty(name: "pip-retries") {
       g_param_spec_uint(
         "pip-retries", "Picture-in-picture retries",

@@ -5,7 +5,7 @@ import PipSink
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Measures PipSink beside the alternatives, all in one run.",
+    abstract: "Measures PipSink and its alternatives in one run, so that the numbers compare.",
     subcommands: [
       RouteBenchCommand.self, PresentBenchCommand.self, SwitchBenchCommand.self, ScaleBenchCommand.self,
       MemoryBenchCommand.self, StatisticsBenchCommand.self, KernelsBenchCommand.self, TableCommand.self,
@@ -14,25 +14,27 @@ struct BenchCommand: AsyncParsableCommand {
     defaultSubcommand: RouteBenchCommand.self)
 }
 
-/// What all benchmarks take, and what they do with their result.
+/// The options of all benchmarks, and what a benchmark does with its result.
 struct BenchOptions: ParsableArguments {
-  @Option(help: "Rounds, in each of which every variant has its turn; medians count.")
+  @Option(help: "The number of rounds. Every variant is measured once in each, and results are medians of the rounds.")
   var rounds = 5
 
-  @Option(help: ArgumentHelp("Write the result as JSON; - is standard output.", valueName: "FILE"))
+  @Option(help: ArgumentHelp("Write the result to this file as JSON; - is standard output.", valueName: "FILE"))
   var json: String?
 
-  @Option(help: ArgumentHelp("Write every round's numbers as CSV; - is standard output.", valueName: "FILE"))
+  @Option(
+    help: ArgumentHelp("Write the numbers of all rounds to this file as CSV; - is standard output.", valueName: "FILE"))
   var csv: String?
 
-  @Option(help: ArgumentHelp("Draw the result as SVG.", valueName: "FILE"))
+  @Option(help: ArgumentHelp("Draw the result to this file as SVG.", valueName: "FILE"))
   var plot: String?
 
   @Option(
-    help: ArgumentHelp("Print what has changed beyond the noise since a result of --json.", valueName: "OLD.json"))
+    help: ArgumentHelp(
+      "Print which numbers differ by more than the noise from an earlier result of --json.", valueName: "OLD.json"))
   var compare: String?
 
-  /// How ``OwnProcesses`` starts a benchmark that measures here rather than in processes of its own.
+  /// The flag with which ``OwnProcesses`` starts a benchmark that measures in this process and starts no others.
   @Flag(name: .customLong("alone"), help: ArgumentHelp("Measure one part once, in this process.", visibility: .hidden))
   var isAlone = false
 
@@ -41,26 +43,27 @@ struct BenchOptions: ParsableArguments {
     guard !isAlone || rounds == 1 else { throw ValidationError("--alone is for one round: --rounds 1.") }
   }
 
-  /// The part that a process of its own measures.
+  /// The one part that this process measures.
   ///
-  /// - Throws: ``DemoError`` when there are several, of which all but the first would find what the one before has left.
+  /// - Throws: ``DemoError`` when there are several parts: all but the first would be measured in a process that the
+  ///   part before has already used.
   func alone<Part>(_ parts: [Part]) throws -> Part {
     guard parts.count == 1, let part = parts.first else {
-      throw DemoError(.usage, "--alone measures one part, and the options choose \(parts.count).")
+      throw DemoError(.usage, "--alone measures one part, but the options choose \(parts.count).")
     }
     return part
   }
 
-  /// Measures, and does with the result what was asked for.
+  /// Measures, and prints, writes, draws and compares the result as the options say.
   func report(_ measure: () async throws -> BenchResult) async throws {
     let signals = SignalSources {
       ChildProcess.endAll()
-      // As a shell says of a program that Ctrl-C has ended.
+      // This is the exit status that shells report for a program that Ctrl-C has ended.
       _exit(128 + SIGINT)
     }
     defer { signals.cancel() }
     try SystemLimits.checkForPipelines()
-    // Before hours are spent on measuring.
+    // The old result is read first, so that an error in it shows before hours of measuring.
     let old = try compare.map { try BenchResult(contentsOf: $0) }
     let result = try await measure()
     var lines: [String] = []
@@ -68,7 +71,7 @@ struct BenchOptions: ParsableArguments {
       lines.append(BenchTable(result: result).text)
       if let old { lines.append(BenchComparison(old: old, new: result).text) }
     }
-    // The files first: what becomes of the terminal is all the same to them.
+    // The files are written first, so that an error of the terminal does not prevent them.
     if let json { try Self.write(try result.json, to: json) }
     if let csv { try Self.write(result.csv.utf8, to: csv) }
     if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }

@@ -1,10 +1,10 @@
 import CGStreamer
 import PipSink
 
-/// A pipeline without PipSink: it ends in fakesinks, or in appsinks whose frames are pulled, mapped, unmapped and let
-/// go, as a C program does it.
+/// Runs a pipeline without PipSink, which ends in fakesinks, or in appsinks whose frames are pulled, mapped, unmapped
+/// and released, as a C program does.
 enum AppsinkRun {
-  /// - Parameter description: its sinks are fakesinks, or appsinks called s0, s1 and so on.
+  /// - Parameter description: the pipeline. Its sinks are fakesinks, or appsinks with the names s0, s1 and so on.
   static func run(_ description: String, hasAppsinks: Bool) throws -> FramePathReport {
     try PipSink.initialize()
     guard let pipeline = gst_parse_launch(description, nil) else { throw PipSinkError.pipeline(.empty) }

@@ -1,8 +1,8 @@
 import CGStreamer
 import PipSink
 
-/// Counts how many of the buffers that elements send are alive. There is one for the process, which GStreamer may call
-/// at any time.
+/// Counts how many of the buffers that elements have sent are alive. The process has one counter, which GStreamer may
+/// call on any thread at any time.
 final class BufferCounter: Sendable {
   static let shared = BufferCounter()
 
@@ -11,7 +11,7 @@ final class BufferCounter: Sendable {
   var alive: Int { count.withLock { $0.alive } }
   var atMost: Int { count.withLock { $0.atMost } }
 
-  /// Counts what the element's source pad sends from now on.
+  /// Counts the buffers that the element's source pad sends from now on.
   func watch(_ element: UnsafeMutablePointer<GstElement>) {
     guard let pad = gst_element_get_static_pad(element, "src") else { return }
     gst_pad_add_probe(

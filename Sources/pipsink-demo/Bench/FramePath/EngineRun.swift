@@ -1,14 +1,14 @@
 import PipSink
 
-/// A pipeline whose frames go PipSink's way, to the mailbox of a display layer for each stream, where nothing presents
-/// them.
+/// Runs a pipeline whose frames take PipSink's frame path, to the mailbox of a display layer for each stream. Nothing
+/// presents them.
 enum EngineRun {
   static func run(
     _ description: String, variant: FramePathVariant, countsBuffers: Bool
   ) async throws -> FramePathReport {
     let counter = BufferCounter.shared
     var report = try await measure(description, variant: variant, counter: countsBuffers ? counter : nil)
-    // The engine and the router with their last frames are gone.
+    // Only now the engine and the router have been released, with their last frames.
     if countsBuffers { (report.buffersAtMost, report.buffersLeft) = (counter.atMost, counter.alive) }
     return report
   }
@@ -17,7 +17,7 @@ enum EngineRun {
     _ description: String, variant: FramePathVariant, counter: BufferCounter?
   ) async throws -> FramePathReport {
     let engine = try VideoEngine(.text(description))
-    // One that fails is to end.
+    // A pipeline that fails must end.
     engine.retryPolicy = nil
     let router = FrameRouter()
     let observer = ByteObserver()
@@ -55,7 +55,7 @@ enum EngineRun {
   }
 }
 
-/// Is given the bytes of every frame, and leaves them alone.
+/// Receives the bytes of every frame, and does nothing with them.
 private final class ByteObserver: RawVideoFrameObserver {
   func streamDidDeliver(_ rawFrame: borrowing RawVideoFrame, parameters: VideoFrameParameters, streamID: StreamID) {}
 }

@@ -2,18 +2,18 @@ import ArgumentParser
 import CGStreamer
 import PipSink
 
-/// The frames that go through the pipelines of `route`, `statistics` and `memory`.
+/// The options for the frames in the pipelines of `route`, `statistics` and `memory`.
 struct FramePathOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("The frames' size, in pixels.", valueName: "WxH"))
+  @Option(help: ArgumentHelp("The size of the frames, in pixels.", valueName: "WxH"))
   var size = PictureSize(width: 1920, height: 1080)
 
-  @Option(help: "The frames' pixel format, as in caps.")
+  @Option(help: "The pixel format of the frames, as in caps.")
   var format = PixelFormat.i420
 
-  /// Streams of one pipeline that end in `sink`. The frames are not filled: what is measured is the way of a frame, not
-  /// its making. Sources and sinks are numbered: source0, s0, source1, s1.
+  /// The description of a pipeline whose streams end in `sink`. The frames are not filled, because the path of a frame
+  /// is measured, and not its source. Sources and sinks are numbered: source0, s0, source1, s1.
   ///
-  /// - Parameter frames: of all streams together; each has its share.
+  /// - Parameter frames: the number of frames of all streams together, which the streams share equally.
   func pipeline(streams: Int, frames: Int, sink: String) -> String {
     var info = GstVideoInfo()
     gst_video_info_set_format(
@@ -29,21 +29,21 @@ struct FramePathOptions: ParsableArguments {
   static func framesOfAStream(streams: Int, frames: Int) -> Int { max(1, frames / streams) }
 }
 
-/// How much of it `route` and `statistics` do.
+/// The options for the number of streams and frames of `route` and `statistics`.
 struct FramePathWork: ParsableArguments {
-  @Option(help: ArgumentHelp("Numbers of streams in one pipeline.", valueName: "N,N,..."))
+  @Option(help: ArgumentHelp("The numbers of streams in one pipeline to measure.", valueName: "N,N,..."))
   var streams = CountList([1])
 
-  @Option(help: "Frames a round and variant, of all streams together. (default: \(Self.usual))")
+  @Option(help: "The frames of all streams together, for each round and variant. (default: \(Self.usual))")
   var frames: Int?
 
-  /// How many there are by default.
+  /// The default number of frames.
   static let usual = 500_000
 
   func validate() throws {
     try OptionRange.frames.check(frames ?? Self.usual, "--frames")
   }
 
-  /// In results.
+  /// The name of a number of streams in results.
   static func name(streams: Int) -> String { "\(streams) stream\(streams == 1 ? "" : "s")" }
 }

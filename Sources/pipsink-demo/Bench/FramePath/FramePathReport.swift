@@ -1,24 +1,24 @@
 import Glibc
 
-/// What one run of a ``FramePathVariant`` took, from PLAYING to the end of the last stream. The C program prints the
-/// same.
+/// The time and memory that one run of a ``FramePathVariant`` took, from PLAYING to the end of the last stream. The C
+/// program prints the same fields.
 struct FramePathReport: Codable {
   var seconds: Double
-  /// Of all threads.
+  /// The processor time of all threads, in seconds.
   var cpuSeconds: Double
-  /// Calls of malloc; 0 where nobody counts them.
+  /// The number of calls of malloc; 0 where they are not counted.
   var allocations: UInt64
-  /// At the end, before the pipeline is taken down.
+  /// The resident set in bytes at the end, before the pipeline is stopped.
   var residentBytes: Int
-  /// Buffers of the sources that lived at one time, at most, and that still did when all was over. Absent where they
-  /// were not counted.
+  /// The most buffers of the sources that were alive at one time, and how many were still alive after everything was
+  /// released. Absent where they were not counted.
   var buffersAtMost: Int?
   var buffersLeft: Int?
-  /// Absent where times are taken throughout.
+  /// The costs with and without times; absent in variants that take times throughout.
   var shares: TimesInTurn.Shares?
 }
 
-/// A start, from which on a run's use of time and memory counts.
+/// The start of a run, from which on its use of time and memory is counted.
 struct FramePathStart {
   private let clock = Self.seconds(CLOCK_MONOTONIC)
   private let processor = Self.seconds(CLOCK_PROCESS_CPUTIME_ID)
@@ -36,7 +36,7 @@ struct FramePathStart {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  /// From liballocations.so, where that is loaded before the C library.
+  /// The number of calls of malloc so far, from liballocations.so if that was loaded before the C library.
   private static var allocationCount: UInt64 {
     guard let symbol = dlsym(nil, "pipsink_total_allocation_count") else { return 0 }
     return unsafeBitCast(symbol, to: (@convention(c) () -> UInt64).self)()

@@ -1,4 +1,4 @@
-/// Runs the variants of ``FramePathVariant``, each time in a process of its own.
+/// Runs a ``FramePathVariant``, each time in a new process.
 struct FramePathRun {
   let path: FramePathOptions
   let programs: BenchPrograms
@@ -14,7 +14,7 @@ struct FramePathRun {
       of: variant.title, program, arguments + (countsBuffers ? ["--count-buffers"] : []), environment: environment)
   }
 
-  /// The program that runs a variant, with its arguments.
+  /// The program that runs a variant, and its arguments.
   func command(_ variant: FramePathVariant, streams: Int, frames: Int) -> (program: String, arguments: [String]) {
     if variant.isInC {
       let pipeline = path.pipeline(streams: streams, frames: frames, sink: variant.sink)

@@ -1,31 +1,31 @@
 import ArgumentParser
 
-/// What the frames of `fakesrc` end in.
+/// What receives the frames of `fakesrc`.
 enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
   case fakesink
   /// The program in Benchmarks/c-appsink.
   case c
-  /// The same program, which pulls frames in a loop on a thread of each appsink's own.
+  /// The same program, which pulls frames in a loop on one thread for each appsink.
   case loop = "c-loop"
-  /// The same in Swift.
+  /// The same as `c`, in Swift.
   case swift
-  /// Frames are wrapped and let go.
+  /// PipSink wraps the frames, and releases them.
   case wrapping
   case pipSink = "pipsink"
-  /// With and without the clock and the histograms of its statistics.
+  /// PipSink's frame path with and without times in its statistics, in turn.
   case timesInTurn = "times-in-turn"
   case observer
   case processor
   case videoSink = "fakevideosink"
   case element
 
-  /// Those that `route` compares.
+  /// The variants that `route` compares.
   static let ways = allCases.filter { $0 != .timesInTurn && $0 != .loop }
 
-  /// Whether it is the program in Benchmarks/c-appsink.
+  /// Whether the program in Benchmarks/c-appsink runs the variant.
   var isInC: Bool { self == .c || self == .loop }
 
-  /// In results.
+  /// The name in results.
   var title: String {
     switch self {
     case .fakesink: "fakesink"

@@ -1,9 +1,9 @@
-/// Instructions a frame of the variants: those of a run with more frames less those of a run with fewer, so that starting
-/// and ending cancel.
+/// Measures how many instructions a frame costs in each variant: the instructions of a long run minus those of a short
+/// run, so that start and end cancel out.
 struct InstructionBench {
   let path: FramePathOptions
   let streams: [Int]
-  /// Of the longer run, of all streams together; the shorter one has a tenth.
+  /// The frames of all streams together in the long run; the short run has a tenth of them.
   let frames: Int
   let rounds: Int
 
@@ -64,7 +64,7 @@ struct InstructionBench {
       / Double(counts[1].frames - counts[0].frames)
   }
 
-  /// The stock program, in which nothing but the sink is ours.
+  /// A variant in gst-launch-1.0, in which at most the sink is PipSink's.
   private func launch(
     _ variant: FramePathVariant, streams: Int, frames: Int
   ) -> (program: String, arguments: [String]) {

@@ -2,17 +2,18 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// Counts the instructions that programs carry out, with valgrind's callgrind: the same on a busy machine as on an idle
-/// one, and on any processor. The kernel's own are not among them.
+/// Counts the instructions that programs execute, with valgrind's callgrind. The counts are the same on a busy machine
+/// as on an idle one, and do not include the kernel's instructions.
 final class InstructionCounter {
   private let processes: OwnProcesses
   private let valgrind: String
   private let folder: ScratchFolder
   private let environment: [String: String]
 
-  /// Has GStreamer look for its plugins, among them the one beside this program, so that no program that is counted does.
+  /// Lets GStreamer search its plugins, with the one beside this program among them, so that the counted programs do
+  /// not.
   ///
-  /// - Throws: ``DemoError`` when valgrind, GStreamer's tools or the element are not there.
+  /// - Throws: ``DemoError`` when valgrind, GStreamer's tools or the element are missing.
   init(processes: OwnProcesses) throws {
     self.processes = processes
     guard let valgrind = String(taking: g_find_program_in_path("valgrind")) else {
@@ -33,17 +34,17 @@ final class InstructionCounter {
     folder.remove()
   }
 
-  /// Runs a program to its end, and waits for it: some fifty times as long as it takes by itself.
+  /// Runs a program, and waits for its end. That takes some fifty times as long as without counting.
   ///
-  /// - Parameter name: what it does, for the error.
+  /// - Parameter name: what the program does, for the error.
   /// - Parameter program: a path, or a name to be looked up in PATH.
-  /// - Returns: the instructions of all its threads.
+  /// - Returns: the number of instructions of all its threads.
   /// - Throws: ``DemoError`` when it fails.
   func count(_ name: String, _ program: String, _ arguments: [String]) throws -> UInt64 {
-    // On one processor, and none of its threads takes the place of another that it wakes (SCHED_BATCH): where two threads
-    // hand frames to each other, their count varies less so.
+    // The program runs on one processor, and a thread that wakes another is not preempted by it (SCHED_BATCH). So the
+    // count varies less where two threads hand frames to each other.
     let order = ["chrt", "--batch", "0", "taskset", "--cpu-list", Self.firstProcessor]
-    // With its process ID, so that no child of the program's writes to the same file.
+    // The file's name has the process ID, so that no child of the program writes to the same file.
     let options = ["--tool=callgrind", "--callgrind-out-file=\(folder.path)/out.%p", "--separate-threads=no"]
     let process = try processes.start(
       "/usr/bin/env", order + [valgrind] + options + [program] + arguments, environment: environment)
@@ -55,7 +56,7 @@ final class InstructionCounter {
     return total
   }
 
-  /// What callgrind's file says of the whole run: "totals: 78123456", in a line of its own.
+  /// Reads the total of the run from callgrind's file, where it has a line like "totals: 78123456".
   static func total(in text: String) -> UInt64? {
     text.split(whereSeparator: \.isNewline).last { $0.hasPrefix("totals:") }
       .flatMap { $0.split(separator: " ").dropFirst().first.flatMap { UInt64($0) } }
@@ -80,11 +81,11 @@ final class InstructionCounter {
         "gst-inspect-1.0 does not find the element pipsink beside this program or among GStreamer's plugins: "
           + "swift build -c release --product gstpipsink, or make install. \(inspection.errors)")
     }
-    // Options of the user's, and symbols from the network, which nobody looks at here.
+    // The counts must not depend on options of the user, and symbols from the network are not needed.
     return environment.merging(["GST_REGISTRY_UPDATE": "no", "VALGRIND_OPTS": "", "DEBUGINFOD_URLS": ""]) { $1 }
   }
 
-  /// A folder with a link to the plugin beside this program, and nothing else in it; nil where there is no such plugin.
+  /// Makes a folder that contains only a link to the plugin beside this program; nil when there is no such plugin.
   private static func pluginFolder(in folder: ScratchFolder) throws(DemoError) -> String? {
     let (path, name) = (folder.path + "/plugins", "libgstpipsink.so")
     let plugin = ChildProcess.file(besideDemo: name)

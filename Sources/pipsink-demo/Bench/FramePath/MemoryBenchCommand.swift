@@ -1,23 +1,23 @@
 import ArgumentParser
 
-/// What the way of a frame takes in memory, and whether it grows.
+/// Measures how much memory the path of a frame takes, and whether it grows.
 struct MemoryBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "memory",
     abstract:
       "Measures calls of malloc a frame, growth of the resident set, and buffers alive, beside a minimal C program.",
     discussion: """
-      Each variant runs in processes of its own: one for a tenth of the frames, which fills pools and caches, and one for all. \
-      What the second has more is what the other frames cost.
+      Each variant runs in separate processes: one for a tenth of the frames, which fills pools and caches, and one \
+      for all frames. The difference between the two is the cost of the other frames.
       """)
 
   @OptionGroup var path: FramePathOptions
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "Streams of one pipeline.")
+  @Option(help: "The number of streams in one pipeline.")
   var streams = 1
 
-  @Option(help: "Frames a round and variant, of all streams together.")
+  @Option(help: "The frames of all streams together, for each round and variant.")
   var frames = 1_000_000
 
   private static let variants: [FramePathVariant] = [.c, .swift, .pipSink, .observer, .processor]
@@ -26,7 +26,7 @@ struct MemoryBenchCommand: AsyncParsableCommand {
     try OptionRange.streams.check(streams, "--streams")
     try OptionRange.frames.check(frames, "--frames")
     guard frames >= 10 * streams else {
-      throw ValidationError("--frames takes at least ten for each stream, not \(frames) for \(streams).")
+      throw ValidationError("--frames takes at least ten frames for each stream, not \(frames) for \(streams).")
     }
   }
 

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// Frames a second, and processor time a frame, of pipelines that differ in what they end in.
+/// Measures the frames a second and the processor time a frame of pipelines that differ in their sinks.
 struct RouteBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "route",
-    abstract: "Measures PipSink's way of a frame (wrap, route, mailbox) beside fakesink and a minimal C program.",
+    abstract: "Measures PipSink's frame path (wrap, route, mailbox) beside fakesink and a minimal C program.",
     discussion: """
-      The same fakesrc feeds them all, with frames that nobody fills. Each variant runs in a process of its own, in turn in \
-      every round. Ratios are those of one round's numbers; medians of the rounds count. With --instructions no time is measured: \
-      valgrind counts the instructions of two runs of each variant, and what the longer one has more is divided by the frames that it \
-      has more. These numbers are the same on a busy machine.
+      The same fakesrc feeds all variants with frames that are not filled. Each variant runs in a new process in every \
+      round. A ratio is computed from the numbers of one round, and results are medians of the rounds. With \
+      --instructions no time is measured: valgrind counts the instructions of a long and a short run of each variant, \
+      and their difference is divided by the difference in frames. These numbers are the same on a busy machine.
       """)
 
   @OptionGroup var path: FramePathOptions
@@ -17,8 +17,10 @@ struct RouteBenchCommand: AsyncParsableCommand {
   @OptionGroup var work: FramePathWork
 
   @Flag(
-    help:
-      "Count instructions a frame instead, with valgrind; \(Self.countedFrames) frames by default, and fewer variants.")
+    help: """
+      Count the instructions a frame instead, with valgrind. There are fewer variants, and --frames is \
+      \(Self.countedFrames) by default.
+      """)
   var instructions = false
 
   private static let countedFrames = 20_000
@@ -27,7 +29,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard !instructions || work.streams.counts.allSatisfy({ frames >= 10 * $0 }) else {
-      throw ValidationError("With --instructions, --frames takes at least ten for each stream.")
+      throw ValidationError("With --instructions, --frames takes at least ten frames for each stream.")
     }
   }
 
@@ -41,7 +43,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
       let run = FramePathRun(path: path, programs: try BenchPrograms())
       let progress = BenchProgress(total: options.rounds * work.streams.counts.count * FramePathVariant.ways.count)
       var samples = Samples()
-      // In turn, so that a machine that gets slower or faster does so for all.
+      // The variants take turns, so that a machine that gets slower or faster does so for all of them.
       for _ in 0..<options.rounds {
         for count in work.streams.counts { try await measure(count, run, progress, &samples) }
       }
@@ -83,7 +85,7 @@ struct RouteBenchCommand: AsyncParsableCommand {
         samples.add(number / other, Self.name(variant, count), quantity, unit: "ratio")
       }
     }
-    // What the element costs, beside another video sink with the library's wrapping.
+    // What the element costs in comparison with another video sink and the library's wrapping of frames.
     if let element = times[.element], let sink = times[.videoSink], let wrapping = times[.wrapping],
       let bare = times[.fakesink]
     {

@@ -1,13 +1,14 @@
 import ArgumentParser
 
-/// What taking frames' times costs: intervals, rates and latencies.
+/// Measures what it costs to take the times of frames for intervals, rates and latencies.
 struct StatisticsBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "statistics",
-    abstract: "Measures what the times in PipSink's statistics cost, on and off in turn.",
+    abstract: "Measures what the times in PipSink's statistics cost.",
     discussion: """
-      The way of a frame as in `route`, in a process that takes times and takes none in turn, 25 milliseconds each. It is a few \
-      parts in a hundred, less than two processes that do the same differ by.
+      The frames take the same path as in `route`, in one process that takes times and takes none in turn, for 25 \
+      milliseconds each. The cost is a few percent, which is less than the difference between two processes that do \
+      the same.
       """)
 
   @OptionGroup var path: FramePathOptions
@@ -25,7 +26,8 @@ struct StatisticsBenchCommand: AsyncParsableCommand {
           let name = FramePathWork.name(streams: count)
           let report = try await progress.run(name) { try run.run(.timesInTurn, streams: count, frames: frames) }
           guard let shares = report.shares, shares.timed.frames > 0, shares.untimed.frames > 0 else {
-            throw DemoError(.usage, "\(frames) frames are too few for turns of 25 milliseconds: more --frames.")
+            throw DemoError(
+              .usage, "\(frames) frames are too few for turns of 25 milliseconds; give more with --frames")
           }
           let (timed, untimed) = (shares.timed.frameMicroseconds, shares.untimed.frameMicroseconds)
           samples.add(timed / untimed, name, "processor time / without times", unit: "ratio")

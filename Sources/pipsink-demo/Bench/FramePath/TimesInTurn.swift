@@ -2,12 +2,12 @@ import Glibc
 import PipSink
 import Synchronization
 
-/// Has times taken and not taken in turn while frames flow, and finds out what they took in either case.
+/// Switches the taking of times on and off in turn while frames flow, and measures what frames cost in either case.
 ///
-/// It turns on a thread of its own.
+/// A thread of its own does the switching.
 final class TimesInTurn: Sendable {
-  /// Counts a stream's frames where no lock is in the way: of 64 threads that two processors share some always hold
-  /// one and wait to go on, and whoever asked them for their statistics would wait as well.
+  /// Counts a stream's frames without a lock. When 64 threads share two processors, some of them always hold their
+  /// stream's lock while they wait for a processor, and reading their statistics would wait for them.
   private final class Counter: SampleBufferConsumer {
     let count = Atomic<UInt64>(0)
     private let next: any SampleBufferConsumer
@@ -18,17 +18,17 @@ final class TimesInTurn: Sendable {
 
     func consume(_ sampleBuffer: consuming SampleBuffer) {
       next.consume(sampleBuffer)
-      // The stream's thread alone writes it.
+      // Only the stream's thread writes the count.
       count.store(count.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
   }
 
-  /// Processor time of all threads, and the frames that took it.
+  /// The processor time of all threads, and the number of frames that took it.
   struct Share: Codable {
     var cpuSeconds = 0.0
     var frames: UInt64 = 0
 
-    /// A frame's.
+    /// The processor time of one frame, in microseconds.
     var frameMicroseconds: Double { cpuSeconds / Double(frames) * 1e6 }
 
     static func - (left: Share, right: Share) -> Share {
@@ -47,21 +47,23 @@ final class TimesInTurn: Sendable {
   }
 
   private struct State {
-    /// Of rounds that are complete.
+    /// The sums of the complete rounds.
     var shares = Shares()
     var isOver = false
   }
 
-  /// Whether times are taken in the turns of a round: a machine that gets slower does so for both.
+  /// Whether times are taken, for each turn of a round. The order makes a machine that gets slower do so for both
+  /// cases.
   private static let round = [true, false, false, true]
-  /// In seconds. The kernel counts the processor time of other threads by its ticks, of which this is many.
+  /// The length of a turn in seconds. The kernel counts the processor time of other threads in ticks, and a turn has
+  /// many of them.
   private static let turn = 0.025
 
   private let state = Locked(State())
   private let counters = Locked<[Counter]>([])
   private let thread = Locked<WorkerThread?>(nil)
 
-  /// A stream's consumer, in front of its route.
+  /// Makes a consumer that counts a stream's frames and passes them on.
   func counting(_ next: any SampleBufferConsumer) -> any SampleBufferConsumer {
     let counter = Counter(next: next)
     counters.withLock { $0.append(counter) }
@@ -71,7 +73,7 @@ final class TimesInTurn: Sendable {
   func start() {
     let (state, counters) = (state, counters.withLock { $0 })
     let thread = WorkerThread(name: "times-in-turn") {
-      // What a start takes.
+      // The first turn, with the start of the pipeline, does not count.
       guard Self.takeTurn(state) else { return }
       var used = Self.used(counters)
       while true {
@@ -93,7 +95,9 @@ final class TimesInTurn: Sendable {
     self.thread.withLock { $0 = thread }
   }
 
-  /// Of all complete rounds; from here on nothing turns.
+  /// Ends the switching.
+  ///
+  /// - Returns: the sums of all complete rounds.
   func finish() -> Shares {
     state.withLock { $0.isOver = true }
     state.wakeAll()
@@ -101,7 +105,7 @@ final class TimesInTurn: Sendable {
     return state.withLock { $0.shares }
   }
 
-  /// - Returns: false at the end.
+  /// - Returns: false when the switching must end.
   private static func takeTurn(_ state: Locked<State>) -> Bool {
     state.wait(until: MonotonicTime.now.advanced(by: .seconds(turn))) { $0.isOver ? true : nil } == nil
   }

@@ -1,30 +1,30 @@
 import ArgumentParser
 import GstPipSink
 
-/// One run of one variant of `route` and `memory`, in a process of its own: they start it, and a profiler may.
+/// Runs one variant of `route` or `memory` once. These benchmarks start it in a new process, and so may a profiler.
 struct VariantCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "variant", abstract: "Runs one variant of route once, for the other benchmarks and for profilers.",
+    commandName: "variant", abstract: "Runs one variant of route once, for other benchmarks and for profilers.",
     shouldDisplay: false)
 
-  @Argument(help: "Which.")
+  @Argument(help: "The variant to run.")
   var variant: FramePathVariant
 
   @OptionGroup var path: FramePathOptions
 
-  @Option(help: "Streams of one pipeline.")
+  @Option(help: "The number of streams in one pipeline.")
   var streams = 1
 
-  @Option(help: "Frames of all streams together.")
+  @Option(help: "The frames of all streams together.")
   var frames = 200_000
 
-  @Flag(help: "Count the buffers that are alive, which takes time.")
+  @Flag(help: "Count the buffers that are alive, which slows the run down.")
   var countBuffers = false
 
   func validate() throws {
     try OptionRange.streams.check(streams, "--streams")
     try OptionRange.frames.check(frames, "--frames")
-    guard !variant.isInC else { throw ValidationError("The C program is one of its own: Benchmarks/c-appsink.") }
+    guard !variant.isInC else { throw ValidationError("The C program is a separate program: Benchmarks/c-appsink.") }
   }
 
   func run() async throws {

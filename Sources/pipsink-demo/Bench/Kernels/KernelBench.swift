@@ -1,7 +1,7 @@
 import CGStreamer
 import PipSink
 
-/// One operation's sources and the ways to carry it out.
+/// Measures one operation on pixels with PipSink and with GstVideoConverter.
 final class KernelBench {
   private let operation: KernelOperation
   let frames: BenchFrames
@@ -14,10 +14,13 @@ final class KernelBench {
     frames = try BenchFrames(operation.format, operation.size)
   }
 
-  /// Seconds a frame.
+  /// Carries the operation out with PipSink.
+  ///
+  /// - Returns: the seconds for one frame.
   func pipSink(frames count: Int, helped usesHelp: Bool) throws -> Double {
     let converter = usesHelp ? helped : single
-    // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than theirs.
+    // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than the
+    // sources' memory.
     var results: [SampleBuffer?] = Array(repeating: nil, count: BenchFrames.count)
     let work = { (index: Int) throws in
       let source = self.frames.sources[index % BenchFrames.count]
@@ -25,12 +28,15 @@ final class KernelBench {
         self.operation.isGrayscale
         ? try self.grayscale.process(source) : try converter.convert(source, to: self.operation.output)
     }
-    // Twice: the second turn needs the memory of one frame more, while the frame that it replaces is still there.
+    // The warm-up takes two turns: in the second one the pool needs memory for one more frame, because the frame that
+    // is replaced is still there.
     for index in 0..<2 * BenchFrames.count { try work(index) }
     return try BenchFrames.seconds(count, work)
   }
 
-  /// GstVideoConverter into memory of its own.
+  /// Carries the operation out with GstVideoConverter, into memory that was allocated before.
+  ///
+  /// - Returns: the seconds for one frame.
   func reference(frames count: Int) throws -> Double {
     let format = frames.sources[0].formatDescription
     var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())

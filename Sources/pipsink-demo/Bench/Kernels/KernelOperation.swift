@@ -8,7 +8,7 @@ struct KernelOperation {
   let output: PixelConverter.Output
   var isGrayscale = false
 
-  /// GstVideoConverter turns no pictures, and takes no colour away.
+  /// Whether GstVideoConverter can do the same. It neither rotates pictures nor removes their colours.
   var hasReference: Bool { output.orientation == .upright && !isGrayscale }
 
   private static let hd = PictureSize(width: 1920, height: 1080)

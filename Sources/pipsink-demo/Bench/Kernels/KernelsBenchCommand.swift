@@ -1,30 +1,31 @@
 import ArgumentParser
 
-/// The time that each operation on pixels takes, beside memcpy of the same bytes and GstVideoConverter's time for the
-/// same.
+/// Measures the time of each operation on pixels, beside that of memcpy of the same bytes and of GstVideoConverter.
 struct KernelsBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kernels",
     abstract: "Measures every operation on pixels beside memcpy of the frame's bytes and beside GstVideoConverter.",
     discussion: """
-      Each side works on eight frames in turn, more than the processor's cache holds. Times are on one thread; "helped" is \
-      PipSink with its helper threads. Each operation runs in a process of its own in every round.
+      Each side works on eight frames in turn, which are more than the processor's cache holds. Times are those of one \
+      thread, and "helped" is PipSink with its helper threads. Each operation runs in a new process in every round.
       """)
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "Frames a side and round.")
+  @Option(help: "The frames for each side and round.")
   var frames = 40
 
   @Option(
-    help: ArgumentHelp("Only these operations, named as in results. Repeatable; all by default.", valueName: "NAME"))
+    help: ArgumentHelp(
+      "Measure only this operation, named as in results. Repeatable; all by default.", valueName: "NAME"))
   var operation: [String] = []
 
   func validate() throws {
     try OptionRange.frames.check(frames, "--frames")
     for name in operation where !KernelOperation.all.contains(where: { $0.name == name }) {
       throw ValidationError(
-        "There is no operation \"\(name)\". There are: \(KernelOperation.all.map(\.name).joined(separator: "; ")).")
+        "There is no operation \"\(name)\". The operations are: "
+          + "\(KernelOperation.all.map(\.name).joined(separator: "; ")).")
     }
   }
 

@@ -2,10 +2,11 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// Test pictures to work on in turn, more than the processor's cache holds, and as much memory to copy them to.
+/// Test pictures in memory to work on in turn, which are more than the processor's cache holds, and memory to copy them
+/// to.
 final class BenchFrames {
   let sources: [SampleBuffer]
-  /// Of one frame.
+  /// The number of bytes of one frame.
   let byteCount: Int
   private let copies: [UnsafeMutableRawPointer]
 
@@ -26,7 +27,9 @@ final class BenchFrames {
     for copy in copies { copy.deallocate() }
   }
 
-  /// Seconds for copying a frame.
+  /// Copies frames.
+  ///
+  /// - Returns: the seconds for copying one frame.
   func memcpy(frames: Int) -> Double {
     Self.seconds(frames) { index in
       let number = index % Self.count
@@ -40,7 +43,9 @@ final class BenchFrames {
     }
   }
 
-  /// Seconds for one call of `work`, which gets the numbers of the calls.
+  /// Calls `work` so many times, with the number of the call from 0.
+  ///
+  /// - Returns: the seconds for one call.
   static func seconds(_ frames: Int, _ work: (Int) throws -> Void) rethrows -> Double {
     let start = MonotonicTime.now
     for index in 0..<frames { try work(index) }
@@ -60,7 +65,7 @@ final class BenchFrames {
   }
 }
 
-/// Keeps the frames that arrive.
+/// Collects the frames that arrive.
 private final class FrameCollector: SampleBufferConsumer {
   private let sampleBuffers = Locked<[SampleBuffer]>([])
 
@@ -76,7 +81,7 @@ private final class FrameCollector: SampleBufferConsumer {
   }
 }
 
-/// One test picture again and again at a steady rate, which costs next to nothing to make.
+/// A part of a pipeline that sends the same test picture at a steady rate, which takes next to no processor time.
 struct StillSource {
   var size: PictureSize
   var format = PixelFormat.i420

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PipSink
 
-/// "1,4,16" on the command line.
+/// A list of counts on the command line, such as "1,4,16".
 struct CountList: ExpressibleByArgument {
   let counts: [Int]
 
@@ -18,7 +18,7 @@ struct CountList: ExpressibleByArgument {
   var defaultValueDescription: String { counts.map(String.init).joined(separator: ",") }
 }
 
-/// "320x180,1280x720" on the command line.
+/// A list of sizes in pixels on the command line, such as "320x180,1280x720".
 struct SizeList: ExpressibleByArgument {
   let sizes: [PictureSize]
 

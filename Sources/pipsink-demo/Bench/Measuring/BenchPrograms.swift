@@ -1,17 +1,19 @@
 import Glibc
 import PipSink
 
-/// The programs in `Benchmarks`, built where that is needed.
+/// The programs in the folder `Benchmarks`, which are built if need be.
 struct BenchPrograms {
   let consumer: String
-  /// To be loaded before the C library.
+  /// The library that counts allocations, to be loaded before the C library.
   let allocationCounter: String
 
-  /// - Throws: ``DemoError``: there is no such folder above this program or the working directory, or no C compiler.
+  /// - Throws: ``DemoError`` when the folder is not above this program or the working directory, or when the programs
+  ///   cannot be built.
   init() throws {
     let starts = [ChildProcess.demo, "."]
     guard let folder = starts.lazy.compactMap(Self.folder(above:)).first else {
-      throw DemoError(.unavailable, "the folder Benchmarks of PipSink's sources is not above this program or here")
+      throw DemoError(
+        .unavailable, "the folder Benchmarks of PipSink's sources is not above this program or the working directory")
     }
     let make = try ChildProcess("/usr/bin/env", ["make", "-s", "-C", folder])
     guard make.finish().status == 0 else {

@@ -1,8 +1,8 @@
 import PipSink
 
-/// How far a benchmark is: one line with a bar and the time that is left, on a terminal only.
+/// Shows the progress of a benchmark on a terminal: one line with a bar and the remaining time.
 ///
-/// A bar of characters is all there is to it; no library is needed for that.
+/// A bar of characters needs no library.
 final class BenchProgress {
   private let terminal = TerminalLine()
   private let total: Int
@@ -11,7 +11,7 @@ final class BenchProgress {
 
   private static let width = 24
 
-  /// - Parameter total: how often ``run(_:_:)`` will be called.
+  /// - Parameter total: the number of calls of ``run(_:_:)``.
   init(total: Int) {
     self.total = max(total, 1)
   }
@@ -20,7 +20,7 @@ final class BenchProgress {
     terminal.clear()
   }
 
-  /// Does one of the steps, and says which.
+  /// Runs one step, and shows its name meanwhile.
   func run<Result>(_ name: String, _ step: () async throws -> Result) async rethrows -> Result {
     let filled = min(done, total) * Self.width / total
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)

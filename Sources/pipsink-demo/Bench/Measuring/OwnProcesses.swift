@@ -1,21 +1,21 @@
-/// A part of a benchmark: a size, an operation, a round.
+/// A part of a benchmark that one process measures: a size, an operation or a round.
 struct BenchPart {
-  /// In the progress and in errors.
+  /// The name in the progress line and in errors.
   let name: String
-  /// The command's options that choose this part and nothing else.
+  /// The options that choose only this part.
   let arguments: [String]
 }
 
-/// The processes that a benchmark measures in: a new one for every part in every round. A part finds nothing that
-/// another has left behind (threads that still end, a heap that is full of holes, memory in the caches), and each pays for
-/// its own start, before it measures.
+/// The processes in which a benchmark measures: a new one for every part in every round. So no part meets what another
+/// has left behind (threads that are still ending, a fragmented heap, memory in the caches), and each has warmed itself
+/// up before it measures.
 ///
-/// One task has it.
+/// Only one task uses it.
 final class OwnProcesses {
-  /// The process IDs, in the order of the starts.
+  /// The process IDs, in the order in which the processes were started.
   private(set) var identifiers: [Int32] = []
 
-  /// Starts one, and does not wait for it.
+  /// Starts a process, and does not wait for it.
   ///
   /// - Throws: ``DemoError`` when it cannot be started.
   func start(
@@ -26,10 +26,10 @@ final class OwnProcesses {
     return process
   }
 
-  /// Runs one to its end.
+  /// Runs a process to its end.
   ///
-  /// - Parameter name: what it measures, for the error.
-  /// - Returns: what it printed, decoded from JSON.
+  /// - Parameter name: what the process measures, for the error.
+  /// - Returns: what the process has printed, decoded from JSON.
   /// - Throws: ``DemoError`` when it cannot be started, fails or prints something else.
   func report<Report: Decodable>(
     of name: String, _ program: String, _ arguments: [String], environment: [String: String] = [:]
@@ -42,15 +42,15 @@ final class OwnProcesses {
     return report
   }
 
-  /// Runs this program's benchmark on each part in every round, by ``BenchOptions/isAlone``.
+  /// Runs a benchmark of this program on each part in every round, in processes with ``BenchOptions/isAlone``.
   ///
-  /// - Parameter benchmark: the subcommand.
-  /// - Parameter take: gets what every process has found.
+  /// - Parameter benchmark: the name of the subcommand.
+  /// - Parameter take: called with the result of every process.
   func measure(
     _ parts: [BenchPart], of benchmark: String, rounds: Int, _ take: (BenchResult) -> Void
   ) async throws {
     let progress = BenchProgress(total: rounds * parts.count)
-    // In turn, so that a machine that gets slower or faster does so for all.
+    // The parts take turns, so that a machine that gets slower or faster does so for all of them.
     for _ in 0..<rounds {
       for part in parts {
         let arguments = ["bench", benchmark] + part.arguments + ["--alone", "--rounds", "1", "--json", "-"]

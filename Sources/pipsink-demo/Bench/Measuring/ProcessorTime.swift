@@ -2,7 +2,7 @@ import Glibc
 
 /// The processor time of other processes, as the kernel's scheduler counts it.
 enum ProcessorTime {
-  /// Nanoseconds that the threads of these processes have used so far.
+  /// The nanoseconds of processor time that the threads of these processes have used so far.
   static func nanoseconds(of processes: [Int32]) -> UInt64 {
     processes.reduce(0) { sum, process in
       let folder = "/proc/\(process)/task"
@@ -13,7 +13,7 @@ enum ProcessorTime {
     }
   }
 
-  /// The process at the other end of a local socket; nil when nobody is there.
+  /// The ID of the process that listens at a local socket; nil when there is none.
   static func process(listeningAt path: String) -> Int32? {
     let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     guard socket >= 0 else { return nil }
@@ -28,7 +28,7 @@ enum ProcessorTime {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(socket, $0, length) == 0 }
     }
     guard isConnected else { return nil }
-    // A struct ucred, which Swift does not see: the process, its user and its group.
+    // The fields of a struct ucred, which is not imported into Swift: the process, its user and its group.
     var peer: [Int32] = [0, 0, 0]
     var size = socklen_t(MemoryLayout<Int32>.size * peer.count)
     guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0, peer[0] > 0 else { return nil }

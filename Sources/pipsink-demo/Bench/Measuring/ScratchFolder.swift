@@ -1,7 +1,7 @@
 import CGStreamer
 import Glibc
 
-/// A new folder for files that nobody needs afterwards, in TMPDIR or /tmp. Whoever makes it removes it.
+/// A new temporary folder, in TMPDIR or /tmp. The code that makes it must remove it.
 struct ScratchFolder {
   let path: String
 
@@ -15,11 +15,11 @@ struct ScratchFolder {
     path = String(decoding: name.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// With everything in it; links in it are removed, and what they lead to stays.
+  /// Removes the folder with everything in it. Links are removed, and what they point to stays.
   func remove() { Self.remove(path) }
 
   private static func remove(_ path: String) {
-    // Of a folder unlink(2) takes nothing away.
+    // unlink(2) removes files and links, and refuses folders.
     guard unlink(path) != 0 else { return }
     for name in InputFile.names(inFolder: path) { remove("\(path)/\(name)") }
     rmdir(path)

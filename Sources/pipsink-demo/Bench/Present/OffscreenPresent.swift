@@ -1,10 +1,11 @@
 import PipSink
 
-/// The time for a picture in memory, beside memcpy of what is read and what is written for it.
+/// Measures the time to render a picture to memory, beside that of memcpy of the bytes that are read and written for
+/// it.
 struct OffscreenPresent {
   let frames: BenchFrames
   let renderer: OffscreenRenderer
-  /// What the picture is made of is as much as this.
+  /// Frames as large as the rendered picture, to copy as many bytes as are written.
   private let picture: BenchFrames
 
   init(_ format: PixelFormat, from source: PictureSize, to size: PictureSize) throws {
@@ -13,7 +14,9 @@ struct OffscreenPresent {
     renderer = try OffscreenRenderer(size: size, scalingFilter: .linear)
   }
 
-  /// Seconds of processor time a frame.
+  /// Renders frames.
+  ///
+  /// - Returns: the seconds of processor time for one frame.
   func render(_ count: Int) throws -> Double {
     let sources = frames.sources
     for source in sources { try renderer.render(source, gravity: .resize) }
@@ -22,7 +25,9 @@ struct OffscreenPresent {
     return start.report().cpuSeconds / Double(count)
   }
 
-  /// Seconds of processor time for copying the bytes that are read, and as many as are written.
+  /// Copies as many bytes as are read and written for each frame.
+  ///
+  /// - Returns: the seconds of processor time for one frame.
   func memcpy(_ count: Int) -> Double {
     let start = FramePathStart()
     _ = (frames.memcpy(frames: count), picture.memcpy(frames: count))

@@ -1,26 +1,28 @@
 import ArgumentParser
 import PipSink
 
-/// The processor time for showing 1080p in surfaces of several sizes.
+/// Measures the processor time for showing 1080p streams on surfaces of several sizes.
 struct PresentBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "present",
     abstract: "Measures the processor time of a picture in memory and in windows beside GStreamer's sinks.",
     discussion: """
-      A picture in memory is made with the linear filter, and compared with memcpy of the bytes that are read and of those that are \
-      written, each size in a process of its own in every round. A window's time is that of the program and of the display server, less what the source takes by itself. X11 windows are \
-      on DISPLAY, or else on an Xvfb that is started for this; Wayland windows on WAYLAND_DISPLAY. GTK 4's widget is a GtkPicture of \
-      the element's paintable in a program in Python, on DISPLAY or an Xvfb, too; GSK_RENDERER says what GTK draws with, cairo by \
-      default.
+      A picture in memory is rendered with the linear filter, and compared with memcpy of the bytes that are read and \
+      written. Each size is measured in a new process in every round. The time of a window is that of the program and \
+      of the display server, without the time of the source. X11 windows are shown on DISPLAY, or on an Xvfb that is \
+      started for this; Wayland windows are shown on WAYLAND_DISPLAY. The widget of GTK 4 is a GtkPicture with the \
+      element's paintable in a Python program, also on DISPLAY or an Xvfb; GSK_RENDERER chooses GTK's renderer, which \
+      is cairo by default.
       """)
 
   enum Surface: String, CaseIterable, ExpressibleByArgument {
     case offscreen, x11, wayland, gtk4
 
-    /// Those that are measured where nobody says which: they need no other toolkit.
+    /// The surfaces that are measured by default, which need no toolkit.
     static let usual: [Surface] = [.offscreen, .x11, .wayland]
 
-    /// What GStreamer shows such a window with; `%` is the window's size in caps.
+    /// The sinks of GStreamer with which PipSink is compared, and the elements of their pipelines. `%` stands for caps
+    /// with the window's size.
     var alternatives: [(sink: String, elements: String)] {
       switch self {
       case .offscreen: []
@@ -44,22 +46,22 @@ struct PresentBenchCommand: AsyncParsableCommand {
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "Only these surfaces. Repeatable; all but gtk4 by default.")
+  @Option(help: "Measure only this surface. Repeatable; all but gtk4 by default.")
   var surface: [Surface] = []
 
-  @Option(help: "The frames' pixel formats, as in caps. Repeatable; I420 and NV12 by default.")
+  @Option(help: "The pixel format of the frames, as in caps. Repeatable; I420 and NV12 by default.")
   var format: [PixelFormat] = []
 
-  @Option(help: ArgumentHelp("The surfaces' sizes, in pixels.", valueName: "WxH,..."))
+  @Option(help: ArgumentHelp("The sizes of the surfaces, in pixels.", valueName: "WxH,..."))
   var sizes = SizeList([(320, 180), (640, 360), (1280, 720), (1920, 1080)])
 
-  @Option(help: "Frames a second in windows.")
+  @Option(help: "The frames a second in windows.")
   var rate = 30
 
-  @Option(help: "Seconds that each window is watched for in a round.")
+  @Option(help: "How many seconds to watch each window in a round.")
   var seconds = 3.0
 
-  @Option(help: "Frames a round in memory.")
+  @Option(help: "The frames for each round in memory.")
   var frames = 60
 
   func validate() throws {
@@ -108,10 +110,10 @@ struct PresentBenchCommand: AsyncParsableCommand {
     try await processes.measure(parts, of: "present", rounds: options.rounds) { samples.add($0) }
   }
 
-  /// One picture in memory, in this process.
+  /// Measures one size of a picture in memory, in this process.
   private func measureAlone() throws -> BenchResult {
     guard try options.alone(surface) == .offscreen else {
-      throw DemoError(.usage, "--alone is for pictures in memory; windows have processes of their own.")
+      throw DemoError(.usage, "--alone is for pictures in memory; windows are always measured in other processes")
     }
     let (format, size) = (try options.alone(formats), try options.alone(sizes.sizes))
     let name = Self.offscreenName(format, size)
@@ -128,7 +130,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
     "offscreen, \(format.rawValue) to \(size)"
   }
 
-  /// - Returns: what could not be measured.
+  /// - Returns: remarks on the display server, and on what could not be measured.
   private func measureWindows(
     _ surface: Surface, on display: PresentDisplay, _ samples: inout Samples, in processes: OwnProcesses
   ) async throws -> [String] {
@@ -162,7 +164,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
             do {
               theirs.append((program.title, try await time(program) - base))
             } catch let error as DemoError where error.status == .failed {
-              // One that does not work here must not take the others' numbers with it.
+              // A sink that does not work here must not prevent the numbers of the others.
               there.removeAll { $0.elements == alternative.elements }
               missing.append("\(alternative.sink) was not measured any more: \(error.message)")
             }

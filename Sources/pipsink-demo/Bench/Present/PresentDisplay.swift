@@ -1,12 +1,13 @@
 import Glibc
 
-/// A display server that windows are shown on.
+/// A display server on which windows are shown.
 final class PresentDisplay {
-  /// For programs that are to show windows on it.
+  /// The environment for programs that show windows on this server.
   let environment: [String: String]
-  /// The server, whose work for a window counts with the window's; nil where it cannot be seen, as on another machine.
+  /// The server's process, whose processor time for a window is counted, too; nil when it is unknown, as on another
+  /// machine.
   let process: Int32?
-  /// A server of its own, which ends with this.
+  /// A server that was started for this object, and ends with it.
   private let server: ChildProcess?
 
   private init(_ environment: [String: String], process: Int32?, server: ChildProcess? = nil) {
@@ -20,10 +21,10 @@ final class PresentDisplay {
     process.flatMap { try? InputFile.text(of: "/proc/\($0)/comm") }?.split(separator: "\n").first.map(String.init)
   }
 
-  /// No program may find the other display server.
+  /// No program may use the other display server.
   private static let x11Environment = ["GDK_BACKEND": "x11", "GST_GL_WINDOW": "x11", "WAYLAND_DISPLAY": ""]
 
-  /// The X server of DISPLAY; without one, an Xvfb that is started here.
+  /// The X server that DISPLAY names, or else an Xvfb, which is started here.
   ///
   /// - Throws: ``DemoError`` when there is none.
   static func x11() throws -> PresentDisplay {
@@ -46,7 +47,7 @@ final class PresentDisplay {
       x11Environment.merging(["DISPLAY": ":\(number)"]) { $1 }, process: server.processIdentifier, server: server)
   }
 
-  /// The compositor of WAYLAND_DISPLAY.
+  /// The compositor that WAYLAND_DISPLAY names.
   ///
   /// - Throws: ``DemoError`` when there is none.
   static func wayland() throws -> PresentDisplay {
@@ -60,7 +61,7 @@ final class PresentDisplay {
     return PresentDisplay(["GDK_BACKEND": "wayland", "GST_GL_WINDOW": "wayland", "DISPLAY": ""], process: process)
   }
 
-  /// Of the environment; nil also where it is empty.
+  /// The value of an environment variable; nil also when it is empty.
   private static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
   }

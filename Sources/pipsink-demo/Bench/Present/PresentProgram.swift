@@ -1,9 +1,9 @@
 import Glibc
 import PipSink
 
-/// A program that shows a source in a window, and is watched doing so.
+/// A program that shows a source in a window, and whose processor time is measured meanwhile.
 struct PresentProgram {
-  /// In results.
+  /// The name in results.
   let title: String
   let program: String
   let arguments: [String]
@@ -19,7 +19,7 @@ struct PresentProgram {
       ])
   }
 
-  /// - Parameter elements: what the frames go through, with `%` for the window's size in caps.
+  /// - Parameter elements: the elements behind the source, with `%` for caps with the window's size.
   static func gstreamer(_ source: StillSource, _ elements: String, window: PictureSize) -> PresentProgram {
     let size = "video/x-raw,width=\(window.width),height=\(window.height)"
     let pipeline = "\(source.description) ! \(elements.replacing("%", with: size))"
@@ -28,12 +28,14 @@ struct PresentProgram {
       arguments: ["-q"] + pipeline.split(separator: " ").map(String.init))
   }
 
-  /// The same source shown nowhere.
+  /// The same source without a window.
   static func base(_ source: StillSource) -> PresentProgram {
     gstreamer(source, "fakesink sync=true", window: source.size)
   }
 
-  /// Milliseconds of processor time a second, of the program and of the display server.
+  /// Runs the program, and measures the processor time of the program and of the display server.
+  ///
+  /// - Returns: the milliseconds of processor time in a second.
   func measure(on display: PresentDisplay, seconds: Double, in processes: OwnProcesses) async throws -> Double {
     let state = try ScratchFolder()
     defer { state.remove() }
@@ -42,7 +44,7 @@ struct PresentProgram {
       environment: display.environment.merging(["XDG_STATE_HOME": state.path, "NO_AT_BRIDGE": "1"]) { $1 }
         .merging(environment) { $1 })
     defer { process.end() }
-    // Until the window is there and pictures flow.
+    // Before the measurement the window opens and the pictures begin to flow.
     try await Task.sleep(for: .seconds(min(1.5, seconds)))
     let watched = [process.processIdentifier] + [display.process].compactMap(\.self)
     let (before, start) = (ProcessorTime.nanoseconds(of: watched), MonotonicTime.now)
@@ -59,10 +61,10 @@ struct PresentProgram {
 // MARK: - Widgets of a toolkit
 
 extension PresentProgram {
-  /// The element in a widget of GTK 4's.
+  /// The element `pipsink` in a widget of GTK 4.
   static func widget(_ source: StillSource, window: PictureSize) -> PresentProgram {
     var program = widget(source, "pipsink", window: window)
-    // The plugin that was built with this program, where there is one.
+    // The program must find the plugin that was built with this program, if there is one.
     let folder = ChildProcess.demo.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
     let others = getenv("GST_PLUGIN_PATH").map { ":" + String(cString: $0) } ?? ""
     program.environment["GST_PLUGIN_PATH"] = folder + others
@@ -70,9 +72,10 @@ extension PresentProgram {
       title: pipSinkTitle, program: program.program, arguments: program.arguments, environment: program.environment)
   }
 
-  /// A sink in a widget that has the window's size, in a program that does nothing else.
+  /// A sink in a widget of the window's size, in a program that does nothing else.
   ///
-  /// - Parameter elements: what the frames go through, with `%` for the window's size in caps; the last one is the sink.
+  /// - Parameter elements: the elements behind the source, with `%` for caps with the window's size. The last one is
+  ///   the sink.
   static func widget(_ source: StillSource, _ elements: String, window: PictureSize) -> PresentProgram {
     let size = "video/x-raw,width=\(window.width),height=\(window.height)"
     let pipeline = "\(source.description) ! \(elements.replacing("%", with: size)) name=sink"
@@ -83,7 +86,7 @@ extension PresentProgram {
       environment: ["GSK_RENDERER": renderer])
   }
 
-  /// Shows a pipeline's sink: gtksink in GTK 3, others in a GtkPicture.
+  /// A Python program that shows the sink of a pipeline: gtksink in GTK 3, and others in a GtkPicture.
   private static let script = """
     import sys
     import gi

@@ -1,5 +1,5 @@
-/// What has changed between two results beyond the noise: where the middle halves of the rounds lie apart, and the
-/// medians by more than two parts in a hundred.
+/// Compares two results. A number has changed beyond the noise when the middle halves of its rounds do not overlap and
+/// its medians differ by more than 2 %.
 struct BenchComparison {
   let old: BenchResult
   let new: BenchResult
@@ -9,13 +9,13 @@ struct BenchComparison {
   var text: String {
     var lines: [String] = []
     if old.benchmark != new.benchmark {
-      return "Nothing to compare: the old result is one of `bench \(old.benchmark)`."
+      return "There is nothing to compare: the old result is one of `bench \(old.benchmark)`."
     }
     if old.machine.processor != new.machine.processor || old.machine.build != new.machine.build {
-      lines.append("The old result is another machine's or build's: only ratios compare.")
+      lines.append("The old result is from another machine or build: only ratios can be compared.")
     }
     if (old.measurements + new.measurements).contains(where: { $0.rounds.count < 3 }) {
-      lines.append("Fewer than three rounds do not show the noise: what is said to have changed may be noise.")
+      lines.append("Fewer than three rounds do not show the noise: the changes below may be noise.")
     }
     let pairs = new.measurements.compactMap { measurement in
       old.measurement(measurement.name, measurement.quantity).map { ($0, measurement) }

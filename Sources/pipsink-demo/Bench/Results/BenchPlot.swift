@@ -1,9 +1,9 @@
 import PipSink
 
-/// A result as bars in an SVG file: a panel for every quantity, a bar for every name's median, and a line from the
-/// lowest to the highest round.
+/// Draws a result as an SVG file: a panel for every quantity, with a bar for the median of every name, and a line from
+/// the lowest to the highest round.
 ///
-/// Written here because bars and text need nothing but rectangles: a plotting tool would be one more thing to install.
+/// Bars and text need only a few SVG elements, so that no plotting tool has to be installed.
 struct BenchPlot {
   let result: BenchResult
 
@@ -53,7 +53,8 @@ struct BenchPlot {
   }
 
   private static func text(_ x: Int, _ y: Int, _ text: String, _ attributes: String) -> String {
-    // By scalars: with a mark behind it "<" is another Character for Swift, and the same for XML.
+    // The text is escaped by Unicode scalars: "<" with a combining mark is another Character in Swift, but the same "<"
+    // in XML.
     let escaped = text.visible.unicodeScalars.map { scalar in
       switch scalar {
       case "&": "&amp;"

@@ -1,22 +1,22 @@
 import PipSink
 
-/// What a benchmark found, as `--json` writes it.
+/// The result of a benchmark, as `--json` writes it.
 struct BenchResult: Codable {
   var schema = 1
   /// "route", "instructions", "statistics", "present", "switch", "scale", "memory" or "kernels".
   var benchmark: String
-  /// The command that did it.
+  /// The command that has measured it, without the options about files.
   var command: String
   var machine: Machine
-  /// Frames a second of PipSink's whole way to those of the C program: the median of the rounds' ratios.
+  /// Frames a second of PipSink's whole frame path divided by those of the C program: the median of the rounds' ratios.
   var ratioToC: Double?
-  /// And to those of fakesink.
+  /// Frames a second of PipSink's whole frame path divided by those of fakesink.
   var ratioToFakesink: Double?
-  /// The processes that measured, in the order of their starts: a new one for every part in every round. Absent in the
-  /// results of a process that measured by itself.
+  /// The IDs of the processes that have measured, in the order of their starts: a new process for every part in every
+  /// round. Absent in the result of such a process.
   var processes: [Int32]?
   var measurements: [Measurement]
-  /// What the numbers say in words, and what could not be measured here.
+  /// Remarks on the numbers, and on what could not be measured on this machine.
   var remarks: [String]
 
   init(_ benchmark: String, _ samples: Samples, processes: OwnProcesses? = nil, remarks: [String] = []) {
@@ -39,7 +39,7 @@ struct BenchResult: Codable {
     }
   }
 
-  /// Where the result was written to, and what it was compared with, is no part of how it came about.
+  /// The arguments without the options about files, which do not influence what is measured.
   private static var argumentsWithoutFiles: [String] {
     var rest: [String] = []
     var isFile = false
@@ -63,7 +63,7 @@ struct BenchResult: Codable {
     get throws { try JSONText.encode(self) }
   }
 
-  /// One line for every number of every round.
+  /// The result as CSV, with one line for every number of every round.
   var csv: String {
     let lines = measurements.flatMap { measurement in
       measurement.rounds.enumerated().map { round, value in

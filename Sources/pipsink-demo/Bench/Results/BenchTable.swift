@@ -1,4 +1,4 @@
-/// A result for people: a row for every name, a column for every quantity, ratios first.
+/// A result as a table for people: a row for every name, and a column for every quantity, ratios first.
 struct BenchTable {
   let result: BenchResult
 
@@ -9,7 +9,7 @@ struct BenchTable {
     return unique((ratios + result.measurements.filter { !$0.isRatio }).map(\.quantity))
   }
 
-  /// With the range of the rounds behind each median.
+  /// The table as plain text, with the range of the rounds behind each median.
   var text: String {
     let header = [""] + quantities
     let rows = names.map { name in
@@ -32,7 +32,7 @@ struct BenchTable {
     return (top + lines + result.remarks + [result.machine.description]).joined(separator: "\n")
   }
 
-  /// Medians only, as the README has them.
+  /// The table in Markdown, with medians only, for documents.
   var markdown: String {
     let rows = names.map { name in
       [name]
@@ -49,7 +49,7 @@ struct BenchTable {
       .joined(separator: "\n")
   }
 
-  /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
+  /// A line that says how far the rounds of a typical number differ; empty when they do not.
   private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
@@ -58,7 +58,7 @@ struct BenchTable {
     return ["The lowest and the highest round of a number typically lie \(spread) % of the median apart."]
   }
 
-  /// With as many places as make three digits.
+  /// A number with as many decimal places as make three significant digits.
   static func decimal(_ value: Double) -> String {
     let size = abs(value)
     let places =

@@ -2,7 +2,7 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// What a benchmark ran on.
+/// The machine that a benchmark ran on.
 struct Machine: Codable, Equatable {
   var processor: String
   var processorCount: Int
@@ -11,9 +11,9 @@ struct Machine: Codable, Equatable {
   var kernel: String
   var gstreamer: String
   var pipSink: String
-  /// "release" or "debug", of PipSink.
+  /// "release" or "debug": how PipSink was built.
   var build: String
-  /// What else the machine had to do: the load average of the last minute, which this benchmark is part of.
+  /// The load average of the last minute, which includes this benchmark.
   var loadAverage: Double
 
   static var current: Machine {
@@ -44,7 +44,7 @@ struct Machine: Codable, Equatable {
     #endif
   }
 
-  /// Of the first line that begins so.
+  /// The value in the first line that begins with `name`.
   private static func value(of name: String, in path: String, separator: Character) -> String? {
     guard let text = try? InputFile.text(of: path),
       let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),

@@ -1,15 +1,15 @@
-/// One number that a benchmark found, in each of its rounds.
+/// One number that a benchmark has measured, with its value in each round.
 struct Measurement: Codable, Equatable {
-  /// What was measured: a variant, an operation, a size. One row of the table.
+  /// What was measured: a variant, an operation or a size. It is one row of the table.
   var name: String
-  /// What about it, "frames/s" for instance. One column of the table.
+  /// The quantity that was measured, such as "frames/s". It is one column of the table.
   var quantity: String
   /// "1/s", "µs", "ms", "ratio", "bytes" or "1".
   var unit: String
   var median: Double
   var min: Double
   var max: Double
-  /// Each round's number, in the order of the rounds.
+  /// The values of the rounds, in the order of the rounds.
   var rounds: [Double]
 
   init(_ name: String, _ quantity: String, unit: String, rounds: [Double]) {
@@ -23,7 +23,7 @@ struct Measurement: Codable, Equatable {
     max = sorted[sorted.count - 1]
   }
 
-  /// Where the middle half of the rounds lies.
+  /// The range of the middle half of the rounds.
   var middleHalf: ClosedRange<Double> {
     let sorted = rounds.sorted()
     return sorted[sorted.count / 4]...sorted[sorted.count - 1 - sorted.count / 4]
@@ -32,7 +32,7 @@ struct Measurement: Codable, Equatable {
   var isRatio: Bool { unit == "ratio" }
 }
 
-/// Numbers as they come, round by round.
+/// Collects numbers round by round.
 struct Samples {
   private struct Key: Hashable {
     let name: String
@@ -49,7 +49,7 @@ struct Samples {
     values[key, default: []].append(value)
   }
 
-  /// All that another process has found.
+  /// Adds all numbers that another process has measured.
   mutating func add(_ result: BenchResult) {
     for measurement in result.measurements {
       for value in measurement.rounds {

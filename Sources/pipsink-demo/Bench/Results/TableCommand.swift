@@ -1,17 +1,18 @@
 import ArgumentParser
 import PipSink
 
-/// Puts results into a document, so that its numbers are those of the files.
+/// Puts results into a document, so that the document has the same numbers as the result files.
 struct TableCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "table",
-    abstract: "Prints results of --json as tables in Markdown, or brings those in a document up to date.")
+    abstract: "Prints results of --json as tables in Markdown, or updates such tables in a document.")
 
-  @Argument(help: "Results.")
+  @Argument(help: "The files with the results.")
   var files: [String]
 
   @Option(
-    help: ArgumentHelp("Replace what the document has between <!-- bench:NAME --> and <!-- end -->.", valueName: "FILE")
+    help: ArgumentHelp(
+      "Replace the text between <!-- bench:NAME --> and <!-- end --> in this document.", valueName: "FILE")
   )
   var into: String?
 

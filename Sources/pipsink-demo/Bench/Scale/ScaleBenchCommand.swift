@@ -1,29 +1,30 @@
 import ArgumentParser
 import PipSink
 
-/// The cost of a frame by the number of streams, their size and their rate, and where it stops being the same.
+/// Measures the cost of a frame by the number of streams, their size and their rate, and from where on it is no longer
+/// constant.
 struct ScaleBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "scale",
     abstract: "Measures the processor time of a frame by the number of streams, their size and their rate.",
     discussion: """
-      Every stream is a still picture at the given rate, which is wrapped, routed and shown in a surface of its own in memory, of \
-      320x180. Each combination runs in a process of its own in every round; what is measured begins when the streams flow. The time \
-      includes that of the sources.
+      Every stream is a still picture at the given rate, which is wrapped, routed and shown on a surface of 320x180 \
+      pixels in memory. Each combination runs in a new process in every round, and the measurement begins when the \
+      streams flow. The time includes that of the sources.
       """)
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: ArgumentHelp("Numbers of streams.", valueName: "N,N,..."))
+  @Option(help: ArgumentHelp("The numbers of streams to measure.", valueName: "N,N,..."))
   var streams = CountList([1, 4, 16, 64, 128])
 
-  @Option(help: ArgumentHelp("The streams' sizes, in pixels.", valueName: "WxH,..."))
+  @Option(help: ArgumentHelp("The sizes of the streams, in pixels.", valueName: "WxH,..."))
   var sizes = SizeList([(320, 180), (1280, 720), (1920, 1080)])
 
-  @Option(help: ArgumentHelp("Frames a second of each stream.", valueName: "N,N,..."))
+  @Option(help: ArgumentHelp("The frames a second of each stream.", valueName: "N,N,..."))
   var rates = CountList([30, 60])
 
-  @Option(help: "Seconds that each combination runs for in a round.")
+  @Option(help: "How many seconds each combination runs in a round.")
   var seconds = 1.0
 
   func validate() throws {

@@ -1,13 +1,13 @@
 import PipSink
 
-/// So many streams of such a source.
+/// One combination that `scale` measures: a number of streams of one source.
 struct ScalePoint {
-  /// What it took while it was watched.
+  /// What was counted during the measurement.
   struct Load {
     var frames: Double
-    /// Those of them that were shown before the next one came.
+    /// The number of frames that were shown before the next one came.
     var shown: Double
-    /// Frames that the sources' rate asks for.
+    /// The number of frames that the sources should have sent at their rate.
     var wanted: Double
     var seconds: Double
     var cpuSeconds: Double
@@ -33,7 +33,7 @@ struct ScalePoint {
       router.setLayer(layer, for: id)
       return layer
     }
-    // One that fails is to end.
+    // A pipeline that fails must end.
     engine.retryPolicy = nil
     try engine.start { router.input(for: $0) }
     defer { engine.stop() }
@@ -49,7 +49,7 @@ struct ScalePoint {
       cpuSeconds: report.cpuSeconds)
   }
 
-  /// Until every stream has shown what it begins with.
+  /// Waits until every stream has delivered its first frames.
   private func waitForFrames(of router: FrameRouter) async throws {
     let deadline = MonotonicTime.now.advanced(by: .seconds(60))
     while router.streamIDs.contains(where: { (router.statistics(of: $0)?.received ?? 0) < 3 }) {

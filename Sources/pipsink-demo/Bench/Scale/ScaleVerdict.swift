@@ -1,13 +1,13 @@
 import PipSink
 
-/// Says where the cost of a frame stops being the same.
+/// Finds the number of streams from which on the cost of a frame is no longer constant.
 struct ScaleVerdict {
   let points: [ScalePoint]
   let result: BenchResult
 
-  /// As much more may a frame cost than with any smaller number of streams.
+  /// The factor by which a frame may cost more than with any smaller number of streams.
   private static let tolerance = 1.25
-  /// Fewer frames shown than this share are too few.
+  /// The share of the frames that must be shown.
   private static let enough = 0.95
 
   var remarks: [String] {
@@ -18,7 +18,7 @@ struct ScaleVerdict {
 
   private func group(_ point: ScalePoint) -> String { "\(point.source.size) at \(point.source.rate) frames/s" }
 
-  /// - Parameter points: of one kind of stream, from few to many.
+  /// - Parameter points: the measured numbers of streams of one kind, in ascending order.
   private func remark(_ name: String, _ points: [ScalePoint]) -> String {
     var best = (streams: 0, cost: Double.infinity)
     for point in points {
@@ -40,8 +40,8 @@ struct ScaleVerdict {
     return "\(name): linear up to \(points.last?.streams ?? 0) streams"
   }
 
-  /// How the cost grows with the pixels: at the lowest rate, and of the most streams whose frames are all shown, in
-  /// whose time what the process does besides has the smallest share.
+  /// How the cost grows with the number of pixels. It is taken at the lowest rate, and from the largest number of
+  /// streams whose frames are all shown, because there the rest of the process has the smallest share.
   private var sizes: String? {
     let rate = points.map(\.source.rate).min()
     let slow = points.filter { $0.source.rate == rate }

@@ -1,15 +1,15 @@
 import ArgumentParser
 import PipSink
 
-/// The time from the request for picture-in-picture to the first picture there.
+/// Measures the time from the request for picture-in-picture to the first picture there.
 struct SwitchBenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "switch",
     abstract:
       "Measures the time from a switch to the first picture in picture-in-picture, and frames lost or repeated.",
     discussion: """
-      Two streams are shown in the app; they take the picture-in-picture surface from each other, at moments that lie \
-      everywhere between two frames. Each round is a process of its own.
+      Two streams are shown in the app, and take the picture-in-picture surface from each other, at moments that are \
+      spread over the interval between two frames. Each round is measured in a new process.
       """)
 
   enum Surface: String, CaseIterable, ExpressibleByArgument {
@@ -18,16 +18,16 @@ struct SwitchBenchCommand: AsyncParsableCommand {
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "Switches a round.")
+  @Option(help: "The switches in each round.")
   var switches = 200
 
   @Option(help: "What the streams are shown on: memory, or windows on DISPLAY or WAYLAND_DISPLAY.")
   var surface = Surface.offscreen
 
-  @Option(help: ArgumentHelp("The streams' size, in pixels.", valueName: "WxH"))
+  @Option(help: ArgumentHelp("The size of the streams, in pixels.", valueName: "WxH"))
   var size = PictureSize(width: 1280, height: 720)
 
-  @Option(help: "Frames a second of each stream.")
+  @Option(help: "The frames a second of each stream.")
   var rate = 60
 
   func validate() throws {
@@ -60,7 +60,7 @@ struct SwitchBenchCommand: AsyncParsableCommand {
     }
   }
 
-  /// What a process of its own tells besides, for the percentiles of all rounds together.
+  /// The quantity with which a process of one round reports each latency, for the percentiles of all rounds together.
   private static let eachOne = "each switch, ms"
 
   private func measure() async throws -> BenchResult {
@@ -79,7 +79,7 @@ struct SwitchBenchCommand: AsyncParsableCommand {
     return BenchResult("switch", samples)
   }
 
-  /// The smallest number that so many of a hundred do not exceed.
+  /// The smallest number that this percentage of the numbers does not exceed.
   private static func percentile(_ percent: Int, _ sorted: [Double]) -> Double {
     sorted.isEmpty ? 0 : sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
   }

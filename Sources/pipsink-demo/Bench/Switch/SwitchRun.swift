@@ -1,13 +1,13 @@
 import PipSink
 import PipSinkWindows
 
-/// Two streams that take the picture-in-picture surface from each other.
+/// Runs two streams that take the picture-in-picture surface from each other.
 @MainActor
 struct SwitchRun {
   struct Result: Sendable {
     /// "offscreen", "x11" or "wayland".
     var surface: String
-    /// Milliseconds from each request to the first picture.
+    /// The milliseconds from each request to the first picture.
     var latencies: [Double]
     var lost: UInt64
     var repeated: UInt64
@@ -26,7 +26,7 @@ struct SwitchRun {
       ? try OffscreenDisplay(inAppSize: Self.inAppSize) : try WindowDisplay(size: Self.inAppSize)
     var configuration = PictureInPictureSession.Configuration()
     configuration.pictureInPictureStreamID = "b"
-    // Nobody watches whether the windows can be seen.
+    // Streams must be decoded even while the windows are hidden.
     configuration.isBackgroundDecodingEnabled = true
     session = try PictureInPictureSession(
       .text("\(source.description) ! appsink name=a \(source.description) ! appsink name=b"), display: display,
@@ -53,19 +53,19 @@ struct SwitchRun {
     }
     defer { counting.cancel() }
     try await waitForFrames()
-    // Opens the window, which the others find open; it counts for nothing.
+    // The first start opens the window and does not count, so that all counted switches find the window open.
     try session.startPictureInPicture()
     defer { session.stopPictureInPicture() }
     try await wait(until: { count.withLock { $0 } == 1 })
     let before = router.changes.count
     for index in 0..<switches {
-      // 20 ms and up to one more interval between frames, in steps that meet all of it.
+      // The pause is 20 ms and a part of the interval between frames, in steps that cover the whole interval.
       try await Task.sleep(for: .microseconds(20_000 + index * 7919 % (1_000_000 / source.rate)))
       let seen = count.withLock { $0 }
       try session.setPictureInPictureSource(session.engine.streamIDs[index % 2])
       try await wait(until: { count.withLock { $0 } > seen })
     }
-    // The frame after the last switch tells whether that one lost any.
+    // The frame after the last switch shows whether that switch has lost any.
     try await Task.sleep(for: .microseconds(3_000_000 / source.rate))
     let moves = router.changes.dropFirst(before)
     let entries = moves.filter { $0.to == .pictureInPicture }
@@ -78,7 +78,7 @@ struct SwitchRun {
     try await wait(until: { router.streamIDs.allSatisfy { router.latestSampleBuffer(of: $0) != nil } }, seconds: 30)
   }
 
-  /// Returns when it is so, or will not be.
+  /// Returns when the condition is true, or after `seconds`.
   private func wait(until condition: () -> Bool, seconds: Double = 2) async throws {
     let deadline = MonotonicTime.now.advanced(by: .seconds(seconds))
     while !condition(), MonotonicTime.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
