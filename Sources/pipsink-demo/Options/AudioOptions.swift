@@ -1,14 +1,14 @@
 import ArgumentParser
 import PipSink
 
-/// Options of `play` about sound.
+/// The options of `play` about sound.
 struct AudioOptions: ParsableArguments {
   enum Policy: String, ExpressibleByArgument, CaseIterable {
-    /// The first remote stream with a picture.
+    /// The first remote stream that has a picture.
     case first
-    /// The one that came last.
+    /// The stream that started last.
     case recent
-    /// The one that speaks.
+    /// The stream whose participant speaks.
     case speaker
 
     var policy: PictureInPictureStreamSelector.Policy {
@@ -20,19 +20,22 @@ struct AudioOptions: ParsableArguments {
     }
   }
 
-  @Option(help: ArgumentHelp("How loud everything is, from 0 to 1.", valueName: "0..1"))
+  @Option(help: ArgumentHelp("The volume of all streams, from 0 to 1.", valueName: "0..1"))
   var volume = 1.0
 
   @Flag(help: "Start without sound.")
   var mute = false
 
-  @Option(help: "What desktops take the sound for.")
+  @Option(help: "What the desktop takes the sound for.")
   var audioCategory = AudioCategory.playback
 
   @Option(
     name: .customLong("when-interrupted"),
     help: ArgumentHelp(
-      "What to do when the sound server silences the streams for another app: pause, or duck:LEVEL (the pictures go on).",
+      """
+      What to do when the sound server silences the streams for another app: pause them, or, with duck:LEVEL, let the \
+      pictures continue.
+      """,
       valueName: "pause|duck:0..1"))
   var interruptionPolicy = AudioInterruption.pause
 

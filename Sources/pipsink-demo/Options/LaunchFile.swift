@@ -1,16 +1,16 @@
 import Glibc
 import PipSink
 
-/// A file with a pipeline: gst-launch's language over as many lines as it needs, lines that start with `#` as comments,
-/// and `${NAME}` or `${NAME:-default}` for values from the environment.
+/// A file with a pipeline in the syntax of gst-launch-1.0, over any number of lines. Lines that begin with `#` are
+/// comments, and `${NAME}` or `${NAME:-default}` stand for values from the environment.
 ///
-/// A value is always a part of the one word that it is written in: it can neither add an element nor end a quote. It is
-/// read byte by byte, as GStreamer does it.
+/// A value is always a part of the word that it is written in: it can neither add an element nor end a quotation. The
+/// file is read byte by byte, as GStreamer does it.
 struct LaunchFile {
   let text: String
 
-  /// - Throws: ``DemoError``: the file cannot be read, a variable without a default is not set, or a value cannot stand
-  ///   where it is written.
+  /// - Throws: ``DemoError`` when the file cannot be read, a variable without a default is not set, or a value is not
+  ///   possible where it is written.
   init(path: String) throws {
     let bytes: [UInt8]
     do throws(InputFileError) {
@@ -23,7 +23,7 @@ struct LaunchFile {
     }
   }
 
-  /// - Parameter variable: the value of a variable of the environment.
+  /// - Parameter variable: returns the value of an environment variable; nil when it is not set.
   init(bytes: [UInt8], name: String, variable: (String) -> [UInt8]?) throws {
     let holes = try Self.holes(in: Self.withoutComments(bytes), name: name)
     let values = try holes.variables.map { hole in
@@ -62,8 +62,8 @@ struct LaunchFile {
 
   // MARK: - The file's own language
 
-  /// Without the lines that are comments and without a byte order mark; a line ends with a line feed, with a carriage
-  /// return before it or none.
+  /// Removes comment lines and the byte order mark. A line ends with a line feed, with or without a carriage return
+  /// before it.
   private static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let lines = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0)
@@ -79,7 +79,7 @@ struct LaunchFile {
     let name: String
     let initial: [UInt8]?
 
-    /// NAME or NAME:-DEFAULT.
+    /// Parses NAME or NAME:-DEFAULT.
     init?(_ text: String) {
       let form = /(?s)([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?/.matchingSemantics(.unicodeScalar)
       guard let match = text.wholeMatch(of: form) else { return nil }

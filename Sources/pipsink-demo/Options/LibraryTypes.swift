@@ -15,7 +15,7 @@ extension FrameFormatSeries: ExpressibleByArgument {
   public init?(argument: String) { self.init(name: argument) }
 }
 
-/// `WIDTHxHEIGHT` in pixels.
+/// `WIDTHxHEIGHT` on the command line, in pixels.
 extension PictureSize: ExpressibleByArgument {
   public init?(argument: String) {
     let parts = argument.parts(between: "x").map { Int($0) }

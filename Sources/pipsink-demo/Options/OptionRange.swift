@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// The range of an option that is a number, so that nothing that is computed with it overflows.
+/// The range of an option whose value is a number. It is so small that no computation with the number overflows.
 struct OptionRange<Number: Comparable & Sendable & LosslessStringConvertible>: Sendable {
   let range: ClosedRange<Number>
-  /// What the number counts.
+  /// What the number counts, for messages.
   let unit: String
 
   /// - Throws: `ValidationError`, which names the option, the range and the number.
   func check(_ number: Number, _ option: String) throws {
-    // Whatever is no number (nan) is in no range.
+    // NaN is in no range.
     guard range.contains(number) else {
       throw ValidationError("\(option) takes \(description), not \(Self.text(number)).")
     }
@@ -23,13 +23,13 @@ struct OptionRange<Number: Comparable & Sendable & LosslessStringConvertible>: S
 }
 
 extension OptionRange where Number == Double {
-  /// How long a run may be: 31 years at most.
+  /// The duration of a run: at most 31 years.
   static let duration = OptionRange(range: 0.001...1_000_000_000, unit: "seconds")
-  /// How long a pipeline may take to stop.
+  /// The time that a pipeline may take to stop.
   static let stopTimeout = OptionRange(range: 0.1...3600, unit: "seconds")
-  /// When something may happen in a run.
+  /// The time of an action in a run.
   static let time = OptionRange(range: 0...1_000_000_000, unit: "seconds")
-  /// How long something may be measured.
+  /// The duration of a measurement.
   static let measurement = OptionRange(range: 0.001...86_400, unit: "seconds")
 }
 
@@ -39,6 +39,6 @@ extension OptionRange where Number == Int {
   static let frames = OptionRange(range: 1...1_000_000_000, unit: "frames")
   static let streams = OptionRange(range: 1...1000, unit: "streams")
   static let rate = OptionRange(range: 1...1000, unit: "frames a second")
-  // The router remembers a thousand moves of a stream.
+  // The router remembers the last thousand surface changes.
   static let switches = OptionRange(range: 1...500, unit: "switches")
 }

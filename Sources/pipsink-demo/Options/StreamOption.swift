@@ -3,18 +3,18 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// A stream with a pipeline of its own: what it is played from.
+/// A stream with a pipeline of its own, and the source that it is played from.
 struct StreamOption: ExpressibleByArgument {
   enum Source {
     case pipeline(PipelineDescription)
-    /// With its sound.
+    /// A URI, which is played with its sound.
     case uri(String)
   }
 
   let streamID: StreamID
   let source: Source
 
-  /// `ID=PIPELINE` or `ID=URI`.
+  /// Parses `ID=PIPELINE` or `ID=URI`.
   init?(argument text: String) {
     guard let (id, pipeline) = text.divided(at: "="), !id.isEmpty, !pipeline.isEmpty else { return nil }
     streamID = StreamID(id)
@@ -28,10 +28,10 @@ struct StreamOption: ExpressibleByArgument {
 
   // MARK: - Files and URIs
 
-  /// The streams of arguments that are files and URIs; nil where they are a pipeline.
+  /// The streams for arguments that are files and URIs; nil when the arguments are a pipeline.
   ///
-  /// A pipeline has a `!` in it. Without one, what is a file that exists, begins with a scheme and `://`, or has a `/` or an
-  /// extension is to be played. A stream is called as its file is, without the extension.
+  /// A pipeline contains a `!`. An argument without one is to be played if it is an existing file, begins with a scheme
+  /// and `://`, or contains a `/` or an extension. The stream ID is the file's name without the extension.
   static func media(_ arguments: [String]) -> [StreamOption]? {
     guard !arguments.isEmpty, arguments.allSatisfy(isMedium) else { return nil }
     var streams: [StreamOption] = []

@@ -1,41 +1,41 @@
 import ArgumentParser
 import PipSink
 
-/// `SECONDS=ACTION`: something to do at a time after the start.
+/// An action at a time after the start, as `SECONDS=ACTION` on the command line.
 struct TimedAction: ExpressibleByArgument {
   enum Action: Equatable {
-    /// What keys do in every app.
+    /// An action that a session performs itself.
     case session(SessionAction)
     case pictureInPicture(StreamID)
     case normal
-    /// Gives picture-in-picture up, or sets it up again.
+    /// Uninitializes picture-in-picture, or initializes it again.
     case uninit, `init`
-    /// Another stream for picture-in-picture, open or not.
+    /// Chooses the stream for picture-in-picture, whether its window is open or not.
     case source(StreamID)
-    /// A stream in the other half of picture-in-picture's window; nil for none.
+    /// Chooses the stream in the second half of the picture-in-picture window; nil for none.
     case second(StreamID?)
-    /// A stream of `--stream`.
+    /// Starts a stream of `--stream`.
     case startStream(StreamID)
     case stopStream(StreamID)
-    /// As the other side's signalling would say it.
+    /// Sets the state of a stream's camera, as the remote side's signalling does.
     case camera(DeviceState, StreamID)
     case microphone(DeviceState, StreamID)
-    /// As the window's close button does it.
+    /// Closes picture-in-picture, as the window's close button does.
     case close
-    /// As if the app had gone to the background, or come back.
+    /// Makes the session behave as if the app had gone to the background or come back.
     case background, foreground
     case snapshot
     case volume(Double)
-    /// Seconds from the start of the stream that is, or would be, in picture-in-picture.
+    /// Seeks, to a position in seconds, in the stream that is, or would be, in picture-in-picture.
     case seek(Double)
-    /// A stream's processors, as text names them; none where it is empty.
+    /// Sets a stream's processors, which the text names; an empty text removes them.
     case process(StreamID, String)
-    /// What custom rendering is given; nil switches it off.
+    /// Sets the frame formats for custom rendering; nil switches it off.
     case customRender(FrameFormatSeries?)
     case help
     case quit
 
-    /// What a key does, in the windows and on the terminal.
+    /// The action of a key in the windows and on the terminal; nil when the key has none.
     init?(key: Character) {
       switch key {
       case "s": self = .snapshot
@@ -49,11 +49,11 @@ struct TimedAction: ExpressibleByArgument {
   }
 
   static let help = """
-    p      picture-in-picture on and off
+    p      picture-in-picture on or off
     n      the next stream in picture-in-picture
     s      write pictures (needs --snapshots)
-    space  pause and go on
-    m      sound off and on
+    space  pause or continue
+    m      sound off or on
     f      fullscreen
     ?      this help
     q      quit
@@ -78,12 +78,12 @@ struct TimedAction: ExpressibleByArgument {
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
   ]
 
-  /// By their times; of those that have the same, as they are given.
+  /// Sorts actions by their times. Actions at the same time keep their order.
   static func inOrder(_ actions: [TimedAction]) -> [TimedAction] {
     actions.enumerated().sorted { ($0.element.seconds, $0.offset) < ($1.element.seconds, $1.offset) }.map(\.element)
   }
 
-  /// `WORD:ID`, or `volume:NUMBER`.
+  /// Parses an action with an argument: `WORD:ID`, or `volume:NUMBER` and the like.
   private static func action(withArgument text: String) -> Action? {
     guard let (word, id) = text.divided(at: ":"), !id.isEmpty else { return nil }
     return switch word {

@@ -1,20 +1,20 @@
 import CGStreamer
 import PipSink
 
-/// An element that takes pictures from a camera.
+/// An element of a pipeline that captures a camera.
 struct Camera {
   private static let factories = ["v4l2src", "libcamerasrc"]
 
   private let element: LaunchText.Element
 
-  /// nil of an element that does something else.
+  /// - Returns: nil for an element of another kind.
   init?(_ element: LaunchText.Element) {
     guard Self.factories.contains(element.factory) else { return nil }
     self.element = element
   }
 
-  /// Why it cannot be opened; nil when it can, and also where GStreamer does not have the element: the pipeline's parser says
-  /// that. Waits for the camera.
+  /// Why the camera cannot be opened; nil when it can. It is also nil when GStreamer does not have the element, which
+  /// the pipeline's parser reports. Reading it opens the camera, and waits for that.
   var failure: String? {
     guard (try? PipSink.initialize()) != nil, let camera = gst_element_factory_make(element.factory, nil) else {
       return nil
@@ -43,7 +43,9 @@ struct Camera {
 }
 
 extension PipelineDescription {
-  /// The same with test pictures in the places of cameras that cannot be opened, and why they cannot.
+  /// Replaces cameras that cannot be opened by test pictures.
+  ///
+  /// - Returns: the new description, and why the replaced cameras cannot be opened.
   func replacingCameras() -> (description: PipelineDescription, failures: [String]) {
     var failures: [String] = []
     let description = replacingElements { element in

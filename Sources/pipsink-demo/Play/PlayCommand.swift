@@ -6,20 +6,20 @@ import PipSinkWindows
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
-    abstract: "Plays files, URIs or a pipeline, and shows their streams.",
+    abstract: "Plays files, URIs or a pipeline, and shows the streams.",
     discussion: """
       Every appsink in the pipeline is a stream, and its name is the stream ID:
 
         pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
 
-      Files and URIs are played with their sound, each as a stream that is called as its file is:
+      Files and URIs are played with their sound. Each is a stream, and its ID is the file's name without the extension:
 
         pipsink-demo play film.mkv https://example.org/talk.webm --mode pip --pip-stream talk
 
-      Exit codes: 0 done; 64 usage; 65 the pipeline cannot be parsed or linked; 69 an element, a display or \
-      the session bus is missing; 71 too few threads, open files or address space are left; \
-      74 a stream failed while running, or was only started again and never delivered a frame, or a file or standard \
-      output could not be written.
+      Exit codes: 0 the run is complete; 64 an argument is wrong; 65 the pipeline cannot be parsed or linked; \
+      69 an element, a display or the session bus is missing; 71 too few threads, open files or address space are left; \
+      74 a stream failed while it ran, or was restarted and never delivered a frame, or a file or standard output \
+      could not be written.
       """
   )
 
@@ -32,26 +32,30 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   enum Layout: String, ExpressibleByArgument, CaseIterable {
-    /// All streams, in rows and columns.
+    /// All streams in rows and columns.
     case grid
     /// The first stream beside the second.
     case split
   }
 
-  @Argument(help: "The pipeline, as one string or as gst-launch-1.0 takes it; or files and URIs.")
+  @Argument(help: "The pipeline, as one string or as the arguments of gst-launch-1.0; or files and URIs.")
   var pipeline: [String] = []
 
-  @Option(name: .customLong("pipeline"), help: ArgumentHelp("Take the pipeline from this file.", valueName: "file"))
+  @Option(name: .customLong("pipeline"), help: ArgumentHelp("Read the pipeline from this file.", valueName: "file"))
   var pipelineFile: String?
 
   @Option(
     name: .customLong("stream"),
     help: ArgumentHelp(
-      "A stream with a pipeline of its own, with one appsink, which \"--at S=start:ID\" starts; without that, and without another pipeline, it is started at once. It is started again when it fails, unless it can only fail again. Repeatable.",
+      """
+      Add a stream with a pipeline of its own, which has one appsink. The action "--at S=start:ID" starts it; without \
+      that action, and without another pipeline, the stream starts at once. It is restarted when it fails, unless it \
+      can only fail again. Repeatable.
+      """,
       valueName: "id=pipeline|uri"))
   var streams: [StreamOption] = []
 
-  @Option(help: "Where streams are shown at the start: in the app, or one of them in picture-in-picture.")
+  @Option(help: "Show all streams in the app at the start, or one of them in picture-in-picture.")
   var mode: Mode = .normal
 
   @Option(help: ArgumentHelp("The stream for picture-in-picture; the first one by default.", valueName: "id"))
@@ -59,62 +63,77 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A stream that shares the picture-in-picture window with that one, in a half each.", valueName: "id"))
+      "A second stream that shares the picture-in-picture window with the first one. Each has one half of the window.",
+      valueName: "id"))
   var pipSecond: StreamID?
 
   @Option(
-    help:
-      "What becomes of the picture-in-picture window when its stream ends: the next stream takes it, or it stays and shows none, or it goes."
+    help: """
+      What the picture-in-picture window does when its stream ends: show the next stream, stay open without a picture, \
+      or close.
+      """
   )
   var pipEndAction: PictureInPictureEndAction = .nextStream
 
-  @Option(help: "What to show streams on. \"none\" counts frames only.")
+  @Option(help: "What to show streams on. With \"none\" frames are only counted.")
   var surface: Surface = .auto
 
-  @Flag(help: "Picture-in-picture starts by itself when the app's window can be seen no more, and stops when it can.")
+  @Flag(
+    help: "Start picture-in-picture when the app's window is hidden, and stop it when the window is visible again.")
   var autoPip = false
 
   @Flag(
-    help: "Streams are decoded also while the app's window and picture-in-picture show nothing of them to the user.")
+    help: "Decode streams even while the app's window and picture-in-picture show none of their frames to the user.")
   var backgroundDecoding = false
 
   @Option(
     name: .customLong("local"),
     help: ArgumentHelp(
-      "A stream that is the user's own picture: picture-in-picture prefers the others. Repeatable.", valueName: "id"))
+      "This stream is local, so that picture-in-picture prefers the others. Repeatable.", valueName: "id"))
   var localStreams: [StreamID] = []
 
   @Flag(
     name: .customLong("dbus"),
-    help:
-      "Let other processes control it on the session bus, as org.pipsink.Session1 and as a media player. It needs no pipeline then."
+    help: """
+      Let other processes control the run on the session bus, as org.pipsink.Session1 and as a media player. No \
+      pipeline is needed then.
+      """
   )
   var dbus = false
 
-  @Option(help: ArgumentHelp("Stop after so many seconds, at most 1000000000.", valueName: "s"))
+  @Option(help: ArgumentHelp("Stop after this number of seconds, at most 1000000000.", valueName: "s"))
   var duration: Double?
 
   @Option(
     help: ArgumentHelp(
-      "Give up a pipeline that has not stopped after so many seconds, as one does not whose source blocks; one second after Ctrl-C.",
+      """
+      Abandon a pipeline that has not stopped after this number of seconds, for example because its source blocks. \
+      After Ctrl-C the limit is one second.
+      """,
       valueName: "s"))
   var stopTimeout = 5.0
 
   @Option(
     help: ArgumentHelp(
-      "Start a pipeline whose streams have failed at most so many times again, in a row: 0 to 1000000000. Without it, for as long as the program runs.",
+      """
+      Restart a pipeline whose streams have failed at most this number of times in a row: 0 to 1000000000. Without the \
+      option it is restarted for as long as the program runs.
+      """,
       valueName: "n"))
   var retries: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Open a picture-in-picture window that cannot be opened, or that has failed, at most so many times again: 0 to 1000000000.",
+      """
+      Reopen a picture-in-picture window that cannot be opened or that has failed at most this number of times: 0 to \
+      1000000000.
+      """,
       valueName: "n"))
   var pipRetries = RetryPolicy().limit
 
   @Option(
     help: ArgumentHelp(
-      "Write what the surfaces show as PNG files into this folder: at the end, and at every \"snapshot\" action.",
+      "Write what the surfaces show into this folder, as PNG files: at the end, and at every \"snapshot\" action.",
       valueName: "dir"))
   var snapshots: String?
 
@@ -123,12 +142,16 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Rewrite this file every second with statistics, in Prometheus' text format.", valueName: "file"))
+      "Rewrite this file every second with statistics in Prometheus' text format.", valueName: "file"))
   var metrics: String?
 
   @Option(
     help: ArgumentHelp(
-      "What to log, on standard error: LABEL:LEVEL or LEVEL, with commas between; of several that fit the last one counts. \"pipsink.*:debug\", for instance, or \"gstreamer.basesink:debug\" for GStreamer's own log. PIPSINK_DEBUG in the environment by default, else \"notice\".",
+      """
+      What to log on standard error: LABEL:LEVEL or LEVEL, separated by commas. Of several entries that match, the last \
+      one counts. Examples are "pipsink.*:debug", and "gstreamer.basesink:debug" for a category of GStreamer's log. The \
+      default is PIPSINK_DEBUG in the environment, or else "notice".
+      """,
       valueName: "spec"),
     transform: LogLevels.init)
   var logLevel: LogLevels?
@@ -136,65 +159,86 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("at"),
     help: ArgumentHelp(
-      "Do something at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.",
+      """
+      Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, \
+      single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, \
+      microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
+      seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
+      """,
       valueName: "seconds=action"))
   var actions: [TimedAction] = []
 
   @Option(
     name: .customLong("process"),
     help: ArgumentHelp(
-      "Put a stream's frames through a processor before they are shown; \"pipsink-demo processors\" lists them. Repeatable.",
+      """
+      Put the frames of a stream through a processor before they are shown; "pipsink-demo processors" lists the \
+      processors. Repeatable.
+      """,
       valueName: "stream=name[:argument]"))
   var processors: [ProcessorOption] = []
 
   @Option(
     help: ArgumentHelp(
-      "Give every stream's frames to a renderer of the program's own as well, which counts them: \"any\", \"rgb\", \"yuv\", or a pixel format, which is what is asked of the pipelines.",
+      """
+      Give the frames of every stream to a renderer of the program as well, which counts them. The pipelines are asked \
+      for "any", "rgb" or "yuv" formats, or for one pixel format.
+      """,
       valueName: "series"))
   var customRender: FrameFormatSeries?
 
   @Option(
     help: ArgumentHelp(
-      "The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels: from 1x1 to 32767x32767.",
+      """
+      The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels: from 1x1 to \
+      32767x32767.
+      """,
       valueName: "WxH"))
   var windowSize: PictureSize?
 
   @Option(
     help: ArgumentHelp(
-      "The size of the picture-in-picture surface, in pixels from 1x1 to 32767x32767: 320x180, or what it was the last time.",
+      """
+      The size of the picture-in-picture surface in pixels, from 1x1 to 32767x32767. The default is the last size that \
+      it had, or 320x180.
+      """,
       valueName: "WxH")
   )
   var pipSize: PictureSize?
 
   @Option(
     help: ArgumentHelp(
-      "The shape of the picture-in-picture window, such as 16x9: that of its stream by default.", valueName: "WxH"))
+      "The shape of the picture-in-picture window, such as 16x9. The default is the shape of its stream.",
+      valueName: "WxH"))
   var pipAspectRatio: PictureSize?
 
   @Option(
     help: ArgumentHelp(
-      "The corner of the screen that the picture-in-picture window starts in: bottom-right, or where it was the last time.",
+      """
+      The corner of the screen in which the picture-in-picture window opens. The default is the last corner that it was \
+      in, or bottom-right.
+      """,
       valueName: "corner"))
   var pipCorner: WindowCorner?
 
-  @Option(help: "How the app's window shows its streams: all, or the first beside the second.")
+  @Option(help: "How the app's window shows its streams: all in a grid, or the first one beside the second.")
   var layout: Layout = .grid
 
   @OptionGroup(title: "Sound")
   var audio: AudioOptions
 
-  @Option(help: "Whether decoders that work in hardware are taken before others, or not at all.")
+  @Option(help: "Whether hardware decoders are preferred to others (on), or not used (off).")
   var hardwareDecoders: HardwareDecoders.Preference = .automatic
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Whether a test picture stands in for a camera that cannot be opened, or the program ends with 69.")
+    help: "Whether a test picture replaces a camera that cannot be opened, or the program ends with 69.")
   var fallback = true
 
   @Option(help: "How a picture is fitted to its surface.")
   var gravity: VideoGravity = .resizeAspect
 
-  /// Where the picture-in-picture window goes; nil when no option says it.
+  /// The place of the picture-in-picture window; nil when no option sets it.
   var pipPlacement: WindowPlacement? {
     guard pipSize != nil || pipCorner != nil else { return nil }
     let remembered = WindowPlacement.load(from: WindowPlacement.defaultPath) ?? WindowPlacement()
@@ -203,13 +247,13 @@ struct PlayCommand: AsyncParsableCommand {
       height: pipSize?.height ?? remembered.height)
   }
 
-  /// The streams of files and URIs; nil where there is a pipeline, or nothing.
+  /// The streams for files and URIs; nil when the arguments are a pipeline, or when there are none.
   var media: [StreamOption]? { StreamOption.media(pipeline) }
 
-  /// The streams with pipelines of their own that there are.
+  /// All streams with pipelines of their own.
   var ownStreams: [StreamOption] { (media ?? []) + streams }
 
-  /// Those of them that are started at once.
+  /// The streams with pipelines of their own that are started at once.
   var initialStreams: [StreamOption] {
     if let media { return media }
     guard pipeline.isEmpty, pipelineFile == nil else { return [] }
@@ -224,7 +268,7 @@ struct PlayCommand: AsyncParsableCommand {
         switch timed.action {
         case .pictureInPicture(let id), .source(let id): id
         case .second(let id): id
-        // Those have to be among the streams of --stream.
+        // These must be streams of --stream, too.
         case .startStream(let id), .stopStream(let id): id
         case .camera(_, let id), .microphone(_, let id), .process(let id, _): id
         default: nil
@@ -232,7 +276,7 @@ struct PlayCommand: AsyncParsableCommand {
       }
   }
 
-  /// For pipelines.
+  /// The retry policy of all pipelines.
   var retryPolicy: RetryPolicy {
     var policy = RetryPolicy.persistent
     if let retries { policy.limit = retries }
@@ -281,13 +325,13 @@ struct PlayCommand: AsyncParsableCommand {
     try await session.run()
   }
 
-  /// The description as it can be played here.
+  /// Replaces cameras that cannot be opened, if the options allow it.
   private func withCameras(_ description: PipelineDescription) throws -> PipelineDescription {
     let (new, failures) = description.replacingCameras()
     guard let failure = failures.first else { return description }
     guard fallback else { throw DemoError(.unavailable, "no camera: \(failure)".visible) }
     StandardStream.error.say(
-      "pipsink-demo: no camera: \(failure) A test picture stands in for it; --no-fallback ends the program instead."
+      "pipsink-demo: no camera: \(failure) A test picture replaces it; --no-fallback ends the program instead."
         .visible)
     return new
   }

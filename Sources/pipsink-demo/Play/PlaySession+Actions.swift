@@ -1,7 +1,7 @@
 import PipSink
 import PipSinkWindows
 
-/// What the command line's actions, and the keys of the windows and the terminal, do.
+/// The actions of the command line, and of the keys in the windows and on the terminal.
 extension PlaySession {
   func perform(_ action: TimedAction.Action) {
     do throws(PipSinkError) {
@@ -28,7 +28,7 @@ extension PlaySession {
       case .process(let id, let text):
         try session.setProcessors(try FrameProcessorRegistry.shared.makeProcessors(text), of: id)
       case .customRender(let series): setCustomRender(series)
-      // In a window; on the terminal it is text.
+      // The help is shown in a window here. On the terminal it is printed.
       case .help: session.display.perform(.toggleHelp(TimedAction.help))
       case .snapshot where snapshots == nil: statusLine.say("No pictures are written without --snapshots.")
       case .snapshot: try writeSnapshots()
@@ -36,19 +36,19 @@ extension PlaySession {
       }
     } catch {
       report(DemoError(error))
-      // No stream will tell of its end where it has not begun.
+      // A stream that has not started does not report its end.
       if case .startStream = action, engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
     }
   }
 
-  /// Of the terminal. Every key has an answer.
+  /// Performs the action of a key on the terminal. Every key gets an answer.
   func performKey(_ key: Character) {
     guard let action = TimedAction.Action(key: key) else {
       return statusLine.say("The key \"\(key)\" does nothing; ? shows those that do something.".visible)
     }
     let streamID = session.pictureInPictureStreamID
     switch action {
-    // It is read where it was asked for.
+    // The help is printed on the terminal, where it was requested.
     case .help: statusLine.say(TimedAction.help)
     default: perform(action)
     }
@@ -75,7 +75,7 @@ extension PlaySession {
     }
   }
 
-  /// Of the stream that is, or would be, in picture-in-picture.
+  /// Seeks in the stream that is, or would be, in picture-in-picture.
   private func seek(to position: MediaTime) {
     let (session, continuation, id) = (session, continuation, controller.currentStreamID)
     Task {

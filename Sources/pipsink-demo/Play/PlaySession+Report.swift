@@ -1,16 +1,16 @@
 import Glibc
 import PipSink
 
-/// What a run reports: of itself while it goes on, and at its end.
+/// The reports of a run: the metrics while it runs, and the report at its end.
 extension PlaySession {
-  /// - Parameter time: what pipelines have for their stop.
+  /// - Parameter time: the time that pipelines have to stop.
   func finish(within time: Duration) async {
     let (duration, infos) = beginEnd()
     await stopAll(within: time)
     conclude(duration, infos)
   }
 
-  /// What is known before the streams stop.
+  /// Collects what has to be known before the streams stop.
   private func beginEnd() -> (duration: Double, infos: [StreamID: StreamInfo]) {
     isFinishing = true
     let duration = seconds
@@ -21,7 +21,7 @@ extension PlaySession {
 
   private static let eventLimit = 10_000
 
-  /// What the report tells of what happens, be it in the run's last moment.
+  /// Records an event for the report.
   func record(_ event: SessionEvent) {
     switch event {
     case .pictureInPicture(let event, let id):
@@ -54,14 +54,15 @@ extension PlaySession {
     if PipSink.blockedPipelineCount > 0 { endWithoutCleanup() }
   }
 
-  /// The session ends for other processes, too, while the pipelines stop.
+  /// Takes the session off the bus, and stops its pipelines.
   func stopAll(within time: Duration) async {
     dbus?.stop()
     dbus = nil
     await session.stop(within: time)
   }
 
-  /// Libraries clean up when a program calls `exit`, while a pipeline that was given up is still at work in them.
+  /// Prevents the clean-up of libraries when the program calls `exit`, because an abandoned pipeline still runs code of
+  /// these libraries.
   private func endWithoutCleanup() {
     on_exit(
       { status, _ in
@@ -70,15 +71,15 @@ extension PlaySession {
       }, nil)
   }
 
-  /// Streams that fail still: those that are being started again, and those whose failure had no time to be told of.
-  /// One that has never delivered anything and is only started again is a failure of the run.
+  /// Reports streams that are failing at the end: those that are being restarted, and those whose failure has not been
+  /// reported yet. A stream that was restarted and has never delivered a frame makes the run fail.
   private func reportFailures(_ infos: [StreamID: StreamInfo]) {
     for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil {
       guard let failure = info.failure else { continue }
       switch info.state {
       case .failed: noteFailure(of: id, failure)
       case .reconnecting, .requesting:
-        // One that had played may come back yet, as it did before; the report has its state and its error.
+        // A stream that has played might have come back. The report has its state and its error.
         guard router.statistics(of: id)?.received ?? 0 == 0 else {
           statusLine.say("warning: stream \"\(id)\" was being started again at the end: \(failure)")
           continue
@@ -90,11 +91,11 @@ extension PlaySession {
     }
   }
 
-  /// A branch that never delivers is a mistake that no element reports.
+  /// Warns of streams that have delivered nothing, which no element reports.
   private func warnAboutSilentStreams(_ infos: [StreamID: StreamInfo]) {
     for summary in session.summaries where summary.statistics.received == 0 {
       let id = summary.streamID
-      // Others have been told of.
+      // Streams that have failed have been reported already.
       guard failed[id] == nil, infos[id]?.failure == nil else { continue }
       if let error = summary.processingError {
         report(DemoError(error), about: "stream \"\(id)\": ")
@@ -122,7 +123,7 @@ extension PlaySession {
       snapshots: snapshots?.files ?? [], errors: errors.map(\.message))
   }
 
-  /// - Parameter state: of a stream that has not failed.
+  /// - Parameter state: the state to report for a stream that has not failed.
   private func reported(_ summary: StreamSummary, state: String) -> Report.Stream {
     let failure = failed[summary.streamID]
     var stream = Report.Stream(
@@ -133,7 +134,8 @@ extension PlaySession {
     return stream
   }
 
-  /// The file first: what becomes of the terminal is all the same to it.
+  /// Writes the report to the file first, so that an error of the terminal does not prevent it, and then prints the
+  /// table.
   private func write(_ report: Report) {
     var isInFile = false
     do {
@@ -153,14 +155,14 @@ extension PlaySession {
     do throws(DemoError) {
       try StandardStream.output.print(lines.joined(separator: "\n"))
     } catch {
-      // The table is the report where there is no other.
+      // Without a file, the table is the report, so its loss is an error.
       if isInFile { statusLine.say("warning: \(error.message)") } else { self.report(error) }
     }
   }
 
   // MARK: - Metrics
 
-  /// Writes the file anew, whole.
+  /// Rewrites the whole metrics file.
   func writeMetrics() throws(DemoError) {
     guard let path = command.metrics else { return }
     let text = PrometheusText(session.summaries.map(\.statistics), process: .current).text
@@ -171,7 +173,7 @@ extension PlaySession {
     }
   }
 
-  /// The file every second. What hinders it is reported once.
+  /// Rewrites the metrics file every second, until the first error, which is reported.
   func metricsTimer() -> Task<Void, Never> {
     Task {
       while (try? await Task.sleep(for: .seconds(1))) != nil {

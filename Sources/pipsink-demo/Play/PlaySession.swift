@@ -3,11 +3,11 @@ import PipSink
 import PipSinkDBus
 import PipSinkWindows
 
-/// One run of the demo from start to report: what the command line, the keys and the terminal have to do with a session.
-/// Everything that happens comes to one loop, in order.
+/// One run of the demo, from the start to the report. It connects the command line, the keys and the terminal with a
+/// session. One loop handles everything that happens, in order.
 @MainActor
 final class PlaySession {
-  /// Something that happens, as what is done about it.
+  /// What to do about something that has happened.
   typealias Input = @MainActor (PlaySession) -> Void
 
   let command: PlayCommand
@@ -16,10 +16,10 @@ final class PlaySession {
   let snapshots: SnapshotFolder?
   private let inputs: AsyncStream<Input>
   let continuation: AsyncStream<Input>.Continuation
-  /// What is reported of streams that were stopped.
+  /// What to report about streams that were stopped.
   var stopped = StoppedStreams()
   let statusLine = StatusLine()
-  /// What custom rendering is given.
+  /// Counts the frames that custom rendering gets.
   let customFrames = FrameTally()
   var dbus: SessionService?
   var start = MonotonicTime.now
@@ -27,21 +27,21 @@ final class PlaySession {
   private var isInterrupted = false
   private var hasSaidThatThereIsNoSound = false
   var failed: [StreamID: PipSinkError] = [:]
-  /// How many `start` actions are still to come, and the start of the session's own streams.
+  /// The number of starts that are still to come: `start` actions, and the start of the session's streams.
   var startsToCome = 1
-  /// Whether a stream has failed, which may have been stopped since, or never delivered a frame.
+  /// Whether a stream has failed or has never delivered a frame. It may have been stopped since.
   var hasFailed = false
   var errors: [DemoError] = []
-  /// Whether the report is on its way.
+  /// Whether the run is ending, and its report is being made.
   var isFinishing = false
 
   var engine: VideoEngine { session.engine }
   var router: FrameRouter { session.router }
   var controller: PictureInPictureController { session.controller }
 
-  /// Checks all that can be checked before anything runs.
+  /// Checks everything that can be checked before anything runs.
   ///
-  /// - Parameter description: nil where all streams come later.
+  /// - Parameter description: the pipeline of the session's streams; nil when all streams are started later.
   init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
@@ -89,14 +89,14 @@ final class PlaySession {
     }
   }
 
-  /// - Throws: the ExitCode of a run that failed, after everything has been reported.
+  /// - Throws: the ExitCode of a run that has failed, after everything was reported.
   func run() async throws {
     try writeMetrics()
     try startDBus()
     let continuation = continuation
     let signals = SignalSources { Task { @MainActor in self.interrupt() } }
     let keys = TerminalKeys { key in continuation.yield { $0.performKey(key) } }
-    // The report has also what happens just before the end.
+    // Events are recorded at once, so that the report has those just before the end, too.
     session.observeEvents { [weak self] event in
       self?.record(event)
       continuation.yield { $0.handle(event) }
@@ -120,7 +120,7 @@ final class PlaySession {
   private func startDBus() throws(PipSinkError) {
     guard command.dbus else { return }
     let continuation = continuation
-    // As by its key.
+    // Another process quits the run as the key does.
     let service = try SessionService(exporting: session) { continuation.yield { $0.perform(.quit) } }
     statusLine.say("On the session bus as \(service.busNames.joined(separator: " and ")).")
     dbus = service
@@ -134,7 +134,8 @@ final class PlaySession {
     }
   }
 
-  /// Aside: an element may block in it, and everything else goes on meanwhile.
+  /// Starts the session in a task of its own, because an element may block the start, and everything else must continue
+  /// meanwhile.
   private func startSession() -> Task<Void, Never> {
     let (session, continuation) = (session, continuation)
     return Task.immediate {
@@ -147,13 +148,13 @@ final class PlaySession {
     }
   }
 
-  /// The session's own streams have begun, or never will.
+  /// Notes that the session's streams have started, or that their start has failed.
   private func noteStarted() {
     startsToCome -= 1
     if engine.hasFinished || engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
   }
 
-  /// Seconds that pipelines have for their stop after Ctrl-C.
+  /// The time that pipelines have to stop after Ctrl-C.
   static let patienceAfterSignal = Duration.seconds(1)
 
   private func timers(_ continuation: AsyncStream<Input>.Continuation) -> [Task<Void, Never>] {
@@ -187,15 +188,15 @@ final class PlaySession {
 
   // MARK: - What happens
 
-  /// By Ctrl-C, or because the terminal has gone.
+  /// Ends the run after Ctrl-C, SIGTERM, or the loss of the terminal.
   private func interrupt() {
     isInterrupted = true
     continuation.yield { $0.outcome = .interrupted }
-    // Whoever waits for a pipeline at the run's end waits no longer.
+    // At the end of a run, the wait for the pipelines becomes shorter.
     if isFinishing { Task { await stopAll(within: Self.patienceAfterSignal) } }
   }
 
-  /// The pipeline has not come up.
+  /// Ends the run after the pipeline could not be started.
   private func startFailed(_ error: PipSinkError) {
     for id in engine.streamIDs { failed[id] = error }
     hasFailed = true
@@ -212,7 +213,7 @@ final class PlaySession {
       statusLine.say("\(error)")
     case .display(.closeRequested): outcome = .quit
     case .display(.windowLost(let error)): windowLost(error)
-    // The session does what its own keys stand for.
+    // The session itself performs the actions of its keys.
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
     case .refused(let error): report(DemoError(error))
     case .streamAdded(let id): failed[id] = nil
@@ -222,7 +223,7 @@ final class PlaySession {
 
   private func windowLost(_ error: PipSinkError) {
     let hasServer = (try? WindowSystem.current()) != nil
-    report(DemoError(.unavailable, hasServer ? "\(error)" : "the display server has gone; the windows with it"))
+    report(DemoError(.unavailable, hasServer ? "\(error)" : "the display server has gone, and the windows with it"))
     outcome = .failed
   }
 
@@ -239,7 +240,7 @@ final class PlaySession {
       statusLine.say("warning: the pipeline of \(streams) does not stop and is given up: one of its elements blocks")
     case .streamHasNoVideo(let id): statusLine.say("stream \"\(id)\" has sound, but no picture")
     case .audioFailed(let error):
-      // Once for all streams, and for all their tries.
+      // The message appears once for all streams and all of their retries.
       guard !hasSaidThatThereIsNoSound else { break }
       hasSaidThatThereIsNoSound = true
       statusLine.say("no sound: \(error); is a sound server running? The pictures go on.")
@@ -248,7 +249,7 @@ final class PlaySession {
     case .customVideoRenderChanged(let isEnabled):
       statusLine.say("custom rendering is \(isEnabled ? "on" : "off")")
     case .audioInterruptionEnded: statusLine.say("the interruption is over")
-    // A stream may have been started since.
+    // Another stream may have been started since.
     case .finished where engine.hasFinished: finishIfNothingIsToCome()
     case .finished, .stateChanged, .cameraStateChanged, .microphoneStateChanged,
       .decodingSuspended, .durationChanged, .buffering, .audioLevel:
@@ -257,7 +258,7 @@ final class PlaySession {
   }
 
   private func follow(_ id: StreamID, _ state: StreamPlayState) {
-    // It may have been stopped since.
+    // The stream may have been stopped since.
     guard router.streamIDs.contains(id) else { return }
     switch state {
     case .reconnecting(let attempt, let pause, let error):
@@ -273,8 +274,8 @@ final class PlaySession {
     report(DemoError(error), about: "stream \"\(id)\" failed: ")
   }
 
-  /// Every stream has ended. A run that waits for streams goes on: for those of `start` actions, and, where all are
-  /// another process's, for those.
+  /// Ends the run after every stream has ended, unless it waits for others: for those of `start` actions or, when it
+  /// has none of its own, for those that other processes start.
   func finishIfNothingIsToCome() {
     if startsToCome == 0, !(command.dbus && engine.streamIDs.isEmpty) { outcome = .finished }
   }

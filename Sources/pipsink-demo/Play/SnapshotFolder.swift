@@ -2,18 +2,18 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// Where pictures of the surfaces are written.
+/// The folder that pictures of the surfaces are written to.
 final class SnapshotFolder {
   private let path: String
   private var count = 0
-  /// The files so far.
+  /// The paths of the files that were written so far.
   private(set) var files: [String] = []
 
-  /// Makes the folder if need be, and finds out whether a file can be written there.
+  /// Makes the folder if need be, and checks that a file can be written there.
   init(_ path: String) throws(DemoError) {
     self.path = path
     do throws(OutputFileError) {
-      // GLib has another error for a path that is empty.
+      // GLib reports another error for an empty path.
       guard g_mkdir_with_parents(path, 0o777) == 0 else {
         throw OutputFileError(code: path.isEmpty ? ENOENT : errno)
       }
@@ -24,7 +24,7 @@ final class SnapshotFolder {
     }
   }
 
-  /// Writes pictures that belong together.
+  /// Writes pictures that were taken at the same time.
   func write(_ images: [(name: String, image: BGRAImage)], at seconds: Double) throws(PipSinkError) {
     count += 1
     let tenths = UInt64(max(0, seconds) * 10 + 0.5)
@@ -37,15 +37,15 @@ final class SnapshotFolder {
   }
 }
 
-/// What the pictures of surfaces are called in files: a stream ID may hold anything, and a file name may not.
+/// Makes file names for the pictures of surfaces. A stream ID may contain any character, but a file name may not.
 enum SnapshotName {
-  /// In bytes, of the 255 that a name may have with what comes before and after it.
+  /// The longest name in bytes. With the prefix and the extension, it must not exceed 255 bytes.
   private static let longest = 160
 
-  /// A file name for each name: one that stays in the folder, and different ones for different names, also where a file
-  /// system takes capital letters for small ones.
+  /// Makes a file name for each name. All file names stay in the folder, and they differ from each other, even on file
+  /// systems that ignore the case of letters.
   static func names(of names: [String]) -> [String] {
-    // Swift compares strings as Unicode does, whichever way their accents are spelt.
+    // Swift's comparison of strings treats different encodings of the same accented letter as equal.
     var taken: Set<String> = []
     return names.map { name in
       let encoded = shortened(encoded(name))
@@ -59,7 +59,7 @@ enum SnapshotName {
     }
   }
 
-  /// Letters, digits and what is harmless stay; everything else becomes its bytes, as in a URI.
+  /// Keeps letters, digits and other harmless characters, and encodes the bytes of all others as in a URI.
   private static func encoded(_ name: String) -> String {
     name.unicodeScalars.map { scalar in
       let isHarmless =
@@ -70,7 +70,7 @@ enum SnapshotName {
     .joined()
   }
 
-  /// A long name's beginning, and a number made of all of it (FNV-1a).
+  /// Shortens a long name to its beginning and a hash of the whole name (FNV-1a).
   private static func shortened(_ name: String) -> String {
     guard name.utf8.count > longest else { return name }
     let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }

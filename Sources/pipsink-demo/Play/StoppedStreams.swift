@@ -1,19 +1,20 @@
 import PipSink
 
-/// What a run's report tells of streams that were stopped: numbers alone, so that nothing of the streams is kept, and of
-/// so many streams at most.
+/// What the report of a run says about streams that were stopped. Only numbers are kept, and only for a limited number
+/// of streams, so that a long run does not grow.
 struct StoppedStreams {
   private(set) var streams: [StreamID: Report.Stream] = [:]
-  /// In the order that they were stopped in.
+  /// The IDs of the streams, in the order in which they were stopped.
   private(set) var streamIDs: [StreamID] = []
   private(set) var forgotten: Report.ForgottenStreams?
-  /// The last of their moves between surfaces.
+  /// The last surface changes of the streams.
   private(set) var changes: [SurfaceChange] = []
 
   static let limit = 256
   private static let changeLimit = 1000
 
-  /// - Parameter stream: added to what was counted when the stream was stopped before.
+  /// - Parameter stream: the numbers of the stream, which are added to those from before if the stream was stopped
+  ///   before.
   mutating func add(_ stream: Report.Stream, of id: StreamID) {
     if let old = streams[id] {
       streamIDs.removeAll { $0 == id }
@@ -29,7 +30,7 @@ struct StoppedStreams {
     self.changes.removeFirst(max(0, self.changes.count - Self.changeLimit))
   }
 
-  /// Makes sums of the streams that were stopped longest ago.
+  /// Replaces the numbers of the streams that were stopped first by their sums.
   mutating func forgetOldest() {
     while streamIDs.count > Self.limit {
       guard let stream = streams.removeValue(forKey: streamIDs.removeFirst()) else { continue }
@@ -45,7 +46,7 @@ struct StoppedStreams {
 }
 
 extension Report.Stream {
-  /// With an earlier run's frames; its times and its state are this one's.
+  /// Adds the frames of an earlier run of the stream. The times and the state remain those of the latest run.
   fileprivate func adding(_ earlier: Report.Stream) -> Report.Stream {
     var sum = self
     for path: WritableKeyPath<Report.Stream, UInt64> in [

@@ -1,15 +1,15 @@
 import PipSink
 
-/// What `--report` writes. Times are in seconds from the start and intervals in milliseconds, as their names say.
+/// The report that `--report` writes. Times are in seconds from the start. Intervals and latencies are in milliseconds.
 struct Report: Codable {
   enum Outcome: String, Codable {
-    /// Every stream came to its end.
+    /// Every stream has ended.
     case finished
-    /// `--duration` was over.
+    /// The time of `--duration` has passed.
     case duration
-    /// A `quit` action.
+    /// The action `quit`, its key, or closing the app's window ended the run.
     case quit
-    /// Ctrl-C or SIGTERM.
+    /// Ctrl-C, SIGTERM or SIGHUP ended the run.
     case interrupted
     /// A stream failed.
     case failed
@@ -22,34 +22,34 @@ struct Report: Codable {
     var replaced: UInt64
     /// Frames whose pictures were presented.
     var shown: UInt64
-    /// Frames left out because a later one's time had come, too.
+    /// Frames that were dropped because the time of a later one had already come.
     var late: UInt64
-    /// Frames that nobody could see, and that were not converted.
+    /// Frames that were not converted because their surface was hidden.
     var hidden: UInt64
     /// Frames that the surface refused.
     var refused: UInt64
-    /// Frames that the pipeline's elements dropped because they were late; not among `received`.
+    /// Late frames that the pipeline's elements dropped; they are not counted in `received`.
     var lateUpstream: UInt64
-    /// Frames that the stream's processors took out; not among `received`. Absent without processors.
+    /// Frames that the stream's processors dropped; they are not counted in `received`. Absent without processors.
     var dropped: UInt64?
-    /// Frames in a GPU's memory that could not be read; not among `received`. Absent when there were none.
+    /// Frames in GPU memory that could not be read; they are not counted in `received`. Absent when there were none.
     var skipped: UInt64?
-    /// Frames that custom rendering was given; absent without it.
+    /// Frames that were given to custom rendering; absent without it.
     var customRendered: UInt64?
     var format: String?
     var frameInterval: Interval?
-    /// Frames a second while it ran.
+    /// The average number of frames a second while the stream ran.
     var frameRate: Double?
-    /// From a frame's arrival to its presenting.
+    /// The time from a frame's arrival to its presentation.
     var latency: Interval?
-    /// What it did when the run ended: "requesting" (it waits for its first frame), "playing", "stalled", "reconnecting",
-    /// "stopped", "ended" or "failed".
+    /// The state of the stream when the run ended: "requesting" (it waits for its first frame), "playing", "stalled",
+    /// "reconnecting", "stopped", "ended" or "failed".
     var state: String
-    /// Why it has failed, or why it is being started again.
+    /// Why the stream has failed, or why it is being restarted.
     var error: String?
   }
 
-  /// Frames of streams that are not told of one by one any more, because very many were stopped after them.
+  /// The sums of streams that are no longer reported one by one, because many others were stopped after them.
   struct ForgottenStreams: Codable, Equatable {
     var count = 0
     var received: UInt64 = 0
@@ -73,14 +73,14 @@ struct Report: Codable {
     var framesRepeated: UInt64
   }
 
-  /// What the picture-in-picture controller reported, but its changes of state.
+  /// An event of the picture-in-picture controller. Changes of its state are not reported.
   struct PictureInPictureEventRecord: Codable {
     var time: Double
     /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface",
     /// "restoreFailed", "sourceChanged",
     /// "renderSizeChanged", "suspendedChanged" or "action".
     var event: String
-    /// That it is about: in the window, or the last or next one there.
+    /// The stream that the event is about: the one in the window, or the last or next one there.
     var stream: String
     var detail: String?
   }
@@ -93,7 +93,7 @@ struct Report: Codable {
     var openFiles: Int
   }
 
-  /// While picture-in-picture was active.
+  /// The use of resources while picture-in-picture was active.
   struct PictureInPictureUsageRecord: Codable {
     var seconds: Double
     var cpuSeconds: Double
@@ -107,12 +107,12 @@ struct Report: Codable {
   var streams: [String: Stream]
   /// Absent when there are none.
   var forgottenStreams: ForgottenStreams?
-  /// Pipelines that did not stop in time and were given up.
+  /// The number of pipelines that did not stop in time and were abandoned.
   var abandonedPipelines: Int
   var modeChanges: [ModeChange]
   var pictureInPictureEvents: [PictureInPictureEventRecord]
   var process: ProcessUsage
-  /// Absent where it was never active.
+  /// Absent when picture-in-picture was never active.
   var pictureInPictureProcess: PictureInPictureUsageRecord?
   var snapshots: [String]
   var errors: [String]
@@ -143,7 +143,7 @@ extension Report.Stream {
 }
 
 extension Report.Interval {
-  /// - Returns: nil of no intervals.
+  /// - Returns: nil for an empty histogram.
   init?(_ histogram: IntervalHistogram) {
     guard let p50 = histogram.value(atPercentile: 50), let p99 = histogram.value(atPercentile: 99) else { return nil }
     self.init(p50: p50 / .milliseconds(1), p99: p99 / .milliseconds(1))
@@ -159,7 +159,7 @@ extension Report.ProcessUsage {
 }
 
 extension Report.PictureInPictureUsageRecord {
-  /// - Returns: nil where there was no time.
+  /// - Returns: nil when picture-in-picture was never active.
   init?(_ usage: PictureInPictureUsage) {
     guard usage.duration > .zero else { return nil }
     self.init(

@@ -1,9 +1,9 @@
 import PipSink
 
-/// A report for people.
+/// A report as tables for people.
 struct ReportTable {
   let report: Report
-  /// In the pipeline's order.
+  /// The IDs of the streams, in the order of the rows.
   let streamIDs: [StreamID]
 
   var text: String {
@@ -44,7 +44,7 @@ struct ReportTable {
     ]
   }
 
-  /// Columns as wide as their widest cell.
+  /// Makes a table whose columns are as wide as their widest cells.
   private func table(_ header: [String], _ rows: [[String]]) -> [String] {
     let all = [header] + rows.map { $0.map(\.visible) }
     let widths = header.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
