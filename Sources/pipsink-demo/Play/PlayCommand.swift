@@ -16,10 +16,10 @@ struct PlayCommand: AsyncParsableCommand {
 
         pipsink-demo play film.mkv https://example.org/talk.webm --mode pip --pip-stream talk
 
-      Exit codes: 0 the run is complete; 64 an argument is wrong; 65 the pipeline cannot be parsed or linked; \
-      69 an element, a display or the session bus is missing; 71 too few threads, open files or address space are left; \
-      74 a stream failed while it ran, or was restarted and never delivered a frame, or a file or standard output \
-      could not be written.
+      Exit codes: 0 the run is complete; 64 an argument is wrong; 65 the pipeline cannot be parsed or linked; 69 an \
+      element, a display or the session bus is missing; 71 too few threads, open files or address space are left; 74 a \
+      stream failed while it ran, or was restarted and never delivered a frame, or a file or standard output could not \
+      be written.
       """
   )
 
@@ -148,9 +148,9 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      What to log on standard error: LABEL:LEVEL or LEVEL, separated by commas. Of several entries that match, the last \
-      one counts. Examples are "pipsink.*:debug", and "gstreamer.basesink:debug" for a category of GStreamer's log. The \
-      default is PIPSINK_DEBUG in the environment, or else "notice".
+      What to log on standard error: LABEL:LEVEL or LEVEL, separated by commas. Of several entries that match, the \
+      last one counts. Examples are "pipsink.*:debug", and "gstreamer.basesink:debug" for a category of GStreamer's \
+      log. The default is PIPSINK_DEBUG in the environment, or else "notice".
       """,
       valueName: "spec"),
     transform: LogLevels.init)
@@ -215,8 +215,8 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      The corner of the screen in which the picture-in-picture window opens. The default is the last corner that it was \
-      in, or bottom-right.
+      The corner of the screen in which the picture-in-picture window opens. The default is the last corner that it \
+      was in, or bottom-right.
       """,
       valueName: "corner"))
   var pipCorner: WindowCorner?

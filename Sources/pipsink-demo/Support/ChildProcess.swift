@@ -2,25 +2,25 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// Another program that runs for this one, and does not outlive it. It reads from /dev/null; what it writes on standard
-/// error goes to a temporary file.
+/// Another program that this program runs, and that does not outlive it. Its standard input is /dev/null, and its
+/// standard error goes to a temporary file.
 ///
-/// By GLib's `g_spawn` rather than GIO's `GSubprocess`, which waits for children on a thread of its own: the process ID of
-/// one that ends at once is not to be had there any more, and benchmarks list it.
+/// It is started with GLib's `g_spawn` and not with GIO's `GSubprocess`, which waits for children on a thread of its
+/// own. There the process ID of a child that ends at once is lost, and benchmarks list the IDs.
 final class ChildProcess {
   let processIdentifier: Int32
   private let errorFile: String
-  /// The end of a pipe that its standard output is read from; nil where nobody reads it.
+  /// The reading end of a pipe with its standard output; nil when the output is not read.
   private let output: Int32?
-  /// Once it has been waited for.
+  /// The exit status, after the process has been waited for.
   private var status: Int32?
 
-  /// Those that have not been waited for, whose process IDs are therefore no other processes'.
+  /// The processes that have not been waited for. Their process IDs cannot be reused yet.
   private static let running = Locked<Set<Int32>>([])
 
   /// - Parameters:
-  ///   - program: a path.
-  ///   - environment: besides what this program has.
+  ///   - program: the path of the program.
+  ///   - environment: variables to add to this program's environment.
   /// - Throws: ``DemoError`` when it cannot be started.
   init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], readsOutput: Bool = false
@@ -47,8 +47,8 @@ final class ChildProcess {
     unlink(errorFile)
   }
 
-  /// - Parameter errors: a descriptor for its standard error; it stays the caller's.
-  /// - Returns: its process ID, and a descriptor to read its standard output from.
+  /// - Parameter errors: a descriptor for the standard error, which the caller still owns.
+  /// - Returns: the process ID, and a descriptor to read the standard output from.
   private static func spawn(
     _ command: [String], _ environment: [String: String], _ readsOutput: Bool, errors: Int32
   ) throws(DemoError) -> (process: Int32, output: Int32?) {
@@ -61,7 +61,7 @@ final class ChildProcess {
     let aboutOutput = readsOutput ? G_SPAWN_CLOEXEC_PIPES : G_SPAWN_STDOUT_TO_DEV_NULL
     let flags = GSpawnFlags(G_SPAWN_DO_NOT_REAP_CHILD.rawValue | aboutOutput.rawValue)
     var (process, output, error): (GPid, Int32, UnsafeMutablePointer<GError>?) = (0, -1, nil)
-    // Under the lock, so that ``endAll()`` finds every one that has begun.
+    // The process is started under the lock, so that ``endAll()`` finds every process that has started.
     let hasStarted = running.withLock { running in
       withUnsafeMutablePointer(to: &output) { output in
         let hasStarted = g_spawn_async_with_pipes_and_fds(
@@ -82,27 +82,29 @@ final class ChildProcess {
 
   var isRunning: Bool { status == nil && !hasEnded(waits: false) }
 
-  /// What it has written on standard error so far.
+  /// What the program has written to standard error so far.
   var errors: String { String(decoding: (try? InputFile.bytes(of: errorFile)) ?? [], as: UTF8.self) }
 
-  /// What there is of its standard output, once there is something.
+  /// The next part of the standard output. Waits until there is something, or until the output ends.
   var availableOutput: [UInt8] { output.flatMap { try? InputFile.nextBytes(of: $0) } ?? [] }
 
-  /// Waits for its end.
+  /// Waits for the end of the program.
   ///
-  /// - Returns: its standard output and its exit status, 128 and the signal's number where a signal has ended it.
+  /// - Returns: the rest of the standard output, and the exit status, which is 128 plus the signal's number when a
+  ///   signal has ended the program.
   func finish() -> (output: [UInt8], status: Int32) {
     let bytes = output.flatMap { try? InputFile.rest(of: $0) } ?? []
     return (bytes, waitForEnd())
   }
 
-  /// Ends it at once, if it still runs. By SIGKILL: it has inherited the signals that this program ignores.
+  /// Ends the program at once, if it still runs. It uses SIGKILL, because the program inherits that this one ignores
+  /// other signals.
   func end() {
     if isRunning { kill(processIdentifier, SIGKILL) }
     _ = waitForEnd()
   }
 
-  /// When this program is interrupted.
+  /// Ends all programs at once, when this program is interrupted.
   static func endAll() {
     running.withLock { for process in $0 { kill(process, SIGKILL) } }
   }
@@ -110,11 +112,11 @@ final class ChildProcess {
   private func waitForEnd() -> Int32 {
     if let status { return status }
     _ = hasEnded(waits: true)
-    // Nothing blocks any more while the lock is held.
+    // The process has ended, so that nothing blocks while the lock is held.
     let result = Self.running.withLock { running in
       running.remove(processIdentifier)
       var result: Int32 = 0
-      // Where SIGCHLD is ignored nobody knows how it has ended.
+      // When SIGCHLD is ignored, the exit status is unknown.
       return waitpid(processIdentifier, &result, 0) == processIdentifier ? result : -1
     }
     let signal = result & 0x7F
@@ -123,7 +125,7 @@ final class ChildProcess {
     return status
   }
 
-  /// Leaves its process ID in use.
+  /// Whether the process has ended. Its process ID remains in use.
   private func hasEnded(waits: Bool) -> Bool {
     var information = siginfo_t()
     let options = WEXITED | WNOWAIT | (waits ? 0 : WNOHANG)
@@ -133,10 +135,10 @@ final class ChildProcess {
     return information.si_signo != 0
   }
 
-  /// This program's own file.
+  /// The path of this program's file.
   static var demo: String { String(taking: realpath("/proc/self/exe", nil)) ?? CommandLine.arguments[0] }
 
-  /// The path of a file in this program's folder, whether there is one or not.
+  /// The path of a file in this program's folder, whether the file exists or not.
   static func file(besideDemo name: String) -> String {
     let demo = demo
     return demo[..<(demo.lastIndex(of: "/") ?? demo.startIndex)] + "/" + name

@@ -1,8 +1,8 @@
 import PipSink
 
-/// Which Debian package has an element.
+/// Finds the Debian packages that contain elements.
 enum DebianPackages {
-  /// What to install; nil when the error is not about something missing.
+  /// What to install; nil when the error is not about missing elements.
   static func advice(for error: PipSinkError) -> String? {
     guard case .pipeline(.missingElements(let names)) = error else { return nil }
     let aptLists = aptLists()
@@ -11,8 +11,10 @@ enum DebianPackages {
         return "\"\(name)\" is in the Debian package \(package): apt-get install \(package)"
       }
       return name.contains(" ")
-        ? "Decoders are in the Debian packages gstreamer1.0-libav, gstreamer1.0-plugins-bad and gstreamer1.0-plugins-ugly."
-        : "No Debian package that this machine knows of has \"\(name)\"; is it spelt right? gst-inspect-1.0 lists what is there."
+        ? "Decoders are in the Debian packages gstreamer1.0-libav, gstreamer1.0-plugins-bad and "
+          + "gstreamer1.0-plugins-ugly."
+        : "No Debian package that this machine knows contains \"\(name)\"; is it spelt right? gst-inspect-1.0 lists "
+          + "the installed elements."
     }
     .joined(separator: "\n")
   }
@@ -21,16 +23,17 @@ enum DebianPackages {
     wellKnown.first { $0.elements.split(separator: " ").contains(Substring(element)) }?.package
   }
 
-  /// Of all packages that apt knows the names, and the elements where they have some, in lines; empty on a system without
-  /// apt. An error message waits no longer than five seconds for its advice: apt may wait for a lock, or for a slow disk.
+  /// Lines with the names of all packages that apt knows, and with the elements in them; empty on a system without apt.
+  /// The call takes at most five seconds, because an error message waits for it, and apt may wait for a lock or a slow
+  /// disk.
   private static func aptLists() -> String {
     let command = "timeout --signal=KILL 5 apt-cache dumpavail | grep -E '^(Package|Gstreamer-Elements): '"
     let process = try? ChildProcess("/bin/sh", ["-c", command], readsOutput: true)
     return String(decoding: process?.finish().output ?? [], as: UTF8.self)
   }
 
-  /// Debian's plugin packages list their elements in a field of their description. Empty lists (a fresh container) tell
-  /// nothing.
+  /// The package that contains an element; nil when it is unknown. Debian's plugin packages list their elements in a
+  /// field of their description. In a fresh container the lists are empty.
   private static func package(forElement element: String, in lists: String) -> String? {
     var package: Substring = ""
     for line in lists.split(separator: "\n") {
@@ -43,7 +46,7 @@ enum DebianPackages {
     return nil
   }
 
-  /// For machines without package lists: what the pipelines of this project use.
+  /// The packages of the elements that the demo's pipelines use, for machines without package lists.
   private static let wellKnown: [(package: String, elements: String)] = [
     (
       "gstreamer1.0-plugins-base",

@@ -6,9 +6,10 @@ struct InputFileError: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Reads files whole, and folders.
+/// Reads whole files, and the names in folders.
 enum InputFile {
-  /// A file of the kernel's has no size beforehand, nor has a FIFO; of one the call waits for its writers.
+  /// Reads all bytes of a file. It may be a file of the kernel or a FIFO, whose size is unknown before; for a FIFO the
+  /// call waits for its writers.
   static func bytes(of path: String) throws(InputFileError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw InputFileError(description: String(cString: strerror(errno))) }
@@ -16,7 +17,7 @@ enum InputFile {
     return try rest(of: descriptor)
   }
 
-  /// - Throws: ``InputFileError`` also where it is no UTF-8.
+  /// - Throws: ``InputFileError``, also when the file is no UTF-8 text.
   static func text(of path: String) throws(InputFileError) -> String {
     guard let text = String(validating: try bytes(of: path), as: UTF8.self) else {
       throw InputFileError(description: "it is no UTF-8 text")
@@ -24,7 +25,7 @@ enum InputFile {
     return text
   }
 
-  /// What is still to come from a descriptor, which is not closed here.
+  /// Reads everything up to the end from a descriptor, which is not closed.
   static func rest(of descriptor: Int32) throws(InputFileError) -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
@@ -34,7 +35,7 @@ enum InputFile {
     }
   }
 
-  /// What comes next, once there is something; nothing at the end.
+  /// Reads the next bytes, for which it waits; empty at the end.
   static func nextBytes(of descriptor: Int32) throws(InputFileError) -> [UInt8] {
     var code: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { memory, count in
@@ -47,7 +48,7 @@ enum InputFile {
     return bytes
   }
 
-  /// The names of what is in a folder, in no order; none where it cannot be read.
+  /// The names of the files in a folder, in no particular order; empty when the folder cannot be read.
   static func names(inFolder path: String) -> [String] {
     guard let folder = g_dir_open(path, 0, nil) else { return [] }
     defer { g_dir_close(folder) }

@@ -1,10 +1,10 @@
 import FoundationEssentials
 import PipSink
 
-/// Results as JSON: the same keys in the same order each time, and a line break at the end.
+/// Writes and reads JSON. The keys are sorted, and a line break is at the end.
 ///
-/// It is FoundationEssentials' alone. All of Foundation would bring the data of the world's languages into the program,
-/// three times the program itself.
+/// Only FoundationEssentials is needed. All of Foundation would link the data of all languages into the program, which
+/// is three times as large as the program itself.
 enum JSONText {
   static func encode(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
@@ -20,8 +20,8 @@ enum JSONText {
     }
   }
 
-  /// JSON's own rules leave DEL, C1 and what overrides the direction of text as they are, which a terminal obeys. In JSON
-  /// they can be in strings only, and mean the same there when they are escaped.
+  /// Escapes characters that JSON allows but that control a terminal: DEL, the C1 characters, and characters that
+  /// override the direction of text. In JSON they can only be in strings, where the escaped form means the same.
   private static func escaped(_ json: String) -> String {
     json.unicodeScalars.reduce(into: "") { result, scalar in
       if isToBeEscaped(scalar) {
@@ -32,11 +32,11 @@ enum JSONText {
     }
   }
 
-  /// Line breaks are between values.
+  /// Line breaks are not escaped, because they are between values.
   private static func isToBeEscaped(_ scalar: Unicode.Scalar) -> Bool { scalar.isUnseen && scalar != "\n" }
 }
 
-/// Why a text is not the JSON that was asked for.
+/// Why a text is not valid JSON for the expected type.
 struct JSONTextError: Error, CustomStringConvertible {
   let description: String
 

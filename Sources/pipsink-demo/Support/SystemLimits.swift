@@ -1,20 +1,21 @@
 import Glibc
 import PipSink
 
-/// Whether the limits that the program was started with (`ulimit`, setrlimit(2)) leave it enough to work at all.
+/// Checks whether the limits of the process (`ulimit`, setrlimit(2)) leave the program enough resources to work.
 ///
-/// GLib, GStreamer and malloc end the program, crash, or wait for ever for a thread that could not be started, when they
-/// get no file, no memory or no thread; so this is found out before they are used.
+/// When GLib, GStreamer and malloc get no file, no memory or no thread, they end the program, crash, or wait for ever
+/// for a thread that could not be started. So the limits are checked before they are used.
 enum SystemLimits {
-  /// What GLib's and libdispatch's loops, GStreamer's plugins and one stream take.
+  /// The open files that the main loops of GLib and libdispatch, GStreamer's plugins and one stream need.
   private static let fileCount = 32
   private static let mebibyte = 1 << 20
-  /// Of address space, beyond the program itself.
+  /// The address space that the program needs in addition to what it has already, in MiB.
   private static let programMebibytes = 128
-  /// A pipeline's: each of some ten threads takes 8 MiB for its stack, and up to 64 MiB that malloc sets aside for it.
+  /// The address space that a pipeline needs, in MiB: each of about ten threads takes 8 MiB for its stack, and up to 64
+  /// MiB that malloc reserves for it.
   private static let pipelineMebibytes = 1024
 
-  /// - Throws: ``DemoError``, which names the limit and says what to raise it to.
+  /// - Throws: ``DemoError`` when a limit is too low. It names the limit, and says what to raise it to.
   static func checkForProgram() throws(DemoError) {
     try checkFiles()
     try checkAddressSpace(programMebibytes)
@@ -25,7 +26,7 @@ enum SystemLimits {
     }
   }
 
-  /// - Throws: as above.
+  /// - Throws: ``DemoError`` when the address space is too small.
   static func checkForPipelines() throws(DemoError) {
     try checkAddressSpace(pipelineMebibytes)
   }
@@ -40,15 +41,15 @@ enum SystemLimits {
         let open = descriptors.count
         throw DemoError(
           .exhausted,
-          "the limit\(limit) leaves \(open) for this program, which needs \(fileCount) and more for streams; "
-            + "raise it, with \"ulimit -n 1024\" for instance")
+          "the limit\(limit) leaves \(open) for this program, which needs \(fileCount), and more for streams; "
+            + "raise it, for example with \"ulimit -n 1024\"")
       }
       descriptors.append(descriptor)
     }
   }
 
   private static func checkAddressSpace(_ mebibytes: Int) throws(DemoError) {
-    // Reserved, not used.
+    // The memory is reserved, and not used.
     let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
     let size = mebibytes * mebibyte
     guard let memory = mmap(nil, size, PROT_NONE, flags, -1, 0), memory != MAP_FAILED else {
@@ -57,12 +58,12 @@ enum SystemLimits {
       throw DemoError(
         .exhausted,
         "\(limit) leaves less than the \(mebibytes) MiB that threads reserve, most of which they do not use; "
-          + "raise it, with \"ulimit -v unlimited\" for instance, and limit memory by a control group instead")
+          + "raise it, for example with \"ulimit -v unlimited\", and limit memory with a control group instead")
     }
     munmap(memory, size)
   }
 
-  /// nil where there is none.
+  /// The limit of a resource; nil when it is unlimited.
   private static func limit(of resource: __rlimit_resource) -> UInt? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(resource.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {

@@ -2,20 +2,21 @@ import Glibc
 import Logging
 import PipSink
 
-/// Writes every message as one line to standard error: the time, the level, the label, the message, and the object that
-/// it is about.
+/// Writes every log message as one line to standard error: the time, the level, the label, the message, and its
+/// metadata.
 struct LineLogHandler: LogHandler {
   let label: String
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
 
-  /// Takes a line's place where a status line may stand.
+  /// On a terminal, clears the status line that may be there.
   private static let lineStart = StandardStream.error.isTerminal ? "\r\u{1B}[K" : ""
 
-  /// What the session logs the program says itself, in its own words.
+  /// The default levels. The program itself reports what the session logs at lower levels.
   private static let defaultLevels = "pipsink.session:error,pipsink.pip:error,pipsink.audio:error"
 
-  /// Sets logging up for the whole program, once: as the levels say, or the environment where there are none.
+  /// Sets up logging for the whole program, which must happen only once. The levels are those given, or else those in
+  /// the environment, or else the default levels.
   static func install(_ levels: LogLevels?) throws(PipSinkError) {
     let levels =
       if let levels { levels } else if let wanted = try LogLevels.ofEnvironment() { wanted } else {
@@ -33,11 +34,11 @@ struct LineLogHandler: LogHandler {
   func log(event: LogEvent) {
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }.map { " \($0)=\($1)" }
     let line = "\(Self.timeOfDay) \(event.level) \(label): \(event.message)\(details.joined())".visible
-    // In one call, so that lines of several threads do not mix.
+    // The line is written in one call, so that lines of several threads do not mix.
     StandardStream.error.sayRaw("\(Self.lineStart)\(line)\n")
   }
 
-  /// To the millisecond, local.
+  /// The local time of day in milliseconds.
   private static var timeOfDay: String {
     var now = timeval()
     gettimeofday(&now, nil)

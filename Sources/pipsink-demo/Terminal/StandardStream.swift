@@ -1,26 +1,27 @@
 import Glibc
 import PipSink
 
-/// Standard output and standard error. Everything that the program prints goes through here, so that every write is
-/// checked, and nothing that a terminal obeys gets there from a server, a file or an argument.
+/// Standard output and standard error. Everything that the program prints goes through this type, so that every write
+/// is checked, and no control characters from a server, a file or an argument reach the terminal.
 enum StandardStream: Int32, CaseIterable, Sendable {
   case output = 1
   case error = 2
 
-  /// Whether they were terminals when the program started: of one that has gone, the system does not tell any more.
+  /// The streams that were terminals when the program started. The system cannot tell that any more after a terminal
+  /// has gone.
   private static let terminals = Set(allCases.filter { isatty($0.rawValue) == 1 })
 
-  /// Makes writing safe for the whole program. To be called before anything else happens in it.
+  /// Makes writing safe for the whole program. Call it before anything else.
   static func prepare() {
-    // Whoever writes to a pipe that nobody reads gets EPIPE instead of a signal.
+    // Writing to a pipe without a reader returns EPIPE then, and raises no signal.
     signal(SIGPIPE, SIG_IGN)
-    // A descriptor that is closed would be the next file's or socket's, which would get what is printed. These cannot be
-    // used the way they are meant to be, so that writing still fails.
+    // The next file or socket would get the number of a closed standard descriptor, and receive what is printed. So
+    // closed ones are opened here, in the wrong direction, so that using them still fails.
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) == -1 {
-      // The lowest that is free: those below are open.
+      // open(2) returns the lowest free number, and all lower ones are open.
       let opened = open("/dev/null", mode)
-      // Where there is no /dev, a folder is always there.
+      // Without /dev, the root folder always exists.
       if opened < 0 { _ = open("/", O_RDONLY) }
     }
     _ = terminals
@@ -28,10 +29,10 @@ enum StandardStream: Int32, CaseIterable, Sendable {
 
   var isTerminal: Bool { Self.terminals.contains(self) }
 
-  /// Prints lines for people, if there is anybody to read them: a reader that has gone (`| head -1`), a terminal that has
-  /// gone, and a descriptor that was closed from the start have nothing to lose.
+  /// Prints lines for people. It is no error when the reader has gone (`| head -1`), when the terminal has gone, or
+  /// when the descriptor was closed from the start.
   ///
-  /// - Throws: ``DemoError`` when the lines get lost otherwise, on a full disk for instance.
+  /// - Throws: ``DemoError`` when the lines are lost for another reason, such as a full disk.
   func print(_ text: String) throws(DemoError) {
     guard let code = OutputFile.errorOfWriting(Array((text.visibleLines + "\n").utf8), to: rawValue) else { return }
     if [EPIPE, EBADF].contains(code) || isTerminal { return }
@@ -39,9 +40,9 @@ enum StandardStream: Int32, CaseIterable, Sendable {
     throw DemoError(.failed, "standard \(name) cannot be written: \(OutputFileError(code: code))")
   }
 
-  /// Writes a result for another program, which must not get lost.
+  /// Writes a result for another program, which must not be lost.
   ///
-  /// - Throws: ``DemoError`` when it cannot be written, whatever the reason.
+  /// - Throws: ``DemoError`` when it cannot be written, for any reason.
   func deliver(_ bytes: some Sequence<UInt8>, as name: String) throws(DemoError) {
     do throws(OutputFileError) {
       try OutputFile.write(Array(bytes), to: rawValue)
@@ -51,9 +52,9 @@ enum StandardStream: Int32, CaseIterable, Sendable {
     }
   }
 
-  /// Prints lines for people who may or may not see them. It is all the same to the program.
+  /// Prints lines for people, and ignores errors.
   func say(_ text: String) { sayRaw(text.visibleLines + "\n") }
 
-  /// The same with what a terminal obeys in it, and without a line break.
+  /// Prints a text as it is, with control characters and without a line break, and ignores errors.
   func sayRaw(_ text: String) { _ = OutputFile.errorOfWriting(Array(text.utf8), to: rawValue) }
 }

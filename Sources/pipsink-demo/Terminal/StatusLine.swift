@@ -1,6 +1,7 @@
 import PipSink
 
-/// Says how a run goes, on standard error: one line that is rewritten on a terminal, a plain line a second elsewhere.
+/// Shows the progress of a run on standard error: one line that is rewritten on a terminal, and a plain line every
+/// second elsewhere.
 final class StatusLine: TerminalLine {
   private var previous: [StreamID: UInt64] = [:]
   private var previousTime = MonotonicTime.now
@@ -8,7 +9,7 @@ final class StatusLine: TerminalLine {
   /// Seconds between updates.
   var interval: Double { isTerminal ? 0.25 : 1 }
 
-  /// - Parameter seconds: since the run's start.
+  /// - Parameter seconds: the seconds since the run's start.
   @MainActor
   func update(_ session: PictureInPictureSession, seconds: Double) {
     let streams = session.summaries.map(\.statistics)
@@ -17,7 +18,7 @@ final class StatusLine: TerminalLine {
     let elapsed = previousTime.duration(to: now) / .seconds(1)
     let parts = streams.map { statistics in
       let id = statistics.streamID
-      // A stream that was stopped and started again counts anew.
+      // The count of a stream that was stopped and started again begins at 0.
       let new = statistics.received - min(statistics.received, previous[id] ?? 0)
       let rate = elapsed > 0 ? Double(new) / elapsed : 0
       return "\(id) \(rate.text(places: 1)) fps, \(statistics.inApp) in-app, "

@@ -1,30 +1,30 @@
 import Glibc
 
-/// A line on standard error that is rewritten, where that is a terminal.
+/// A line on standard error that is rewritten, if standard error is a terminal.
 class TerminalLine {
   let isTerminal = StandardStream.error.isTerminal
   private var isOpen = false
 
-  /// Puts the text in the place of what the line showed. Only on a terminal.
+  /// Replaces the text of the line. Does nothing unless standard error is a terminal.
   func show(_ text: String) {
     guard isTerminal else { return }
     StandardStream.error.sayRaw("\r\u{1B}[K" + text.visible.prefix(width))
     isOpen = true
   }
 
-  /// A message of its own, which stays.
+  /// Prints a message on a line of its own, which stays.
   func say(_ message: String) {
     clear()
     StandardStream.error.say(message)
   }
 
-  /// Leaves the line as it is, and goes to the next.
+  /// Ends the line, which stays, and goes to the next one.
   func end() {
     if isOpen { StandardStream.error.sayRaw("\n") }
     isOpen = false
   }
 
-  /// Takes the line away.
+  /// Clears the line.
   func clear() {
     if isOpen { StandardStream.error.sayRaw("\r\u{1B}[K") }
     isOpen = false
