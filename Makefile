@@ -117,7 +117,7 @@ bench-tables:
 
 .NOTPARALLEL:
 
-# The installed files contain Swift's runtime, and the plugin exports only its entry point.
+# What is installed has Swift's runtime in it, and of the plugin nobody sees more than its entry.
 PREFIX ?= /usr/local
 VERSION = $(shell sed -n 's/.*let version = "\(.*\)"/\1/p' Sources/PipSink/PipSink.swift)
 install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xlinker --gc-sections -Xlinker --as-needed

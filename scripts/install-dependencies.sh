@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the missing ones of the Debian packages that are needed to build and to run PipSink, and with --test those
-# that its tests need. It runs as root or uses sudo. With --test it also downloads PySide6, Qt for Python, from Python's
-# package index into .build/pyside6. If that fails, the test that needs PySide6 is skipped, and says so.
+# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use.
+# Does nothing when all are there. Works as root, and through sudo otherwise. With --test it also gets PySide6, Qt for
+# Python, from Python's package index into .build/pyside6; where that cannot be had, its test says that it was not run.
 set -eu
 
 packages="

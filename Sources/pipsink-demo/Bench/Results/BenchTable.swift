@@ -32,7 +32,7 @@ struct BenchTable {
     return (top + lines + result.remarks + [result.machine.description]).joined(separator: "\n")
   }
 
-  /// The table in Markdown, with medians only, for documents.
+  /// Medians only, as the README has them.
   var markdown: String {
     let rows = names.map { name in
       [name]
@@ -49,7 +49,7 @@ struct BenchTable {
       .joined(separator: "\n")
   }
 
-  /// A line that says how far the rounds of a typical number differ; empty when they do not.
+  /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
   private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
