@@ -84,9 +84,8 @@ struct ElementProperty: Sendable {
     ElementProperty(name: "pip-aspect-ratio") {
       gst_param_spec_fraction(
         "pip-aspect-ratio", "Picture-in-picture aspect ratio",
-        "The ratio of the picture-in-picture window's width to its height (0/1 = that of the stream)", 0, 1, 32767, 1,
-        0,
-        1, whenPlaying)
+        "The picture-in-picture window's ratio of width to height (0/1 = that of the stream)", 0, 1, 32767, 1, 0, 1,
+        whenPlaying)
     } set: { state, value in
       let size = PictureSize(
         width: Int(gst_value_get_fraction_numerator(value)), height: Int(gst_value_get_fraction_denominator(value)))

@@ -9,7 +9,8 @@ import PipSink
 struct ElementOverlays {
   static let capsFeatures = "memory:SystemMemory, meta:GstVideoOverlayComposition"
   private static let capsFeature = "meta:GstVideoOverlayComposition"
-  /// With a look at every frame, the pictures would be rendered again for every frame while a window is resized.
+  /// The number of frames from one check of the surface's size to the next. With a check at every frame, the pictures
+  /// would be rendered again for every frame while a window is resized.
   private static let framesBetweenLooks = 10
 
   private var areUsed = false
