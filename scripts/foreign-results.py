@@ -2,7 +2,8 @@
 
     foreign-results.py TITLE LOG-OF-THE-ELEMENT LOG-OF-XIMAGESINK
 
-The logs are those of libcheck. The exit code is 1 if the element fails a test that ximagesink passes, or if no test ran.
+The logs are those of libcheck. The exit code is 1 if the element fails a test that ximagesink passes, or if
+no test ran.
 """
 
 import re

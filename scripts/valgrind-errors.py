@@ -3,7 +3,8 @@
 
   valgrind-errors.py FILE...
 
-FILE is the output of `valgrind --xml=yes --xml-file=FILE`. The exit code is 1 if there are such errors, and 0 otherwise.
+FILE is the output of `valgrind --xml=yes --xml-file=FILE`. The exit code is 1 if there are such errors, and 0
+otherwise.
 
 An error has one or more stacks: where it happened, and where the memory that it is about was allocated or freed. It
 counts when
@@ -12,8 +13,8 @@ counts when
 - one of its stacks does not go back to where its thread began, so that the caller is unknown, or
 - the file is not complete, as when the program was killed.
 
-All other errors are in GStreamer, GLib, the C library and the program that runs the test, without any of PipSink's code.
-They are counted, but not printed.
+All other errors are in GStreamer, GLib, the C library and the program that runs the test, without any of PipSink's
+code. They are counted, but not printed.
 """
 
 import os
