@@ -37,7 +37,7 @@ for package in $packages; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] || missing="$missing $package"
 done
-# One version, whose wheel Debian 12 and 13 can use. The folder has its name once all is in it.
+# Downloads a version whose wheel works on Debian 12 and 13. The folder gets its final name when it is complete.
 get_pyside() {
   folder="$(dirname "$0")/../.build/pyside6"
   [ ! -d "$folder" ] || return 0
@@ -46,7 +46,7 @@ get_pyside() {
   /usr/bin/python3 -m pip --quiet --disable-pip-version-check --retries 1 install --no-compile --target "$folder.part" \
     PySide6_Essentials==6.12.0 && mv "$folder.part" "$folder" && return 0
   rm -rf "$folder.part"
-  echo "PySide6 could not be had: the test of the example for Qt will not be run." >&2
+  echo "PySide6 could not be downloaded: the test of the example for Qt will be skipped." >&2
 }
 
 if [ -z "$missing" ]; then
