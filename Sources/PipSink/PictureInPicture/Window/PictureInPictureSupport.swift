@@ -18,13 +18,3 @@ public enum PictureInPictureSupport: Equatable, Sendable, CustomStringConvertibl
     }
   }
 }
-
-extension PictureInPictureHost {
-  public var limitation: String? { nil }
-  public var secondRenderer: (any VideoRenderer)? { nil }
-
-  var support: PictureInPictureSupport {
-    if let unsupportedReason { return .unsupported(reason: unsupportedReason) }
-    return limitation.map { .limited(reason: $0) } ?? .full
-  }
-}
