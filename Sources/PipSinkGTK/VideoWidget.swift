@@ -2,6 +2,13 @@ import CGTK
 import PipSink
 import PipSinkWindows
 
+/// What has a GTK widget, which can be put into a container of the app's own.
+@MainActor
+public protocol GTKWidgetOwner: AnyObject {
+  /// The GtkWidget. Borrowed: it lives as long as its owner.
+  var unsafeGtkWidget: UnsafeMutableRawPointer { get }
+}
+
 /// A GTK 3 widget that shows the streams of a ``PipSinkWindows/VideoContainer``.
 ///
 /// The pictures do not pass through GTK: they go to the display server from the streams' presenting threads, into windows
