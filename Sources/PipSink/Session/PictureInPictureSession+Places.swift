@@ -18,6 +18,15 @@ extension PictureInPictureSession {
     layer.attach(to: renderer)
   }
 
+  /// How a stream's pictures are fitted to its place in the app, from now on. That of picture-in-picture is in the
+  /// controller's configuration.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also where the display shows no streams.
+  public func setVideoGravity(_ gravity: VideoGravity, of streamID: StreamID) throws(PipSinkError) {
+    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
+    layer.videoGravity = gravity
+  }
+
   /// Shows every frame of a stream on `renderer` from now on, beside its place in the app and picture-in-picture, also of
   /// one that is yet to come. Any number of renderers may show a stream; none waits for another. They are let go when
   /// the stream is removed.
@@ -51,10 +60,6 @@ extension PictureInPictureSession {
     camerasOff.remove(id)
     for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
   }
-
-  /// Whether a stream's place in the app says that the microphone behind it is off, and the picture-in-picture window
-  /// that shows it.
-  public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
 
   /// Shows in every stream's place, and of the microphones in picture-in-picture, what belongs there now.
   func updatePlaceholders() {

@@ -6,6 +6,10 @@ extension PictureInPictureSession {
   /// What the engine knows of a stream; nil of one that is not there.
   public func info(of streamID: StreamID) -> StreamInfo? { engine.info(of: streamID) }
 
+  func check(_ streamID: StreamID) throws(PipSinkError) {
+    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
+  }
+
   /// Plays a stream with a pipeline of its own.
   ///
   /// - Parameter description: with one appsink, whatever its name.
@@ -258,25 +262,6 @@ extension PictureInPictureSession {
   private func choose(among id: StreamID) {
     guard dedicatedControllers[id] == nil else { return }
     controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
-  }
-
-  /// Whether a device of a stream is off that is not over. What the app has said of it holds while no frames come, too;
-  /// without that a device counts as off in every stream that stands still, so only those are believed that play. The
-  /// stream may have ended since the session heard of it.
-  func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
-    guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
-      !info.state.isOver
-    else { return false }
-    return info.saidDevices.contains(device) || told == .playing && info.state == .playing
-  }
-
-  private func followCamera(of id: StreamID) {
-    let isOff = isOff(.camera, of: id)
-    if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {
-      controller.streamSelector.setEnabled(id, !isOff)
-    }
-    updateContent(of: id)
-    updatePlaceholders()
   }
 
   /// Has picture-in-picture say what becomes of its stream's frames. Cameras and ends are the selector's business where

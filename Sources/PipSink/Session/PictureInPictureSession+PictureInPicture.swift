@@ -1,4 +1,4 @@
-/// Picture-in-picture and playback: one truth each, whoever asks.
+/// Picture-in-picture in the session's window and in those of single streams.
 extension PictureInPictureSession {
   /// The stream in the picture-in-picture window, from the start's beginning to the stop's end; nil while there is none.
   public var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
@@ -113,84 +113,6 @@ extension PictureInPictureSession {
     case .toggleMute: isMuted.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
     }
-  }
-
-  // MARK: - Playback
-
-  /// Whether all of the engine's streams stand still. Not that of an interruption, which ends by itself.
-  public var isPaused: Bool {
-    get { engine.isPaused }
-    set { if let pauseHandler { pauseHandler(newValue) } else { notePaused(newValue) } }
-  }
-
-  /// To be called when somebody else has paused the streams, or has had them go on (``pauseHandler``).
-  public func notePaused(_ isPaused: Bool) {
-    engine.isPaused = isPaused
-    updatePlayback()
-  }
-
-  /// Whether all of the engine's streams are silent.
-  public var isMuted: Bool {
-    get { engine.audioSession.isMuted }
-    set { if let muteHandler { muteHandler(newValue) } else { noteMuted(newValue) } }
-  }
-
-  /// To be called when somebody else has switched the streams' sound off or on (``muteHandler``).
-  public func noteMuted(_ isMuted: Bool) {
-    engine.audioSession.isMuted = isMuted
-    updatePlayback()
-  }
-
-  /// Of all of the engine's streams together: a linear amplitude from 0 to 1; others are taken for the nearest of those.
-  public var volume: Double {
-    get { engine.audioSession.volume }
-    set {
-      engine.audioSession.volume = newValue
-      updatePlayback()
-    }
-  }
-
-  var isPlaybackPaused: Bool { isPaused || engine.audioSession.interruption == .pause }
-
-  func updatePlayback() {
-    for controller in controllers {
-      controller.isPaused = isPlaybackPaused
-      controller.isMuted = isMuted
-    }
-    emit(.playbackChanged)
-  }
-
-  // MARK: - What the app knows of streams
-
-  /// What the app knows of the camera behind a stream, from its signalling for instance: its place in the app and
-  /// picture-in-picture show it. It holds, whatever the frames tell, until the app says `unknown`.
-  ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
-  public func setCameraState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
-    try check(streamID)
-    engine.setCameraState(state, of: streamID)
-  }
-
-  /// What the app knows of the microphone behind a stream: while it is off, a crossed microphone is drawn in a corner of
-  /// the stream's place in the app and of picture-in-picture. It holds until the app says `unknown`.
-  ///
-  /// - Throws: as above.
-  public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
-    try check(streamID)
-    engine.setMicrophoneState(state, of: streamID)
-  }
-
-  /// How a stream's pictures are fitted to its place in the app, from now on. That of picture-in-picture is in the
-  /// controller's configuration.
-  ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also where the display shows no streams.
-  public func setVideoGravity(_ gravity: VideoGravity, of streamID: StreamID) throws(PipSinkError) {
-    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
-    layer.videoGravity = gravity
-  }
-
-  private func check(_ streamID: StreamID) throws(PipSinkError) {
-    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
   }
 
   // MARK: - Windows for single streams
