@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Small helpers around GStreamer's C objects; internal to the engine.
+/// Small helpers for GStreamer's C objects; only this module uses them.
 
 typealias GstElementPointer = UnsafeMutablePointer<GstElement>
 
@@ -15,7 +15,7 @@ extension UnsafeMutablePointer where Pointee == GstElement {
 
   var elementName: String { asObject.objectName }
 
-  /// Whether the element has source pads that come and go ("sometimes" pads).
+  /// Whether the element has source pads that appear only while it runs ("sometimes" pads).
   var addsSourcePadsLater: Bool {
     guard let factory = gst_element_get_factory(self) else { return false }
     var templates = gst_element_factory_get_static_pad_templates(factory)
@@ -30,9 +30,10 @@ extension UnsafeMutablePointer where Pointee == GstElement {
     return false
   }
 
+  /// Whether the element is an instance of `type` or of a type derived from it.
   func isA(_ type: GType) -> Bool { gobjectIsA(self, type) }
 
-  /// Calls `body` with the element's sink pads, which it borrows.
+  /// Calls `body` with the element's sink pads. They are borrowed for the time of the call.
   func withSinkPads<Result>(_ body: ([UnsafeMutablePointer<GstPad>]) -> Result) -> Result {
     withObjects(gst_element_iterate_sink_pads(self), as: GstPad.self, body)
   }
@@ -47,14 +48,15 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 extension UnsafeMutablePointer where Pointee == GstObject {
   var objectName: String { String(taking: gst_object_get_name(self)) ?? "" }
 
-  /// Whether it is an element or anything in it.
+  /// Whether the object is `element` itself or is contained in it.
   func isInside(_ element: GstElementPointer) -> Bool {
     self == element.asObject || gst_object_has_as_ancestor(self, element.asObject) != 0
   }
 }
 
 extension String {
-  /// Text that a C function has made for its caller, by malloc or GLib's own (the same since GLib 2.46); freed here.
+  /// Copies a text that a C function has allocated for its caller, and frees it. The memory may come from malloc or
+  /// from GLib, which have used the same allocator since GLib 2.46.
   package init?(taking text: UnsafeMutablePointer<CChar>?) {
     guard let text else { return nil }
     defer { g_free(text) }
@@ -62,12 +64,13 @@ extension String {
   }
 }
 
+/// Whether a GObject is an instance of `type` or of a type derived from it.
 func gobjectIsA(_ object: UnsafeMutableRawPointer, _ type: GType) -> Bool {
   g_type_check_instance_is_a(object.assumingMemoryBound(to: GTypeInstance.self), type) != 0
 }
 
-/// The objects of a GstIterator, each with a reference of its own that the caller gives back. Starts over when the list
-/// changes meanwhile. Frees the iterator.
+/// Collects the objects of a GstIterator and frees the iterator. Each object comes with a reference that the caller has
+/// to release. The collection starts over when the list changes meanwhile.
 func collectObjects<Object>(
   _ iterator: UnsafeMutablePointer<GstIterator>?, as type: Object.Type
 ) -> [UnsafeMutablePointer<Object>] {
@@ -91,7 +94,7 @@ func collectObjects<Object>(
   }
 }
 
-/// Calls `body` with the objects of a GstIterator, which it borrows. Frees the iterator.
+/// Calls `body` with the objects of a GstIterator, which are borrowed for the time of the call, and frees the iterator.
 func withObjects<Object, Result>(
   _ iterator: UnsafeMutablePointer<GstIterator>?, as type: Object.Type,
   _ body: ([UnsafeMutablePointer<Object>]) -> Result
@@ -101,41 +104,46 @@ func withObjects<Object, Result>(
   return body(objects)
 }
 
-/// Caps as GStreamer writes them, cut where they get too long for a message.
+/// Caps as GStreamer writes them, cut off after `limit` characters so that they fit into a message.
 func shortDescription(of caps: UnsafeMutablePointer<GstCaps>, limit: Int = 160) -> String {
   let string = String(taking: gst_caps_to_string(caps)) ?? "no caps"
   return string.count > limit ? string.prefix(limit) + "…" : string
 }
 
-/// What PipSink tells itself by a pipeline's bus, so that it comes in its place among what elements say.
+/// Messages that PipSink posts to itself on a pipeline's bus, so that they keep their order among the messages of
+/// elements.
 enum BusNote: String {
-  /// From a stream's sink, behind any error that caused the end. GStreamer itself posts an end for the pipeline only,
-  /// after the last stream's.
+  /// A stream's sink posts it at the end of the stream, after any error that caused the end. GStreamer itself posts
+  /// only one end for the whole pipeline, after the last stream's.
   case streamEnded = "pipsink-stream-ended"
-  /// From a stream's sink, which cannot take what it gets.
+  /// A stream's sink posts it when it cannot take the format that it is offered.
   case streamRefused = "pipsink-stream-refused"
-  /// From an element whose `mute` has changed.
+  /// An element whose `mute` property has changed posts it.
   case muteChanged = "pipsink-mute-changed"
-  /// There is work for whoever waits for messages.
+  /// It wakes the thread that waits for messages, because there is work for it.
   case work = "pipsink-work"
 
+  /// Makes the message; the caller owns it.
   func message(from source: UnsafeMutablePointer<GstObject>? = nil) -> UnsafeMutablePointer<GstMessage>? {
     gst_message_new_application(source, gst_structure_new_empty(rawValue))
   }
 
+  /// Posts the message on the bus of the element's pipeline.
   func post(from element: GstElementPointer) { gst_element_post_message(element, message(from: element.asObject)) }
 
+  /// Whether a message is this note.
   func isIn(_ message: UnsafeMutablePointer<GstMessage>) -> Bool { gst_message_has_name(message, rawValue) != 0 }
 }
 
 extension GstEventType {
-  /// Whether events of this type come between the buffers, on the streaming thread (under the pad's stream lock).
+  /// Whether events of this type arrive between the buffers, on the streaming thread (with the pad's stream lock held).
   package var isSerialized: Bool { rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0 }
 }
 
+/// Names for GObject types that PipSink registers.
 package enum GObjectTypeName {
-  /// `name`, or that with a number. A process may hold PipSink twice, once linked and once in the plugin, and the names
-  /// of GObject types are the process's.
+  /// Returns `name`, with a number appended where that type is registered already. A process may contain PipSink twice,
+  /// linked and in the plugin, and the names of GObject types are shared by the whole process.
   package static func unused(_ name: String) -> String {
     guard g_type_from_name(name) != 0 else { return name }
     var number = 2

@@ -1,4 +1,4 @@
-/// Sends values to any number of `AsyncStream`s.
+/// Sends values to any number of `AsyncStream`s and observers. Any thread may use it.
 final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var nextKey = 0
@@ -9,7 +9,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   deinit { finish() }
 
-  /// Ends the streams that there are.
+  /// Ends all streams that exist now. Observers stay.
   func finish() {
     let ended = state.withLock { state in
       defer { state.continuations = [:] }
@@ -18,7 +18,8 @@ final class Broadcast<Element: Sendable>: Sendable {
     for continuation in ended { continuation.finish() }
   }
 
-  /// Everything that is sent from now on. A reader that falls behind by `limit` values loses the oldest.
+  /// Makes a stream of every value that is sent from now on. A reader that falls behind by `limit` values loses the
+  /// oldest ones.
   func stream(limit: Int = 1024) -> AsyncStream<Element> {
     let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(limit))
     let key = state.withLock { state in
@@ -32,11 +33,12 @@ final class Broadcast<Element: Sendable>: Sendable {
     return stream
   }
 
-  /// Calls `observer` with everything that is sent from now on, on the thread that sends it.
+  /// Calls `observer` with every value that is sent from now on, on the thread that sends it.
   func observe(_ observer: @escaping @Sendable (Element) -> Void) {
     state.withLock { $0.observers.append(observer) }
   }
 
+  /// Hands a value to every stream and every observer before it returns.
   func send(_ element: Element) {
     let (continuations, observers) = state.withLock { (Array($0.continuations.values), $0.observers) }
     for continuation in continuations { continuation.yield(element) }

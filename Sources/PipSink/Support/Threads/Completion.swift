@@ -1,4 +1,4 @@
-/// A value that comes once, and that any number of threads and tasks wait for, each with a deadline of its own.
+/// A value that is set once. Any number of threads and tasks can wait for it, each with a deadline of its own.
 package final class Completion<Value: Sendable>: Sendable {
   private struct Waiter {
     let continuation: CheckedContinuation<Value?, Never>
@@ -13,12 +13,13 @@ package final class Completion<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
+  /// Makes a completion without a value.
   package init() {}
 
-  /// What has come; nil while nothing has.
+  /// The value; nil while nobody has set it.
   package var value: Value? { state.withLock { $0.value } }
 
-  /// Gives the value to all who wait. Does nothing when there is one already.
+  /// Sets the value and wakes everybody who waits for it. It does nothing when there is a value already.
   package func complete(_ value: Value) {
     let waiters = state.withLock { state -> [Waiter] in
       guard state.value == nil else { return [] }
@@ -33,15 +34,15 @@ package final class Completion<Value: Sendable>: Sendable {
     }
   }
 
-  /// Blocks until the value is there.
+  /// Blocks the calling thread until there is a value.
   package func wait() -> Value { state.wait { $0.value } }
 
-  /// Blocks until the value is there; nil once `deadline` has passed.
+  /// Blocks the calling thread until there is a value, and returns nil when `deadline` passes first.
   package func wait(until deadline: MonotonicTime, by clock: SchedulingClock = .system) -> Value? {
     state.wait(until: deadline, by: clock) { $0.value }
   }
 
-  /// Suspends until the value is there; nil once `deadline` has passed, where there is one.
+  /// Suspends the task until there is a value, and returns nil when there is a `deadline` and it passes first.
   package func value(by deadline: MonotonicTime? = nil, of clock: SchedulingClock = .system) async -> Value? {
     await withCheckedContinuation { continuation in
       let (value, key) = state.withLock { state -> (Value?, Int) in

@@ -2,17 +2,18 @@ import Glibc
 
 /// State behind one lock, with a condition to wait on.
 ///
-/// It is a pthread mutex rather than `Synchronization.Mutex`, because the latter locks by futex inside the standard
-/// library, where ThreadSanitizer cannot see it (Swift 6.3 reports a race on every use), and because the presenting
-/// threads wait on a condition.
+/// It uses a pthread mutex rather than `Synchronization.Mutex`. The latter locks by futex inside the standard library,
+/// where ThreadSanitizer cannot see it (with Swift 6.3 it reports a race on every use), and the presenting threads have
+/// to wait on a condition.
 ///
-/// `@unchecked Sendable`: the state is reached through ``withLock(_:)`` and the waiting calls alone, with the mutex
+/// `@unchecked Sendable`: the state is only reached through ``withLock(_:)`` and the waiting methods, with the mutex
 /// held.
 package final class Locked<State: ~Copyable>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
   private let state: UnsafeMutablePointer<State>
 
+  /// Takes over the initial state.
   package init(_ initial: consuming sending State) {
     mutex = .allocate(capacity: 1)
     condition = .allocate(capacity: 1)
@@ -35,6 +36,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     state.deallocate()
   }
 
+  /// Calls `body` with the state while the lock is held. `body` must not take the same lock again.
   @inline(__always)
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
@@ -50,12 +52,13 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     pthread_cond_broadcast(condition)
   }
 
-  /// Blocks until `body` returns a value; it is asked once at the start and again after each ``wakeAll()``.
+  /// Blocks until `body` returns a value. `body` is called once at the start and again after each ``wakeAll()``, with
+  /// the lock held.
   package func wait<Result>(for body: (inout State) -> Result?) -> Result {
     waitStepwise { state in body(&state).map(Step.done) ?? .whenWoken }
   }
 
-  /// The same with a limit: `nil` once `deadline` has passed.
+  /// Blocks until `body` returns a value, as ``wait(for:)`` does, and returns nil when `deadline` passes first.
   package func wait<Result>(
     until deadline: MonotonicTime, by clock: SchedulingClock = .system, for body: (inout State) -> Result?
   ) -> Result? {
@@ -65,15 +68,18 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     }
   }
 
-  /// What a waiting thread is to do next.
+  /// What a waiting thread does next.
   package enum Step<Result> {
+    /// Stop waiting and return this result.
     case done(Result)
-    /// Ask again at this moment, or when woken.
+    /// Ask again at this moment, or earlier when woken.
     case at(MonotonicTime)
+    /// Ask again when woken.
     case whenWoken
   }
 
-  /// Blocks until `body` says that it is done; it is asked again as it says, and after each ``wakeAll()``.
+  /// Blocks until `body` returns ``Step/done(_:)``. It is called again at the moment that it asks for, and after each
+  /// ``wakeAll()``, with the lock held.
   package func waitStepwise<Result>(
     by clock: SchedulingClock = .system, _ body: (inout State) -> Step<Result>
   ) -> Result {
@@ -87,7 +93,8 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
         clock.wait(
           until: moment,
           wokenBy: { [self] in
-            // Also those that have looked at the state and are about to wait.
+            // The lock is taken for the threads that have looked at the state and are about to wait: they are woken as
+            // well.
             withLock { _ in }
             wakeAll()
           },

@@ -1,13 +1,17 @@
 import CGStreamer
 
-/// One named thread that runs a closure and can be joined.
+/// A named thread that runs one closure and can be joined.
 ///
-/// `@unchecked Sendable`: the handle is constant, and who joins is decided behind a lock.
+/// `@unchecked Sendable`: the handle is constant, and a lock decides who joins.
 package final class WorkerThread: @unchecked Sendable {
   private let thread: UnsafeMutablePointer<GThread>
   private let isJoined = Locked(false)
 
-  /// - Parameter name: shown by debuggers and `top -H`; the kernel keeps its first 15 bytes.
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - name: shown by debuggers and `top -H`; the kernel keeps the first 15 bytes.
+  ///   - body: what the thread runs. The thread ends when it returns.
   /// - Returns: nil when the system refuses another thread.
   package init?(name: String, body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Box(body))
@@ -26,20 +30,22 @@ package final class WorkerThread: @unchecked Sendable {
 
   deinit { g_thread_unref(thread) }
 
-  /// Whether the caller is on this thread.
+  /// Whether the caller runs on this thread.
   package var isCurrent: Bool { g_thread_self() == thread }
 
-  /// Waits for the thread's end. Called on the thread itself it does nothing: a thread ends by itself.
+  /// Waits until the thread has ended. On the thread itself it does nothing.
   package func join() {
     guard !isCurrent else { return }
     let isFirst = isJoined.withLock { isJoined in
       defer { isJoined = true }
       return !isJoined
     }
-    // A reference of its own: else a later thread could have this one's address, and take itself for this.
+    // The thread is kept by another reference: otherwise a later thread could get the same address and mistake itself
+    // for this one.
     if isFirst { g_thread_join(g_thread_ref(thread)) }
   }
 
+  /// Carries the closure through C.
   private final class Box: Sendable {
     let body: @Sendable () -> Void
 

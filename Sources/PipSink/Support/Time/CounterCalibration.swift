@@ -1,18 +1,19 @@
-/// What the processor's counter says of the time on the system's clock, learned from pairs of both.
+/// Converts the processor's counter to the time of the system's clock. It learns the conversion from pairs of both.
 ///
-/// The counter runs evenly; how fast, and how the system corrects its clock meanwhile, the pairs tell. Three of them
-/// that agree on the speed make a ``Line``, good for a tenth of a second, and every pair after that begins the next one.
+/// The counter runs evenly. How fast it runs, and how the system corrects its clock meanwhile, follows from the pairs.
+/// Three pairs that agree on the speed make a ``Line``, which is valid for a tenth of a second. Every pair after that
+/// begins the next line.
 struct CounterCalibration {
-  /// Time as a straight line over the counter.
+  /// The time as a linear function of the counter, over a limited length.
   struct Line {
     let counter: UInt64
     let nanoseconds: UInt64
-    /// Nanoseconds a tick, in parts of 2³².
+    /// Nanoseconds for each tick, as a fixed-point number with 32 fractional bits.
     let speed: UInt64
-    /// Ticks that it is good for; 0 where nothing is known.
+    /// For how many ticks the line is valid; 0 while nothing is known.
     let length: UInt64
 
-    /// Nil before the line and behind it.
+    /// The time at a counter value; nil outside of the line.
     @inline(__always)
     func nanoseconds(at counter: UInt64) -> UInt64? {
       let ticks = counter &- self.counter
@@ -24,25 +25,26 @@ struct CounterCalibration {
   private(set) var line: Line?
 
   private var last: (counter: UInt64, nanoseconds: UInt64)?
-  /// Nanoseconds a tick, as the last two pairs had it.
+  /// Nanoseconds for each tick, measured between the last two pairs.
   private var speed: Double?
 
-  /// Nanoseconds that a line is good for.
+  /// For how many nanoseconds a line is valid.
   static let length = 100_000_000.0
-  /// Between two pairs, nanoseconds: what is less measures no speed, and over more the machine may have slept.
+  /// The time between two pairs in nanoseconds. A shorter span measures no speed, and during a longer one the machine
+  /// may have slept.
   private static let spans: ClosedRange<UInt64> = 50_000_000...1_000_000_000
-  /// How far two speeds may be apart, as a part of one. The system makes its clock faster or slower by up to 500
+  /// By how much two speeds may differ, as a fraction. The system speeds its clock up or slows it down by up to 500
   /// millionths when it corrects it (adjtimex(2)).
   private static let tolerance = 0.001
-  /// Nanoseconds a tick that a counter can have: of ten gigahertz to a hundred kilohertz.
+  /// The nanoseconds for each tick that a counter can have, from ten gigahertz down to a hundred kilohertz.
   private static let speeds = 0.1...10_000.0
 
-  /// When the next pair tells something, in nanoseconds of the system's clock.
+  /// From when on another pair is useful, in nanoseconds of the system's clock.
   var nextPair: UInt64 { last.map { $0.nanoseconds + Self.spans.lowerBound } ?? 0 }
 
   /// Takes a pair: the counter, and the system's clock at the same moment.
   ///
-  /// - Returns: false if it contradicts those before, which are then forgotten.
+  /// - Returns: false when the pair contradicts earlier ones, which are then forgotten.
   mutating func note(counter: UInt64, nanoseconds: UInt64) -> Bool {
     guard let last else {
       last = (counter, nanoseconds)
@@ -63,8 +65,8 @@ struct CounterCalibration {
     return draw(counter, nanoseconds, speed)
   }
 
-  /// The next line begins where the clock is, or where the last one has come to: it does not go back. What it is ahead
-  /// it loses on its length.
+  /// Begins the next line at the clock's time, or where the last line has arrived if that is later, so that time never
+  /// goes back. A line that begins ahead of the clock runs slower, so that it has lost its lead at its end.
   private mutating func draw(_ counter: UInt64, _ nanoseconds: UInt64, _ speed: Double) -> Bool {
     let reached = line.flatMap { $0.nanoseconds(at: min(counter, $0.counter &+ $0.length &- 1)) } ?? 0
     let ahead = reached > nanoseconds ? Double(reached - nanoseconds) : 0

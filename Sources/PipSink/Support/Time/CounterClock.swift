@@ -2,33 +2,36 @@ import CCounter
 import Glibc
 import Synchronization
 
-/// The clock of frames' times: CLOCK_MONOTONIC, told by the processor's counter.
+/// The clock for the times of frames. It is CLOCK_MONOTONIC, computed from the processor's counter.
 ///
-/// To ask the system costs some 25 nanoseconds, most of them for waiting until everything before has been done. For
-/// when a frame came that wait is of no use. So the counter is read as it is, and a ``CounterCalibration`` keeps it in
-/// step with the system's clock, which is then asked some ten times a second.
+/// Asking the system for the time costs about 25 nanoseconds. Most of that is spent on waiting until all earlier
+/// instructions are done, which the arrival time of a frame does not need. So the counter is read without that wait,
+/// and a ``CounterCalibration`` keeps it in step with the system's clock, which is then asked about ten times a second.
 ///
-/// It agrees with ``MonotonicTime/now`` to some microseconds; while the system corrects its clock, to a twentieth of a
-/// millisecond; for a tenth of a second after the machine slept, it may be ahead by what that took. By as much one
-/// answer may be before the last. Where the counter is not what the kernel itself tells the time by (another processor,
-/// a virtual machine that may move) or the process may not read it, it is CLOCK_MONOTONIC itself.
+/// The result agrees with ``MonotonicTime/now`` to within some microseconds. While the system corrects its clock, the
+/// difference can be a twentieth of a millisecond. For a tenth of a second after the machine has slept, the clock may
+/// be ahead by the time that waking up took. One result may be earlier than the previous one by as much. Where the
+/// kernel itself does not use the counter (another processor, a virtual machine that may move), or the process may not
+/// read it, this is CLOCK_MONOTONIC itself.
 ///
-/// Any thread may ask at any time; nobody waits for another.
+/// Any thread may ask at any time, and none waits for another.
 enum CounterClock {
-  /// The line that is told by: a sequence lock whose readers ask the system instead of trying again.
+  /// The line that times are computed from, behind a sequence lock. A reader that meets a writer asks the system
+  /// instead of trying again.
   ///
-  /// All zero at first, which makes it a constant: otherwise every look would begin by asking the Swift runtime whether
-  /// it has been made.
+  /// All its fields are zero at first, which makes it a constant. Otherwise every access would begin by asking the
+  /// Swift runtime whether the line has been initialised.
   private struct Line: ~Copyable {
-    /// Odd while one thread changes the others.
+    /// Odd while a thread changes the other fields.
     let sequence = Atomic<UInt64>(0)
     let counter = Atomic<UInt64>(0)
     let nanoseconds = Atomic<UInt64>(0)
     let speed = Atomic<UInt64>(0)
     let length = Atomic<UInt64>(0)
-    /// Nanoseconds on the system's clock. Before them a pair would tell nothing.
+    /// From when on another pair is useful, in nanoseconds on the system's clock.
     let nextPair = Atomic<UInt64>(0)
 
+    /// The time at a counter value; nil outside of the line, and while another thread changes it.
     @inline(__always)
     func time(at now: UInt64) -> MonotonicTime? {
       let before = sequence.load(ordering: .acquiring)
@@ -40,13 +43,13 @@ enum CounterClock {
       return line.nanoseconds(at: now).map(MonotonicTime.init(nanoseconds:))
     }
 
-    /// Does `body` unless another thread is doing so.
+    /// Replaces the line by what `body` returns, unless another thread is replacing it.
     func change(_ body: () -> CounterCalibration.Line?) {
       let before = sequence.load(ordering: .relaxed)
       guard before & 1 == 0,
         sequence.compareExchange(expected: before, desired: before &+ 1, ordering: .acquiring).exchanged
       else { return }
-      // What is stored from here on is seen with an odd sequence.
+      // Everybody who sees what is stored from here on also sees the odd sequence.
       atomicMemoryFence(ordering: .releasing)
       let line = body()
       counter.store(line?.counter ?? 0, ordering: .relaxed)
@@ -61,21 +64,22 @@ enum CounterClock {
   private static let calibration = Locked(CounterCalibration())
   private static let isTold = Atomic<Bool>(isKernelsClock)
 
-  /// Whether the counter is told by on this machine; it takes two tenths of a second of use until it is.
+  /// Whether times are computed from the counter on this machine. They are after two tenths of a second of use.
   static var isUsable: Bool { isTold.load(ordering: .relaxed) }
 
+  /// The time now: from the counter where that is possible, otherwise from the system.
   static var now: MonotonicTime {
     @inline(__always)
     get { told ?? asked() }
   }
 
-  /// The time, if it can be told without asking the system.
+  /// The time from the counter; nil where the system has to be asked.
   static var told: MonotonicTime? {
     @inline(__always)
     get { line.time(at: pipsink_counter()) }
   }
 
-  /// What the system says; now and then it is also what the counter is told by from here on.
+  /// Asks the system for the time. Now and then it also takes a pair for the calibration.
   @inline(never)
   private static func asked() -> MonotonicTime {
     let time = MonotonicTime.now
@@ -91,7 +95,7 @@ enum CounterClock {
     }
     line.change {
       calibration.withLock { calibration in
-        // The kernel finds out when a counter is no good, for instance since those of two processors differ.
+        // The kernel notices when a counter is unusable, for instance because the counters of two processors differ.
         if !calibration.note(counter: pair.counter, nanoseconds: pair.time.nanoseconds), !isKernelsClock {
           isTold.store(false, ordering: .relaxed)
         }
@@ -102,10 +106,11 @@ enum CounterClock {
     return pair.time
   }
 
-  /// Ticks that reading a pair may take: a microsecond or two. It takes a few hundred, and long when the thread loses
-  /// its processor in between.
+  /// How many ticks reading a pair may take: one or two microseconds. It normally takes a few hundred ticks, and far
+  /// longer when the thread loses its processor in between.
   private static let ticksBetween: UInt64 = 4000
-  /// Nanoseconds. Where every pair takes long, as under an emulator, few are tried.
+  /// The pause after a pair that took too long, in nanoseconds. Where every pair takes long, as in an emulator, few are
+  /// tried.
   private static let pauseAfterSlowPair: UInt64 = 1_000_000
 
   private static func readPair() -> (counter: UInt64, time: MonotonicTime, ticks: UInt64) {
@@ -115,8 +120,8 @@ enum CounterClock {
     return (first &+ ticks / 2, time, ticks)
   }
 
-  /// Whether the kernel itself tells the time by the counter that this process can read: then it runs evenly, and
-  /// alike on every processor (Documentation/admin-guide/kernel-parameters.txt, "tsc=").
+  /// Whether the kernel itself keeps the time by the counter that this process can read. If so, the counter runs
+  /// evenly, and equally on every processor (Documentation/admin-guide/kernel-parameters.txt, "tsc=").
   private static var isKernelsClock: Bool {
     pipsink_counter_is_readable()
       && firstLine(ofFile: "/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc\n"

@@ -1,47 +1,53 @@
-/// What the library waits by: until a stream counts as stalled, before the next try, for a change to hold.
+/// The clock that the library waits by: until a stream counts as stalled, before the next attempt, for a change to
+/// settle.
 ///
-/// It is the machine's monotonic clock (``system``). A test puts one in its place that it moves by hand, and so sees what
-/// happens not before a moment, and what happens then, in no time. When frames came, and how long things took, is told
-/// by ``CounterClock`` and ``MonotonicTime/now`` whatever is waited by.
+/// It is the machine's monotonic clock (``system``). A test replaces it by a clock that it moves by hand, and so can
+/// check, without waiting, what happens before and at a moment. The arrival times of frames and the durations of
+/// operations always come from ``CounterClock`` and ``MonotonicTime/now``.
 package struct SchedulingClock: Sendable {
-  /// A clock that is moved by somebody.
+  /// A clock that somebody moves by hand.
   package protocol Moved: AnyObject, Sendable {
+    /// The clock's time.
     var now: MonotonicTime { get }
-    /// Has `wake` called once, on any thread, when the clock gets to `moment`.
+    /// Calls `wake` once, on any thread, when the clock reaches `moment`.
     ///
-    /// - Returns: what ``removeAlarm(_:)`` takes; nil when the moment has come already, and then nothing is called.
+    /// - Returns: a number for ``removeAlarm(_:)``; nil when the moment has passed already, in which case nothing is
+    ///   called.
     func setAlarm(at moment: MonotonicTime, _ wake: @escaping @Sendable () -> Void) -> Int?
-    /// Does nothing for one that has been called.
+    /// Removes an alarm. It does nothing for one that has been called.
     func removeAlarm(_ alarm: Int)
   }
 
+  /// The machine's monotonic clock.
   package static var system: SchedulingClock { SchedulingClock() }
 
   private let moved: (any Moved)?
 
+  /// Makes a clock from one that is moved by hand; nil makes the system's clock.
   package init(_ moved: (any Moved)? = nil) {
     self.moved = moved
   }
 
-  /// Whether nobody moves it.
+  /// Whether this is the machine's clock rather than one that is moved by hand.
   package var isSystem: Bool { moved == nil }
 
+  /// The clock's time.
   package var now: MonotonicTime {
     @inline(__always)
     get { if let moved { moved.now } else { .now } }
   }
 
-  /// So much time from now on; not earlier than now, and not later than in 31 years.
+  /// The moment that is `pause` from now, clamped to the range from now to 31 years from now.
   package func moment(in pause: Duration) -> MonotonicTime {
     now.advanced(by: max(.zero, min(pause, .seconds(1_000_000_000))))
   }
 
-  /// Waits for a moment by `body`, which blocks until another one on the system's clock, or until it is woken.
+  /// Waits for a moment by means of `body`, which blocks until a moment on the system's clock or until it is woken.
   ///
   /// - Parameters:
-  ///   - wake: ends the waiting of `body`; called on any thread, and only with a clock that somebody moves.
-  ///   - body: is given the moment on the system's clock: `moment` itself or, with a clock that somebody moves, one that
-  ///     is past or that never comes.
+  ///   - wake: ends the waiting of `body`. It is called on any thread, and only for a clock that is moved by hand.
+  ///   - body: gets the moment on the system's clock. That is `moment` itself or, for a clock that is moved by hand,
+  ///     one that has passed or one that never comes.
   @inline(__always)
   package func wait<Result>(
     until moment: MonotonicTime, wokenBy wake: @autoclosure () -> @Sendable () -> Void,
@@ -53,7 +59,7 @@ package struct SchedulingClock: Sendable {
     return body(MonotonicTime(nanoseconds: UInt64(Int64.max)))
   }
 
-  /// Suspends until `moment`, at the longest for 31 years.
+  /// Suspends the task until `moment`, or for 31 years if that is shorter.
   ///
   /// - Throws: `CancellationError` when the task is cancelled meanwhile.
   package func sleep(until moment: MonotonicTime) async throws {
