@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether frames' times are taken (``RenderStatistics/takesTimes``).
+/// Whether the times of frames are taken (``RenderStatistics/takesTimes``).
 enum FrameTimes {
   private static let state = Atomic<Bool>(true)
 
@@ -10,17 +10,20 @@ enum FrameTimes {
   }
 }
 
-/// The rate of frames over the last second or so. It costs a frame a comparison, and a division a second.
+/// Measures the rate of frames over about the last second. It costs one comparison for each frame, and one division
+/// each second.
 struct FrameRateMeter {
-  /// Nanoseconds.
+  /// The length of a window in nanoseconds.
   private static let window: UInt64 = 1_000_000_000
 
   private var start: MonotonicTime?
   private var end = MonotonicTime(nanoseconds: 0)
-  /// Frames after the one that the window began with.
+  /// The frames in this window, without the one that it began with.
   private var count = 0
+  /// The rate in the last complete window, in frames per second.
   private var last: Double?
 
+  /// Counts a frame that arrived at `now`.
   @inline(__always)
   mutating func countFrame(at now: MonotonicTime) {
     count &+= 1
@@ -35,8 +38,8 @@ struct FrameRateMeter {
     count = 0
   }
 
-  /// Frames a second in the last window that is complete. When frames stay away it falls towards 0: it is never more
-  /// than it would be if one came now. Nil in the first second.
+  /// The frames per second in the last complete window; nil during the first window. When frames stop coming, the rate
+  /// falls towards 0: it is never higher than it would be if a frame came at `now`.
   func rate(at now: MonotonicTime) -> Double? {
     guard let start, let last else { return nil }
     let elapsed = now.nanoseconds(since: start)

@@ -1,6 +1,6 @@
 /// What a display layer and its presenting thread share, behind the layer's lock.
 struct DisplayMailbox {
-  /// A frame on its way to the renderer.
+  /// A frame for the renderer, with everything that presenting it needs.
   struct Job {
     let sampleBuffer: SampleBuffer
     let renderer: any VideoRenderer
@@ -9,48 +9,52 @@ struct DisplayMailbox {
     let colorBalance: ColorBalance
     let presented: (@Sendable (MonotonicTime) -> Void)?
     let streamCount: Int
-    /// Shown before, and shown again because the surface asked for it.
+    /// Whether the frame has been shown before and is shown again because the renderer asked for it.
     let isRepeated: Bool
-    /// Counted before, as what it was when it was tried first: hidden or failed, where it was not shown.
+    /// Whether the frame has been counted as hidden or failed when it was tried before.
     let isCounted: Bool
-    /// Counts it for its stream; nil where it has been counted.
+    /// Counts the frame for its stream; nil where that has been done.
     let tally: PresentationTally?
-    /// To be told the frame's size, which is another than before.
+    /// Called with the frame because its size or orientation differs from the one before.
     let sizeObserver: (@Sendable (SampleBuffer) -> Void)?
   }
 
+  /// What the presenting thread does next.
   enum Work {
     case present(Job)
     case removeImage(any VideoRenderer)
-    /// A renderer that is the layer's now.
+    /// Begin to use a renderer that the layer has been granted.
     case adopt(any VideoRenderer)
-    /// A renderer that the layer leaves.
+    /// Leave a renderer.
     case retire(any VideoRenderer)
     case requestData(@Sendable () -> Void)
     case end
   }
 
-  /// Frames that wait for their time, at most; beyond, the oldest goes.
+  /// How many frames may wait for their time. When there are more, the oldest is dropped.
   static let queueLimit = 8
 
+  /// The renderer, and those that the layer still has to leave.
   var surface = DisplaySurface()
   var gravity: VideoGravity
   var orientation = VideoOrientation.upright
 
-  // What waits.
+  // Frames that wait.
+  /// The frame that is presented as soon as possible.
   var waiting: SampleBuffer?
-  /// Whether `waiting` has been shown nowhere yet.
+  /// Whether `waiting` has not been shown anywhere yet.
   var isWaitingFresh = false
-  /// Frames with a time, in the order that they came.
+  /// Frames that wait for their time, in the order of their arrival.
   var queue: [SampleBuffer] = []
   var timebase: Timebase?
+  /// Called when the layer is ready for more frames.
   var request: (@Sendable () -> Void)?
   var isRequestDue = false
 
-  // What is shown.
-  /// The newest frame that went to the renderer, to be shown again.
+  // The picture that is shown.
+  /// The newest frame that went to the renderer, kept so that it can be shown again.
   var latest: SampleBuffer?
-  /// Whether `latest` has been presented: not when nobody could see the surface.
+  /// Whether `latest` has been presented. It has not while the renderer was not visible.
   var latestWasPresented = false
   var isReadyForDisplay = false
   var needsDisplay = false
@@ -60,23 +64,24 @@ struct DisplayMailbox {
   var failures = DisplayFailures()
   var statistics = SampleBufferDisplayLayer.Statistics()
 
-  // Whose frames they are.
-  /// Of the stream that a router sends here.
+  // The stream that the frames belong to.
+  /// Counts frames for the stream that a router sends here.
   var tally: PresentationTally?
-  /// Called after the next frame that is taken from here has been presented, once. A frame that is being presented
-  /// already does not count: it may be another stream's.
+  /// Called once, after the next frame that is taken from here has been presented. A frame that is being presented
+  /// already does not count, since it may belong to another stream.
   var presented: (@Sendable (MonotonicTime) -> Void)?
   var sizes = SizeObservation()
-  /// Counts the streams that have begun and left.
+  /// How many times a stream has begun here or left.
   private(set) var streamCount = 0
-  /// From this one on, frames that were on their way when their stream left are still the surface's picture: of a stream
-  /// that has left its picture there.
+  /// The first value of `streamCount` whose frames may still become the picture. When a stream has left its picture
+  /// here, its frames that were being presented meanwhile still may.
   private var firstStreamOfPicture = 0
 
   init(gravity: VideoGravity) {
     self.gravity = gravity
   }
 
+  /// Whether nothing waits and nothing is being presented.
   var isIdle: Bool {
     waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && surface.isSettled
       && !(needsDisplay && latest != nil)
@@ -84,9 +89,9 @@ struct DisplayMailbox {
 
   var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
 
-  /// Shows on another renderer from now on, or on none. Whether it may, ``SurfaceOccupancy`` says.
+  /// Uses another renderer from now on, or none. ``SurfaceOccupancy`` decides when the layer may use it.
   ///
-  /// - Returns: a renderer that the layer was waiting for and now wants no more.
+  /// - Returns: a renderer that the layer was waiting for and does not want any more.
   mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
     isReadyForDisplay = false
     failures = DisplayFailures(status: failures.status, error: failures.error)
@@ -95,24 +100,25 @@ struct DisplayMailbox {
     return surface.change(to: new)
   }
 
-  /// The renderer is gone for good, and need not be left.
+  /// Forgets a renderer that is gone for good and need not be left.
   mutating func loseRenderer() {
     surface.lose()
     isReadyForDisplay = false
     failures.count = 0
   }
 
-  /// Another layer takes the renderer.
+  /// Leaves a renderer because another layer takes it.
   mutating func leave(_ renderer: any VideoRenderer) {
     if surface.renderer === renderer { _ = change(to: nil) }
   }
 
-  // MARK: - In
+  // MARK: - Putting frames in
 
-  /// Takes a frame, and puts the one that it replaces in its place: frames are moved, not copied, and let go outside of
-  /// the lock.
+  /// Takes a frame and returns the one that it replaces in the same variable. Frames are moved, not copied, and are
+  /// released outside of the lock.
   ///
-  /// - Returns: whether the presenting thread has to be woken, and whether a frame is replaced that was shown nowhere.
+  /// - Returns: whether the presenting thread has to be woken, and whether a frame was replaced that had not been shown
+  ///   anywhere.
   mutating func put(_ frame: inout SampleBuffer?) -> (mustWake: Bool, hasReplaced: Bool) {
     if timebase != nil, let new = frame, !new.attachments.displayImmediately,
       new.timing.presentationTimeStamp.isNumeric
@@ -134,13 +140,14 @@ struct DisplayMailbox {
     return queue.removeFirst()
   }
 
-  /// Whether a frame's stream has its picture still: nobody took it away meanwhile, and no other stream has begun.
+  /// Whether a frame may still become the picture: its stream's picture has not been removed meanwhile, and no other
+  /// stream has begun.
   func isPicture(_ job: Job) -> Bool { job.streamCount >= firstStreamOfPicture }
 
-  /// Keeps a frame that could not be shown for the moment when it can, and with it whoever is to be told then, unless
-  /// the stream has left.
+  /// Keeps a frame that could not be shown until it can, together with the handler that waits for it, unless its stream
+  /// has left.
   ///
-  /// - Returns: false where the picture is another stream's by now.
+  /// - Returns: false where the picture belongs to another stream now.
   @discardableResult
   mutating func keep(_ job: Job) -> Bool {
     guard isPicture(job) else { return false }
@@ -150,7 +157,9 @@ struct DisplayMailbox {
     return true
   }
 
-  /// Forgets the stream's frames, and its picture where it is to go.
+  /// Forgets the stream's frames and, with `removingImage`, its picture.
+  ///
+  /// - Returns: the newest frame that had not been shown anywhere.
   mutating func empty(removingImage: Bool) -> SampleBuffer? {
     let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
     waiting = nil
@@ -166,7 +175,9 @@ struct DisplayMailbox {
     return newest
   }
 
-  /// From here on the frames of another stream come, of which the surface shows `newest` at once, or nothing.
+  /// Begins another stream, of which `newest` is shown at once; with nil the picture is removed.
+  ///
+  /// - Returns: a frame of the stream before that had not been shown anywhere.
   mutating func begin(
     with newest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
   ) -> SampleBuffer? {
@@ -180,9 +191,9 @@ struct DisplayMailbox {
     return dropped
   }
 
-  // MARK: - Out
+  // MARK: - Taking frames out
 
-  /// What the presenting thread is to do at `now`, or when it is to ask again.
+  /// What the presenting thread has to do at `now`, or when it has to ask again.
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
     if let renderer = surface.nextToLeave() { return begin(.retire(renderer)) }
     if isClosed { return .done(.end) }
@@ -206,7 +217,7 @@ struct DisplayMailbox {
       return begin(.present(job(due, on: renderer, isCounted: false, isNew: true)))
     }
     if needsDisplay, let latest {
-      // Frames that wait for a time are looked at then, too.
+      // Frames that wait for their time are considered then as well.
       if let pause { return .at(pause) }
       return begin(
         .present(job(latest, on: renderer, isRepeated: latestWasPresented, isCounted: true, isNew: false)))
@@ -241,7 +252,8 @@ struct DisplayMailbox {
       sizeObserver: sizes.observer(for: sampleBuffer))
   }
 
-  /// The newest frame whose time has come; those before it are late. Without a timebase any more, all are due.
+  /// The newest frame whose time has come; the ones before it count as late. Without a timebase, all queued frames are
+  /// due.
   private mutating func dueFrame(at now: MonotonicTime) -> SampleBuffer? {
     var due: SampleBuffer?
     while let next = queue.first {
@@ -258,7 +270,7 @@ struct DisplayMailbox {
   }
 }
 
-/// Who is told when frames have another size or orientation than the one before.
+/// Tells an observer when a frame's size or orientation differs from the frame before.
 struct SizeObservation {
   typealias Observer = @Sendable (SampleBuffer) -> Void
 
@@ -266,10 +278,12 @@ struct SizeObservation {
   private var format: VideoFormatDescription?
   private var orientation = VideoOrientation.upright
 
-  /// - Parameter observer: is told with the next frame in any case.
+  /// Begins the observation.
+  ///
+  /// - Parameter observer: called for the next frame in any case.
   init(_ observer: Observer? = nil) { self.observer = observer }
 
-  /// Who is to be told of a frame.
+  /// The observer, if it has to be called for this frame.
   mutating func observer(for sampleBuffer: SampleBuffer) -> Observer? {
     guard observer != nil, format !== sampleBuffer.formatDescription || orientation != sampleBuffer.orientation else {
       return nil

@@ -1,26 +1,27 @@
 import Logging
 
-/// The presenting thread of a display layer.
+/// What the presenting thread of a display layer runs.
 struct LayerPresenter {
   let name: String
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
-  /// Which surface was told last of which size of frames. The presenting thread's own.
+  /// The frame size that a renderer was told last. Only the presenting thread uses it.
   private struct ToldSize {
     weak var renderer: (any VideoRenderer)?
     var size: PictureSize?
 
     mutating func tell(_ renderer: any VideoRenderer, of sampleBuffer: SampleBuffer) {
-      let lying = sampleBuffer.pixelBuffer.size
-      let isTurned = sampleBuffer.orientation.swapsSides
-      let new = isTurned ? PictureSize(width: lying.height, height: lying.width) : lying
+      let stored = sampleBuffer.pixelBuffer.size
+      let isRotated = sampleBuffer.orientation.swapsSides
+      let new = isRotated ? PictureSize(width: stored.height, height: stored.width) : stored
       guard self.renderer !== renderer || size != new else { return }
       (self.renderer, size) = (renderer, new)
       renderer.frameSizeDidChange(to: new)
     }
   }
 
+  /// Presents frames until the layer is closed.
   func run() {
     var told = ToldSize()
     while true {
@@ -50,6 +51,7 @@ struct LayerPresenter {
     }
   }
 
+  /// Ends the current work, with a last change of the mailbox.
   private func finish(_ change: (inout DisplayMailbox) -> Void) {
     mailbox.withLock { mailbox in
       mailbox.isPresenting = false
@@ -73,7 +75,7 @@ struct LayerPresenter {
     }
   }
 
-  /// Nobody sees the surface: the frame waits until somebody does.
+  /// Keeps a frame for later, because the renderer is not visible.
   private func keep(_ job: DisplayMailbox.Job) {
     job.tally?.count { $0.hidden += 1 }
     finish { mailbox in
@@ -89,7 +91,7 @@ struct LayerPresenter {
       mailbox.failures = DisplayFailures(status: .rendering)
       if !job.isRepeated { mailbox.statistics.presented += 1 }
       if wasRecovered { mailbox.statistics.recovered += 1 }
-      // Another stream may have begun meanwhile, or the layer may have gone elsewhere.
+      // Another stream may have begun meanwhile, or the layer may have got another renderer.
       guard mailbox.isPicture(job) else { return }
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = true
@@ -103,7 +105,7 @@ struct LayerPresenter {
 
   // MARK: - Failure
 
-  /// Does what the error's code asks for, and tries the same frame once more.
+  /// Does what the error's code requires, and tries the same frame once more.
   private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
     let isNew = mailbox.withLock { mailbox in
       defer { mailbox.failures.error = error }
@@ -128,7 +130,7 @@ struct LayerPresenter {
     case .surfaceLost:
       throw error
     case .other:
-      // First the mildest remedy.
+      // The mildest remedy comes first.
       if mailbox.withLock({ $0.failures.count }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
     }
   }
@@ -153,7 +155,7 @@ struct LayerPresenter {
         if error.code == .surfaceLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
       }
       mailbox.statistics.failed += job.isCounted ? 0 : 1
-      // It is shown when the surface works again, unless a newer one comes first.
+      // The frame is shown when the renderer works again, unless a newer one arrives first.
       guard mailbox.keep(job), mailbox.failures.scheduleRetry(by: clock) else { return }
       mailbox.needsDisplay = true
     }
@@ -163,22 +165,25 @@ struct LayerPresenter {
 /// How a layer's renderer fails, and when it is tried again.
 struct DisplayFailures {
   private static let policy = RetryPolicy(limit: .max, firstPause: .milliseconds(50), longestPause: .seconds(2))
-  /// Failures after which new frames wait for the retry, too.
+  /// After how many failures new frames wait for the next attempt as well.
   private static let patience = 2
 
   var status = SampleBufferDisplayLayer.Status.unknown
   var error: RenderingError?
-  /// Consecutive frames that could not be shown, and when the last of them is tried again.
+  /// How many frames in a row could not be shown.
   var count = 0
+  /// When the last of these frames is tried again.
   var retryAt: MonotonicTime?
 
-  /// Whether new frames wait for the retry.
+  /// Whether new frames wait for the next attempt.
   var holdsNewFrames: Bool { count >= Self.patience }
 
-  /// Until when a frame that could not be shown is left alone; nil when that is over.
+  /// When a frame that could not be shown is tried again; nil when that moment has passed.
   func pause(at now: MonotonicTime) -> MonotonicTime? { retryAt.flatMap { now < $0 ? $0 : nil } }
 
-  /// - Returns: whether there is anything to try again.
+  /// Sets the moment of the next attempt.
+  ///
+  /// - Returns: whether there is one.
   mutating func scheduleRetry(by clock: SchedulingClock) -> Bool {
     guard let pause = Self.policy.pause(before: count) else { return false }
     retryAt = clock.moment(in: pause)

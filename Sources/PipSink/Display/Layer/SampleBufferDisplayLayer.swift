@@ -1,57 +1,69 @@
-/// Shows a stream's frames on a ``VideoRenderer``, with AVSampleBufferDisplayLayer's meaning.
+/// Shows a stream's frames on a ``VideoRenderer``, with the meaning of AVSampleBufferDisplayLayer.
 ///
-/// Frames are handed over in a mailbox for one: a frame that arrives while another waits replaces it. Those that have a
-/// time, are not to be shown at once, and come while there is a ``controlTimebase`` wait for their time. A thread of
-/// the layer's own presents them, so that whoever enqueues never waits for a surface. All calls are allowed from every
-/// thread. The thread ends when the layer goes away.
+/// Frames are handed over in a mailbox that holds one: a frame that arrives while another waits replaces it. A frame
+/// waits for its time when there is a ``controlTimebase``, it has a time, and it is not marked to be displayed
+/// immediately. A thread of the layer presents the frames, so that whoever enqueues them never waits for a renderer.
+/// Every method may be called on every thread. The thread ends when the layer is released.
 ///
-/// A surface that fails is repaired as its ``RenderingError/code-swift.property`` asks for, and the same frame tried
-/// again; when that does not help twice, the surface is left alone for a while, longer each time.
+/// When a renderer fails, it is repaired as ``RenderingError/code-swift.property`` requires, and the same frame is
+/// tried again. If that fails twice, the renderer is left alone for a while, which is longer each time.
 public final class SampleBufferDisplayLayer: SampleBufferDestination {
-  /// What the layer has done so far, in frames.
+  /// What has become of the layer's frames so far.
   public struct Statistics: Equatable, Sendable {
+    /// Frames that the renderer has shown, without those that were shown again.
     public internal(set) var presented: UInt64 = 0
-    /// Replaced by a newer frame before they were presented.
+    /// Frames that a newer one replaced before they were presented.
     public internal(set) var replaced: UInt64 = 0
-    /// Refused by the renderer, also after it was repaired. One that is refused again and again counts once, and as
-    /// presented, too, when it is shown in the end.
+    /// Frames that the renderer refused, even after it was repaired. A frame that is refused several times counts once;
+    /// if it is shown in the end, it also counts as presented.
     public internal(set) var failed: UInt64 = 0
-    /// Left out because a later frame's time had come, too.
+    /// Frames that were skipped because the time of a later one had come as well.
     public internal(set) var late: UInt64 = 0
-    /// Not converted because nobody could see the surface. One that is shown later counts as presented, too.
+    /// Frames that were not converted because the renderer was not visible. One that is shown later also counts as
+    /// presented.
     public internal(set) var hidden: UInt64 = 0
-    /// Presented after the renderer had refused them and was repaired.
+    /// Frames that were presented after the renderer had refused them and was repaired.
     public internal(set) var recovered: UInt64 = 0
-    /// How often the renderer was rebuilt.
+    /// How many times the renderer was rebuilt.
     public internal(set) var rebuilt: UInt64 = 0
   }
 
+  /// Whether the layer's frames can be shown.
   public enum Status: Sendable {
     /// Nothing has been presented yet.
     case unknown
+    /// The newest frame that was tried has been shown.
     case rendering
-    /// The newest frame that was tried could not be shown; ``error`` says why. The layer goes on trying.
+    /// The newest frame that was tried could not be shown; ``error`` says why. The layer keeps trying.
     case failed
   }
 
+  /// The layer's name in messages and in the name of its thread.
   public let name: String
   private let mailbox: Locked<DisplayMailbox>
+  /// Held while the renderer is exchanged.
   private let attachment = Locked(())
-  /// Made with the first renderer.
+  /// The presenting thread, which starts with the first renderer.
   private let thread = Locked<WorkerThread?>(nil)
+  /// The timebase that wakes the presenting thread.
   private let observation = Locked<(timebase: Timebase, number: Int)?>(nil)
   private let clock: SchedulingClock
 
+  /// Makes a layer.
+  ///
   /// - Parameters:
-  ///   - name: for messages and the thread's name: "pip", for instance.
-  ///   - renderer: the surface. With none, frames are taken and replaced but never presented.
+  ///   - name: the layer's name in messages and in the name of its thread, for instance "pip".
+  ///   - renderer: what the layer shows frames on. With nil, frames are taken and replaced but never presented.
+  ///   - videoGravity: how frames are fitted to the renderer.
   public convenience init(
     name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect
   ) {
     self.init(name: name, renderer: renderer, videoGravity: videoGravity, clock: .system)
   }
 
-  /// - Parameter clock: what it waits by after failures.
+  /// Makes a layer whose waiting a test can control.
+  ///
+  /// - Parameter clock: what the layer waits by after failures, and for the times of frames.
   init(
     name: String, renderer: (any VideoRenderer)? = nil, videoGravity: VideoGravity = .resizeAspect,
     clock: SchedulingClock
@@ -81,27 +93,28 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     mailbox.withLock { $0.surface.lose() }
   }
 
-  // MARK: - The surface
+  // MARK: - The renderer
 
-  /// Presents on `renderer` from now on, also while frames flow. The newest frame is shown there at once; a renderer
-  /// that was attached before shows nothing any more. Another layer that is attached to `renderer` leaves it first.
+  /// Presents frames on `renderer` from now on. This is possible while frames flow, and the newest frame is shown there
+  /// at once. The renderer that was attached before shows nothing any more. Another layer that is attached to
+  /// `renderer` leaves it first.
   public func attach(to renderer: any VideoRenderer) {
     change(renderer: renderer)
     thread.withLock { thread in
       guard thread == nil else { return }
       let presenter = LayerPresenter(name: name, mailbox: mailbox, clock: clock)
-      // The thread has the mailbox, not the layer, which could otherwise never go away.
+      // The thread keeps the mailbox and not the layer, which could otherwise never be released.
       thread = WorkerThread(name: "pip-\(name)") { presenter.run() }
     }
   }
 
-  /// Leaves the surface, which shows nothing any more. Frames are taken further on, and the newest is kept.
+  /// Leaves the renderer, which shows nothing any more. The layer still takes frames and keeps the newest.
   public func detach() {
     change(renderer: nil)
   }
 
   private func change(renderer: (any VideoRenderer)?) {
-    // One change at a time, of the layer and of who has the surface.
+    // The layer's renderer and the registry change together.
     attachment.withLock { _ in
       guard mailbox.withLock({ $0.surface.renderer }) !== renderer else { return }
       if let unwanted = mailbox.withLock({ $0.change(to: renderer) }) {
@@ -112,42 +125,43 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     mailbox.wakeAll()
   }
 
-  /// What it is attached to.
+  /// The renderer that the layer is attached to.
   package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.surface.renderer } }
 
-  /// Whether there is a frame to show on the next surface.
+  /// Whether there is a frame to show on the next renderer.
   package var hasFrame: Bool { mailbox.withLock { $0.latest != nil || $0.waiting != nil } }
 
-  /// Calls `handler` once, on the presenting thread, when the next picture has been presented.
+  /// Calls `handler` once, on the presenting thread, when the next frame has been presented.
   package func whenNextPresented(_ handler: @escaping @Sendable (MonotonicTime) -> Void) {
     mailbox.withLock { $0.presented = handler }
   }
 
-  /// Calls `observer` on the presenting thread before it presents a frame of another size or orientation than the
+  /// Calls `observer` on the presenting thread before it presents a frame whose size or orientation differs from the
   /// one before.
   package func observeSizes(_ observer: (@Sendable (SampleBuffer) -> Void)?) {
     mailbox.withLock { $0.sizes = SizeObservation(observer) }
   }
 
-  /// The surface's size in pixels; nil without a surface, or while it has none.
+  /// The renderer's size in pixels; nil while there is no renderer or it has no size.
   public var bounds: PictureSize? { mailbox.withLock { $0.surface.renderer }?.renderSize }
 
-  /// Whether a picture has been presented on the surface.
+  /// Whether a frame has been presented on the current renderer.
   public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }
 
-  /// How a picture is fitted to the surface. The picture that is shown follows at once.
+  /// How frames are fitted to the renderer. A change also redraws the current picture.
   public var videoGravity: VideoGravity {
     get { mailbox.withLock { $0.gravity } }
     set { redraw { $0.gravity = newValue } }
   }
 
-  /// How pictures are turned on this surface, besides what a frame itself says. The picture that is shown follows at
-  /// once.
+  /// How frames are rotated or mirrored on this renderer, in addition to their ``SampleBuffer/orientation``. A change
+  /// also redraws the current picture.
   public var orientation: VideoOrientation {
     get { mailbox.withLock { $0.orientation } }
     set { redraw { $0.orientation = newValue } }
   }
 
+  /// Has the newest frame presented again.
   package func redraw() { redraw { _ in } }
 
   private func redraw(_ change: (inout DisplayMailbox) -> Void) {
@@ -160,9 +174,9 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
 
   // MARK: - Frames
 
-  /// Takes a frame, to be shown at once or, with a ``controlTimebase``, when its time has come.
+  /// Takes a frame. It is shown at once or, with a ``controlTimebase``, at its time.
   ///
-  /// - Returns: whether a frame that was waiting is replaced by it, and so will never be shown.
+  /// - Returns: whether the frame replaces one that was waiting and is therefore never shown.
   @discardableResult
   public func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
     var frame: SampleBuffer? = sampleBuffer
@@ -171,12 +185,12 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     return hasReplaced
   }
 
-  /// Whether a frame that is enqueued now replaces none.
+  /// Whether the next frame that is enqueued will replace none.
   public var isReadyForMoreMediaData: Bool { mailbox.withLock { $0.isReadyForMoreMediaData } }
 
-  /// Calls `block` on the presenting thread whenever the layer becomes ready for more frames, first at once, until
-  /// ``stopRequestingMediaData()``. It enqueues as many as it has while ``isReadyForMoreMediaData``. Without a surface
-  /// it is not called.
+  /// Calls `block` on the presenting thread at once, and again whenever the layer is ready for more frames, until
+  /// ``stopRequestingMediaData()``. The block enqueues as many frames as it has while ``isReadyForMoreMediaData`` is
+  /// true. It is not called while the layer has no renderer.
   public func requestMediaDataWhenReady(_ block: @escaping @Sendable () -> Void) {
     mailbox.withLock { mailbox in
       mailbox.request = block
@@ -185,7 +199,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     mailbox.wakeAll()
   }
 
-  /// A call that is under way comes to its end.
+  /// Ends the requests of ``requestMediaDataWhenReady(_:)``. A call of its block that is in progress still completes.
   public func stopRequestingMediaData() {
     mailbox.withLock { mailbox in
       mailbox.request = nil
@@ -193,7 +207,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     }
   }
 
-  /// By which frames with a time are shown; with nil every frame is shown at once.
+  /// The timebase that says when frames are shown. With nil every frame is shown at once.
   public var controlTimebase: Timebase? {
     get { mailbox.withLock { $0.timebase } }
     set {
@@ -210,30 +224,34 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     }
   }
 
+  /// Begins another stream. The router calls it.
   func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?) {
     let dropped = mailbox.withLock { $0.begin(with: latest, isFresh: isFresh, presented: presented) }
     _ = dropped
     mailbox.wakeAll()
   }
 
+  /// Ends a stream. The router calls it.
+  ///
+  /// - Returns: the newest frame that had not been shown anywhere.
   func relinquish(removingImage: Bool) -> SampleBuffer? {
     let waiting = mailbox.withLock { $0.empty(removingImage: removingImage) }
     if removingImage { mailbox.wakeAll() }
     return waiting
   }
 
-  /// Drops the frames that wait, if any, and keeps the picture that is shown. A layer that has failed has no ``error``
-  /// any more, and tries the next frame at once.
+  /// Drops the frames that wait, and keeps the current picture. A layer that has failed loses its ``error`` and tries
+  /// the next frame at once.
   public func flush() { flush(removingImage: false) }
 
-  /// The same, and takes the picture away.
+  /// Drops the frames that wait, as ``flush()`` does, and removes the current picture.
   public func flushAndRemoveImage() { flush(removingImage: true) }
 
   private func flush(removingImage: Bool) {
     let dropped = mailbox.withLock { mailbox in
       if mailbox.failures.status == .failed {
         mailbox.failures = DisplayFailures()
-        // Nor is the frame tried again that has failed.
+        // The frame that has failed is not tried again.
         mailbox.needsDisplay = false
       }
       return mailbox.empty(removingImage: removingImage)
@@ -242,20 +260,23 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     mailbox.wakeAll()
   }
 
-  // MARK: - What happened
+  // MARK: - Status
 
+  /// Whether the newest frame could be shown.
   public var status: Status { mailbox.withLock { $0.failures.status } }
 
   /// Why the newest frame that was tried could not be shown; nil when it could.
   public var error: RenderingError? { mailbox.withLock { $0.failures.error } }
 
+  /// What has become of the layer's frames so far.
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 
+  /// Counts frames for a stream from now on.
   func report(to tally: PresentationTally) { mailbox.withLock { $0.tally = tally } }
 
-  /// Waits until everything that was enqueued so far has been presented or refused.
+  /// Blocks until everything that has been enqueued so far has been presented or refused.
   ///
-  /// - Returns: false when that was not so by `deadline`, or there is no renderer to present it.
+  /// - Returns: false when that was not the case by `deadline`, as without a renderer.
   public func waitUntilPresented(by deadline: MonotonicTime) -> Bool {
     mailbox.wait(until: deadline) { $0.isIdle ? true : nil } ?? false
   }

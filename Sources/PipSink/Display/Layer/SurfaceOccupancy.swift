@@ -1,25 +1,27 @@
-/// Which layer has which surface: one at a time.
+/// Which layer uses which renderer. One layer at a time may.
 ///
-/// A layer leaves a surface on its own presenting thread, after the frame that it is showing there. Whoever takes the
-/// surface over begins when that is done, so that no late picture or clearing of the old layer hits the new one's.
+/// A layer leaves a renderer on its presenting thread, after the frame that it is showing there. The next layer begins
+/// when that is done, so that no late frame or clearing of the old layer affects the picture of the new one.
 ///
-/// It is one for the process, since an app may give a renderer to any of its layers, in whichever session; a renderer is the
-/// app's own class, which has no room for it.
+/// There is one registry for the whole process, because an app may give a renderer to any of its layers, in any
+/// session. The renderer cannot keep this information itself, since it is a class of the app.
 ///
-/// The registry's lock is taken before a mailbox's, never the other way round.
+/// The registry's lock is always taken before a mailbox's.
 enum SurfaceOccupancy {
+  /// The layer that has a renderer, and the one that waits for it.
   private struct Entry {
     var holder: Locked<DisplayMailbox>
     var next: Locked<DisplayMailbox>?
   }
 
-  /// By the identity of the renderer, which its holder keeps until it has left.
+  /// The entries by the identity of the renderer, which its holder keeps alive until it has left.
   private static let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-  /// Gives a surface to a layer: at once, or when the layer that has it has left it, which is asked to.
+  /// Gives a renderer to a layer: at once, or as soon as the layer that has it has left it. That layer is asked to
+  /// leave.
   ///
-  /// - Parameter mailbox: its `renderer` is the surface already; unless another layer took it in that moment, which then
-  ///   has it.
+  /// - Parameter mailbox: the mailbox of the layer that wants the renderer and has set it already. If another layer has
+  ///   taken the renderer meanwhile, nothing happens.
   static func request(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
     let mustLeave = entries.withLock { entries -> [Locked<DisplayMailbox>] in
       let key = ObjectIdentifier(renderer)
@@ -37,7 +39,7 @@ enum SurfaceOccupancy {
     for other in mustLeave { other.wakeAll() }
   }
 
-  /// A layer that was waiting for a surface wants it no more.
+  /// Notes that a layer does not want a renderer any more for which it was waiting.
   static func cancel(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
     entries.withLock { entries in
       let key = ObjectIdentifier(renderer)
@@ -45,11 +47,11 @@ enum SurfaceOccupancy {
     }
   }
 
-  /// A layer has left a surface, which goes to the one that waits for it.
+  /// Notes that a layer has left a renderer, and gives it to the layer that waits for it.
   static func release(_ renderer: any VideoRenderer, by mailbox: Locked<DisplayMailbox>) {
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
       let key = ObjectIdentifier(renderer)
-      // It may have come back meanwhile.
+      // The layer may have come back meanwhile.
       let isBack = mailbox.withLock { $0.surface.hasLeft(renderer) }
       guard let entry = entries[key], entry.holder === mailbox, !isBack else { return nil }
       return handOver(key, renderer, &entries)
@@ -57,7 +59,7 @@ enum SurfaceOccupancy {
     next?.wakeAll()
   }
 
-  /// A layer goes away, and its thread has ended.
+  /// Notes that a layer is being released and its thread has ended.
   static func withdraw(_ renderer: (any VideoRenderer)?, _ mailbox: Locked<DisplayMailbox>) {
     guard let renderer else { return }
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
@@ -80,19 +82,24 @@ enum SurfaceOccupancy {
   }
 }
 
-/// Which renderer a layer has, and those that it has still to leave.
+/// The renderer of a layer, and the renderers that the layer still has to leave.
 struct DisplaySurface {
   private(set) var renderer: (any VideoRenderer)?
-  /// Whether the renderer is this layer's to use (see ``SurfaceOccupancy``), and whether it has been told so.
+  /// Whether the layer may use the renderer (see ``SurfaceOccupancy``).
   private(set) var isGranted = false
+  /// Whether the layer has begun to use it.
   private var isAdopted = false
-  /// Those that are still to be left, and the one that is being left.
+  /// The renderers that still have to be left.
   private var retired: [any VideoRenderer] = []
+  /// The renderer that is being left.
   private var retiring: (any VideoRenderer)?
 
-  /// Whether nothing is to be taken over or left.
+  /// Whether no renderer has to be adopted or left.
   var isSettled: Bool { retired.isEmpty && (renderer == nil || isAdopted) }
 
+  /// Sets another renderer, or none.
+  ///
+  /// - Returns: a renderer that the layer was waiting for and does not want any more.
   mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
     let (old, wasWaiting) = (renderer, !isGranted)
     if let old, isGranted { retired.append(old) }
@@ -102,12 +109,12 @@ struct DisplaySurface {
     return wasWaiting ? old : nil
   }
 
-  /// The renderer is gone, and need not be left.
+  /// Forgets a renderer that is gone for good and need not be left.
   mutating func lose() { renderer = nil }
 
-  /// The renderer is the layer's.
+  /// Allows the layer to use a renderer.
   ///
-  /// - Returns: false when the layer wants it no more.
+  /// - Returns: false when the layer does not want it any more.
   mutating func grant(_ renderer: any VideoRenderer) -> Bool {
     guard self.renderer === renderer else { return false }
     isGranted = true
@@ -116,27 +123,30 @@ struct DisplaySurface {
     return true
   }
 
-  /// - Returns: whether the renderer is to be taken over now.
+  /// Begins to use the renderer.
+  ///
+  /// - Returns: false when the layer has begun already.
   mutating func adopt() -> Bool {
     defer { isAdopted = true }
     return !isAdopted
   }
 
+  /// Takes the next renderer that has to be left.
   mutating func nextToLeave() -> (any VideoRenderer)? {
     guard let renderer = retired.popLast() else { return nil }
     retiring = renderer
     return renderer
   }
 
-  /// The renderer that was being left has been left.
+  /// Notes that the renderer that was being left has been left.
   ///
-  /// - Returns: whether the layer wants it again, or came back meanwhile and has to leave it once more.
+  /// - Returns: whether the layer wants it again, or has come back meanwhile and has to leave it once more.
   mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
     retiring = nil
     return self.renderer === renderer || retired.contains { $0 === renderer }
   }
 
-  /// Whether the layer uses a renderer, or has still to leave it.
+  /// Whether the layer uses a renderer or still has to leave it.
   func holds(_ renderer: any VideoRenderer) -> Bool {
     (isGranted && self.renderer === renderer) || retiring === renderer || retired.contains { $0 === renderer }
   }

@@ -1,8 +1,8 @@
-/// Relates a stream's times to the machine's clock, with CMTimebase's meaning: a time that goes on at a rate. May be
-/// used from every thread.
+/// Relates a stream's times to the machine's clock, with the meaning of CMTimebase: a time that advances at a rate. Any
+/// thread may use it.
 public final class Timebase: Sendable {
   private struct State {
-    /// The time at `anchor`.
+    /// The stream's time at `anchor`.
     var time: MediaTime
     var anchor: MonotonicTime
     var rate: Double
@@ -13,25 +13,32 @@ public final class Timebase: Sendable {
   private let state: Locked<State>
   private let clock: SchedulingClock
 
+  /// Makes a timebase.
+  ///
   /// - Parameters:
-  ///   - time: now; numeric.
-  ///   - rate: seconds of the stream in a second of the clock; 0 stands still, negative rates are taken for 0.
+  ///   - time: the stream's time now; it must be numeric.
+  ///   - rate: by how many of the stream's seconds the time advances for each second of the clock. With 0 it stands
+  ///     still; negative rates count as 0.
   public convenience init(time: MediaTime = .zero, rate: Double = 0) {
     self.init(time: time, rate: rate, clock: .system)
   }
 
-  /// - Parameter clock: the one that the layer waits by.
+  /// Makes a timebase on a clock that a test can control.
+  ///
+  /// - Parameter clock: the clock that the layer waits by.
   init(time: MediaTime = .zero, rate: Double = 0, clock: SchedulingClock) {
     self.clock = clock
     state = Locked(State(time: time, anchor: clock.now, rate: max(0, rate)))
   }
 
-  /// The time now. Setting it goes on from there.
+  /// The stream's time now. After it is set, it advances from there.
   public var time: MediaTime {
     get { state.withLock { Self.time($0, at: clock.now) } }
     set { change { state, now in (state.time, state.anchor) = (newValue, now) } }
   }
 
+  /// By how many of the stream's seconds the time advances for each second of the clock. With 0 it stands still;
+  /// negative rates count as 0.
   public var rate: Double {
     get { state.withLock { $0.rate } }
     set {
@@ -48,15 +55,15 @@ public final class Timebase: Sendable {
       let distance = (time - state.time).seconds
       if distance <= 0 || distance.isNaN { return state.anchor }
       guard state.rate > 0 else { return nil }
-      // For every frame that waits for its time: without a `Duration`, whose numbers have 128 bits.
+      // This runs for every frame that waits for its time, so it avoids `Duration`, whose numbers have 128 bits.
       let end = state.anchor.nanoseconds + UInt64(Int(nearest: distance / state.rate * 1e9))
       return MonotonicTime(nanoseconds: min(end, UInt64(Int64.max)))
     }
   }
 
-  /// Calls `observer` after every change, on the thread that makes it.
+  /// Calls `observer` after every change, on the thread that makes the change.
   ///
-  /// - Returns: what ``removeObserver(_:)`` takes.
+  /// - Returns: a number for ``removeObserver(_:)``.
   func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
     state.withLock { state in
       state.nextObserver += 1

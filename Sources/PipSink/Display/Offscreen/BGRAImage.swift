@@ -1,20 +1,24 @@
 import CGStreamer
 
-/// A picture in memory: rows of BGRA pixels from the top, without padding.
+/// An image in memory: rows of BGRA pixels from the top, without padding.
 public struct BGRAImage: Sendable {
+  /// The size in pixels.
   public let size: PictureSize
-  /// `size.width * size.height * 4` bytes.
+  /// The pixels: `size.width * size.height * 4` bytes, four for each pixel in the order blue, green, red, alpha.
   public let bytes: [UInt8]
 
-  /// - Parameter bytes: as ``bytes`` has them.
+  /// Makes an image from pixels.
+  ///
+  /// - Parameter bytes: the pixels in the format of ``bytes``.
   package init(size: PictureSize, bytes: [UInt8]) {
     self.size = size
     self.bytes = bytes
   }
 
-  /// Pictures in their places on a black one.
+  /// Composes images on a black background.
   ///
-  /// - Parameter parts: one that has not the size of its place, while that changes, is left out.
+  /// - Parameter parts: the images and their places. An image whose size differs from its place, as while the layout
+  ///   changes, is left out.
   package init(size: PictureSize, parts: [(image: BGRAImage, frame: PictureRect)]) {
     var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
     for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
@@ -28,15 +32,20 @@ public struct BGRAImage: Sendable {
     self.init(size: size, bytes: bytes)
   }
 
-  /// Blue, green, red and alpha of the pixel in column `x` and row `y`, which must lie in the picture.
+  /// The blue, green, red and alpha values of a pixel.
+  ///
+  /// - Parameters:
+  ///   - x: the column, which must be inside of the image.
+  ///   - y: the row from the top, which must be inside of the image.
   public func pixel(_ x: Int, _ y: Int) -> [UInt8] {
     let start = (y * size.width + x) * 4
     return Array(bytes[start..<start + 4])
   }
 
-  /// The picture as a PNG file's bytes, encoded by GStreamer's `pngenc`.
+  /// Encodes the image as a PNG file with GStreamer's `pngenc`.
   ///
-  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)``, with an empty path.
+  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)`` with an empty path, or
+  ///   ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public func pngBytes() throws(PipSinkError) -> [UInt8] {
     try PipSink.initialize()
     let caps = gst_caps_from_string(
@@ -65,9 +74,11 @@ public struct BGRAImage: Sendable {
     return Array(UnsafeBufferPointer(start: map.data, count: Int(map.size)))
   }
 
-  /// Writes the picture as a PNG file, whole or not at all; a file that is there is replaced, a link is followed.
+  /// Writes the image to a PNG file, as a whole or not at all. An existing file is replaced, and a symbolic link is
+  /// followed.
   ///
-  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)``.
+  /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)``, or
+  ///   ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public func writePNG(to path: String) throws(PipSinkError) {
     let png: [UInt8]
     do throws(PipSinkError) {

@@ -1,18 +1,25 @@
 import Glibc
 
-/// A surface in memory: keeps the picture that is shown, as BGRA at a size of its own.
+/// A renderer that draws into memory: it keeps the picture that is shown, as BGRA at a fixed size.
 ///
-/// Pictures are made on the layer's presenting thread; any thread may look at them.
+/// Frames are drawn on the layer's presenting thread. Any thread may read the picture.
 public final class OffscreenRenderer: VideoRenderer {
+  /// How frames are scaled to the renderer's size.
   public let scalingFilter: ScalingFilter
   private let state: Locked<Canvas>
   private let visibility = Locked(Visibility())
 
+  /// Whether the picture is wanted, and what asks the layer for a frame.
   private struct Visibility {
     var isVisible = true
     var needsDisplay: (@Sendable () -> Void)?
   }
 
+  /// Makes a renderer with a black picture.
+  ///
+  /// - Parameters:
+  ///   - size: the picture's size in pixels.
+  ///   - scalingFilter: how frames are scaled to that size.
   /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
@@ -20,13 +27,15 @@ public final class OffscreenRenderer: VideoRenderer {
     state = Locked(try Canvas(size: size, scalingFilter: scalingFilter))
   }
 
-  /// In pixels.
+  /// The picture's size in pixels.
   public var size: PictureSize { state.withLock { $0.size } }
+  /// The picture's size in pixels; never nil.
   public var renderSize: PictureSize? { size }
 
-  /// Gives the surface another size; it is empty then, and asks its layer for the newest frame.
+  /// Gives the picture another size. It is black then, and the layer is asked for its newest frame.
   ///
-  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
+  ///   Nothing has changed then.
   public func resize(to size: PictureSize) throws(PipSinkError) {
     guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     let filter = scalingFilter
@@ -38,7 +47,7 @@ public final class OffscreenRenderer: VideoRenderer {
     if isNew { visibility.withLock { $0.needsDisplay }?() }
   }
 
-  /// Whether anybody looks at the picture. While it is not so, none is made.
+  /// Whether anybody looks at the picture; true at first. While it is false, no frames are drawn.
   public var isVisible: Bool {
     get { visibility.withLock { $0.isVisible } }
     set {
@@ -50,10 +59,14 @@ public final class OffscreenRenderer: VideoRenderer {
     }
   }
 
+  /// Takes the handler that asks the layer for its newest frame.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     visibility.withLock { $0.needsDisplay = handler }
   }
 
+  /// Draws a frame into memory.
+  ///
+  /// - Throws: ``RenderingError`` for a frame that cannot be read or converted.
   public func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     do throws(PipSinkError) {
       try state.withLock { canvas throws(PipSinkError) in
@@ -64,7 +77,7 @@ public final class OffscreenRenderer: VideoRenderer {
     }
   }
 
-  /// Takes other memory, of the same size. Where there is none, the picture stays.
+  /// Replaces the memory by new memory of the same size. Where there is none, the picture stays.
   public func rebuild() throws(RenderingError) {
     let filter = scalingFilter
     do throws(PipSinkError) {
@@ -76,30 +89,31 @@ public final class OffscreenRenderer: VideoRenderer {
     }
   }
 
+  /// Makes the picture black; ``image()`` returns nil then.
   public func removeImage() {
     state.withLock { $0.clear() }
   }
 
-  /// Whether a picture is shown.
+  /// Whether a frame is shown.
   public var hasImage: Bool { state.withLock { $0.hasImage } }
 
-  /// A copy of the picture that is shown; nil when none is.
+  /// A copy of the picture; nil while no frame is shown.
   public func image() -> BGRAImage? {
     state.withLock { $0.hasImage ? BGRAImage(size: $0.size, bytes: $0.copy()) : nil }
   }
 }
 
-/// The pixels and what is needed to draw on them. Owned by one renderer, used behind its lock.
+/// The pixels, and what is needed to draw on them. One renderer owns it and uses it behind its lock.
 private struct Canvas: ~Copyable {
   let size: PictureSize
   private let pixels: UnsafeMutableBufferPointer<UInt8>
   private var canvas: FrameCanvas
-  /// Where the last picture lies; around it everything is black.
+  /// Where the last picture is. Around it everything is black.
   private var target: PictureRect?
 
   init(size: PictureSize, scalingFilter: ScalingFilter) throws(PipSinkError) {
     let byteCount = size.width * size.height * 4
-    // Swift's own allocation ends the program where there is no memory.
+    // Swift's allocation functions end the program where there is no memory.
     guard let memory = malloc(byteCount) else { throw .frame(.outOfMemory(byteCount: byteCount)) }
     self.size = size
     canvas = FrameCanvas(scalingFilter: scalingFilter)

@@ -1,14 +1,22 @@
-/// A picture in memory with the own stream over its whole width, or in one half with the other side's in the other.
+/// A picture in memory in which the local stream has the whole width, or shares it equally with a remote stream.
 ///
-/// A display layer is attached to each of the two surfaces. ``showsRemote`` changes while frames flow: both surfaces
-/// get their new size, and ask their layers for the newest frame.
+/// A display layer is attached to each of the two renderers. ``showsRemote`` may change while frames flow: both
+/// renderers get their new size and ask their layers for the newest frame. Any thread may use it.
 public final class OffscreenSplitView: Sendable {
+  /// The size of the whole picture in pixels.
   public let size: PictureSize
+  /// The renderer of the local stream, on the whole width or in the left half.
   public let local: OffscreenRenderer
+  /// The renderer of the remote stream, in the right half.
   public let remote: OffscreenRenderer
   private let isRemoteShown = Locked(false)
 
-  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``.
+  /// Makes a view that shows the local stream only.
+  ///
+  /// - Parameters:
+  ///   - size: the size of the whole picture in pixels, at least two pixels wide.
+  ///   - scalingFilter: how frames are scaled.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid, size.width >= 2 else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     self.size = size
@@ -18,7 +26,7 @@ public final class OffscreenSplitView: Sendable {
     remote.isVisible = false
   }
 
-  /// Whether the remote picture is shown; at first it is not.
+  /// Whether the remote stream is shown; false at first.
   public var showsRemote: Bool {
     get { isRemoteShown.withLock { $0 } }
     set {
@@ -32,7 +40,7 @@ public final class OffscreenSplitView: Sendable {
     }
   }
 
-  /// A copy of what is shown; black where a stream has no picture.
+  /// A copy of the whole picture, which is black where a stream has no picture.
   public func image() -> BGRAImage {
     let showsRemote = showsRemote
     let frames = SplitLayout.frames(in: size, showsRemote: showsRemote)

@@ -1,12 +1,14 @@
-/// Draws frames on pixels in memory that a surface owns: turned, fitted by gravity, black where no picture is.
+/// Draws frames into pixels in memory: rotated, fitted by gravity, and black where there is no picture.
 ///
-/// For ``OffscreenRenderer`` and the windows. One thread uses it at a time; it keeps the
-/// converter's memory from frame to frame.
+/// ``OffscreenRenderer`` and the windows use it. Only one thread at a time may use a canvas. It keeps the converter's
+/// memory from frame to frame.
 package struct FrameCanvas: ~Copyable {
   private var converter = PictureConverter()
   private var overlay = OverlayBlender()
+  /// How frames are scaled.
   package var scalingFilter: ScalingFilter
 
+  /// Makes a canvas.
   package init(scalingFilter: ScalingFilter = .automatic) {
     self.scalingFilter = scalingFilter
   }
@@ -14,12 +16,13 @@ package struct FrameCanvas: ~Copyable {
   /// Draws a frame as BGRA.
   ///
   /// - Parameters:
-  ///   - pixels: `stride` bytes a row, from the top; valid for the time of the call.
+  ///   - pixels: the first row; valid for the duration of the call.
   ///   - stride: bytes from one row to the next, at least four times the width.
-  ///   - kept: where the last picture lies that was drawn on these pixels. When the new one lies there too, what is
-  ///     around it is left as it is.
-  /// - Returns: where the picture lies.
-  /// - Throws: ``PipSinkError``: an unreadable frame, an impossible size, no memory.
+  ///   - size: the size in pixels.
+  ///   - kept: where the last picture is that was drawn into these pixels. If the new one has the same place, what is
+  ///     around it stays as it is.
+  /// - Returns: where the picture is.
+  /// - Throws: ``PipSinkError`` for an unreadable frame, an impossible size, or a lack of memory.
   package mutating func draw(
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, on pixels: UnsafeMutablePointer<UInt8>, stride: Int,
     size: PictureSize, keeping kept: PictureRect? = nil
@@ -49,8 +52,8 @@ package struct FrameCanvas: ~Copyable {
     Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)).fillBlack()
   }
 
-  /// Sets the alpha byte of every pixel to 255, for surfaces that would see through what a frame with an alpha channel
-  /// left there.
+  /// Sets the alpha byte of every pixel to 255. It is for surfaces that would otherwise show what is behind a frame
+  /// with an alpha channel.
   package static func makeOpaque(_ pixels: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize) {
     guard size.isValid else { return }
     ColorConversion.makeOpaque(Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)))

@@ -1,12 +1,12 @@
 import CLibYUV
 
-/// Draws the pictures that belong over frames on a surface, at the surface's own size: a subtitle that was made for the
-/// window has the window's pixels.
+/// Draws the overlays of frames, such as subtitles, at the renderer's size: a subtitle that was made for the window has
+/// the window's pixels.
 ///
-/// A subtitle stays the same for many frames: it is turned and scaled once, and kept until it is another one or goes to
-/// another place.
+/// A subtitle stays the same for many frames. So it is rotated and scaled once, and kept until another one comes or it
+/// gets another place.
 struct OverlayBlender: ~Copyable {
-  /// A picture as it is seen on the surface.
+  /// An overlay's picture, rotated and scaled for the renderer.
   private struct Scaled {
     let number: UInt32
     let orientation: VideoOrientation
@@ -17,10 +17,14 @@ struct OverlayBlender: ~Copyable {
   private var converter = PictureConverter(bands: .none)
   private var known: [Scaled] = []
 
+  /// Draws all overlays of a frame.
+  ///
   /// - Parameters:
-  ///   - picture: the surface's pixels, BGRA or BGRx, on which the frame has been drawn.
-  ///   - placement: where. Nothing is drawn beside it.
-  ///   - frameSize: of the frame's visible part, before it was turned.
+  ///   - composition: the frame's overlays.
+  ///   - picture: the renderer's pixels, BGRA or BGRx, with the frame drawn on them.
+  ///   - placement: where the frame was drawn. Nothing is drawn outside of it.
+  ///   - orientation: how the frame was rotated.
+  ///   - frameSize: the size of the frame's visible part before it was rotated.
   mutating func blend(
     _ composition: OverlayComposition, on picture: Picture, _ placement: VideoGravity.Placement,
     orientation: VideoOrientation, frameSize: PictureSize
@@ -47,7 +51,7 @@ struct OverlayBlender: ~Copyable {
     known = shown
   }
 
-  /// Lets go of what is kept: the stream has no pictures over it for the moment.
+  /// Releases what is kept, because the stream has no overlays at the moment.
   mutating func forget() {
     if !known.isEmpty { known = [] }
   }
@@ -69,11 +73,12 @@ struct OverlayBlender: ~Copyable {
     return Scaled(number: UInt32(rectangle.number), orientation: orientation, size: size, pixels: pixels)
   }
 
-  /// Where a rectangle of a turned frame is seen.
+  /// Where a rectangle of a rotated frame is on the renderer.
   ///
   /// - Parameters:
-  ///   - source: the part of the turned frame that is seen.
-  ///   - target: where that part is on the surface.
+  ///   - rectangle: the rectangle in the rotated frame.
+  ///   - source: the part of the rotated frame that is shown.
+  ///   - target: where that part is on the renderer.
   static func place(of rectangle: PictureRect, from source: PictureRect, to target: PictureRect) -> PictureRect {
     let (x, width) = span(
       rectangle.x, rectangle.width, from: (source.x, source.width), to: (target.x, target.width))

@@ -1,21 +1,21 @@
 import CGStreamer
 
-/// Pictures that belong over a frame and are not drawn in it, such as subtitles: a GstVideoOverlayCompositionMeta.
+/// The pictures that belong over a frame without being drawn into it, such as subtitles: a
+/// GstVideoOverlayCompositionMeta.
 ///
-/// Valid while the frame's pixel buffer lives.
+/// It is valid while the frame's pixel buffer lives.
 struct OverlayComposition {
   /// One of the pictures.
   struct Rectangle {
     fileprivate let pointer: OpaquePointer
-    /// Another one for other content.
+    /// The picture's number, which changes with its content.
     let number: guint
-    /// Where it belongs, in pixels of the frame's visible part, which it may leave.
+    /// The picture's place, in pixels of the frame's visible part. It may extend beyond that.
     let frame: PictureRect
 
-    /// Calls `body` with the picture's pixels: BGRA, whose colours have been multiplied by alpha. The size is the
-    /// picture's own.
+    /// Calls `body` with the picture's pixels at their original size: BGRA with premultiplied alpha.
     ///
-    /// - Returns: nil where there are none that can be read.
+    /// - Returns: nil where there are no readable pixels.
     func withPixels<Result, Failure: Error>(
       _ body: (Picture) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -38,6 +38,8 @@ struct OverlayComposition {
 
   let rectangles: [Rectangle]
 
+  /// Reads the overlays of a frame.
+  ///
   /// - Returns: nil where the frame has none.
   init?(of pixelBuffer: PixelBuffer) {
     guard let meta = gst_buffer_get_meta(pixelBuffer.buffer, gst_video_overlay_composition_meta_api_get_type()) else {

@@ -1,15 +1,18 @@
-/// Why a frame could not be shown.
+/// Why a renderer could not show a frame. Its code decides how the layer recovers.
 public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The codes of the iOS renderers that apps know.
+  /// What kind of error it is, with the numbers that the iOS renderers use.
   public enum Code: Sendable, Equatable {
-    /// -11847: the surface cannot show the frame's pixel format.
+    /// -11847: the renderer cannot show the frame's pixel format. The layer has the renderer rebuilt.
     case invalidPixelFormat
-    /// -11848: the surface's or the frame's size is impossible.
+    /// -11848: the size of the renderer or of the frame is impossible. The layer has the renderer update its size.
     case invalidSize
-    /// -11819: the surface is gone for good; the layer leaves it.
+    /// -11819: the renderer is gone for good. The layer leaves it.
     case surfaceLost
+    /// Any other number. The layer removes the picture at the first failure, and has the renderer rebuilt at further
+    /// ones.
     case other(Int)
 
+    /// The error's number.
     public var rawValue: Int {
       switch self {
       case .invalidPixelFormat: -11847
@@ -20,15 +23,19 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
+  /// The kind of error.
   public let code: Code
+  /// What went wrong, as a clause for messages.
   public let reason: String
 
+  /// Makes an error.
   public init(code: Code, reason: String) {
     self.code = code
     self.reason = reason
   }
 
-  /// The code that an error in a frame or its conversion has.
+  /// Makes the rendering error for an error in a frame or its conversion: the code that fits, with the error's
+  /// description as reason.
   public init(_ error: PipSinkError) {
     reason = error.description
     code =
@@ -39,5 +46,6 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
       }
   }
 
+  /// The reason, with the number in parentheses.
   public var description: String { "\(reason) (\(code.rawValue))" }
 }

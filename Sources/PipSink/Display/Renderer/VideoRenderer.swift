@@ -1,49 +1,62 @@
-/// A surface that shows frames: memory, a window, or the app's own.
+/// Shows frames somewhere: in memory, in a window, or in something of the app's.
 ///
-/// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. It may take as long as showing
-/// a picture takes: no stream waits for it, and frames that arrive meanwhile replace each other. Two methods are all
-/// that a simple surface needs.
+/// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. A call may take as long as
+/// showing a frame takes: no stream waits for it, and frames that arrive meanwhile replace each other. A simple
+/// renderer only needs ``render(_:gravity:)`` and ``removeImage()``.
 public protocol VideoRenderer: AnyObject, Sendable {
-  /// Shows a frame, turned by its ``SampleBuffer/orientation`` and then fitted to the surface by `gravity`.
+  /// Shows a frame, rotated by its ``SampleBuffer/orientation`` and then fitted to the renderer's size by `gravity`.
   ///
-  /// - Throws: ``RenderingError`` when it cannot be shown. The layer recovers as the code says, and goes on.
+  /// - Throws: ``RenderingError`` when the frame cannot be shown. The layer recovers as the error's code requires, and
+  ///   goes on.
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError)
 
-  /// The frames to come have another size than those that this surface was given before, or are the first: in pixels, after
-  /// they have been turned. Comes before the first frame of that size is rendered.
+  /// Called before the first frame is rendered, and before each frame whose size differs from the one before. By
+  /// default it does nothing.
+  ///
+  /// - Parameter size: the size of the frames in pixels, after rotation.
   func frameSizeDidChange(to size: PictureSize)
 
-  /// Takes the picture away and shows nothing (black).
+  /// Removes the picture and shows black.
   func removeImage()
 
-  /// The surface's size in pixels; nil while it has none.
+  /// The renderer's size in pixels; nil while it has none, and by default.
   var renderSize: PictureSize? { get }
 
-  /// Whether anybody can see it. While it is not so, the layer renders nothing and keeps the newest frame.
+  /// Whether anybody can see the renderer; true by default. While it is false, the layer renders nothing and keeps the
+  /// newest frame.
   var isVisible: Bool { get }
 
-  /// Whether ``removeImage()`` draws something instead of a picture. Then it is also called where the surface is to be drawn
-  /// again and there is no picture.
+  /// Whether ``removeImage()`` draws something instead of a picture; false by default. If it is true, ``removeImage()``
+  /// is also called when the renderer has to be redrawn and there is no picture.
   var drawsWithoutPicture: Bool { get }
 
-  /// Takes what is to be called, on any thread, when the size or the visibility has changed, or when the picture was
-  /// lost: the newest frame is then rendered again. The layer sets it when it is attached and takes it away when it is
-  /// detached.
+  /// Takes the handler that the renderer calls, on any thread, when its size or visibility has changed or its picture
+  /// was lost. The layer renders the newest frame again then. The layer sets the handler when it is attached, and
+  /// removes it with nil when it is detached. By default nothing calls it.
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?)
 
-  /// Makes the surface's memory or window anew, after an error that says that it cannot be used as it is.
+  /// Recreates the renderer's memory or window, after an error that says that it cannot be used as it is. By default it
+  /// does nothing.
   func rebuild() throws(RenderingError)
 
-  /// Looks at the surface's size again, after an error that says that the size is impossible.
+  /// Determines the renderer's size again, after an error that says that the size is impossible. By default it does
+  /// nothing.
   func updateSize() throws(RenderingError)
 }
 
 extension VideoRenderer {
+  /// Does nothing.
   public func frameSizeDidChange(to size: PictureSize) {}
+  /// No size.
   public var renderSize: PictureSize? { nil }
+  /// Always visible.
   public var isVisible: Bool { true }
+  /// Draws nothing.
   public var drawsWithoutPicture: Bool { false }
+  /// Ignores the handler.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {}
+  /// Does nothing.
   public func rebuild() throws(RenderingError) {}
+  /// Does nothing.
   public func updateSize() throws(RenderingError) {}
 }
