@@ -194,7 +194,7 @@ import Testing
     call.window.perform(.backToApp)
     #expect(await eventually { delegate.log.contains("restore") })
     #expect(call.window.isOpen, "until the app is there")
-    #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is being stopped"))) {
+    #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is stopping"))) {
       try controller.start()
     }
     delegate.mayAnswer = true

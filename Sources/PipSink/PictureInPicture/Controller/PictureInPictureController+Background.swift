@@ -1,10 +1,12 @@
-/// Whether the app can be seen, and whether what follows from that has been done.
+/// Whether the app is in the background, and whether the consequences have been drawn.
 struct PictureInPictureBackground {
+  /// How far the controller has reacted to the last change.
   enum Settling {
+    /// There is nothing left to do.
     case settled
-    /// Something is to be done, once what is under way has come to its end.
+    /// There is something to do, when what is in progress has ended.
     case due
-    /// It is being waited whether the change holds.
+    /// The controller waits whether the change persists.
     case waiting
   }
 
@@ -12,16 +14,18 @@ struct PictureInPictureBackground {
   var startsAutomatically = false
   var settling = Settling.due
 
+  /// Notes that something has changed.
   mutating func unsettle() {
     if settling == .settled { settling = .due }
   }
 }
 
-/// The app in the background.
+/// Starting and stopping with the app's background.
 extension PictureInPictureController {
-  /// Whether it starts by itself when the app goes to the background, and stops when the app comes back. Set while it is
-  /// starting or active, it holds for the next time, and what is active stays. After an error of set-up it is
-  /// remembered, and holds from when ``initialize()`` succeeds. False at first, and after ``uninitialize()``.
+  /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when the app returns.
+  /// When it is set while picture-in-picture is starting or active, it applies from the next start on. After a failed
+  /// set-up it is remembered, and applies when ``initialize()`` succeeds. It is false at first and after
+  /// ``uninitialize()``.
   ///
   /// AVKit calls it `canStartPictureInPictureAutomaticallyFromInline`.
   public var startsAutomatically: Bool {
@@ -36,10 +40,12 @@ extension PictureInPictureController {
     }
   }
 
-  /// The app cannot be seen any more. Whoever knows it says it: a session's display, or the app.
+  /// Tells the controller that the app cannot be seen any more. A session does that by itself; an app without one has
+  /// to call it.
   public func applicationDidEnterBackground() { noteBackground(true) }
 
-  /// The app can be seen again.
+  /// Tells the controller that the app can be seen again. A session does that by itself; an app without one has to call
+  /// it.
   public func applicationWillEnterForeground() { noteBackground(false) }
 
   private func noteBackground(_ isInBackground: Bool) {
@@ -50,7 +56,7 @@ extension PictureInPictureController {
     settle()
   }
 
-  /// Does, a moment later, what follows from where the app is then: of quick changes only the last counts.
+  /// Reacts to the app's state after a short delay. If it changes several times, only the last change counts.
   func settle() {
     guard background.settling == .due else { return }
     background.settling = .waiting
@@ -64,7 +70,7 @@ extension PictureInPictureController {
   private func settleNow() {
     let isInBackground = background.isInBackground
     switch phase {
-    // What is under way comes to its end first, and calls again.
+    // What is in progress ends first, and calls this again.
     case .starting, .stopping: return
     case .settingUp, .unavailable, .idle, .uninitialized:
       background.settling = .settled
@@ -85,7 +91,7 @@ extension PictureInPictureController {
     }
   }
 
-  /// Tells the engine which streams somebody can see.
+  /// Tells the engine which streams can be seen.
   func updateVisibility() {
     guard let engine, let router = handover.router else { return }
     var visible = Set(router.table.entries.values.map(\.streamID))

@@ -1,36 +1,41 @@
-/// What becomes of a picture-in-picture window whose stream has come to its end.
+/// What happens to a picture-in-picture window when its stream ends.
 public enum PictureInPictureEndAction: String, CaseIterable, Sendable {
-  /// The stream that the selector chooses next takes the window. Where no stream is left, picture-in-picture stops, with
+  /// The window shows the stream that the selector chooses next. When no stream is left, picture-in-picture stops with
   /// ``PictureInPictureStopReason/sourceEnded``.
   case nextStream = "next"
-  /// The window stays, and says that there is no picture, until another stream is chosen or the stream comes back.
+  /// The window stays and shows a placeholder, until another stream is chosen or the stream returns.
   case placeholder
-  /// Picture-in-picture stops, with ``PictureInPictureStopReason/sourceEnded``.
+  /// Picture-in-picture stops with ``PictureInPictureStopReason/sourceEnded``.
   case stop
 }
 
 extension PictureInPictureController {
+  /// How a controller behaves.
   public struct Configuration: Sendable {
-    /// The window's shape, whatever the stream's is; nil takes the stream's, and follows it.
+    /// A size whose shape the window has, whatever the stream's shape is. With nil the window has, and follows, the
+    /// stream's shape.
     public var preferredContentSize: PictureSize?
-    /// How a stream's pictures are fitted to the window; a display layer has its own.
+    /// How a stream's frames are fitted to the window. A source that is a display layer has its own setting.
     public var videoGravity = VideoGravity.resizeAspect
-    /// What is done about a window that cannot be made or that dies, while the stream is shown in the app; nil leaves it
-    /// at that. A desktop that has no such windows is not asked again.
+    /// How often a window that cannot be created, or that dies, is tried again while the stream is shown in the app;
+    /// nil for never. Where the desktop does not support such windows, there are no further attempts.
     public var retryPolicy: RetryPolicy? = RetryPolicy()
-    /// What becomes of the window when the stream in it ends, fails or is removed from the ``streamSelector``.
+    /// What happens to the window when its stream ends, fails, or is removed from
+    /// ``PictureInPictureController/streamSelector``.
     public var endAction = PictureInPictureEndAction.nextStream
-    /// How far the skip buttons go.
+    /// How far the skip buttons seek.
     public var skipInterval = Duration.seconds(15)
-    /// For how long a change between background and foreground has to hold before anything follows from it.
+    /// How long the app has to stay in the background or the foreground before the controller reacts.
     public var backgroundDelay = Duration.milliseconds(50)
-    /// How long the first picture is waited for; without it `didStart` is reported all the same.
+    /// How long to wait for the first picture. After that, `didStart` is reported without one.
     public var firstPictureTimeout = Duration.seconds(2)
-    /// Whether the engine decodes nothing else while the window is open, also while the app is in the foreground.
+    /// Whether the engine decodes only the window's streams while the window is open, even while the app is in the
+    /// foreground.
     public var decodesOnlyPictureInPictureStream = false
     /// How long the app may take to restore its user interface.
     public var restoreTimeout = Duration.seconds(5)
 
+    /// Makes the default configuration.
     public init() {}
   }
 }

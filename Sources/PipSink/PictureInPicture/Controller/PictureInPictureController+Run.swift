@@ -1,14 +1,14 @@
-/// The life of a run: how it starts, ends and is tried again.
+/// Starting, stopping and trying again.
 extension PictureInPictureController {
-  /// Opens the window and sends the frames there. What becomes of it is reported by events. Does nothing while it is
-  /// starting or active.
+  /// Opens the window and shows the source there. Events report the outcome. It does nothing while picture-in-picture
+  /// is starting or active.
   ///
-  /// - Throws: ``impossibility``, and then nothing has changed.
+  /// - Throws: ``impossibility``. Nothing has changed then.
   public func start() throws(PipSinkError) { try begin(isAutomatic: false) }
 
-  /// ``start()`` now, or as soon as the source has a picture.
+  /// Starts picture-in-picture now, or as soon as the source has a picture.
   ///
-  /// - Throws: ``impossibility``, if it is another than that there is no picture yet.
+  /// - Throws: ``impossibility``, unless the only obstacle is that the source has no picture yet.
   public func startWhenReady() throws(PipSinkError) {
     if case .idle = phase, case .pictureInPicture(.sourceNotReady) = impossibility {
       become(.idle(.picture))
@@ -17,9 +17,10 @@ extension PictureInPictureController {
     }
   }
 
-  /// Brings the frames back to the app and takes the window away.
+  /// Brings the frames back to the app and closes the window.
   ///
-  /// - Returns: false where there was nothing to stop: no window, and no start that waited for a picture or a pause.
+  /// - Returns: false where there was nothing to stop: no window, and no start that waited for a picture or for another
+  ///   attempt.
   @discardableResult
   public func stop() -> Bool {
     let stopsSomething = phase.isOpen || isWaiting
@@ -29,13 +30,15 @@ extension PictureInPictureController {
     return stopsSomething
   }
 
-  /// - Throws: as ``start()``.
+  /// Stops picture-in-picture where it is starting or active, and starts it otherwise.
+  ///
+  /// - Throws: ``impossibility``. Nothing has changed then.
   public func toggle() throws(PipSinkError) {
     if phase.run == nil { try start() } else { stop() }
   }
 
-  /// Gives picture-in-picture up: it ends, does not start by itself any more, and is refused until ``initialize()``. A
-  /// window that waits for the app to restore itself goes at once. ZEGO calls it `uninit`.
+  /// Ends picture-in-picture and refuses it until ``initialize()`` is called. It does not start by itself any more, and
+  /// a window that waits for the app to restore itself closes at once. ZEGO calls this `uninit`.
   public func uninitialize() {
     startsAutomatically = false
     end(.uninitialized)
@@ -45,10 +48,10 @@ extension PictureInPictureController {
     become(.uninitialized)
   }
 
-  /// Sets picture-in-picture up again, after ``uninitialize()`` or where it could not be had. A controller begins with it
-  /// by itself; where it has been set up, nothing happens.
+  /// Sets up picture-in-picture again, after ``uninitialize()`` or after a failed set-up. A new controller does this by
+  /// itself, and where picture-in-picture has been set up, nothing happens.
   ///
-  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where picture-in-picture cannot be had here.
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where picture-in-picture is not possible here.
   public func initialize() throws(PipSinkError) {
     if phase == .unavailable || phase == .uninitialized {
       setUp()
@@ -58,22 +61,27 @@ extension PictureInPictureController {
     if let unsupportedReason { throw .pictureInPicture(.unsupported(reason: unsupportedReason)) }
   }
 
+  /// Sets up picture-in-picture and tells the outcome.
   func setUp() {
     become(.settingUp)
-    // Whoever was told may have given it up at once.
+    // An observer may have called `uninitialize()` at once.
     guard phase == .settingUp else { return }
     become(unsupportedReason == nil ? .idle(.nothing) : .unavailable)
   }
 
-  /// Whether it is to start with the first picture, or after a pause.
+  /// Whether a start waits for a picture or for another attempt.
   private var isWaiting: Bool {
     if case .idle(let plan) = phase { plan != .nothing } else { false }
   }
 
-  /// - Parameter attempt: how many tries in a row have failed before.
+  /// Starts a run.
+  ///
+  /// - Parameters:
+  ///   - isAutomatic: whether the app's going to the background starts it.
+  ///   - attempt: how many attempts in a row have failed before.
   func begin(isAutomatic: Bool, attempt: Int = 0) throws(PipSinkError) {
     guard !phase.isOpen else {
-      // What the user asked for does not end by itself.
+      // What the user has asked for does not end by itself.
       if !isAutomatic { updateRun { $0.isAutomatic = false } }
       return
     }
@@ -85,7 +93,7 @@ extension PictureInPictureController {
       .starting(.init(number: number, streamID: streamID, attempt: attempt, isAutomatic: isAutomatic)),
       telling: .willStart)
     do throws(PipSinkError) {
-      // Whoever was told, of the start or of the window, may have stopped it.
+      // An observer of the start or of the window may have stopped it.
       guard phase.run?.number == number else { return }
       showOrHideSecondStream()
       try window.open(presentation)
@@ -95,7 +103,7 @@ extension PictureInPictureController {
         Task { @MainActor in self?.didPresent(run: number, latency: latency) }
       }
     } catch {
-      // The background does not try again at once, as it does after other ends.
+      // The background does not start it again at once, as it does after other ends.
       if let run = phase.run, run.number == number { finish(run, .failed(error), telling: .failedToStart(error)) }
       return
     }
@@ -103,15 +111,17 @@ extension PictureInPictureController {
     updateRun { $0.hasWindow = true }
   }
 
+  /// Notes that the first picture has been shown, or has not come in time.
   private func didPresent(run number: Int, latency: Duration?) {
     guard case .starting(var run) = phase, run.number == number else { return }
     run.attempt = 0
-    // What starts by itself does so because the app is in the background.
+    // An automatic start means that the app is in the background.
     run.isMinimized = background.isInBackground || run.isAutomatic
     become(.active(run), telling: .didStart(latency: latency))
     settle()
   }
 
+  /// Ends the current run.
   func end(_ reason: PictureInPictureStopReason) {
     switch phase {
     case .settingUp, .unavailable, .idle, .stopping, .uninitialized: break
@@ -125,6 +135,7 @@ extension PictureInPictureController {
     }
   }
 
+  /// Asks the app to show its window again, and waits for the answer.
   private func restoreUserInterface(_ run: PictureInPicturePhase.Run) {
     guard phase.run?.number == run.number else { return }
     emit(.restoreUserInterface)
@@ -138,20 +149,25 @@ extension PictureInPictureController {
     after(patience) { $0.finishRestoring(run, "the app did not answer within \(patience / .seconds(1)) s") }
   }
 
-  /// - Parameter failure: why the app's user interface is not there; nil where it is.
+  /// Notes the app's answer.
+  ///
+  /// - Parameter failure: why the app's user interface is not shown; nil where it is.
   private func finishRestoring(_ run: PictureInPicturePhase.Run, _ failure: String?) {
     guard case .stopping(let current, _) = phase, current.number == run.number else { return }
     if let failure { emit(.restoreFailed(.pictureInPicture(.notRestored(reason: failure)))) }
     finishStopping(run: run.number)
   }
 
-  /// - Parameter number: the run's that may be finished; nil for any.
+  /// Closes the window of a run that is stopping.
+  ///
+  /// - Parameter number: the number of the run; nil for any run.
   func finishStopping(run number: Int? = nil) {
     guard case .stopping(let run, let reason) = phase, number ?? run.number == run.number else { return }
     finish(run, reason, telling: .didStop(reason))
     settle()
   }
 
+  /// Takes the frames back, closes the window, and tells the end of the run.
   private func finish(
     _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
   ) {
@@ -162,6 +178,7 @@ extension PictureInPictureController {
     leaveEndedStream()
   }
 
+  /// Plans another attempt after a failed run, where the retry policy allows one.
   private func plan(
     after ended: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason
   ) -> PictureInPicturePhase.Plan {
@@ -171,9 +188,9 @@ extension PictureInPictureController {
       return .nothing
     }
     after(pause) { [run] controller in
-      // A start or stop in between has taken its place.
+      // A start or stop in the meantime has replaced the plan.
       guard controller.phase == .idle(.retry(run)) else { return }
-      // What started by the background is not started again when the app has come back.
+      // A run that the background started is not started again when the app has returned.
       guard !run.isAutomatic || controller.background.isInBackground else { return controller.become(.idle(.nothing)) }
       do throws(PipSinkError) {
         try controller.begin(isAutomatic: run.isAutomatic, attempt: run.attempt)
@@ -184,7 +201,7 @@ extension PictureInPictureController {
     return .retry(run)
   }
 
-  /// Does something later, unless the controller has gone by then.
+  /// Calls `body` after a pause, unless the controller has been released by then.
   func after(_ pause: Duration, _ body: @escaping @MainActor (PictureInPictureController) -> Void) {
     let (clock, moment) = (clock, clock.moment(in: pause))
     Task { [weak self] in

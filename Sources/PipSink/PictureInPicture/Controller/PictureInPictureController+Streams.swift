@@ -1,13 +1,13 @@
-/// Which stream is shown.
+/// The stream that is shown.
 extension PictureInPictureController {
-  /// The stream that is shown, or will be.
+  /// The stream that the window shows or, while it is closed, will show.
   public var currentStreamID: StreamID { streamID }
 
-  /// Shows another stream, in the same window and between two frames while it is open.
+  /// Shows another stream. While the window is open, the streams change between two frames in the same window.
   ///
-  /// - Throws: ``PipSinkError/PictureInPicture/sourceNotReady(_:)`` while the window is open and the stream has no picture yet,
-  ///   ``PipSinkError/Stream/unknown(_:known:)``, ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a source that
-  ///   is a display layer. Then nothing has changed.
+  /// - Throws: ``PipSinkError/PictureInPicture/sourceNotReady(_:)`` while the window is open and the stream has no
+  ///   picture yet; ``PipSinkError/Stream/unknown(_:known:)``; ``PipSinkError/PictureInPicture/notPossible(reason:)``
+  ///   when the source is a display layer. Nothing has changed then.
   public func setSource(streamID new: StreamID) throws(PipSinkError) {
     guard let router = handover.router else {
       throw .pictureInPicture(.notPossible(reason: "its source is a display layer, not a stream"))
@@ -32,22 +32,23 @@ extension PictureInPictureController {
     if keepsPlaceOfEndedStream || !content.isOfPlayingStream { removePlaceholder() }
     keepsPlaceOfEndedStream = false
     streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
-    // One that has ended has left the selection.
+    // A stream that has ended is not among the selector's streams.
     if changesPlaces, old != "", isKnownOrUnmanaged(old) { takeSecondStream(old) }
     updatePresentation()
     streamSelector.select(new)
-    // The first choice changes nothing that anybody was told.
+    // The first choice is not a change that anybody was told about.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
-    // In the background it may have waited for a stream with a picture.
+    // In the background, the start may have waited for a stream with a picture.
     settle()
   }
 
-  /// Whether a stream is among those that may be chosen; where the app tells of none, every one may.
+  /// Whether a stream may be chosen: the selector knows it, or the app uses no selector.
   private func isKnownOrUnmanaged(_ id: StreamID) -> Bool {
     streamSelector.streams.isEmpty || streamSelector.streams.contains { $0.id == id }
   }
 
+  /// Reacts to a change of the selector's streams or choice.
   func followSelector(since old: PictureInPictureStreamSelector) {
     if let id = secondStreamID, old.streams.contains(where: { $0.id == id }),
       !streamSelector.streams.contains(where: { $0.id == id })
@@ -58,7 +59,7 @@ extension PictureInPictureController {
     let isKnown = streamSelector.streams.contains { $0.id == streamID }
     if isKnown, keepsPlaceOfEndedStream {
       keepsPlaceOfEndedStream = false
-      // It comes back to the place that was kept for it. The choice brings us here again.
+      // The stream returns to the place that was kept for it. This choice calls the method again.
       if streamSelector.selected != streamID, streamSelector.select(streamID) { return }
     }
     let isLastGone = streamSelector.streams.isEmpty && !old.streams.isEmpty
@@ -84,22 +85,23 @@ extension PictureInPictureController {
     }
   }
 
-  /// What has ended is not what picture-in-picture starts with the next time.
+  /// Chooses another stream after the end of a run, so that the next one does not start with a stream that has ended.
   func leaveEndedStream() {
     guard !streamSelector.streams.contains(where: { $0.id == streamID }) else { return }
     followSelector(since: streamSelector)
   }
 
-  /// Whether picture-in-picture is over, now that its stream is.
+  /// Whether picture-in-picture ends now that its stream has ended.
   private var endsWithItsStream: Bool {
     switch configuration.endAction {
-    // Of those that are left nobody may have a picture; the window says so.
+    // If none of the streams that are left has a picture, the window says so.
     case .nextStream: streamSelector.streams.isEmpty
     case .placeholder: false
     case .stop: true
     }
   }
 
+  /// Whether the window shows a placeholder for its stream that has ended.
   var keepsPlaceOfEndedStream: Bool {
     get { phase.run?.keepsPlaceOfEndedStream ?? false }
     set { updateRun { $0.keepsPlaceOfEndedStream = newValue } }
@@ -116,9 +118,10 @@ extension PictureInPictureController {
     if content != placeholder { content = placeholder }
   }
 
+  /// Reacts to the first frame of a stream.
   func streamDidBecomeReady(_ id: StreamID) {
     if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
-    // It may be gone to from now on.
+    // The window's controls may lead to the stream from now on.
     updatePresentation()
     if id == secondStreamID { showOrHideSecondStream() }
     guard id == streamID else { return }
@@ -131,7 +134,7 @@ extension PictureInPictureController {
 }
 
 extension PictureInPictureContent {
-  /// Whether there is a stream that plays, or may go on.
+  /// Whether there is a stream that plays or may continue.
   fileprivate var isOfPlayingStream: Bool {
     switch self {
     case .ended, .inactive: false

@@ -1,5 +1,6 @@
-/// What the window shows and tells, and what its controls do.
+/// What the window shows and reports, and what its controls do.
 extension PictureInPictureController {
+  /// Reacts to an event of the window.
   func handle(_ event: PictureInPictureWindowEvent) {
     switch event {
     case .action(let action): perform(action)
@@ -16,22 +17,26 @@ extension PictureInPictureController {
     if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
   }
 
+  /// Reacts to a new shape of the frames.
   func streamDidChange(aspectRatio: Double) {
     streamAspectRatio = aspectRatio
     updatePresentation()
   }
 
-  /// The window's shape: width divided by height. Two pictures beside each other have halves of the first one's shape.
+  /// The window's shape: width divided by height; nil while it is not known. Beside a second stream, each half has the
+  /// shape of the first stream.
   public var aspectRatio: Double? {
     if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
     return streamAspectRatio.map { showsSecondStream ? $0 * 2 : $0 }
   }
 
+  /// Has the window show what is known now.
   func updatePresentation() {
     guard phase.run != nil else { return }
     window.update(presentation)
   }
 
+  /// What the window has to show now.
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
       streamID: pictureInPictureStreamID ?? streamID, secondStreamID: showsSecondStream ? secondStreamID : nil,
@@ -41,13 +46,16 @@ extension PictureInPictureController {
 
   // MARK: - Controls
 
-  /// The stream that the window's arrows and a media player's keys go to: the one after the chosen one, round in a circle,
-  /// or before it. While the window is open, those without a picture yet are passed over. Nil where there is no other.
+  /// The stream that the window's next and previous buttons and a media player's keys lead to: the one after or before
+  /// the chosen one, in a circle. While the window is open, streams without a picture are skipped.
+  ///
+  /// - Returns: nil where there is no other stream.
   public func neighbour(forward: Bool) -> StreamID? {
     if keepsPlaceOfEndedStream { return streamSelector.selected }
     return streamSelector.neighbour(forward: forward) { [phase, handover] id in !phase.isOpen || handover.isReady(id) }
   }
 
+  /// Whether the play button shows that playback is paused.
   var isPlaybackPaused: Bool {
     source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
   }
@@ -67,7 +75,7 @@ extension PictureInPictureController {
     return actions
   }
 
-  /// Does what a control of the window does. One that is not offered now does nothing.
+  /// Does what a control of the window does. A control that is not offered now does nothing.
   public func perform(_ action: PictureInPictureAction) {
     guard phase.run != nil, actions.contains(action) else { return }
     switch action {
@@ -96,7 +104,7 @@ extension PictureInPictureController {
 }
 
 extension SampleBuffer {
-  /// Width divided by height of the picture as it is to be shown.
+  /// Width divided by height of the frame as it is to be shown: with square pixels, and rotated.
   public var displayAspectRatio: Double {
     let display = formatDescription.displaySize
     return orientation.swapsSides ? display.height / display.width : display.width / display.height

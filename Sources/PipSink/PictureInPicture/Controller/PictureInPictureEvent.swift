@@ -1,33 +1,37 @@
 /// What a ``PictureInPictureController`` reports.
 ///
-/// The order is guaranteed: `willStart`, then either `failedToStart` or `didStart`; after `didStart`, and only then,
-/// `willStop`, perhaps `restoreUserInterface` and `restoreFailed`, and `didStop`; only then the next `willStart`. The others come between
-/// `willStart` and the end of the run (the window's first `renderSizeChanged` before its first picture), but `stateChanged`
-/// and `sourceChanged` at any time.
+/// The order is guaranteed. A run begins with `willStart`, followed by either `failedToStart` or `didStart`. Only after
+/// `didStart` come `willStop`, possibly `restoreUserInterface` and `restoreFailed`, and `didStop`, and only then the
+/// next `willStart`. All other events come during a run (the window's first `renderSizeChanged` comes before its first
+/// picture), except for `stateChanged` and `sourceChanged`, which may come at any time.
 public enum PictureInPictureEvent: Equatable, Sendable {
+  /// Picture-in-picture begins to start.
   case willStart
-  /// The window shows a picture. `latency` is the time from the request to that; nil when no picture came in time.
+  /// The window shows a picture. `latency` is the time since the start was requested; it is nil when no picture came in
+  /// time.
   case didStart(latency: Duration?)
-  /// Everything goes on in the app.
+  /// Picture-in-picture did not start. All streams go on in the app.
   case failedToStart(PipSinkError)
+  /// Picture-in-picture begins to stop.
   case willStop(PictureInPictureStopReason)
-  /// The user wants to go back to the app; it is asked to show its window again.
+  /// The user wants to go back to the app, and the app is asked to show its window again.
   case restoreUserInterface
-  /// The app has answered that it cannot show its window, or has not answered in time
+  /// The app cannot show its window, or has not answered in time
   /// (``PipSinkError/PictureInPicture/notRestored(reason:)``). Picture-in-picture stops all the same.
   case restoreFailed(PipSinkError)
+  /// Picture-in-picture has stopped, and the window is closed.
   case didStop(PictureInPictureStopReason)
-  /// In pixels.
+  /// The window has a new size, in pixels.
   case renderSizeChanged(PictureSize)
-  /// Another stream is ``PictureInPictureController/currentStreamID``: it is in the window from now on, or, where there is
-  /// none, the next start shows it.
+  /// ``PictureInPictureController/currentStreamID`` is another stream now. It is in the window or, while the window is
+  /// closed, will be shown by the next start.
   case sourceChanged(from: StreamID, to: StreamID)
-  /// One transition of ZEGO's diagram. Where one thing brings about several, each is told, and
+  /// One transition in ZEGO's diagram. When one change causes several transitions, each is told, while
   /// ``PictureInPictureController/state`` is already the last of them.
   case stateChanged(PictureInPictureState)
-  /// Whether the user can see the window.
+  /// The user cannot see the window any more, or can see it again.
   case suspendedChanged(Bool)
-  /// The user chose a control that is the app's business.
+  /// The user has used a control that the app or its session handles.
   case action(PictureInPictureAction)
 }
 
@@ -39,12 +43,12 @@ public enum PictureInPictureStopReason: Equatable, Sendable {
   case backToApp
   /// The user closed the window.
   case closed
-  /// It had started by itself, and the app came back.
+  /// Picture-in-picture had started automatically, and the app returned to the foreground.
   case foreground
-  /// There is no stream left to show.
+  /// No stream is left to show, or the stream in the window ended and ``PictureInPictureEndAction/stop`` applies.
   case sourceEnded
   /// The window died.
   case failed(PipSinkError)
-  /// Picture-in-picture was given up (``PictureInPictureController/uninitialize()``).
+  /// ``PictureInPictureController/uninitialize()`` was called.
   case uninitialized
 }

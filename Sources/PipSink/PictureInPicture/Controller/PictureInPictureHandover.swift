@@ -2,11 +2,13 @@
 @MainActor
 final class PictureInPictureHandover {
   private let kind: ContentSource.Kind
+  /// The layer in the window.
   let layer: SampleBufferDisplayLayer
-  /// The router's name for the layer.
+  /// The router's ID for the layer; nil for a layer of the app's.
   private let surface: PictureInPictureSurfaceID?
-  /// Of an app's layer: where it goes back to.
+  /// The renderer that a layer of the app's returns to.
   private var home: (any VideoRenderer)?
+  /// Whether the frames go to the window.
   private(set) var isInside = false
 
   init(_ source: ContentSource, _ clock: SchedulingClock) {
@@ -27,18 +29,20 @@ final class PictureInPictureHandover {
     if case .stream(let router, _, _) = kind, let surface { router.removePictureInPictureSurface(surface) }
   }
 
+  /// The router that delivers the frames; nil for a layer of the app's.
   var router: FrameRouter? {
     if case .stream(let router, _, _) = kind { router } else { nil }
   }
 
-  /// Fits pictures to the window. An app's own layer keeps what the app gave it.
+  /// Sets how frames are fitted to the window. A layer of the app's keeps what the app has set.
   func setGravity(_ gravity: VideoGravity) {
     if router != nil { layer.videoGravity = gravity }
   }
 
-  /// The newest frame that there is to begin with.
+  /// The newest frame of a stream.
   func latest(of streamID: StreamID) -> SampleBuffer? { router?.latestSampleBuffer(of: streamID) }
 
+  /// Whether there is a frame to begin with.
   func isReady(_ streamID: StreamID) -> Bool {
     switch kind {
     case .stream: latest(of: streamID) != nil
@@ -46,7 +50,9 @@ final class PictureInPictureHandover {
     }
   }
 
-  /// Shows the source in the window from its next frame on, beginning with its newest.
+  /// Shows the source in the window, beginning with its newest frame.
+  ///
+  /// - Parameter presented: called once, on the presenting thread, with the moment when the first frame has been shown.
   func enter(
     _ renderer: any VideoRenderer, _ streamID: StreamID, presented: @escaping @Sendable (MonotonicTime) -> Void
   ) throws(PipSinkError) {
@@ -70,17 +76,18 @@ final class PictureInPictureHandover {
     isInside = true
   }
 
-  /// Another stream in the same window.
+  /// Shows another stream in the same window.
   func change(to streamID: StreamID) throws(PipSinkError) {
     guard case .stream(let router, _, let keepsShowingInApp) = kind, isInside else { return }
     try router.enterPictureInPicture(streamID, on: surface ?? .primary, keepsShowingInApp: keepsShowingInApp)
   }
 
-  /// Takes back that the stream was sent to the window before that was open.
+  /// Undoes that the stream was routed to the window before the window was open.
   func forgetRouting() {
     if !isInside, let surface { router?.leavePictureInPicture(on: surface) }
   }
 
+  /// Brings the frames back to the app.
   func leave() {
     guard isInside else { return }
     isInside = false

@@ -1,43 +1,46 @@
-/// Where picture-in-picture stands.
+/// The phase of picture-in-picture.
 ///
-/// This is the one truth of a ``PictureInPictureController``: whether it is active, who is in it, whether it can be
-/// started and which of ZEGO's states it is in are all read from here.
+/// It is the single source of truth of a ``PictureInPictureController``: whether it is active, which stream it shows,
+/// whether it can be started and which of ZEGO's states it is in all follow from it.
 enum PictureInPicturePhase: Equatable {
+  /// The controller finds out whether a window can be shown here.
   case settingUp
-  /// The set-up failed, because no window could be shown here.
+  /// The set-up failed, because no window can be shown here.
   case unavailable
+  /// There is no window.
   case idle(Plan)
   /// From `willStart` until the window shows its first picture.
   case starting(Run)
   /// From `didStart` to `willStop`.
   case active(Run)
-  /// From `willStop` to `didStop`. The window may still be there.
+  /// From `willStop` to `didStop`. The window may still be open.
   case stopping(Run, PictureInPictureStopReason)
-  /// Nothing starts before it is set up again.
+  /// Nothing starts before picture-in-picture is set up again.
   case uninitialized
 
   /// What makes an idle controller start by itself, besides the background.
   enum Plan: Equatable {
+    /// Nothing does.
     case nothing
-    /// The first picture of its stream.
+    /// It starts with the first picture of its stream.
     case picture
-    /// The end of the pause after this run, whose window could not be made or died.
+    /// It starts again after a pause, because the window of this run could not be created or died.
     case retry(Run)
   }
 
-  /// One picture-in-picture, from `willStart` to `didStop` or `failedToStart`.
+  /// One run of picture-in-picture, from `willStart` to `didStop` or `failedToStart`.
   struct Run: Equatable {
-    /// No other run of the controller has this number.
+    /// The run's number, unique within the controller.
     let number: Int
-    /// The stream in the window. One that is chosen while it is being closed is the next run's.
+    /// The stream in the window. A stream that is chosen while the window is being closed belongs to the next run.
     var streamID: StreamID
-    /// How many tries in a row have failed before.
+    /// How many attempts in a row have failed before.
     var attempt: Int
-    /// Whether the app's going to the background started it, and its coming back ends it.
+    /// Whether it started because the app went to the background. If so, it ends when the app returns.
     var isAutomatic: Bool
-    /// Whether the window could be opened.
+    /// Whether the window is open.
     var hasWindow = false
-    /// Whether it is known that the app is in the background.
+    /// Whether the controller knows that the app is in the background.
     var isMinimized = false
     /// Whether the user cannot see the window.
     var isSuspended = false
@@ -45,6 +48,7 @@ enum PictureInPicturePhase: Equatable {
     var keepsPlaceOfEndedStream = false
   }
 
+  /// The current run; nil while there is none.
   var run: Run? {
     switch self {
     case .starting(let run), .active(let run), .stopping(let run, _): run
@@ -52,10 +56,10 @@ enum PictureInPicturePhase: Equatable {
     }
   }
 
-  /// Whether a window shows a stream, or is about to.
+  /// Whether the window shows a stream, or is about to.
   var isOpen: Bool { if case .stopping = self { false } else { run != nil } }
 
-  /// The same phase, with what is known of its run now.
+  /// The same phase with other data of its run.
   func with(_ run: Run) -> PictureInPicturePhase {
     switch self {
     case .stopping(_, let reason): .stopping(run, reason)
@@ -64,21 +68,22 @@ enum PictureInPicturePhase: Equatable {
     }
   }
 
-  /// Which of ZEGO's states this is.
+  /// The corresponding state in ZEGO's diagram.
   ///
   /// - Parameters:
-  ///   - last: the state that was told last. The diagram leads from PIPActive to PIPEnabled, and from there only to
-  ///     another start, but from AppMinimized to Initialized; so an idle controller is where the last run left it.
-  ///   - startsAutomatically: whether going to the background starts it.
+  ///   - last: the state that was told last. An idle controller stays where the last run left it: the diagram leads
+  ///     from PIPActive to PIPEnabled, and from there only to another start, but from AppMinimized to Initialized.
+  ///   - startsAutomatically: whether the app's going to the background starts picture-in-picture.
   func state(after last: PictureInPictureState, startsAutomatically: Bool) -> PictureInPictureState {
     switch self {
     case .settingUp: .initializing
     case .unavailable: .error
     case .active(let run): run.isMinimized ? .appMinimized : .active
     case .uninitialized: .uninitialized
-    // The app has come back before the window goes. What had started by itself may do so again: that is told instead.
+    // The app is in the foreground before the window closes. After an automatic start, picture-in-picture may start
+    // automatically again, and that state is told instead.
     case .stopping(let run, .backToApp) where !run.isAutomatic: .enabled
-    // The user's own start has been prepared, also if it is cancelled then.
+    // A start by the user has been prepared, even if it is cancelled then.
     case .starting(let run) where run.hasWindow && !run.isAutomatic: .enabled
     case .idle, .starting, .stopping:
       switch last {

@@ -1,43 +1,68 @@
-/// The states of picture-in-picture, as ZEGO's flow draws them.
+/// The states of picture-in-picture in ZEGO's diagram.
 public enum PictureInPictureState: String, CaseIterable, Sendable {
+  /// Picture-in-picture has not been set up, or ``PictureInPictureController/uninitialize()`` was called.
   case uninitialized = "Uninitialized"
+  /// It is being set up.
   case initializing = "Initializing"
+  /// It has been set up and is not in use.
   case initialized = "Initialized"
-  /// Ready to start at any time.
+  /// It can start at any time.
   case enabled = "PIPEnabled"
-  /// Starts by itself when the app goes to the background.
+  /// It starts by itself when the app goes to the background.
   case background = "BackgroundPIP"
+  /// A window shows a stream.
   case active = "PIPActive"
-  /// Active while the app is in the background.
+  /// A window shows a stream while the app is in the background.
   case appMinimized = "AppMinimized"
+  /// The set-up failed, because no window can be shown here.
   case error = "Error"
 
+  /// Whether a window shows a stream.
   var isActive: Bool { self == .active || self == .appMinimized }
 }
 
-/// What moves picture-in-picture from one state to another.
+/// What moves picture-in-picture from one state to another in ZEGO's diagram. The raw values are the diagram's labels.
 public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
+  /// The set-up begins.
   case initialize = "init()"
+  /// The set-up has succeeded.
   case initSuccess = "Init Success"
+  /// The set-up has failed.
   case initFailed = "Init Failed"
+  /// Picture-in-picture is prepared for a start.
   case enable = "enable()"
+  /// The automatic start is switched on.
   case enableWhenBackground = "enableWhenBackground()"
+  /// The window opens, as the user or the app has asked.
   case userTriggers = "User Triggers PIP"
+  /// The window closes, and the app is in the foreground.
   case userExits = "User Exits PIP"
+  /// The app goes to the background while the window is open.
   case systemMinimizes = "System Minimizes"
+  /// The app goes to the background, and the window opens by itself.
   case appGoesBackground = "App Goes Background"
+  /// The automatic start is switched off.
   case cancelBackground = "cancelBackground()"
+  /// The app returns to the foreground while the window is open.
   case userClicks = "User Clicks PIP"
+  /// The window closes while the app is in the background.
   case userCloses = "User Closes PIP"
+  /// The set-up is tried again.
   case retry = "Retry"
+  /// Picture-in-picture is ended until it is set up again.
   case uninit = "uninit()"
 }
 
-/// The states and the transitions between them, and the state it is in. Every other pair of state and trigger is refused.
+/// The state of picture-in-picture, with the transitions of ZEGO's diagram. Every other pair of state and trigger is
+/// refused.
 public struct PictureInPictureStateMachine: Equatable, Sendable {
+  /// One transition of the diagram.
   public struct Transition: Equatable, Sendable {
+    /// The state before it.
     public let from: PictureInPictureState
+    /// What causes it.
     public let trigger: PictureInPictureTrigger
+    /// The state after it.
     public let to: PictureInPictureState
 
     init(_ from: PictureInPictureState, _ trigger: PictureInPictureTrigger, _ to: PictureInPictureState) {
@@ -45,6 +70,7 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     }
   }
 
+  /// All transitions, in the order in which the diagram draws them.
   public static let transitions: [Transition] = [
     .init(.uninitialized, .initialize, .initializing),
     .init(.initializing, .initSuccess, .initialized),
@@ -62,13 +88,15 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     .init(.initialized, .uninit, .uninitialized),
   ]
 
+  /// The current state.
   public private(set) var state = PictureInPictureState.uninitialized
 
+  /// Makes a state machine that is uninitialized.
   public init() {}
 
   /// Performs a transition.
   ///
-  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)``, and then nothing has changed.
+  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)``. Nothing has changed then.
   public mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
     guard let next = Self.transitions.first(where: { $0.from == state && $0.trigger == trigger })?.to else {
       throw .pictureInPicture(.illegalTransition(state: state, trigger: trigger))
@@ -76,16 +104,16 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     state = next
   }
 
-  /// Whether the trigger leads anywhere from this state.
+  /// Whether the current state has a transition for the trigger.
   public func allows(_ trigger: PictureInPictureTrigger) -> Bool {
     Self.transitions.contains { $0.from == state && $0.trigger == trigger }
   }
 
-  /// Performs the first transition of the shortest way to another state; of ways that are as short, the one that is drawn
-  /// first. Between two states in which picture-in-picture is not active, no way leads through one in which it is.
-  /// Picture-in-picture can be given up in any state: where no way that is drawn leads there, `uninit()` does.
+  /// Performs the first transition of the shortest path to another state. If several paths are equally short, the one
+  /// that is drawn first counts. No path between two states without a window leads through a state with one. If no path
+  /// leads to `uninitialized`, `uninit()` leads there directly, because picture-in-picture can be ended in every state.
   ///
-  /// - Returns: the transition; nil where no way leads there, and where it is there already.
+  /// - Returns: the transition; nil when no path leads to `target`, or when it is the current state.
   mutating func advance(towards target: PictureInPictureState) -> Transition? {
     var firsts: [PictureInPictureState: Transition] = [:]
     var border = [state]
@@ -104,7 +132,7 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     return first
   }
 
-  /// The transitions as a Mermaid diagram; the documentation has this text.
+  /// The transitions as a Mermaid diagram, which the documentation contains.
   public static var diagram: String {
     (["stateDiagram-v2", "    [*] --> \(PictureInPictureState.uninitialized.rawValue)"]
       + transitions.map { "    \($0.from.rawValue) --> \($0.to.rawValue): \($0.trigger.rawValue)" })
