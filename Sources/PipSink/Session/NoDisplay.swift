@@ -1,15 +1,24 @@
-/// A display that shows nothing: frames are counted, also those of picture-in-picture.
+/// A display that shows nothing. Frames are only counted, even those of picture-in-picture.
 public final class NoDisplay: SessionDisplay {
+  /// "none".
   public let kind = "none"
+  /// False: streams are not shown.
   public let showsStreams = false
+  /// A window that shows nothing.
   public let pictureInPictureHost: any PictureInPictureHost = Host()
+  /// The session's handler, which is never called.
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
 
+  /// Makes a display.
   public init() {}
 
+  /// Makes another window that shows nothing.
   public func makePictureInPictureHost() -> any PictureInPictureHost { Host() }
+  /// Does nothing.
   public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) {}
+  /// Does nothing.
   public func removeStream(_ streamID: StreamID) {}
+  /// Does nothing.
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {}
 
   private final class Host: PictureInPictureHost {

@@ -1,7 +1,7 @@
-/// The cameras and microphones behind streams.
+/// The cameras and microphones of streams.
 extension PictureInPictureSession {
-  /// What the app knows of the camera behind a stream, from its signalling for instance: its place in the app and
-  /// picture-in-picture show it. It holds, whatever the frames tell, until the app says `unknown`.
+  /// Tells the session what the app knows of a stream's camera, for instance from its signalling. The stream's place in
+  /// the app and picture-in-picture show it. It applies, whatever the frames suggest, until the app sets `unknown`.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setCameraState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
@@ -9,22 +9,21 @@ extension PictureInPictureSession {
     engine.setCameraState(state, of: streamID)
   }
 
-  /// What the app knows of the microphone behind a stream: while it is off, a crossed microphone is drawn in a corner of
-  /// the stream's place in the app and of picture-in-picture. It holds until the app says `unknown`.
+  /// Tells the session what the app knows of a stream's microphone. While it is off, a crossed-out microphone is drawn
+  /// in a corner of the stream's place in the app and of picture-in-picture. It applies until the app sets `unknown`.
   ///
-  /// - Throws: as above.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
     engine.setMicrophoneState(state, of: streamID)
   }
 
-  /// Whether a stream's place in the app says that the microphone behind it is off, and the picture-in-picture window
-  /// that shows it.
+  /// Whether the places that show a stream say that its microphone is off.
   public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
 
-  /// Whether a device of a stream is off that is not over. What the app has said of it holds while no frames come, too;
-  /// without that a device counts as off in every stream that stands still, so only those are believed that play. The
-  /// stream may have ended since the session heard of it.
+  /// Whether a device of a stream that has not ended is off. What the app has said applies even while no frames come.
+  /// Otherwise a device counts as off in every stream that has stopped, so the engine's word only counts for streams
+  /// that play. The stream may have ended since the session heard of it.
   func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
     guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
       !info.state.isOver
@@ -32,6 +31,7 @@ extension PictureInPictureSession {
     return info.saidDevices.contains(device) || told == .playing && info.state == .playing
   }
 
+  /// Shows everywhere whether a stream's camera is off.
   func followCamera(of id: StreamID) {
     let isOff = isOff(.camera, of: id)
     if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {

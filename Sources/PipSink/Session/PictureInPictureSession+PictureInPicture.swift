@@ -1,36 +1,39 @@
 /// Picture-in-picture in the session's window and in those of single streams.
 extension PictureInPictureSession {
-  /// The stream in the picture-in-picture window, from the start's beginning to the stop's end; nil while there is none.
+  /// The stream in the session's picture-in-picture window, from the beginning of its start to the end of its stop; nil
+  /// while there is none.
   public var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
 
-  /// Starts picture-in-picture, now or with its stream's first picture; while it is open, shows another stream in it.
+  /// Starts picture-in-picture now, or with its stream's first picture. While the window is open, it shows another
+  /// stream in it.
   ///
-  /// - Parameter streamID: nil for the one that is chosen.
-  /// - Throws: as ``PictureInPictureController/setSource(streamID:)`` and
-  ///   ``PictureInPictureController/startWhenReady()``; then nothing has changed.
+  /// - Parameter streamID: the stream; nil for the one that is chosen already.
+  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)`` and
+  ///   ``PictureInPictureController/startWhenReady()``. Nothing has changed then.
   public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
     defer { updatePlaceholders() }
     if let streamID { try controller.setSource(streamID: streamID) }
     try controller.startWhenReady()
   }
 
-  /// Chooses the stream for picture-in-picture, whether that is open or not.
+  /// Chooses the stream for picture-in-picture, whether or not the window is open.
   ///
-  /// - Throws: as ``PictureInPictureController/setSource(streamID:)``; then nothing has changed.
+  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)``. Nothing has changed then.
   public func setPictureInPictureSource(_ streamID: StreamID) throws(PipSinkError) {
     defer { updatePlaceholders() }
     try controller.setSource(streamID: streamID)
   }
 
-  /// The stream in the other half of the picture-in-picture window, or that will be when there is something to see.
+  /// The stream in the other half of the picture-in-picture window, which it gets when it has a picture; nil where the
+  /// window shows one stream.
   public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
 
-  /// Shows another stream beside the one in the picture-in-picture window, in a half each; nil gives that one the whole
-  /// window again.
+  /// Shows another stream beside the one in the picture-in-picture window, in one half each. With nil the first stream
+  /// has the whole window again.
   ///
-  /// - Throws: as ``PictureInPictureController/setSecondStream(_:)``; then nothing has changed.
+  /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``. Nothing has changed then.
   public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
-    // The router may have a stream before the session, which could not tell of its end then.
+    // The router may know a stream before the session, which could not notice the stream's end then.
     if let streamID, playStates[streamID] == nil {
       throw .stream(.unknown(streamID, known: playStates.keys.sorted()))
     }
@@ -38,13 +41,13 @@ extension PictureInPictureSession {
     try controller.setSecondStream(streamID)
   }
 
-  /// The stream that the configuration names is there.
+  /// Shows the second stream that the configuration names, now that it exists.
   func takeConfiguredSecondStream(_ id: StreamID) {
     guard id == configuration.secondPictureInPictureStreamID, secondPictureInPictureStreamID != id else { return }
     attempt { () throws(PipSinkError) in try setSecondPictureInPictureStream(id) }
   }
 
-  /// Brings the frames back to the app and closes the window; also forgets a start that waits for a picture.
+  /// Brings the frames back to the app and closes the window. It also cancels a start that waits for a picture.
   ///
   /// - Returns: false where there was nothing to stop.
   @discardableResult
@@ -53,24 +56,24 @@ extension PictureInPictureSession {
     return controller.stop()
   }
 
-  /// Gives picture-in-picture up, in all windows: it ends, is not started by itself any more, and is refused until
-  /// ``initializePictureInPicture()``. Streams go on in the app.
+  /// Ends picture-in-picture in all windows and refuses it until ``initializePictureInPicture()`` is called. It does
+  /// not start by itself any more. Streams go on in the app.
   public func uninitializePictureInPicture() {
     startsAutomatically = false
     for controller in controllers { controller.uninitialize() }
     updatePlaceholders()
   }
 
-  /// Sets picture-in-picture up again, after ``uninitializePictureInPicture()`` or where it could not be had. A session
-  /// begins with it by itself; where it has been set up, nothing happens.
+  /// Sets up picture-in-picture again in all windows, after ``uninitializePictureInPicture()`` or after a failed
+  /// set-up. A new session does this by itself, and where picture-in-picture has been set up, nothing happens.
   ///
-  /// - Throws: as ``PictureInPictureController/initialize()``.
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where picture-in-picture is not possible here.
   public func initializePictureInPicture() throws(PipSinkError) {
     for controller in controllers { try controller.initialize() }
   }
 
-  /// Has every controller start by itself, or not. The session's own window has nothing to start with when all streams
-  /// have windows for themselves.
+  /// Passes the automatic start on to all controllers. The session's window is left out when all streams have windows
+  /// for themselves.
   func updateAutomaticStart() {
     for controller in controllers {
       controller.startsAutomatically =
@@ -79,11 +82,12 @@ extension PictureInPictureSession {
     updateBackgroundWatch()
   }
 
+  /// Whether all streams have windows for themselves.
   private var ownStreamsAreGone: Bool {
     !dedicatedControllers.isEmpty && controller.streamSelector.streams.isEmpty
   }
 
-  /// Tells the session that the app cannot be seen any more, or can be seen again. Displays with windows tell it by
+  /// Tells the session that the app cannot be seen any more, or can be seen again. Displays with windows do that by
   /// themselves.
   public func setBackground(_ isInBackground: Bool) {
     for controller in controllers {
@@ -91,14 +95,14 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Watching costs wake-ups on Wayland, so it is done only where something follows from it.
+  /// Has the display watch the background only where something depends on it, since watching costs wake-ups on Wayland.
   func updateBackgroundWatch() {
     display.watchBackground(startsAutomatically || !engine.isBackgroundDecodingEnabled)
   }
 
   /// Does what a key or a button of the app stands for.
   ///
-  /// - Throws: as ``startPictureInPicture(_:)``.
+  /// - Throws: the errors of ``startPictureInPicture(_:)``.
   public func perform(_ action: SessionAction) throws(PipSinkError) {
     switch action {
     case .togglePictureInPicture:
@@ -117,13 +121,14 @@ extension PictureInPictureSession {
 
   // MARK: - Windows for single streams
 
-  /// The session's controller and those of streams with windows for themselves.
+  /// The controller of the session's window, and those of streams with windows for themselves.
   public var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
 
-  /// Gives a stream a picture-in-picture window for itself, which is started and stopped by the controller that is
-  /// returned. The session's own window does not choose the stream any more.
+  /// Gives a stream a picture-in-picture window for itself. The returned controller starts and stops it. The session's
+  /// window does not choose the stream any more.
   ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, and as ``SessionDisplay/makePictureInPictureHost()``.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or the errors of
+  ///   ``SessionDisplay/makePictureInPictureHost()``.
   @discardableResult
   public func addPictureInPictureWindow(
     for streamID: StreamID
@@ -147,14 +152,16 @@ extension PictureInPictureSession {
   }
 }
 
-/// What the session does about its windows' controls.
+/// How the session handles the controls of its windows.
 extension PictureInPictureSession: PictureInPictureControllerDelegate {
+  /// Shows the app's window with ``restoreUserInterface``, or else through the display.
   public func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
     if let restoreUserInterface { return await restoreUserInterface() }
     display.present()
     return display.canPresent
   }
 
+  /// Carries out a control of a window, unless the app's ``actionHandler`` has done so.
   public func pictureInPictureController(
     _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
   ) {

@@ -1,7 +1,7 @@
 import Logging
 
-/// What a session logs. What somebody has to do something about is a warning or a notice, which apps show by default;
-/// what happens besides is told to those who ask for more.
+/// Logs what happens in a session. What somebody has to react to is a warning or a notice, which apps show by default;
+/// everything else is logged at the level debug.
 struct SessionLog {
   private let session: Logger
   private let pictureInPicture: Logger
@@ -13,6 +13,7 @@ struct SessionLog {
     audio = makeLogger("pipsink.audio")
   }
 
+  /// Logs an event of the session.
   func note(_ event: SessionEvent) {
     switch event {
     case .streamAdded(let id): session.debug("stream \"\(id)\" has been added")
@@ -20,12 +21,13 @@ struct SessionLog {
     case .engine(let event): note(event)
     case .refused(let error): session.warning("\(error)")
     case .playbackChanged: session.debug("pause, sound or volume has changed")
-    case .durationChanged(let id): session.debug("how long stream \"\(id)\" is has changed")
+    case .durationChanged(let id): session.debug("the duration of stream \"\(id)\" has changed")
     case .seeked(let id, let time): session.debug("stream \"\(id)\" goes on from \(time.seconds) s")
     case .pictureInPicture, .display: break
     }
   }
 
+  /// Logs an event of the engine.
   private func note(_ event: EngineEvent) {
     switch event {
     case .streamStateChanged(let id, .failed(let error)): session.warning("stream \"\(id)\" has failed: \(error)")
@@ -40,7 +42,9 @@ struct SessionLog {
     }
   }
 
-  /// - Parameter usage: of all the times that it was active.
+  /// Logs an event of picture-in-picture.
+  ///
+  /// - Parameter usage: what has been used so far while picture-in-picture was active.
   func note(_ event: PictureInPictureEvent, of id: StreamID, _ usage: PictureInPictureUsage) {
     switch event {
     case .willStart: pictureInPicture.debug("picture-in-picture begins with stream \"\(id)\"")
