@@ -52,8 +52,8 @@ extension PipSinkError {
       case .unnamedStream(let element):
         Text(
           1005,
-          "the appsink that GStreamer calls \"\(element)\" has no name; where there are several, the name is the stream ID, so write \"appsink name=STREAM\""
-        )
+          "the appsink that GStreamer calls \"\(element)\" has no name",
+          "if there are several appsinks, the name is the stream ID, so write \"appsink name=STREAM\"")
       case .unlinkedStream(let id):
         Text(1006, "nothing is linked to the appsink of stream \"\(id)\"")
       case .notOneStream(let ids):

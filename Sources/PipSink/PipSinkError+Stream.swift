@@ -33,8 +33,8 @@ extension PipSinkError {
       case .noAudioVolume(let id):
         Text(
           1105, "stream \"\(id)\" has no sound whose volume could be set",
-          "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, give the "
-            + "volume a name that begins with \"\(id)\"")
+          "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, "
+            + "give the volume a name that begins with \"\(id)\"")
       }
     }
   }

@@ -134,7 +134,8 @@ import Testing
     #expect(harness.waiting == 4 && harness.count("passed") == 4)
     let warning = try #require(harness.message(GST_MESSAGE_WARNING))
     #expect(
-      warning.contains("the elements that follow do not accept the output of \"rotate:90,mirror:vertical\""), "\(warning)")
+      warning.contains("the elements that follow do not accept the output of \"rotate:90,mirror:vertical\""),
+      "\(warning)")
     #expect(warning.contains("videoscale"))
     #expect(harness.message(GST_MESSAGE_WARNING) == nil)
     harness.set(process: "mirror:vertical")
