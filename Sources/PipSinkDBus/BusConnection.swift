@@ -172,7 +172,7 @@ final class BusConnection: @unchecked Sendable {
       UnsafeMutableRawPointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
     ) -> Void = { _, vanished, error, _ in
       guard vanished != 0 else { return }
-      let reason = error.map { String(cString: $0.pointee.message) } ?? "it has ended"
+      let reason = error.map { String(cString: $0.pointee.message) } ?? "the bus has ended"
       logger.warning("the session bus is gone, so other processes can no longer control the session: \(reason)")
     }
 }

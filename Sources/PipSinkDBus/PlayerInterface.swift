@@ -73,7 +73,7 @@ final class PlayerInterface: BusInterface {
       session.controller.stop()
     case "OpenUri":
       throw .system(
-        .invalidArgument("Uri", reason: "streams have IDs; call StartPlayingStream of org.pipsink.Session1"))
+        .invalidArgument("Uri", reason: "a stream needs an ID; call StartPlayingStream of org.pipsink.Session1"))
     case "Seek": seek(by: number(arguments), in: session)
     case "SetPosition" where arguments.first == trackID(of: session): seek(to: number(arguments), in: session)
     default: break

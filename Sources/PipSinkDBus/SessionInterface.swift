@@ -90,7 +90,7 @@ final class SessionInterface: BusInterface {
       "Version": .string(PipSink.version), "Muted": .bool(session.isMuted),
       "CustomVideoRenderEnabled": .bool(session.engine.isCustomVideoRenderEnabled),
       "PictureInPictureRetries": .count(session.controller.configuration.retryPolicy?.limit ?? 0),
-      // It is 0 while no frame has told it.
+      // It is 0 until a frame has arrived.
       "PictureInPictureAspectRatio": .double(session.controller.aspectRatio ?? 0),
       "Cameras": .streams(of: "s", streams.map { ($0.id, .string($0.camera.rawValue)) }),
       "Microphones": .streams(of: "s", streams.map { ($0.id, .string($0.microphone.rawValue)) }),

@@ -46,7 +46,7 @@ public final class SessionService {
       if !isTaken {
         call.refuse(
           "org.freedesktop.DBus.Error.LimitsExceeded",
-          "\(CallQueue<BusCall>.limit) calls wait already; wait for their answers")
+          "\(CallQueue<BusCall>.limit) calls are waiting already; wait for their answers")
       }
     }
     self.queue = queue

@@ -65,7 +65,7 @@ public final class BackgroundMonitor {
     }
   }
 
-  /// Determines the state again, and tells a change.
+  /// Determines the state again, and reports a change.
   private func update() {
     signs.isMapped = gtk_widget_get_mapped(window) != 0
     if !signs.isMapped { endWatch() }

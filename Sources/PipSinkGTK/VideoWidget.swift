@@ -160,7 +160,7 @@ final class GTKWidgetWindow: NativeWindow {
 
   private static func makeTiles(_ widget: GtkWidgetPointer) throws(PipSinkError) -> any WindowTileMaker {
     guard let own = gtk_widget_get_window(widget), let display = gdk_display_get_default() else {
-      throw .system(.displayUnavailable(reason: "the widget is in no window"))
+      throw .system(.displayUnavailable(reason: "the widget is not in a window"))
     }
     if GTKDisplay.kind == .wayland {
       guard let surface = gdk_window_get_toplevel(own).flatMap({ gdk_wayland_window_get_wl_surface($0) }) else {

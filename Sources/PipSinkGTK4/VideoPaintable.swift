@@ -32,7 +32,7 @@ public final class VideoPaintable: VideoRenderer, @unchecked Sendable {
     let gtk = try GTK4Library.inProcess()
     picture = PaintablePicture(gtk)
     guard let object = PaintableType.makeInstance(of: picture, gtk) else {
-      throw .system(.toolkitUnavailable(GTK4Library.name, reason: "GObject makes no paintable"))
+      throw .system(.toolkitUnavailable(GTK4Library.name, reason: "GObject could not create the paintable"))
     }
     self.object = object
     picture.object.set(object)
@@ -52,7 +52,7 @@ public final class VideoPaintable: VideoRenderer, @unchecked Sendable {
     set { picture.placeholder = newValue }
   }
 
-  /// How many frames have been converted so far. None is while nobody can see the paintable.
+  /// How many frames have been converted so far. No frame is converted while nobody can see the paintable.
   public var convertedFrameCount: UInt64 { picture.convertedFrameCount }
 
   // MARK: - The renderer

@@ -18,6 +18,7 @@ public final class AudioSession: Sendable {
     var outputs: [ObjectIdentifier: any AudioOutput] = [:]
   }
 
+  /// What was set for a single stream; nil where nothing was.
   private struct StreamSettings {
     var volume: Double?
     var isMuted: Bool?

@@ -21,6 +21,7 @@ public final class NoDisplay: SessionDisplay {
   /// Does nothing.
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {}
 
+  /// A window that shows nothing.
   private final class Host: PictureInPictureHost {
     let renderer: any VideoRenderer = Renderer()
     let unsupportedReason: String? = nil
@@ -31,6 +32,7 @@ public final class NoDisplay: SessionDisplay {
     func close() {}
   }
 
+  /// A renderer that drops its frames.
   private final class Renderer: VideoRenderer {
     func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) {}
     func removeImage() {}

@@ -22,8 +22,8 @@ extension PictureInPictureSession {
   public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
 
   /// Whether a device of a stream that has not ended is off. What the app has said applies even while no frames come.
-  /// Otherwise a device counts as off in every stream that has stopped, so the engine's word only counts for streams
-  /// that play. The stream may have ended since the session heard of it.
+  /// Otherwise a device counts as off in every stream that has stopped, so what the engine infers only counts for
+  /// streams that play. The stream may have ended since the session heard of it.
   func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
     guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
       !info.state.isOver

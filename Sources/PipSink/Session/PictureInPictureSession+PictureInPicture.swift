@@ -87,7 +87,7 @@ extension PictureInPictureSession {
     !dedicatedControllers.isEmpty && controller.streamSelector.streams.isEmpty
   }
 
-  /// Tells the session that the app cannot be seen any more, or can be seen again. Displays with windows do that by
+  /// Informs the session that the app cannot be seen any more, or can be seen again. Displays with windows do that by
   /// themselves.
   public func setBackground(_ isInBackground: Bool) {
     for controller in controllers {

@@ -58,7 +58,7 @@ extension PictureInPictureSession {
     attemptLater { session throws(PipSinkError) in try await session.seek(streamID, to: position, isAccurate: true) }
   }
 
-  /// Does something when the seek before has ended, and tells a failure as an event.
+  /// Does something when the seek before has ended, and reports a failure as an event.
   private func attemptLater(
     _ body: @escaping @MainActor (PictureInPictureSession) async throws(PipSinkError) -> Void
   ) {

@@ -246,13 +246,13 @@ public final class PictureInPictureSession {
     broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
   }
 
-  /// Logs an event and tells it to observers.
+  /// Logs an event and reports it to observers.
   func emit(_ event: SessionEvent) {
     log.note(event)
     broadcast.send(event)
   }
 
-  /// Does something for somebody who does not wait for an answer, and tells a failure as an event.
+  /// Does something for a caller that does not wait for an answer, and reports a failure as an event.
   package func attempt(_ body: () throws(PipSinkError) -> Void) {
     do throws(PipSinkError) {
       try body()

@@ -53,7 +53,7 @@ public protocol SessionDisplay: AnyObject {
   /// does nothing.
   func present()
 
-  /// Begins or ends telling ``SessionDisplayEvent/background(_:)``. By default it does nothing.
+  /// Begins or ends reporting ``SessionDisplayEvent/background(_:)``. By default it does nothing.
   func watchBackground(_ isWatched: Bool)
 
   /// Does something that only some displays can do. By default it does nothing.
@@ -69,7 +69,7 @@ public protocol SessionDisplay: AnyObject {
   func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)]
 }
 
-/// What a display tells its session.
+/// What a display reports to its session.
 public enum SessionDisplayEvent: Equatable, Sendable {
   /// Nobody can see the app any more, or somebody can see it again.
   case background(Bool)

@@ -1,4 +1,4 @@
-/// What a ``PictureInPictureSession`` tells, in the order in which it happens.
+/// What a ``PictureInPictureSession`` reports, in the order in which it happens.
 public enum SessionEvent: Sendable {
   /// A stream has been added.
   case streamAdded(StreamID)

@@ -35,7 +35,7 @@ struct SessionLog {
       session.notice("stream \"\(id)\": \(error); try \(attempt) in \(pause)")
     case .audioFailed(let error): audio.warning("there is no sound: \(error)")
     case .audioInterruptionBegan(let interruption): audio.notice("another app's sound interrupts: \(interruption)")
-    case .audioInterruptionEnded: audio.notice("the interruption is over")
+    case .audioInterruptionEnded: audio.notice("the interruption has ended")
     case .customVideoRenderChanged(let isEnabled):
       session.debug("custom rendering is \(isEnabled ? "enabled" : "disabled")")
     default: break
@@ -53,16 +53,16 @@ struct SessionLog {
         "picture-in-picture shows stream \"\(id)\"\(latency.map { ", after \($0 / .milliseconds(1)) ms" } ?? "")")
     case .failedToStart(.pictureInPicture(.cancelled)):
       pictureInPicture.debug("picture-in-picture was stopped before it began")
-    case .failedToStart(let error): pictureInPicture.warning("picture-in-picture does not start: \(error)")
+    case .failedToStart(let error): pictureInPicture.warning("picture-in-picture could not start: \(error)")
     case .didStop(.failed(let error)): pictureInPicture.warning("picture-in-picture has failed: \(error)")
     case .didStop(let reason):
       pictureInPicture.debug(
         """
-        picture-in-picture has stopped (\(reason)); so far it was there for \(usage.duration / .seconds(1)) s, with \
+        picture-in-picture has stopped (\(reason)); so far it was active for \(usage.duration / .seconds(1)) s, with \
         \(Int(usage.processorShare * 100)) % of a processor and \(usage.residentBytes / 1_000_000) MB
         """)
     case .sourceChanged(let old, let new):
-      pictureInPicture.debug("picture-in-picture goes from stream \"\(old)\" to \"\(new)\"")
+      pictureInPicture.debug("picture-in-picture changes from stream \"\(old)\" to \"\(new)\"")
     case .stateChanged(let state): pictureInPicture.debug("picture-in-picture is \(state.rawValue)")
     case .restoreFailed(let error): pictureInPicture.warning("\(error)")
     case .willStop, .restoreUserInterface, .renderSizeChanged, .suspendedChanged, .action: break

@@ -147,10 +147,10 @@ package enum OutputFile {
 
   /// Writes all of `bytes` to a descriptor.
   ///
-  /// - Parameter patience: milliseconds to wait for a non-blocking descriptor that takes nothing; -1 waits for ever.
+  /// - Parameter patience: milliseconds to wait for a non-blocking descriptor that accepts no data; -1 waits for ever.
   package static func write(_ bytes: [UInt8], to descriptor: Int32, patience: Int32 = -1) throws(OutputFileError) {
     guard let code = errorOfWriting(bytes, to: descriptor, patience: patience) else { return }
-    throw code == EAGAIN ? OutputFileError("its reader takes nothing") : OutputFileError(code: code)
+    throw code == EAGAIN ? OutputFileError("its reader accepts no data") : OutputFileError(code: code)
   }
 
   /// Writes `bytes` to a descriptor, or as many of them as possible.

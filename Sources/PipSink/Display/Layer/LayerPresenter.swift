@@ -6,7 +6,7 @@ struct LayerPresenter {
   let mailbox: Locked<DisplayMailbox>
   let clock: SchedulingClock
 
-  /// The frame size that a renderer was told last. Only the presenting thread uses it.
+  /// The last frame size that a renderer was informed of. Only the presenting thread uses it.
   private struct ToldSize {
     weak var renderer: (any VideoRenderer)?
     var size: PictureSize?
@@ -111,7 +111,7 @@ struct LayerPresenter {
       defer { mailbox.failures.error = error }
       return mailbox.failures.error != error
     }
-    if isNew { Logger(visible: "pipsink.display").error("surface \"\(name)\" cannot show a frame: \(error)") }
+    if isNew { Logger(visible: "pipsink.display").error("layer \"\(name)\" cannot show a frame: \(error)") }
     do throws(RenderingError) {
       try repair(job.renderer, after: error)
       try job.renderer.render(sampleBuffer, gravity: job.gravity)

@@ -1,4 +1,4 @@
-/// Whether the app is in the background, and whether the consequences have been drawn.
+/// Whether the app is in the background, and whether the controller has reacted to that.
 struct PictureInPictureBackground {
   /// How far the controller has reacted to the last change.
   enum Settling {
@@ -6,7 +6,7 @@ struct PictureInPictureBackground {
     case settled
     /// There is something to do, when what is in progress has ended.
     case due
-    /// The controller waits whether the change persists.
+    /// The controller waits to see whether the change persists.
     case waiting
   }
 

@@ -61,7 +61,7 @@ extension PictureInPictureController {
     if let unsupportedReason { throw .pictureInPicture(.unsupported(reason: unsupportedReason)) }
   }
 
-  /// Sets up picture-in-picture and tells the outcome.
+  /// Sets up picture-in-picture and reports the outcome.
   func setUp() {
     become(.settingUp)
     // An observer may have called `uninitialize()` at once.
@@ -143,7 +143,7 @@ extension PictureInPictureController {
     Task { [weak self] in
       guard let controller = self else { return }
       let isThere = await delegate.pictureInPictureControllerRestoreUserInterface(controller)
-      controller.finishRestoring(run, isThere ? nil : "the app said that it cannot show it")
+      controller.finishRestoring(run, isThere ? nil : "the app could not show it")
     }
     let patience = configuration.restoreTimeout
     after(patience) { $0.finishRestoring(run, "the app did not answer within \(patience / .seconds(1)) s") }
@@ -167,7 +167,7 @@ extension PictureInPictureController {
     settle()
   }
 
-  /// Takes the frames back, closes the window, and tells the end of the run.
+  /// Takes the frames back, closes the window, and reports the end of the run.
   private func finish(
     _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
   ) {

@@ -36,7 +36,7 @@ extension PictureInPictureController {
     if changesPlaces, old != "", isKnownOrUnmanaged(old) { takeSecondStream(old) }
     updatePresentation()
     streamSelector.select(new)
-    // The first choice is not a change that anybody was told about.
+    // The first choice is not reported as a change.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
     // In the background, the start may have waited for a stream with a picture.

@@ -47,7 +47,7 @@ public final class PictureInPictureController {
   var streamAspectRatio: Double?
   /// The stream in the other half of the window.
   var second: SecondStream?
-  /// The state that `stateChanged` has told last.
+  /// The state that `stateChanged` has reported last.
   private var told = PictureInPictureStateMachine()
   private let broadcast = Broadcast<PictureInPictureEvent>()
   /// Waits for the first frames of streams.
@@ -194,8 +194,8 @@ public final class PictureInPictureController {
 
   // MARK: - Changes
 
-  /// Changes the phase and tells observers: first the event, then the transitions in ZEGO's diagram. An observer may
-  /// change the phase again.
+  /// Changes the phase and informs observers: first of the event, then of the transitions in ZEGO's diagram. An
+  /// observer may change the phase again.
   func become(_ next: PictureInPicturePhase, telling event: PictureInPictureEvent? = nil) {
     phase = next
     updateVisibility()
@@ -203,14 +203,14 @@ public final class PictureInPictureController {
     tellState()
   }
 
-  /// Changes the data of the current run, if there is one, and tells observers if that makes a difference.
+  /// Changes the data of the current run, if there is one, and informs observers if that makes a difference.
   func updateRun(telling event: PictureInPictureEvent? = nil, _ change: (inout PictureInPicturePhase.Run) -> Void) {
     guard var run = phase.run else { return }
     change(&run)
     if run != phase.run { become(phase.with(run), telling: event) }
   }
 
-  /// Tells all transitions from the state that was told last to the current one.
+  /// Reports all transitions from the state that was reported last to the current one.
   func tellState() {
     while let transition = told.advance(towards: state) {
       Logger(visible: "pipsink.pip").debug("\(transition.trigger): \(transition.to)")
@@ -218,7 +218,7 @@ public final class PictureInPictureController {
     }
   }
 
-  /// Tells an event to observers and to the delegate.
+  /// Reports an event to observers and to the delegate.
   func emit(_ event: PictureInPictureEvent) {
     broadcast.send(event)
     delegate?.receive(event, from: self)

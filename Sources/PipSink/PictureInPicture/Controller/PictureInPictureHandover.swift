@@ -52,7 +52,8 @@ final class PictureInPictureHandover {
 
   /// Shows the source in the window, beginning with its newest frame.
   ///
-  /// - Parameter presented: called once, on the presenting thread, with the moment when the first frame has been shown.
+  /// - Parameter presented: called once, on the presenting thread, with the moment at which the first frame has been
+  ///   shown.
   func enter(
     _ renderer: any VideoRenderer, _ streamID: StreamID, presented: @escaping @Sendable (MonotonicTime) -> Void
   ) throws(PipSinkError) {

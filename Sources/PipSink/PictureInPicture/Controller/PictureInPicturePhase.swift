@@ -18,7 +18,7 @@ enum PictureInPicturePhase: Equatable {
   /// Nothing starts before picture-in-picture is set up again.
   case uninitialized
 
-  /// What makes an idle controller start by itself, besides the background.
+  /// What makes an idle controller start by itself, apart from the background.
   enum Plan: Equatable {
     /// Nothing does.
     case nothing
@@ -71,7 +71,7 @@ enum PictureInPicturePhase: Equatable {
   /// The corresponding state in ZEGO's diagram.
   ///
   /// - Parameters:
-  ///   - last: the state that was told last. An idle controller stays where the last run left it: the diagram leads
+  ///   - last: the state that was reported last. An idle controller stays where the last run left it: the diagram leads
   ///     from PIPActive to PIPEnabled, and from there only to another start, but from AppMinimized to Initialized.
   ///   - startsAutomatically: whether the app's going to the background starts picture-in-picture.
   func state(after last: PictureInPictureState, startsAutomatically: Bool) -> PictureInPictureState {
@@ -81,7 +81,7 @@ enum PictureInPicturePhase: Equatable {
     case .active(let run): run.isMinimized ? .appMinimized : .active
     case .uninitialized: .uninitialized
     // The app is in the foreground before the window closes. After an automatic start, picture-in-picture may start
-    // automatically again, and that state is told instead.
+    // automatically again, and that state is reported instead.
     case .stopping(let run, .backToApp) where !run.isAutomatic: .enabled
     // A start by the user has been prepared, even if it is cancelled then.
     case .starting(let run) where run.hasWindow && !run.isAutomatic: .enabled

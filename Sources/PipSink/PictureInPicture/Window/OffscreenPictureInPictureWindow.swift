@@ -10,7 +10,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   public var secondRenderer: (any VideoRenderer)? { split.remote }
   /// Why the window cannot be shown. It is nil unless a program sets it, for instance in a test.
   public var unsupportedReason: String?
-  /// What the window tells its controller.
+  /// What the window calls when something happens to it. The controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// What the window shows; nil while it is closed.
   public private(set) var presentation: PictureInPicturePresentation? {
@@ -42,7 +42,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
     split.showsRemote ? split.image() : split.local.image()
   }
 
-  /// Opens the window, and tells its size when it was closed before.
+  /// Opens the window. If it was closed before, the controller gets its size as an event.
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     guard openFailures.isEmpty else { throw openFailures.removeFirst() }
     let wasOpen = isOpen
@@ -64,7 +64,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   }
 
   /// Closes the window as if it had been destroyed from outside.
-  func die(_ error: PipSinkError = .pictureInPicture(.windowLost(reason: "it was ended from outside"))) {
+  func die(_ error: PipSinkError = .pictureInPicture(.windowLost(reason: "it was closed from outside"))) {
     guard isOpen else { return }
     close()
     eventHandler?(.lost(error))

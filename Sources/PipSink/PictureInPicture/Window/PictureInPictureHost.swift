@@ -36,7 +36,7 @@ public protocol PictureInPictureHost: AnyObject {
 public enum PictureInPictureSupport: Equatable, Sendable, CustomStringConvertible {
   /// Windows can be shown, and nothing is missing.
   case full
-  /// Windows can be shown, but lack something, for instance other windows can cover them. The reason says what.
+  /// Windows can be shown, but something is missing; for instance, other windows can cover them. The reason says what.
   case limited(reason: String)
   /// No window can be shown. The reason says why.
   case unsupported(reason: String)
@@ -67,7 +67,7 @@ extension PictureInPictureHost {
   }
 }
 
-/// Everything that a picture-in-picture window has to show, besides frames.
+/// Everything that a picture-in-picture window has to show, apart from frames.
 public struct PictureInPicturePresentation: Equatable, Sendable {
   /// The stream in the window, for its title.
   public var streamID: StreamID

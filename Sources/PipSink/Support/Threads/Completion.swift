@@ -1,5 +1,6 @@
 /// A value that is set once. Any number of threads and tasks can wait for it, each with a deadline of its own.
 package final class Completion<Value: Sendable>: Sendable {
+  /// A task that waits, and the timer that ends its wait.
   private struct Waiter {
     let continuation: CheckedContinuation<Value?, Never>
     var timer: Task<Void, Never>?
