@@ -6,7 +6,7 @@ import PipSinkWindows
 ///
 /// On X11 the window is in the background while it is minimised, hidden, or on a workspace that is not shown. On
 /// Wayland clients are not told that. There, the window is in the background while the compositor asks for no frame of
-/// it, which is the case while it is minimised or on a hidden workspace. ``BackgroundOptions`` may also count windows
+/// it, which is the case while it is minimised or on a hidden workspace. `BackgroundOptions` may also count windows
 /// that are fully covered by others (X11) and windows without the keyboard focus.
 @MainActor
 public final class BackgroundMonitor {
