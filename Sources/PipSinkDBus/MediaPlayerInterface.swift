@@ -1,6 +1,6 @@
 import PipSink
 
-/// `org.mpris.MediaPlayer2`: the app as desktops know media players.
+/// `org.mpris.MediaPlayer2`: the app as a media player, as desktops know them.
 final class MediaPlayerInterface: BusInterface {
   nonisolated let name = "org.mpris.MediaPlayer2"
   nonisolated let path = "/org/mpris/MediaPlayer2"
@@ -17,7 +17,11 @@ final class MediaPlayerInterface: BusInterface {
   private let identity: String
   private let quit: (@MainActor () -> Void)?
 
-  /// - Parameter quit: ends the app; nil where only its user does.
+  /// Makes the interface.
+  ///
+  /// - Parameters:
+  ///   - identity: the app's name for its user.
+  ///   - quit: ends the app; nil where only its user can do that.
   init(identity: String, quit: (@MainActor () -> Void)?) {
     self.identity = identity
     self.quit = quit

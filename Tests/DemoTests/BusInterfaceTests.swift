@@ -134,7 +134,8 @@ import Testing
       #expect(throws: PipSinkError.stream(.unknown("c", known: known))) {
         try interface.perform(method, ["c", "on"], on: call.session)
       }
-      #expect(throws: PipSinkError.system(.invalidArgument("state", reason: "\"dim\" is none of unknown, on, off"))) {
+      #expect(throws: PipSinkError.system(.invalidArgument("state", reason: "\"dim\" is not one of unknown, on, off")))
+      {
         try interface.perform(method, ["a", "dim"], on: call.session)
       }
     }
