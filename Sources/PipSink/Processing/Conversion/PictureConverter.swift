@@ -1,4 +1,5 @@
 import CLibYUV
+import Glibc
 
 /// Turns pictures into others: format, size, orientation, in the destination's memory, in as few passes as there can
 /// be.
@@ -125,19 +126,19 @@ struct PictureConverter: ~Copyable {
 
   private func turn(_ source: Picture, into target: Picture, _ orientation: VideoOrientation) {
     let height = source.size.height
-    let turn = Turn(orientation)
-    let from = turn.startsUpsideDown ? source.upsideDown : source
-    let into = turn.endsUpsideDown ? target.upsideDown : target
+    let pass = OrientationPass(orientation)
+    let from = pass.startsUpsideDown ? source.upsideDown : source
+    let into = pass.endsUpsideDown ? target.upsideDown : target
     let (bandCount, bandHeight) = bandLayout(of: source.size)
     guard bandCount > 1, height % 2 == 0 else {
-      turn.perform(from: from, into: into)
+      pass.perform(from: from, into: into)
       return
     }
     bands.forEachBand(bandCount) { band in
       let start = band * bandHeight
       let count = min(bandHeight, height - start)
-      turn.perform(
-        from: from.rows(start, count), into: turn.isTransposed ? into.columns(start, count) : into.rows(start, count))
+      pass.perform(
+        from: from.rows(start, count), into: pass.isTransposed ? into.columns(start, count) : into.rows(start, count))
     }
   }
 
@@ -191,5 +192,28 @@ struct PictureConverter: ~Copyable {
       result.next = stripBase + band * stripByteCount
       return result
     }
+  }
+}
+
+/// Memory for a converter's intermediate pixels, kept from frame to frame. It grows to the largest frame seen.
+struct ScratchMemory: ~Copyable {
+  private var base: UnsafeMutableRawPointer?
+  private var capacity = 0
+
+  deinit {
+    free(base)
+  }
+
+  /// `byteCount` bytes, aligned for vector instructions; what was begun before is no longer valid.
+  ///
+  /// - Throws: ``PipSinkError/Frame/outOfMemory(byteCount:)``.
+  mutating func begin(byteCount: Int) throws(PipSinkError) -> UnsafeMutablePointer<UInt8> {
+    if let base, byteCount <= capacity { return base.assumingMemoryBound(to: UInt8.self) }
+    free(base)
+    (base, capacity) = (nil, byteCount)
+    guard posix_memalign(&base, 64, max(64, byteCount)) == 0, let base else {
+      throw .frame(.outOfMemory(byteCount: byteCount))
+    }
+    return base.assumingMemoryBound(to: UInt8.self)
   }
 }
