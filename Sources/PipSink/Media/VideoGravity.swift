@@ -56,8 +56,8 @@ extension VideoGravity {
   /// - Parameters:
   ///   - point: on the surface, in pixels.
   ///   - orientation: how the frame is turned when it is shown.
-  /// - Returns: a pixel of the frame as it lies in memory, without its crop meta; outside of the frame for a point beside
-  ///   the picture.
+  /// - Returns: a pixel of the frame as it lies in memory, without its crop meta; outside of the frame for a point
+  ///   beside the picture.
   package func pixel(
     at point: (x: Double, y: Double), of surface: PictureSize, in format: VideoFormatDescription,
     orientation: VideoOrientation

@@ -51,9 +51,9 @@ public final class FrameRouter: Sendable {
 
   // MARK: - Streams and surfaces
 
-  /// A stream's way in: what an engine, a processor chain or a ``StreamInput`` gives its frames to. A stream that is new
-  /// is added, with its frames counted only, until ``setLayer(_:for:)`` gives it a place in the app. For a stream that is
-  /// there, the frames of another run begin, with numbers of their own.
+  /// A stream's way in: what an engine, a processor chain or a ``StreamInput`` gives its frames to. A stream that is
+  /// new is added, with its frames counted only, until ``setLayer(_:for:)`` gives it a place in the app. For a stream
+  /// that is there, the frames of another run begin, with numbers of their own.
   ///
   /// - Returns: what takes the frames, one at a time and in their order; the same one until the stream is removed.
   @discardableResult
@@ -148,14 +148,14 @@ public final class FrameRouter: Sendable {
     control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
   }
 
-  /// Changes a stream's colours on all surfaces, from the pictures on that are shown. Other consumers of its frames see them
-  /// as they are. It costs nothing while it is neutral; a stream that was not added is left alone.
+  /// Changes a stream's colours on all surfaces, from the pictures on that are shown. Other consumers of its frames see
+  /// them as they are. It costs nothing while it is neutral; a stream that was not added is left alone.
   public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
     control.withLock { $0.route(streamID) }?.setColorBalance(balance)
   }
 
-  /// The size in pixels of the surface that shows a stream's next frame; nil where none does, or it has no size yet. Of a
-  /// stream that is in picture-in-picture and in the app, the larger one.
+  /// The size in pixels of the surface that shows a stream's next frame; nil where none does, or it has no size yet. Of
+  /// a stream that is in picture-in-picture and in the app, the larger one.
   package func surfaceSize(of streamID: StreamID) -> PictureSize? {
     control.withLock { $0.route(streamID) }?.surfaceSize
   }

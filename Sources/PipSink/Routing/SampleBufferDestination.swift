@@ -1,5 +1,5 @@
-/// What the router hands frames to: a display layer. All calls return at once and come with a stream's lock held, so they
-/// must not call the router.
+/// What the router hands frames to: a display layer. All calls return at once and come with a stream's lock held, so
+/// they must not call the router.
 protocol SampleBufferDestination: AnyObject, Sendable {
   /// Takes a stream's next frame.
   ///

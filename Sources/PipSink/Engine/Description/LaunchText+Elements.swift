@@ -13,7 +13,8 @@ extension LaunchText {
     }
   }
 
-  /// All elements, and whatever else is written as they are: references to them, operators, URIs. Holes have to be filled.
+  /// All elements, and whatever else is written as they are: references to them, operators, URIs. Holes have to be
+  /// filled.
   package var elements: [Element] {
     var elements: [Element] = []
     var isOpen = false

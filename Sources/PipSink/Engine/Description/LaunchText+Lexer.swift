@@ -1,7 +1,7 @@
 import Glibc
 
-/// The words of a text, as GStreamer's lexer (`gst/parse/parse.l`) divides it: by regular expressions, of which it takes
-/// the longest match, as regexec(3) does. These match what that lexer takes.
+/// The words of a text, as GStreamer's lexer (`gst/parse/parse.l`) divides it: by regular expressions, of which it
+/// takes the longest match, as regexec(3) does. These match what that lexer takes.
 extension LaunchText {
   private static let spaces = LongestMatch("\(space)*")
   private static let wholeIdentifier = LongestMatch(identifierText)
@@ -9,8 +9,8 @@ extension LaunchText {
   private static let assignment = LongestMatch("\(identifierText)\(space)*=\(space)*\(string)")
   /// `!` or `:`, with caps where they follow and another of the two ends them. Quotes mean nothing there.
   private static let filteredLink = LongestMatch("[!:]\(space)*\(caps)(\(space)*;\(space)*\(caps))*\(space)*[!:]")
-  /// A URI or a path; a reference to an element or a pad; an element's name. One character may come before a path's slash:
-  /// that lexer has the name of a pattern in brackets there, and so takes its letters and braces.
+  /// A URI or a path; a reference to an element or a pad; an element's name. One character may come before a path's
+  /// slash: that lexer has the name of a pattern in brackets there, and so takes its letters and braces.
   private static let name = LongestMatch(
     "[0-9A-Za-z+,.-]+://\(string)?|[.\"{}_defintr]?/\(string)|\\.\(identifierText)"
       + "|\(identifierText)(\\.(\(identifierText))?)?")

@@ -1,11 +1,11 @@
 /// gst-launch's language as GStreamer's own lexer reads it, byte for byte, with holes for values that are filled in.
 ///
-/// Swift's `Character` is of no use here: a quote with a combining mark behind it is another character than a quote, and
-/// "\r\n" is one character, while GStreamer sees bytes.
+/// Swift's `Character` is of no use here: a quote with a combining mark behind it is another character than a quote,
+/// and "\r\n" is one character, while GStreamer sees bytes.
 ///
-/// Where GStreamer's lexer has several ways to read on, it takes the longest; so does this. Two things follow that are not
-/// obvious: in `"a\\" ! b name="c"` the first string goes on to the last quote but one, as `\"` is taken for an escaped
-/// quote; and a word that is not quoted cannot end with a backslash before a blank.
+/// Where GStreamer's lexer has several ways to read on, it takes the longest; so does this. Two things follow that are
+/// not obvious: in `"a\\" ! b name="c"` the first string goes on to the last quote but one, as `\"` is taken for an
+/// escaped quote; and a word that is not quoted cannot end with a backslash before a blank.
 package struct LaunchText: Sendable {
   /// A byte, or ``firstHole`` and above for a hole.
   package typealias Unit = UInt16
@@ -55,11 +55,12 @@ package struct LaunchText: Sendable {
     case division
   }
 
-  /// The text with the holes filled in, so that every value is a part of the one word that its hole is in, whatever bytes
-  /// it has: GStreamer then has the same elements as with any other value, and the property has the value as it is.
+  /// The text with the holes filled in, so that every value is a part of the one word that its hole is in, whatever
+  /// bytes it has: GStreamer then has the same elements as with any other value, and the property has the value as it
+  /// is.
   ///
-  /// Values of properties may be anything without a NUL. Outside of them a value may have letters, digits, `_` and `-` only,
-  /// and in caps between two `!` also `.`, `+`, `:` and `/`.
+  /// Values of properties may be anything without a NUL. Outside of them a value may have letters, digits, `_` and `-`
+  /// only, and in caps between two `!` also `.`, `+`, `:` and `/`.
   package func filled(with values: [[UInt8]]) throws(Misfit) -> [UInt8] {
     var result: [UInt8] = []
     var position = 0
@@ -85,23 +86,24 @@ package struct LaunchText: Sendable {
     }
   }
 
-  /// A value as it stands behind `name=` in the language, whatever bytes but NUL it has: a string property gets it as it
-  /// is.
+  /// A value as it stands behind `name=` in the language, whatever bytes but NUL it has: a string property gets it as
+  /// it is.
   package static func quoted(_ value: String) -> String {
     String(decoding: quoted(Array(value.utf8)), as: UTF8.self)
   }
 
   private static func quoted(_ value: [UInt8]) -> [UInt8] { [quote] + escaped(wrappedIfNeeded(value)) + [quote] }
 
-  /// GStreamer unwraps the value of a string property that is in quotes, and takes NULL for none at all; and a backslash
-  /// cannot be the last in quotes, as it would take the quote for its own. Wrapped, everything can be written as a number.
+  /// GStreamer unwraps the value of a string property that is in quotes, and takes NULL for none at all; and a
+  /// backslash cannot be the last in quotes, as it would take the quote for its own. Wrapped, everything can be written
+  /// as a number.
   private static func wrappedIfNeeded(_ value: [UInt8]) -> [UInt8] {
     let needsWrapping = value == null || value.last == backslash || (value.first == quote && value.last == quote)
     return needsWrapping ? [quote] + numbered(value) + [quote] : value
   }
 
-  /// One argument of a command line, as gst_parse_launchv is to have it so that it stays one word: that escapes spaces, but
-  /// neither tabs and line feeds, nor a backslash at the end, which then takes the space behind it.
+  /// One argument of a command line, as gst_parse_launchv is to have it so that it stays one word: that escapes spaces,
+  /// but neither tabs and line feeds, nor a backslash at the end, which then takes the space behind it.
   static func word(ofArgument argument: String) -> String {
     let isOneWord = argument.utf8.last != backslash && !argument.utf8.contains { (0x09...0x0D).contains($0) }
     guard !isOneWord, let (name, value) = property(inArgument: argument) else { return argument }

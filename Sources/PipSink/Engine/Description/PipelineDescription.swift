@@ -4,8 +4,8 @@
 ///
 ///     let film: PipelineDescription = "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"
 ///
-/// So a value can be a property's, or a number or a name in caps, but it cannot add an element or end a quote, and needs no
-/// quotes around it. A part of the description itself is written as `\(launch: text)`.
+/// So a value can be a property's, or a number or a name in caps, but it cannot add an element or end a quote, and
+/// needs no quotes around it. A part of the description itself is written as `\(launch: text)`.
 public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
   enum Content: Sendable {
     case text(String)
@@ -83,8 +83,8 @@ public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
 
   private static let hasNUL = "there is a NUL character in it"
 
-  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where a value does not fit, or there is a NUL, at which GStreamer
-  ///   would stop reading.
+  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where a value does not fit, or there is a NUL, at which
+  ///   GStreamer would stop reading.
   func check() throws(PipSinkError) {
     let hasNUL =
       switch content {

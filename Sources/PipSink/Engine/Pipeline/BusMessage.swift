@@ -22,8 +22,8 @@ enum BusMessage {
     return parts.detail.map { "\(address.text): \($0)" } ?? address.text
   }
 
-  /// Where a source reads from, in another place than this machine's files, as it may be printed: without names, passwords
-  /// and tokens.
+  /// Where a source reads from, in another place than this machine's files, as it may be printed: without names,
+  /// passwords and tokens.
   struct Address: Equatable {
     let text: String
     let host: String

@@ -1,24 +1,26 @@
-/// What kind of failure an element has reported, as far as GStreamer's error code, the element and its pipeline tell.
+/// The kind of failure that an element has reported.
+///
+/// It is derived from GStreamer's error code, the element's class and what its pipeline reads.
 public enum ElementFailureKind: Sendable, Equatable {
-  /// What it is to open does not exist on this machine: a file, or a URI that makes no sense.
+  /// What the element is to open does not exist: the file is missing, or no source exists for the URI.
   case notFound
-  /// A file is there and cannot be opened: a folder, or somebody else's.
+  /// The file exists, but it cannot be opened: it is a folder, or this user may not read it.
   case notReadable
-  /// A server or a device asks for a name and a password, or for others (HTTP and RTSP 401 and 403).
+  /// A server or a device asks for credentials, or rejects those that it got (HTTP and RTSP status 401 and 403).
   case notAuthorized
-  /// No plugin on this machine can do it: a URI scheme, a codec.
+  /// No installed plugin supports it, for instance a URI scheme or a codec.
   case unsupported
-  /// Two elements have no caps in common, or nothing takes what a source has, such as sound.
+  /// Two elements have no caps in common, or nothing is linked to a pad of a source, such as the one with its sound.
   case notNegotiated
-  /// What a file has in it is broken, or no video. Of pipelines that read files alone.
+  /// The contents of a file are broken, or are no video. It is reported only for pipelines that read nothing but files.
   case badData
-  /// What it needs is not there or not free now: a server, the network, a device. Also what a server does not know (HTTP
-  /// and RTSP 404): the path of a live stream is there once its sender is.
+  /// A server, the network or a device is not available at the moment. This includes what a server does not know (HTTP
+  /// and RTSP status 404), since the path of a live stream exists only while its sender is connected.
   case unavailable
-  /// None of these, or nobody knows.
+  /// The failure is of another kind, or GStreamer does not say which.
   case other
 
-  /// Whether the next try can only fail in the same way.
+  /// Whether another attempt would fail for the same reason, so that a retry is useless.
   public var isPermanent: Bool {
     switch self {
     case .notFound, .notReadable, .notAuthorized, .unsupported, .notNegotiated, .badData: true

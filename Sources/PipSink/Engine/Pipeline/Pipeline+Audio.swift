@@ -2,9 +2,9 @@ import CGStreamer
 
 /// Which stream a pipeline's audio elements belong to.
 ///
-/// Those whose name begins with a stream's ID are that stream's (the longest ID that fits, at the end of a word). Others are
-/// the stream's with which they share a source, where that is one stream alone; in a pipeline of one stream all are
-/// its.
+/// Those whose name begins with a stream's ID are that stream's (the longest ID that fits, at the end of a word).
+/// Others are the stream's with which they share a source, where that is one stream alone; in a pipeline of one stream
+/// all are its.
 extension Pipeline {
   /// - Parameter element: of the pipeline, or in a bin of it.
   /// - Returns: nil for one that several streams share, and for one that none has anything to do with.
@@ -37,8 +37,8 @@ extension Pipeline {
     let takesOverall: Bool
   }
 
-  /// Where volumes are applied. Of several elements on one way, the last that is a stream's own has the stream's volume,
-  /// and the last of all the overall volume.
+  /// Where volumes are applied. Of several elements on one way, the last that is a stream's own has the stream's
+  /// volume, and the last of all the overall volume.
   func volumeControls(_ elements: [AudioElement]) -> [VolumeControl] {
     let all = elements.filter { $0.hasVolume && contains($0.pointer.asObject) }
       .map { (element: $0, owner: owner(of: $0.pointer)) }

@@ -2,7 +2,8 @@ import CGStreamer
 
 /// Which video decoders feed which streams.
 extension Pipeline {
-  /// The sink pads of the video decoders nearest to a stream's appsink, each with a reference that the caller gives back.
+  /// The sink pads of the video decoders nearest to a stream's appsink, each with a reference that the caller gives
+  /// back.
   func decoderPads(of stream: Stream) -> [UnsafeMutablePointer<GstPad>] {
     var decoders: [UnsafeMutablePointer<GstPad>] = []
     var seen: Set<UnsafeMutablePointer<GstPad>> = []
@@ -13,7 +14,8 @@ extension Pipeline {
       guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
       defer { gst_object_unref(source) }
       let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
-      // Into a bin and out of it the way leads through a pair of proxy pads, which are linked inside as an element's are.
+      // Into a bin and out of it the way leads through a pair of proxy pads, which are linked inside as an element's
+      // are.
       if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
         defer { gst_object_unref(element) }
         if element.isVideoDecoder {

@@ -28,8 +28,8 @@ extension Pipeline {
     return affected.lazy.compactMap(misfit).first ?? posted
   }
 
-  /// That what upstream offers a stream has nothing in common with what its sink takes; nil where it has, or where nobody
-  /// is there yet who offers something, as before a decodebin has its pads.
+  /// That what upstream offers a stream has nothing in common with what its sink takes; nil where it has, or where
+  /// nobody is there yet who offers something, as before a decodebin has its pads.
   func misfit(of stream: Stream) -> PipSinkError? {
     guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return nil }
     defer { gst_object_unref(pad) }

@@ -18,10 +18,11 @@ final class Pipeline: @unchecked Sendable {
   let elements: [GstElementPointer]
 
   /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
-  /// - Throws: the parser's errors; ``PipSinkError/Pipeline/noStreams``, ``PipSinkError/Pipeline/unnamedStream(element:)``,
-  ///   ``PipSinkError/Stream/duplicate(_:)``, ``PipSinkError/Pipeline/unlinkedStream(_:)``,
-  ///   ``PipSinkError/Stream/unsupportedCaps(streamID:caps:)``, ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; with a
-  ///   `streamID` also ``PipSinkError/Pipeline/notOneStream(_:)``.
+  /// - Throws: the parser's errors; ``PipSinkError/Pipeline/noStreams``,
+  ///   ``PipSinkError/Pipeline/unnamedStream(element:)``, ``PipSinkError/Stream/duplicate(_:)``,
+  ///   ``PipSinkError/Pipeline/unlinkedStream(_:)``, ``PipSinkError/Stream/unsupportedCaps(streamID:caps:)``,
+  ///   ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; with a `streamID` also
+  ///   ``PipSinkError/Pipeline/notOneStream(_:)``.
   init(_ description: PipelineDescription, as streamID: StreamID? = nil) throws(PipSinkError) {
     try PipSink.initialize()
     try ResourceLimits.check()

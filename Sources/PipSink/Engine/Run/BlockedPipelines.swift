@@ -31,7 +31,7 @@ final class BlockedPipelines: Sendable {
 
 extension PipSink {
   /// How many pipelines of this process were given up (``EngineEvent/abandoned(_:)``) and still block. While there are
-  /// any, their threads are inside of GStreamer and its plugins, so that a program had better end by `_exit`: `exit` runs
-  /// the clean-up of libraries that those threads use.
+  /// any, their threads are inside of GStreamer and its plugins, so that a program had better end by `_exit`: `exit`
+  /// runs the clean-up of libraries that those threads use.
   public static var blockedPipelineCount: Int { BlockedPipelines.totalCount }
 }

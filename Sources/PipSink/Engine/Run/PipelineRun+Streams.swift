@@ -111,8 +111,8 @@ extension PipelineRun {
     }
   }
 
-  /// Counts streams out that ended or failed, each once, and says so. Where all have failed by then, the pipeline may be
-  /// started again.
+  /// Counts streams out that ended or failed, each once, and says so. Where all have failed by then, the pipeline may
+  /// be started again.
   func close(_ outcomes: [(id: StreamID, state: StreamPlayState)]) {
     let (closed, failure) = progress.withLock { progress in
       let closed = outcomes.filter { progress.open.remove($0.id) != nil }

@@ -251,8 +251,8 @@ final class PipelineRun: Sendable {
     if let state = pipeline.settledState, state != wantedState { settle() }
   }
 
-  /// The pipeline has not come up: who waits for it gets the error; else it is the streams', and the engine waits for its
-  /// stop.
+  /// The pipeline has not come up: who waits for it gets the error; else it is the streams', and the engine waits for
+  /// its stop.
   ///
   /// - Returns: whether that was all.
   private func isRefused(_ error: PipSinkError) -> Bool {
@@ -289,8 +289,8 @@ final class PipelineRun: Sendable {
     ending.complete(true)
   }
 
-  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the rest
-  /// is tried again.
+  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the
+  /// rest is tried again.
   private func bringUp() throws(PipSinkError) {
     while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()

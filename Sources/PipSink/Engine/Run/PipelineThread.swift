@@ -81,8 +81,8 @@ final class PipelineThread: @unchecked Sendable {
 
   // MARK: - On the thread
 
-  /// Does the work that others leave, calls a handler for every message on the bus, and looks after things now and then,
-  /// until it is to stop. What has been posted by then is handled.
+  /// Does the work that others leave, calls a handler for every message on the bus, and looks after things now and
+  /// then, until it is to stop. What has been posted by then is handled.
   ///
   /// - Parameters:
   ///   - interval: the time from one tick to the next.

@@ -1,5 +1,5 @@
-/// The kinds of memory of GPUs and video engines that GStreamer's elements have, as caps features name them. Few of them
-/// can be read by the processor.
+/// The kinds of memory of GPUs and video engines that GStreamer's elements have, as caps features name them. Few of
+/// them can be read by the processor.
 package enum DeviceMemory {
   /// The elements that bring frames from there to the system's memory, as a pipeline description has them.
   private static let downloads: KeyValuePairs = [

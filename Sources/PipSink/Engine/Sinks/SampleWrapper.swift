@@ -105,8 +105,8 @@ package final class SampleWrapper {
     }
   }
 
-  /// Adds the metas that PipSink reads to an allocation query, so that upstream need not copy frames to get rid of their
-  /// padding.
+  /// Adds the metas that PipSink reads to an allocation query, so that upstream need not copy frames to get rid of
+  /// their padding.
   package static func addMetas(to query: UnsafeMutablePointer<GstQuery>) {
     gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
     gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)

@@ -5,8 +5,8 @@ import CGStreamer
 ///
 /// GStreamer calls it on the stream's streaming thread, by way of ``StreamSinkClass``; the element owns it.
 ///
-/// `@unchecked Sendable`: `wrapper` and `elementFormat` belong to the streaming thread, of which a pad has one at a time
-/// (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `wrapper` and `elementFormat` belong to the streaming thread, of which a pad has one at a
+/// time (its stream lock); everything else is constant.
 final class StreamSink: StreamElementConsumer, @unchecked Sendable {
   private let id: StreamID
   private let consumer: any SampleBufferConsumer

@@ -1,7 +1,7 @@
 import CGStreamer
 
-/// The class that an engine's appsinks are of: GstAppSink, but each buffer goes straight to the stream, on the streaming
-/// thread.
+/// The class that an engine's appsinks are of: GstAppSink, but each buffer goes straight to the stream, on the
+/// streaming thread.
 ///
 /// GstAppSink itself puts every buffer, and every event between them, into a queue for the app, behind a lock, and from
 /// there into a GstSample. An engine takes each one at once, so that is a seventh of a frame's cost for nothing; and

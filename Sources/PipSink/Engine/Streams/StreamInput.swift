@@ -36,7 +36,8 @@ public final class StreamInput: Sendable {
 
   /// Copies a frame: `copy` fills memory of the pool, plane by plane.
   ///
-  /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``, and what `copy` throws.
+  /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``, and what
+  ///   `copy` throws.
   public func push(
     _ format: VideoFormatDescription, timing: SampleTiming = .invalid, orientation: VideoOrientation = .upright,
     copying copy: (inout MutablePixelBuffer) throws(PipSinkError) -> Void

@@ -3,8 +3,8 @@
 /// A thread of its own supervises one ``PipelineRun`` after the other, from the start to the stop, so that the stream's
 /// failures are nobody else's. It begins and stops once; a stream that comes again has another player.
 ///
-/// A pipeline that does not stop in time, be it for a restart, is given up (``EngineEvent/abandoned(_:)``). While three of
-/// a player's pipelines block so, no other one is tried.
+/// A pipeline that does not stop in time, be it for a restart, is given up (``EngineEvent/abandoned(_:)``). While three
+/// of a player's pipelines block so, no other one is tried.
 final class StreamPlayer: Sendable {
   private struct State {
     var isWanted = true

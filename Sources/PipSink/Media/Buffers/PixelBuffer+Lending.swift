@@ -16,11 +16,12 @@ extension PixelBuffer {
   /// A frame in memory that the app lends: nothing is copied.
   ///
   /// - Parameters:
-  ///   - planes: as many as the format has, without padding before the first sample. The memory must stay as it is until
-  ///     `release` is called.
+  ///   - planes: as many as the format has, without padding before the first sample. The memory must stay as it is
+  ///     until `release` is called.
   ///   - release: called once, on any thread, when nobody uses the frame any more; also when this throws.
   /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)`` for a wrong number of planes,
-  ///   ``PipSinkError/Frame/unreadable(reason:)`` for rows that are too short, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
+  ///   ``PipSinkError/Frame/unreadable(reason:)`` for rows that are too short,
+  ///   ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public convenience init(
     unsafeLending planes: [UnsafeLentPlane], _ format: VideoFormatDescription, release: @escaping @Sendable () -> Void
   ) throws(PipSinkError) {

@@ -59,8 +59,8 @@ public final class PixelBufferPool: Sendable {
     MutablePixelBuffer(owning: try shelves.take(format), formatDescription: format)
   }
 
-  /// Lets frames of formats that come from now on have as many buffers as they take, for frames that go to an element that
-  /// keeps some for itself, as an encoder does that looks ahead.
+  /// Lets frames of formats that come from now on have as many buffers as they take, for frames that go to an element
+  /// that keeps some for itself, as an encoder does that looks ahead.
   package func removeLimit() {
     shelves.removeLimit()
   }

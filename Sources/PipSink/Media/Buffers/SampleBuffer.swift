@@ -36,8 +36,8 @@ public struct SampleBuffer: Sendable {
   /// How the picture is to be turned when it is shown: what the stream's `image-orientation` tag and the buffer's
   /// affine meta say, and what the app adds. Turning it costs nothing until then.
   public var orientation: VideoOrientation = .upright
-  /// How the picture's colours are to be changed by the surface that shows it. A display layer sets it when it presents the
-  /// frame (``FrameRouter/setColorBalance(_:for:)``).
+  /// How the picture's colours are to be changed by the surface that shows it. A display layer sets it when it presents
+  /// the frame (``FrameRouter/setColorBalance(_:for:)``).
   public internal(set) var colorBalance = ColorBalance.neutral
   /// The frame's place among those of its stream, counted from 1 by the engine where it takes the frame over; 0 for a
   /// frame that no engine delivered.

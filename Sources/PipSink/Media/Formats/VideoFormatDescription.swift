@@ -27,8 +27,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not
   /// per frame.
   ///
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields come in
-  ///   buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields
+  ///   come in buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
   package static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
     defer { g_free(text) }
@@ -158,8 +158,8 @@ extension VideoFormatDescription {
   ///   - pixelAspectRatio: width of a pixel to its height.
   ///   - colorimetry: in GStreamer's words: "bt601", "bt709", "bt2020", "1:4:0:0". nil is what GStreamer takes for that
   ///     size: BT.601 up to 576 rows, BT.709 above.
-  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/invalidCaps(_:)`` for a rate, a ratio or
-  ///   colours that make no sense.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/invalidCaps(_:)`` for a rate, a
+  ///   ratio or colours that make no sense.
   public static func make(
     _ pixelFormat: PixelFormat, size: PictureSize, frameRate: (numerator: Int, denominator: Int) = (0, 1),
     pixelAspectRatio: (numerator: Int, denominator: Int) = (1, 1), colorimetry: String? = nil

@@ -136,8 +136,8 @@ struct ConversionPlan {
       }
     }
 
-    /// Where only one side gets shorter than half, libyuv takes its bilinear filter for the box, which leaves samples out
-    /// in that direction.
+    /// Where only one side gets shorter than half, libyuv takes its bilinear filter for the box, which leaves samples
+    /// out in that direction.
     private mutating func halveOneSide(towards wanted: PictureSize) {
       while (size.width > wanted.width * 2) != (size.height > wanted.height * 2) {
         let half =

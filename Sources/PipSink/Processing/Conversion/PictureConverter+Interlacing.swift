@@ -5,8 +5,8 @@ extension PictureConverter {
   /// fields are converted each for itself, and otherwise the earlier one is all that is taken, since rows of two times
   /// averaged would be neither.
   ///
-  /// - Parameter crop: in pixels of the visible part, before it is turned; where chroma is subsampled its origin goes to
-  ///   the chroma sample that it lies in.
+  /// - Parameter crop: in pixels of the visible part, before it is turned; where chroma is subsampled its origin goes
+  ///   to the chroma sample that it lies in.
   /// - Throws: as ``convert(_:into:orientation:filter:balance:)``.
   mutating func convert(
     _ frame: MappedFrame, crop: PictureRect, into target: Picture, orientation: VideoOrientation = .upright,

@@ -24,8 +24,9 @@ struct PictureConverter: ~Copyable {
   /// Converts `source` to fill `target`, turned by `orientation`.
   ///
   /// - Parameter balance: how the colours are changed, where the target is RGB.
-  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)``, ``PipSinkError/Frame/invalidSize(width:height:)`` when
-  ///   the target is empty or too large, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
+  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)``,
+  ///   ``PipSinkError/Frame/invalidSize(width:height:)`` when the target is empty or too large,
+  ///   ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   mutating func convert(
     _ source: Picture, into target: Picture, orientation: VideoOrientation = .upright,
     filter: ScalingFilter = .automatic, balance: ColorBalance = .neutral

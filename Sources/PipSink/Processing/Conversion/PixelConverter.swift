@@ -53,7 +53,8 @@ public final class PixelConverter: Sendable {
   /// YUV stays in its colorimetry when it becomes another YUV format; made of RGB it is BT.601.
   ///
   /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)`` for a ten-bit format made of another one,
-  ///   ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/unreadable(reason:)``, and the pool's errors.
+  ///   ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/unreadable(reason:)``, and the pool's
+  ///   errors.
   public func convert(_ pixelBuffer: PixelBuffer, to output: Output) throws(PipSinkError) -> PixelBuffer {
     try state.withLock { state throws(PipSinkError) in
       try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in

@@ -24,8 +24,8 @@ public final class VideoFrameObservation: SampleBufferConsumer {
 
   /// - Parameters:
   ///   - formatSeries: RGB, YUV or one pixel format. It is negotiated with the pipeline when it starts; where the
-  ///     pipeline cannot deliver it, frames are converted (RGB is BGRA then, and YUV I420). Ten-bit formats are not made of
-  ///     others: such frames are skipped.
+  ///     pipeline cannot deliver it, frames are converted (RGB is BGRA then, and YUV I420). Ten-bit formats are not
+  ///     made of others: such frames are skipped.
   ///   - next: gets every frame as it came, after the receiver.
   public init(
     of streamID: StreamID, by receiver: VideoFrameReceiver, formatSeries: FrameFormatSeries = .any,

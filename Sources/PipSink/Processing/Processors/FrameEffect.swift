@@ -1,5 +1,5 @@
-/// What a processor does to the format of its stream, for whoever has to know it before there is a frame: a filter element
-/// says what it will deliver before it delivers anything.
+/// What a processor does to the format of its stream, for whoever has to know it before there is a frame: a filter
+/// element says what it will deliver before it delivers anything.
 public struct FrameEffect: Hashable, Sendable {
   /// How pixels are turned.
   public enum Turn: Hashable, Sendable {

@@ -1,9 +1,9 @@
-/// Lets at most so many frames a second through, evenly: by presentation time, or by time of arrival for frames that have
-/// none.
+/// Lets at most so many frames a second through, evenly: by presentation time, or by time of arrival for frames that
+/// have none.
 ///
-/// Frames are measured against a grid of due times, one interval apart, rather than against the frame before, so that the
-/// rate is kept on average and not rounded down to a divisor of the source's. A frame may be a quarter of an interval
-/// early, which is what network jitter does to it.
+/// Frames are measured against a grid of due times, one interval apart, rather than against the frame before, so that
+/// the rate is kept on average and not rounded down to a divisor of the source's. A frame may be a quarter of an
+/// interval early, which is what network jitter does to it.
 public final class FrameRateLimiter: FrameProcessor {
   /// Frames a second.
   public let maximumRate: Double

@@ -1,7 +1,7 @@
 /// Makes frames of one pixel format of all others, for consumers that take nothing else (encoders, GPUs).
 ///
-/// Those that have the format pass as they are. The size stays; memory comes from a pool, which follows the stream's size.
-/// Ten-bit formats cannot be made of others: such frames are dropped and counted.
+/// Those that have the format pass as they are. The size stays; memory comes from a pool, which follows the stream's
+/// size. Ten-bit formats cannot be made of others: such frames are dropped and counted.
 public final class PixelFormatProcessor: PoolingProcessor {
   public let pixelFormat: PixelFormat
   private let converter: PixelConverter

@@ -24,8 +24,8 @@ public final class ProcessorChain: SampleBufferConsumer {
     /// Whether the next frame is the first that is counted, of a chain that let all others through.
     var beginsToCount = false
 
-    /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is not
-    ///   taken for one that routing lost.
+    /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is
+    ///   not taken for one that routing lost.
     mutating func countPassed() -> UInt64 {
       statistics.passed += 1
       return statistics.passed
