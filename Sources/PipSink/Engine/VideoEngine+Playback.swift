@@ -12,8 +12,10 @@ public struct StreamTimeline: Equatable, Sendable {
 
 /// Positions in sources that have an end: files and some network streams.
 extension VideoEngine {
-  /// Where a stream is, be it of the engine's pipeline or of one of its own; nil of another one, and while its pipeline
-  /// does not answer. Suspends for a quarter of a second at most.
+  /// The position of a stream, which may belong to the engine's pipeline or have its own. Suspends for a quarter of a
+  /// second at most.
+  ///
+  /// - Returns: nil for an unknown stream, and while the pipeline does not answer.
   public func timeline(of id: StreamID) async -> StreamTimeline? {
     await currentRun(of: id)?.ask { pipeline in
       StreamTimeline(
@@ -27,8 +29,8 @@ extension VideoEngine {
     return streamIDs.contains(id) ? withRun { $0 } : nil
   }
 
-  /// Has a stream go on from another place, and with it those that share its pipeline, as ``seek(to:isAccurate:)``
-  /// does. Suspends meanwhile, but no longer than `time`.
+  /// Jumps to another position of a stream, and of all streams that share its pipeline. Suspends until the elements
+  /// have answered.
   ///
   /// - Parameters:
   ///   - id: a stream of the engine's pipeline, or one with its own.
@@ -58,8 +60,12 @@ extension VideoEngine {
   /// Blocks until the elements have answered, but not longer than ``stateChangeTimeout``. The first frame from the new
   /// position comes later.
   ///
-  /// - Throws: ``PipSinkError/Pipeline/notSeekable(reason:)``, and then nothing has changed; where an element does not
-  ///   answer in time, it may still do so.
+  /// - Parameters:
+  ///   - time: the time from the start of the source.
+  ///   - isAccurate: whether to begin with exactly that frame, which takes longer than to begin with the keyframe
+  ///     before it.
+  /// - Throws: ``PipSinkError/Pipeline/notSeekable(reason:)``. Then nothing has changed, except that an element that
+  ///   did not answer in time may still jump later.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: deadline(nil))
   }
@@ -123,8 +129,8 @@ extension PipelineRun {
 
   fileprivate var duration: MediaTime? { ask { $0.time(gst_element_query_duration) } }
 
-  /// Whether an end that comes now is taken for a failure: a server closes the connection of a source that does not
-  /// know how long it is.
+  /// Whether an end at this moment is a failure. That is so for a network source of unknown duration, whose server has
+  /// closed the connection.
   var endsUnexpectedly: Bool { pipeline.readsNetwork && duration == nil }
 
   /// Sends a query on the run's thread and waits for the answer. A query passes through the elements and may have to

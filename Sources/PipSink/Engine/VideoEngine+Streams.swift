@@ -4,11 +4,13 @@ extension VideoEngine {
   /// restarted as `configuration` says; ``EngineEvent/streamStateChanged(_:_:)`` reports its state.
   ///
   /// - Parameters:
-  ///   - description: with one appsink, whatever its name.
-  ///   - consumer: asked once for every time that its pipeline is started.
-  /// - Throws: as ``init(_:)``; ``PipSinkError/Pipeline/notOneStream(_:)``;
-  ///   ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID that is empty or has a NUL in it, and
-  ///   ``PipSinkError/Stream/duplicate(_:)`` for a stream that there is. Nothing has changed then.
+  ///   - streamID: an ID that no other stream of the engine has.
+  ///   - description: a pipeline with one appsink, whose name is ignored.
+  ///   - configuration: when the stream is restarted, and its timeouts.
+  ///   - consumer: returns the consumer of the stream's frames. It is called for each start of the pipeline.
+  /// - Throws: the errors of ``init(_:)``; ``PipSinkError/Pipeline/notOneStream(_:)``;
+  ///   ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID that is empty or contains a NUL; and
+  ///   ``PipSinkError/Stream/duplicate(_:)`` for an ID that is in use. Then nothing has changed.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
     configuration: StreamConfiguration = .init(),
@@ -54,9 +56,10 @@ extension VideoEngine {
     return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
-  /// Stops a stream that was started so, forgets it, and waits until it delivers nothing any more, but no longer than
-  /// the `stateChangeTimeout` of its configuration: a pipeline that does not stop by then is given up. The ID may be
-  /// used anew at once.
+  /// Stops a stream with its own pipeline, removes it, and blocks until it delivers no more frames.
+  ///
+  /// A pipeline that has not stopped after the `stateChangeTimeout` of the stream's configuration is abandoned. The ID
+  /// may be used again at once. The method must not be called on a streaming thread.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
@@ -66,8 +69,8 @@ extension VideoEngine {
     status.finishWithoutStopped()
   }
 
-  /// The same for tasks: suspends meanwhile. It begins on the caller's actor, and the stream is forgotten before the
-  /// first suspension.
+  /// Stops a stream with its own pipeline and removes it, as ``stopPlayingStream(_:)`` does, but suspends instead of
+  /// blocking. The method begins on the caller's actor, and the stream is removed before the first suspension.
   ///
   /// - Parameters:
   ///   - streamID: a stream that ``startPlayingStream(_:from:configuration:deliveringTo:)`` started.
@@ -86,8 +89,8 @@ extension VideoEngine {
     return await player.waitForStop(by: player.deadline(in: time))
   }
 
-  /// Takes a player out and has it stop. What it does from here on is not told any more, but that its pipeline had to
-  /// be given up.
+  /// Removes a player and asks it to stop. From now on the engine reports nothing about it, except that its pipeline
+  /// was abandoned.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   func retirePlayer(_ streamID: StreamID) throws(PipSinkError) -> StreamPlayer {
@@ -117,8 +120,10 @@ extension VideoEngine {
     status.state.withLock { $0.streams.keys.sorted() }.compactMap(info)
   }
 
-  /// Whether every stream that there is has come to its end or failed, and one at least. ``EngineEvent/finished`` tells
-  /// when that becomes so; whoever starts streams meanwhile asks again when it is told.
+  /// Whether there is at least one stream, and all of them have ended or failed.
+  ///
+  /// ``EngineEvent/finished`` is sent when this becomes true. An app that starts streams meanwhile should check this
+  /// property again when it receives the event.
   public var hasFinished: Bool { status.state.withLock { $0.hasFinished } }
 
   /// What the engine knows of a stream; nil for an unknown stream.

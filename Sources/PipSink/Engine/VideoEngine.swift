@@ -31,8 +31,7 @@ public final class VideoEngine: Sendable {
 
   /// The current run of the engine's own pipeline. The lock is held for a few instructions.
   let run = Locked<PipelineRun?>(nil)
-  /// What is to run, and what has become of it. Held while a run is made, so that there is one at a time; no run waits
-  /// for that.
+  /// What is to run. The lock is held while a run is made, so that there is one at a time. No run waits for this lock.
   let plan = Locked(Plan())
 
   /// Makes an engine and parses the description of its pipeline, without starting it.
@@ -106,8 +105,8 @@ public final class VideoEngine: Sendable {
     set { status.state.withLock { $0.stateChangeTimeout = max(.zero, newValue) } }
   }
 
-  /// How many pipelines have been given up so far (``EngineEvent/abandoned(_:)``), those of streams with one of their
-  /// own included.
+  /// The number of pipelines of this engine that have been abandoned so far (``EngineEvent/abandoned(_:)``), including
+  /// those of single streams.
   public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
   func deadline(_ time: Duration?) -> MonotonicTime {
@@ -119,11 +118,11 @@ public final class VideoEngine: Sendable {
   /// Starts the pipeline, and blocks until its elements have accepted the start, but not longer than
   /// ``stateChangeTimeout``. ``EngineEvent/stateChanged(_:)`` tells when the pipeline runs.
   ///
-  /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream and start, before the first
-  ///   frame.
+  /// - Parameter consumers: returns the consumer of a stream's frames. It is called once per stream and start, before
+  ///   the first frame, and again for each automatic restart.
   /// - Throws: ``PipSinkError/Pipeline/alreadyRunning``; ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; the
-  ///   error of an element that refuses to start, when no stream is left without it (a stream that is left goes on, and
-  ///   the others' failures arrive as events, as does the error of an element that takes longer to refuse).
+  ///   error of an element that refuses to start, if no stream can play without it. If some streams can, they go on,
+  ///   and the failures of the others are reported as events. So is an error that comes after ``stateChangeTimeout``.
   public func start(
     deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
@@ -264,9 +263,11 @@ public final class VideoEngine: Sendable {
     for player in players.withLock({ Array($0.values) }) { player.run?.requestDecodingUpdate() }
   }
 
-  /// Calls `body` with an element of the running pipeline: to set its properties, or for what has no interface here,
-  /// such as webrtcbin's signalling. The element is borrowed; it may be kept with a reference of one's own, and
-  /// outlives the run then.
+  /// Calls `body` with an element of the engine's running pipeline, for instance to set its properties, or to use what
+  /// PipSink has no interface for, such as webrtcbin's signalling.
+  ///
+  /// The element is borrowed for the time of the call. With a reference of its own (`gst_object_ref`), the caller may
+  /// keep it longer than the run lasts.
   ///
   /// - Parameters:
   ///   - name: the element's name in the pipeline.

@@ -1,20 +1,20 @@
 import CGStreamer
 
-/// Makes a stream's buffers into frames without copying: looks the format up only when the caps are others than last
-/// time, numbers the frames, and says how they are to be turned.
+/// Wraps a stream's buffers as frames, without copying. It looks up the format only when the caps have changed, numbers
+/// the frames, and sets their orientation.
 ///
-/// For the sinks of the library: ``StreamSink`` and the element. It belongs to the streaming thread, of which a pad has
-/// one at a time. A class with fields that only it can see: of a value in a class, Swift checks at run time for every
-/// frame that nobody else is changing it.
+/// ``StreamSink`` and the `pipsink` element use it, on the stream's streaming thread, of which a pad has one at a time.
+/// It is a class with private fields, since for a struct that is stored in a class Swift would check at run time, for
+/// every frame, that nobody else is accessing it.
 package final class SampleWrapper {
-  /// Of the newest caps; nil before any.
+  /// The format of the newest caps; nil before the first caps.
   package var format: VideoFormatDescription? { currentFormat }
   private var currentFormat: VideoFormatDescription?
-  /// Of the next frames, where their format has not been looked up yet. Owned.
+  /// Caps whose format has not been looked up yet; owned.
   private var newCaps: UnsafeMutablePointer<GstCaps>?
-  /// From the stream's `image-orientation` tag.
+  /// The orientation in the stream's `image-orientation` tag.
   package private(set) var taggedOrientation = VideoOrientation.upright
-  /// The newest frame's number.
+  /// The number of frames so far, and so the number of the newest frame.
   private(set) var frameCount: UInt64 = 0
 
   package init() {}
@@ -23,16 +23,16 @@ package final class SampleWrapper {
     if let newCaps { gst_caps_unref(newCaps) }
   }
 
-  /// Looks up the format of the next frame where other caps have come since the last.
+  /// Looks up the format of the next frame if caps have come since the last frame.
   ///
-  /// - Returns: the ``format``, where it is another than before.
+  /// - Returns: the ``format`` if it has changed; nil otherwise.
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, for every frame until other caps come.
   @inline(__always)
   func takeNewFormat() throws(PipSinkError) -> VideoFormatDescription? {
     if let newCaps { try take(newCaps) } else { nil }
   }
 
-  /// The next frames' caps. Whether they make a format shows with the first of them.
+  /// Sets the caps of the next frames. Their format is looked up with the first of these frames.
   func setNewCaps(_ caps: UnsafeMutablePointer<GstCaps>) {
     if let newCaps { gst_caps_unref(newCaps) }
     newCaps = gst_caps_ref(caps)
@@ -47,7 +47,7 @@ package final class SampleWrapper {
     return new
   }
 
-  /// For a sink that refuses caps at once.
+  /// Sets the caps and looks up their format at once, for a sink that refuses unsupported caps.
   ///
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, and then there is no format.
   package func setFormat(of caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) {
@@ -55,16 +55,19 @@ package final class SampleWrapper {
     currentFormat = try VideoFormatDescription.shared(for: caps)
   }
 
-  /// Whether a frame that is not in the system's memory can be mapped all the same, as some can.
+  /// Whether a frame that is not in system memory can be mapped nevertheless.
   package static func canRead(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ format: VideoFormatDescription
   ) -> Bool {
     (try? MappedFrame.withMapped(buffer, formatDescription: format) { _ in true }) ?? false
   }
 
+  /// Wraps a buffer as the next frame.
+  ///
   /// - Parameters:
   ///   - buffer: ownership of one reference passes to the frame.
-  ///   - fixedOrientation: how the pixels are to be turned whatever the tag says; nil for what it says.
+  ///   - format: the buffer's format.
+  ///   - fixedOrientation: replaces the orientation in the stream's tag; nil keeps that.
   package func wrap(
     owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: consuming VideoFormatDescription,
     fixedOrientation: VideoOrientation? = nil
@@ -78,19 +81,19 @@ package final class SampleWrapper {
         presentationTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.pts)),
         decodeTimeStamp: MediaTime(clockTime: UInt64(buffer.buffer.pointee.dts)),
         duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
-      // The sink has waited for the frame's time already, unless it was told not to (sync=false).
+      // The sink has already waited for the frame's time, unless it has sync=false.
       attachments: .init(displayImmediately: true),
       sequenceNumber: frameCount)
     let orientation = fixedOrientation ?? taggedOrientation
-    // The meta is about the pixels as they lie there, the tag about the picture that they make.
+    // The meta describes the pixels in the buffer, and the tag the picture that results from applying it.
     sampleBuffer.orientation = VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: orientation) ?? orientation
     sampleBuffer.receivedAt = arrival
     return sampleBuffer
   }
 
-  /// Reads the tags as they come, between two frames.
+  /// Reads the orientation from the tags of a stream, which come between two frames.
   ///
-  /// - Parameter event: a serialised one.
+  /// - Parameter event: a serialised event.
   package func note(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
     case GST_EVENT_STREAM_START:
@@ -98,15 +101,15 @@ package final class SampleWrapper {
     case GST_EVENT_TAG:
       var tags: UnsafeMutablePointer<GstTagList>?
       gst_event_parse_tag(event, &tags)
-      // Other tags come in events of their own and say nothing about it.
+      // Events with other tags leave the orientation as it is.
       if let tags, let orientation = VideoOrientation(tags: tags) { taggedOrientation = orientation }
     default:
       break
     }
   }
 
-  /// Adds the metas that PipSink reads to an allocation query, so that upstream need not copy frames to get rid of
-  /// their padding.
+  /// Adds the metas that PipSink reads to an allocation query. Without them, upstream would copy frames to remove their
+  /// padding.
   package static func addMetas(to query: UnsafeMutablePointer<GstQuery>) {
     gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
     gst_query_add_allocation_meta(query, gst_video_crop_meta_api_get_type(), nil)

@@ -1,17 +1,19 @@
 import CGStreamer
 
-/// What a stream's appsink says it takes: the kind of pixels that its consumer would like, if upstream can deliver
-/// that; else any that PipSink knows; and frames in a GPU's memory only where upstream has no others.
+/// The caps that a stream's appsink accepts: the kind of pixels that its consumer prefers, if upstream can deliver it;
+/// otherwise any format that PipSink supports; and frames in a GPU's memory only if upstream has no others.
 ///
-/// The answer is worked out anew for each query, since what upstream can deliver changes while a pipeline is put
-/// together: a decoder's pad is linked when the stream is known.
+/// The answer is computed for each query, since what upstream can deliver changes while the pipeline is being linked: a
+/// decoder's pad is linked only when the decoder knows the stream.
 ///
-/// `@unchecked Sendable`: constant after `init`; caps that are shared are immutable.
+/// `@unchecked Sendable`: the fields are constant after `init`, and shared caps are immutable.
 final class StreamCaps: @unchecked Sendable {
-  /// From the most to the least wanted.
+  /// The alternatives, from the most to the least preferred.
   private let choices: [UnsafeMutablePointer<GstCaps>]
 
-  /// - Parameter appsink: its `caps` property bounds the choices.
+  /// - Parameters:
+  ///   - appsink: its `caps` property restricts the choices.
+  ///   - series: the kind of pixels that the consumer prefers.
   init(of appsink: UnsafeMutablePointer<GstElement>, series: FrameFormatSeries) {
     let allowed = appsink.withMemoryRebound(to: GstAppSink.self, capacity: 1) { gst_app_sink_get_caps($0) }
     defer { if let allowed { gst_caps_unref(allowed) } }
@@ -27,11 +29,12 @@ final class StreamCaps: @unchecked Sendable {
     for caps in choices { gst_caps_unref(caps) }
   }
 
-  /// Everything that a stream can have. The caller owns it.
+  /// All caps that a stream can have. The caller owns them.
   static var supported: UnsafeMutablePointer<GstCaps> {
     gst_caps_from_string("\(PixelFormat.capsString()); \(DeviceMemory.capsString)")
   }
 
+  /// Answers a caps query on the appsink's pad.
   func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) {
     let offered = gst_pad_is_linked(pad) != 0 ? gst_pad_peer_query_caps(pad, nil) : nil
     defer { if let offered { gst_caps_unref(offered) } }
@@ -43,7 +46,7 @@ final class StreamCaps: @unchecked Sendable {
         result = gst_caps_ref(choice)
         break
       }
-      // Nobody is there yet: all is possible, the most wanted first.
+      // Nothing is linked yet, so all choices are offered, the most preferred first.
       result = gst_caps_merge(result, gst_caps_ref(choice))
     }
     var filter: UnsafeMutablePointer<GstCaps>?

@@ -1,24 +1,25 @@
 import CGStreamer
 
-/// What an engine gives to a ``StreamElement`` for its frames.
+/// Receives the frames of a ``StreamElement`` for an engine.
 package protocol StreamElementConsumer: SampleBufferConsumer {
-  /// Takes note, on the streaming thread, of a frame in memory that the processor cannot read.
+  /// Notes that a frame was skipped because the processor cannot read its memory. Called on the streaming thread.
   func skipFrame(caps: String)
 }
 
-/// An element beside appsink that a stream of an engine can end in: one that makes frames of what it gets by itself.
+/// A kind of element other than appsink that can be the end of an engine's stream, and that makes the frames itself.
 ///
-/// Whoever has such an element says so (GstPipSink, of `pipsink`); the engine knows none.
+/// A module with such an element registers it, as GstPipSink does for `pipsink`. The engine itself knows none.
 package struct StreamElement: Sendable {
   package typealias Element = UnsafeMutablePointer<GstElement>
 
-  /// The stream's ID, as the element's properties say.
+  /// Returns the stream's ID from the element's properties.
   let streamID: @Sendable (Element) -> StreamID
-  /// Has an element that is stopped give its frames to a consumer instead of showing them.
+  /// Makes a stopped element deliver its frames to a consumer instead of showing them.
   let deliver: @Sendable (Element, any StreamElementConsumer) -> Void
 
   private static let known = Locked<[GType: StreamElement]>([:])
 
+  /// Registers a type of element for all engines of the process.
   package static func register(
     _ type: GType, streamID: @escaping @Sendable (Element) -> StreamID,
     deliver: @escaping @Sendable (Element, any StreamElementConsumer) -> Void
@@ -26,10 +27,11 @@ package struct StreamElement: Sendable {
     known.withLock { $0[type] = StreamElement(streamID: streamID, deliver: deliver) }
   }
 
-  /// For an element whose frames an engine takes, when its stream ends: GStreamer itself says on the bus when the whole
-  /// pipeline has ended, not one of its sinks.
+  /// Tells the engine that the stream of an element has ended. GStreamer posts a message of its own only when the whole
+  /// pipeline has ended, not when one of its sinks has.
   package static func postEnd(of element: Element) { BusNote.streamEnded.post(from: element) }
 
+  /// The registered kind of an element; nil for all other elements.
   static func of(_ element: Element) -> StreamElement? {
     known.withLock { $0[element.pointee.object.object.g_type_instance.g_class.pointee.g_type] }
   }

@@ -1,39 +1,43 @@
 import CGStreamer
 import Synchronization
 
-/// Whether a stream's frames flow: told by its streaming thread, looked at by the engine's bus thread, without a lock.
+/// Whether a stream's frames flow. Its streaming thread writes the counters, and the pipeline's thread reads them,
+/// without a lock.
 final class StreamFlow: Sendable {
-  /// Frames that were delivered in this run.
+  /// The number of frames delivered in this run.
   let delivered = Atomic<UInt64>(0)
-  /// Frames that were kept from its decoder in this run.
+  /// The number of encoded frames withheld from a suspended decoder in this run.
   let withheld = Atomic<UInt64>(0)
-  /// Set with the first frame of a run and the first after a stall.
+  /// True from the first frame of a run, or from the first frame after a stall, until the next stall.
   let isFlowing = Atomic<Bool>(false)
 
-  /// The time stamp of the keyframe that its decoder went on with, in nanoseconds; 0 once frames from there on come.
-  /// What the decoder had still in hand from before is not shown any more. ``closed`` when no frame is to be delivered.
+  /// The time stamp of the keyframe with which a suspended decoder has resumed, in nanoseconds; 0 once frames from
+  /// there on have come. Older frames, which the decoder still held, are not shown. ``closed`` when no frame is to be
+  /// delivered.
   let resumedAt = Atomic<UInt64>(0)
 
+  /// A number that changes with every frame that arrives, whether it is delivered or withheld.
   var activity: UInt64 { delivered.load(ordering: .relaxed) &+ withheld.load(ordering: .relaxed) }
 
-  /// Frames left out since its decoder went on. The streaming thread's.
+  /// The number of old frames left out since the decoder has resumed. Only the streaming thread uses it.
   private let leftOverCount = Atomic<Int>(0)
 
-  /// On the streaming thread: whether a decoder that stood still had this frame in hand from before. It has a few at
-  /// most: a stream that jumps back just then goes on, too.
+  /// Whether this frame was left in a suspended decoder and must not be shown. Called on the streaming thread. A
+  /// decoder holds few frames, so after a limited number of them the stream goes on, as it must when it has just jumped
+  /// back.
   @inline(__always)
   func isLeftOver(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
     let resumed = resumedAt.load(ordering: .relaxed)
     return resumed != 0 && isLeftOver(buffer, from: resumed)
   }
 
-  /// No time stamp: GStreamer's own for none.
+  /// GStreamer's value for "no time stamp", which no frame has as its time.
   private static let closed = UInt64.max
 
-  /// The stream is being stopped: no frame begins its way to the consumer from now on.
+  /// Makes sure that no further frame is passed to the consumer, because the stream is being stopped.
   func close() { resumedAt.store(Self.closed, ordering: .sequentiallyConsistent) }
 
-  /// A decoder goes on with the frame that has this time stamp.
+  /// Notes that a suspended decoder resumes with the frame that has this time stamp, in nanoseconds.
   func resume(at time: UInt64) {
     var old = resumedAt.load(ordering: .relaxed)
     while old != Self.closed {
@@ -52,9 +56,10 @@ final class StreamFlow: Sendable {
     return isOld
   }
 
-  /// On the streaming thread, after a frame.
+  /// Counts a delivered frame. Called on the streaming thread.
   ///
-  /// - Returns: whether it is the first of a run, or after a stall.
+  /// - Parameter number: the frame's number in this run, from 1.
+  /// - Returns: whether it is the first frame of the run, or the first after a stall.
   @inline(__always)
   func noteDelivery(_ number: UInt64) -> Bool {
     delivered.store(number, ordering: .relaxed)

@@ -1,22 +1,22 @@
 import CGStreamer
 
-/// The end of one stream in the pipeline: takes every buffer from its appsink, wraps it without copying, and hands it
-/// on. Of an element that makes frames by itself (``StreamElement``) it takes those.
+/// The end of one stream in the pipeline. It wraps every buffer of its appsink without copying, and passes it to the
+/// consumer. From an element that makes frames itself (``StreamElement``) it takes these frames.
 ///
-/// GStreamer calls it on the stream's streaming thread, by way of ``StreamSinkClass``; the element owns it.
+/// GStreamer calls it on the stream's streaming thread, through ``StreamSinkClass``. The element owns it.
 ///
-/// `@unchecked Sendable`: `wrapper` and `elementFormat` belong to the streaming thread, of which a pad has one at a
-/// time (its stream lock); everything else is constant.
+/// `@unchecked Sendable`: `wrapper` and `elementFormat` are used on the streaming thread alone, of which a pad has one
+/// at a time (its stream lock); everything else is constant.
 final class StreamSink: StreamElementConsumer, @unchecked Sendable {
   private let id: StreamID
   private let consumer: any SampleBufferConsumer
   private let flow: StreamFlow
-  /// Weak: the element, and so the pipeline, must not keep the run.
+  /// Weak, because the pipeline's element owns the sink and must not retain the run.
   private weak let run: PipelineRun?
-  /// Of an appsink.
+  /// The caps that an appsink accepts; nil for another element.
   private let caps: StreamCaps?
   private let wrapper = SampleWrapper()
-  /// Of the newest frame of another element.
+  /// The format of the newest frame from an element that is no appsink.
   private var elementFormat: VideoFormatDescription?
 
   private init(
@@ -29,7 +29,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     self.caps = caps
   }
 
-  /// Makes a stream's element deliver to `consumer`. Called once, before the pipeline starts.
+  /// Makes a stream's element deliver its frames to `consumer`. Called once, before the pipeline starts.
   static func install(
     on stream: Pipeline.Stream, of run: PipelineRun, deliveringTo consumer: any SampleBufferConsumer
   ) {
@@ -39,11 +39,13 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     }
     let caps = StreamCaps(of: element, series: consumer.formatSeries)
     StreamSinkClass.adopt(element, deliveringTo: StreamSink(stream, consumer, run, caps))
-    // The frames belong to their consumer; the sink keeping one more would only hold back a decoder's buffer.
+    // By default a sink keeps its last frame, which would only withhold a buffer from the decoder.
     element.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
-  /// - Parameter frame: borrowed.
+  /// Wraps a buffer of the appsink and passes it to the consumer.
+  ///
+  /// - Parameter frame: is borrowed.
   func take(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
     do throws(PipSinkError) {
       if let new = try wrapper.takeNewFormat() { run?.noteFormat(new, of: id) }
@@ -57,7 +59,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
       if flow.noteDelivery(wrapper.frameCount) { run?.streamFlows(id) }
       return GST_FLOW_OK
     } catch {
-      // A GPU's own formats are no mistake of the stream.
+      // Formats that only a GPU can read are not an error of the stream.
       if case .frame(.invalidCaps(let caps)) = error, DeviceMemory.isNamed(inCaps: caps) {
         run?.noteSkippedFrame(of: id, caps: caps)
         return GST_FLOW_OK
@@ -66,7 +68,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     }
   }
 
-  /// Takes a frame that an element has made by itself.
+  /// Receives a frame from an element that makes frames itself.
   func consume(_ sampleBuffer: SampleBuffer) {
     guard !flow.isLeftOver(sampleBuffer.pixelBuffer.buffer) else { return }
     if elementFormat !== sampleBuffer.formatDescription {
@@ -81,7 +83,9 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     run?.noteSkippedFrame(of: id, caps: caps)
   }
 
-  /// - Parameter event: a serialised one.
+  /// Notes caps and tags between two frames.
+  ///
+  /// - Parameter event: a serialised event.
   func note(_ event: UnsafeMutablePointer<GstEvent>) {
     guard event.pointee.type == GST_EVENT_CAPS else { return wrapper.note(event) }
     var caps: UnsafeMutablePointer<GstCaps>?
@@ -89,11 +93,11 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     if let caps { wrapper.setNewCaps(caps) }
   }
 
-  /// Answers the caps query with what suits the stream best, and the allocation query with the metas that PipSink
-  /// reads. An appsink of GStreamer 1.22 does not answer the latter, and then decoders copy every frame to get rid of
-  /// their padding.
+  /// Answers a caps query with the caps that suit the stream best, and an allocation query with the metas that PipSink
+  /// reads. GStreamer 1.22's appsink does not answer the latter, so that decoders would copy every frame to remove its
+  /// padding.
   ///
-  /// - Returns: false when the sink is to answer.
+  /// - Returns: false for queries that the appsink itself has to answer.
   func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
     switch query.pointee.type {
     case GST_QUERY_CAPS:

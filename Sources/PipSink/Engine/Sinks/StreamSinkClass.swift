@@ -1,17 +1,17 @@
 import CGStreamer
 
-/// The class that an engine's appsinks are of: GstAppSink, but each buffer goes straight to the stream, on the
-/// streaming thread.
+/// The GObject class of an engine's appsinks. It is derived from GstAppSink, but passes each buffer directly to the
+/// stream, on the streaming thread.
 ///
-/// GstAppSink itself puts every buffer, and every event between them, into a queue for the app, behind a lock, and from
-/// there into a GstSample. An engine takes each one at once, so that is a seventh of a frame's cost for nothing; and
-/// while a stream has no frames (in the background), its events pile up.
+/// GstAppSink itself puts every buffer, and every event between buffers, into a queue with a lock, and then into a
+/// GstSample. An engine takes each buffer at once, so this would waste a seventh of a frame's cost; and while a stream
+/// has no frames, in the background, its events would pile up.
 ///
-/// A description says `appsink`, so the elements are GstAppSink's when the engine gets them. They are the same after
-/// that, with the same properties: a class of our own, derived from theirs and with nothing added, takes its place in
-/// the instance before it is started.
+/// A description says `appsink`, so the engine gets elements of the class GstAppSink. Before such an element is
+/// started, the class pointer of the instance is replaced by this derived class, which adds no fields. The element
+/// stays the same and keeps its properties.
 enum StreamSinkClass {
-  /// Makes an appsink that has not been started deliver to `sink`, which it owns from here on.
+  /// Makes an appsink that has not been started deliver its buffers to `sink`, which it owns from now on.
   static func adopt(_ appsink: UnsafeMutablePointer<GstElement>, deliveringTo sink: StreamSink) {
     let context = Unmanaged.passRetained(sink).toOpaque()
     appsink.withMemoryRebound(to: GObject.self, capacity: 1) { object in
@@ -20,18 +20,19 @@ enum StreamSinkClass {
         { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
     }
     appsink.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { sink in
-      // A place for the class of the pad's element.
+      // The pad's private pointer is meant for the element's class, so it can refer to the stream without a look-up.
       gst_pad_set_element_private(sink.pointee.sinkpad, context)
       let old = sink.pointee.element.object.object.g_type_instance.g_class
       let new = g_type_class_ref(type(derivedFrom: old!.pointee.g_type))
       sink.pointee.element.object.object.g_type_instance.g_class = new?.assumingMemoryBound(to: GTypeClass.self)
-      // Every instance has a reference to its class.
+      // Every instance holds a reference to its class.
       g_type_class_unref(old)
     }
   }
 
   private static let types = Locked<[GType: GType]>([:])
 
+  /// The class derived from `parent`, which is GstAppSink or a class derived from that. It is registered once.
   private static func type(derivedFrom parent: GType) -> GType {
     types.withLock { types in
       if let type = types[parent] { return type }
@@ -48,7 +49,7 @@ enum StreamSinkClass {
 
   private static func initialize(_ class: UnsafeMutableRawPointer?) {
     guard let `class`, let parent = g_type_class_peek_parent(`class`) else { return }
-    // A class has its own, and its parent's is what the element was made by.
+    // The element was made by the factory of the parent class.
     `class`.assumingMemoryBound(to: GstElementClass.self).pointee.elementfactory =
       parent.assumingMemoryBound(to: GstElementClass.self).pointee.elementfactory
     let sinkClass = `class`.assumingMemoryBound(to: GstBaseSinkClass.self)
@@ -64,7 +65,7 @@ enum StreamSinkClass {
       }
       return GST_FLOW_OK
     }
-    // The frame comes to be rendered, too.
+    // The frame of the preroll is rendered later, too.
     sinkClass.pointee.preroll = { _, _ in GST_FLOW_OK }
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event else { return 0 }
@@ -73,7 +74,7 @@ enum StreamSinkClass {
       if type == GST_EVENT_EOS {
         BusNote.streamEnded.post(from: UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstElement.self))
       }
-      // Not GstAppSink's own, which puts what it sees into its queue.
+      // GstAppSink's own handler is skipped, since it would put the event into its queue.
       return StreamSinkClass.sinkClass(gst_base_sink_get_type())?.pointee.event(sink, event) ?? 0
     }
     sinkClass.pointee.query = { sink, query in
@@ -83,12 +84,12 @@ enum StreamSinkClass {
     }
   }
 
-  /// A class lives as long as one derived from it.
+  /// The class structure of a type. It exists as long as a class that is derived from it.
   private static func sinkClass(_ type: GType) -> UnsafeMutablePointer<GstBaseSinkClass>? {
     g_type_class_peek(type)?.assumingMemoryBound(to: GstBaseSinkClass.self)
   }
 
-  /// The appsink owns the stream, so that no frame need keep it.
+  /// Calls `body` with the stream of an appsink. The appsink owns the stream, so no frame needs to retain it.
   @inline(__always)
   private static func withStream<Result>(
     of sink: UnsafeMutablePointer<GstBaseSink>, _ body: (StreamSink) -> Result

@@ -1,8 +1,10 @@
-/// What is known of the camera or the microphone behind a stream.
+/// Whether the camera or the microphone behind a stream is on.
 public enum DeviceState: String, CaseIterable, Sendable {
-  /// Nothing has come of it yet, or nothing comes any more, and nobody has said anything.
+  /// The state is not known: the stream has delivered nothing yet or is over, and the app has set no state.
   case unknown
+  /// The device is on.
   case on
+  /// The device is off.
   case off
 }
 
@@ -17,9 +19,9 @@ extension StreamInfo {
     set { if device == .camera { camera = newValue } else { microphone = newValue } }
   }
 
-  /// What follows from the flow of frames and audio; what the app has said goes before it.
+  /// Sets the state that follows from the flow of frames or sound, unless the app has set one.
   ///
-  /// - Returns: whether it is new.
+  /// - Returns: whether the state has changed.
   mutating func observe(_ device: StreamDevice, _ new: DeviceState) -> Bool {
     let old = self[device]
     guard !saidDevices.contains(device), !(new == .off && old == .unknown) else { return false }
@@ -27,9 +29,9 @@ extension StreamInfo {
     return old != new
   }
 
-  /// What the app says; with `unknown` it takes back what it said.
+  /// Sets the state that the app knows; with `unknown` the flow of frames and sound decides again.
   ///
-  /// - Returns: whether it is new.
+  /// - Returns: whether the state has changed.
   mutating func say(_ device: StreamDevice, _ new: DeviceState) -> Bool {
     defer { self[device] = new }
     if new == .unknown { saidDevices.remove(device) } else { saidDevices.insert(device) }

@@ -1,22 +1,24 @@
-/// When a stream with a pipeline of its own is started again, and what it is waited for.
+/// The timeouts of a stream with a pipeline of its own, and when it is restarted.
 public struct StreamConfiguration: Sendable {
-  /// After this time without a frame a stream that was playing counts as stalled.
+  /// The time without a frame after which a playing stream is stalled.
   public var stallTimeout = Duration.seconds(3)
-  /// After this time of stalling it is started again. For its first frame it may take both together.
+  /// The time after which a stalled stream is restarted. A stream that has not delivered its first frame is restarted
+  /// after ``stallTimeout`` and this time together.
   public var restartTimeout = Duration.seconds(5)
-  /// What follows a failure that may pass; nil leaves it failed. One that is permanent before the first frame
-  /// (``PipSinkError/isPermanent``), such as a file that does not exist, is not tried again.
+  /// The pauses between restarts after a failure; with nil the stream is not restarted. After a permanent error before
+  /// the first frame (``PipSinkError/isPermanent``), such as a file that does not exist, there is no restart.
   public var retryPolicy: RetryPolicy? = .persistent
-  /// Whether an end is taken for a failure; nil takes it so of a network source that does not know how long it is: a
-  /// server that closes the connection.
+  /// Whether the end of the stream is treated as a failure. With nil, it is so for a network source of unknown
+  /// duration, whose end means that the server has closed the connection.
   public var restartsAtEnd: Bool?
-  /// After this time of playing earlier failures are forgotten.
+  /// The time of playing after which earlier failures no longer count.
   public var settledAfter = Duration.seconds(10)
-  /// The time that a pipeline has for its stop before it is given up.
+  /// The time that a pipeline has to stop before it is abandoned.
   public var stateChangeTimeout = Duration.seconds(5)
-  /// Whether the sound of a URI is played as well, on the default output. A URI that has only sound or only pictures
-  /// plays what it has.
+  /// Whether the sound of a URI is played as well, on the default output. A URI with only sound or only pictures plays
+  /// what it has. The setting has no effect on a stream from a pipeline description.
   public var playsAudio = false
 
+  /// Makes a configuration with the default values.
   public init() {}
 }

@@ -1,15 +1,19 @@
-/// The way in for an app that has an engine of its own: it pushes a stream's frames itself.
+/// A stream whose frames an app pushes itself, for instance because they come from the app's own media engine.
 ///
-/// Frames are numbered and handed on in the order of the calls, on the caller's thread; any thread may call.
+/// Frames are numbered and passed on in the order of the calls, on the caller's thread. Any thread may push.
 public final class StreamInput: Sendable {
+  /// The ID of the stream.
   public let streamID: StreamID
   private let consumer: any SampleBufferConsumer
   private let pool: PixelBufferPool
   private let sequenceNumber = Locked<UInt64>(0)
 
+  /// Makes the input of one stream.
+  ///
   /// - Parameters:
-  ///   - consumer: a router's for this stream, for instance.
-  ///   - pool: where frames are copied to.
+  ///   - streamID: the ID of the stream.
+  ///   - consumer: gets the frames; for instance ``FrameRouter/input(for:)``.
+  ///   - pool: provides the memory that frames are copied into.
   public init(
     streamID: StreamID, deliveringTo consumer: any SampleBufferConsumer, pool: PixelBufferPool = PixelBufferPool()
   ) {
@@ -18,8 +22,14 @@ public final class StreamInput: Sendable {
     self.pool = pool
   }
 
-  /// Hands on a frame: one of an app's own pool, one that it lends (``PixelBuffer/init(unsafeLending:_:release:)``), or
-  /// one of a pipeline of its own (``PixelBuffer/init(unsafeGstSample:)``).
+  /// Pushes a frame without copying it. The frame may come from a ``PixelBufferPool``, from memory that the app lends
+  /// (``PixelBuffer/init(unsafeLending:_:release:)``), or from a GStreamer pipeline of the app
+  /// (``PixelBuffer/init(unsafeGstSample:)``).
+  ///
+  /// - Parameters:
+  ///   - pixelBuffer: the frame's pixels.
+  ///   - timing: when the frame is to be shown. A frame without times is shown at once.
+  ///   - orientation: how the picture is to be rotated or mirrored when it is shown.
   public func push(
     _ pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, orientation: VideoOrientation = .upright
   ) {
@@ -34,8 +44,13 @@ public final class StreamInput: Sendable {
     }
   }
 
-  /// Copies a frame: `copy` fills memory of the pool, plane by plane.
+  /// Pushes a frame that `copy` writes into memory of the pool.
   ///
+  /// - Parameters:
+  ///   - format: the format of the frame.
+  ///   - timing: when the frame is to be shown. A frame without times is shown at once.
+  ///   - orientation: how the picture is to be rotated or mirrored when it is shown.
+  ///   - copy: writes the pixels, plane by plane. It is called once, on the caller's thread.
   /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``, and what
   ///   `copy` throws.
   public func push(

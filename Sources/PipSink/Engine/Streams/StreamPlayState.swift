@@ -1,20 +1,21 @@
 /// What a stream is doing.
 public enum StreamPlayState: Equatable, Sendable {
-  /// It has not been started, or was stopped.
+  /// The stream has not been started, or was stopped.
   case stopped
-  /// Its pipeline is being brought up; no frame has come yet.
+  /// The stream's pipeline is being brought up, and no frame has come yet.
   case requesting
+  /// Frames come.
   case playing
-  /// No frame has come for longer than is normal; it may go on by itself.
+  /// No frame has come for the time of the stall timeout. The stream may continue by itself.
   case stalled
-  /// It failed, and its pipeline is started again after `pause`.
+  /// The stream has failed with the error `after`. Restart number `attempt`, counted from 1, follows after `pause`.
   case reconnecting(attempt: Int, pause: Duration, after: PipSinkError)
-  /// It came to its end.
+  /// The stream has reached its end.
   case ended
-  /// It failed, and is not started again.
+  /// The stream has failed and is not restarted.
   case failed(PipSinkError)
 
-  /// Its name alone: "stopped", "requesting", "playing", "stalled", "reconnecting", "ended" or "failed".
+  /// The name of the state: "stopped", "requesting", "playing", "stalled", "reconnecting", "ended" or "failed".
   public var name: String {
     switch self {
     case .stopped: "stopped"
@@ -27,7 +28,7 @@ public enum StreamPlayState: Equatable, Sendable {
     }
   }
 
-  /// Whether it has ended or failed, and does not go on by itself.
+  /// Whether the stream has ended or failed, and does not continue by itself.
   public var isOver: Bool {
     switch self {
     case .ended, .failed: true

@@ -1,10 +1,11 @@
-/// Plays one stream with a pipeline of its own, and starts it again when it fails.
+/// Plays one stream with a pipeline of its own, and restarts it when it fails.
 ///
-/// A thread of its own supervises one ``PipelineRun`` after the other, from the start to the stop, so that the stream's
-/// failures are nobody else's. It begins and stops once; a stream that comes again has another player.
+/// The player has a thread that supervises one ``PipelineRun`` after the other, from the start to the stop, so that the
+/// stream's failures affect no other stream. A player starts and stops once; a stream that is started again gets a new
+/// player.
 ///
-/// A pipeline that does not stop in time, be it for a restart, is given up (``EngineEvent/abandoned(_:)``). While three
-/// of a player's pipelines block so, no other one is tried.
+/// A pipeline that does not stop in time is abandoned (``EngineEvent/abandoned(_:)``), also before a restart. While
+/// three abandoned pipelines of a player still block, it starts no other one.
 final class StreamPlayer: Sendable {
   private struct State {
     var isWanted = true
@@ -12,48 +13,49 @@ final class StreamPlayer: Sendable {
     var run: PipelineRun?
     var isPaused = false
     var phase = StreamPlayState.stopped
-    /// What has been told of the pipeline that was started last.
+    /// What the current run has reported.
     var told = Told()
-    /// Since when it is as it is: waits for its first frame, plays, is stalled.
+    /// When the current phase began: waiting for the first frame, playing, or stalled.
     var since: MonotonicTime
-    /// Restarts since failures were forgotten last.
+    /// The number of restarts since the stream last played for long enough.
     var attempt = 0
   }
 
   private struct Told {
-    /// Whether it stands still, also for an interruption.
+    /// Whether the pipeline is paused, by the user or by an interruption.
     var isStanding = false
-    /// Whether it goes on with sound alone.
+    /// Whether the stream goes on with sound alone.
     var hasNoVideo = false
     /// Whether a frame has come.
     var hasPlayed = false
-    /// How it ended: `ended` or `failed`.
+    /// How the run ended: `ended` or `failed`.
     var outcome: StreamPlayState?
   }
 
   let streamID: StreamID
   let configuration: StreamConfiguration
-  /// Its pipelines that were given up.
+  /// The abandoned pipelines of this player.
   let blocked: BlockedPipelines
   private let engine: EngineStatus
   private let clock: SchedulingClock
   private let pipelines: PipelineFactory
   private let consumer: @Sendable (StreamID) -> any SampleBufferConsumer
   private let state: Locked<State>
-  /// Done when its thread has nothing more to do.
+  /// Completes when the player's thread has nothing more to do.
   private let ending = Completion<Void>()
-  /// Whether the engine has it still. Held while the engine is told something.
+  /// Whether the engine still has the player. The lock is held while the engine is called.
   private let isConnected = Locked(true)
 
+  /// The number of blocked pipelines from which on no other is started, since each keeps threads and memory.
   private static let blockedLimit = 3
 
-  /// Parses the description; nothing runs yet.
+  /// Makes a player and parses the description, without starting the pipeline.
   ///
   /// - Parameters:
-  ///   - description: with one stream, whatever its name.
-  ///   - engine: what is told of the stream, as `streamID`.
-  ///   - consumer: asked once for every time that a pipeline is started.
-  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)``, and as ``Pipeline/init(_:as:)``.
+  ///   - description: a pipeline with one stream, whose name is ignored.
+  ///   - engine: gets the states and events of the stream, under `streamID`.
+  ///   - consumer: returns the consumer of the stream's frames. It is called for each start of a pipeline.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)``, and the errors of ``Pipeline/init(_:as:)``.
   init(
     streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration,
     in engine: EngineStatus,
@@ -73,7 +75,7 @@ final class StreamPlayer: Sendable {
 
   // MARK: - Start and stop
 
-  /// Starts its thread, which keeps the player until it is stopped. Does nothing when that has been asked for already.
+  /// Starts the player's thread, which retains the player until it has stopped. Does nothing after ``requestStop()``.
   func start() {
     setPhase(.requesting)
     let isRefused = state.withLock { state in
@@ -89,32 +91,32 @@ final class StreamPlayer: Sendable {
     ending.complete(())
   }
 
-  /// From here on no frame begins its way to the consumer. Waits for nothing.
+  /// Asks the player to stop, without waiting. From now on no further frame is passed to the consumer.
   func requestStop() {
     let (run, thread) = state.withLock { state in
       state.isWanted = false
       return (state.run, state.thread)
     }
-    // No other run begins.
+    // No other run can begin now.
     run?.requestStop()
     if thread == nil { ending.complete(()) }
     state.wakeAll()
   }
 
-  /// Until when its pipeline has time to change its state.
+  /// The moment by which the pipeline must have changed its state.
   ///
-  /// - Parameter time: nil for that of the configuration.
+  /// - Parameter time: the time from now; nil for the time in the configuration.
   func deadline(in time: Duration? = nil) -> MonotonicTime {
     clock.moment(in: time ?? configuration.stateChangeTimeout)
   }
 
-  /// By then the thread has ended of which a pipeline was given up: it waits for nothing else.
+  /// The moment by which the thread must have ended after its pipeline was abandoned. It waits for nothing else then.
   private var graceEnd: MonotonicTime { clock.moment(in: .seconds(1)) }
 
-  /// After ``requestStop()``: waits until the pipeline has stopped and the thread has ended, and gives the pipeline up
-  /// when that does not come.
+  /// Waits, after ``requestStop()``, until the pipeline has stopped and the thread has ended. A pipeline that has not
+  /// stopped by `deadline` is abandoned.
   func waitForStop(until deadline: MonotonicTime) {
-    // What is called on the thread itself cannot wait for it.
+    // The thread cannot wait for itself.
     guard state.withLock({ $0.thread })?.isCurrent != true else { return }
     if ending.wait(until: deadline, by: clock) == nil {
       run?.giveUp()
@@ -123,9 +125,9 @@ final class StreamPlayer: Sendable {
     join()
   }
 
-  /// The same for tasks.
+  /// Waits as ``waitForStop(until:)`` does, but suspends instead of blocking.
   ///
-  /// - Returns: whether the pipeline has stopped rather than been given up.
+  /// - Returns: true when the pipeline has stopped; false when it was abandoned.
   func waitForStop(by deadline: MonotonicTime) async -> Bool {
     let before = blocked.everCount
     if await ending.value(by: deadline, of: clock) == nil {
@@ -136,17 +138,17 @@ final class StreamPlayer: Sendable {
     return blocked.everCount == before
   }
 
-  /// Waits for the thread where that has nothing more to do.
+  /// Joins the thread if it has nothing more to do.
   private func join() {
     if ending.value != nil { state.withLock { $0.thread }?.join() }
   }
 
   // MARK: - What runs
 
-  /// Its pipeline's run; nil where none has been started, and between two of them.
+  /// The current run; nil before the first one and between two of them.
   var run: PipelineRun? { state.withLock { $0.run } }
 
-  /// Goes on or stands still, as the engine's `isPaused` says. Standing still is no stall.
+  /// Pauses or resumes the stream as the engine's `isPaused` says. A paused stream is not stalled.
   func updatePause() {
     change { state in
       state.isPaused = engine.state.withLock { $0.isPaused }
@@ -157,14 +159,14 @@ final class StreamPlayer: Sendable {
 
   // MARK: - What the engine is told
 
-  /// Tells the engine something, unless it has the stream no more.
+  /// Calls `body` with the engine, unless the engine no longer has the stream.
   func tell(_ body: (EngineStatus) -> Void) {
     isConnected.withLock { if $0 { body(engine) } }
   }
 
-  /// From here on the engine is told nothing, but that a pipeline was given up.
+  /// Disconnects the player from the engine, which gets no more states or events, except that a pipeline was abandoned.
   ///
-  /// - Parameter last: what it is told as the last.
+  /// - Parameter last: is called with the engine before the player is disconnected.
   func disconnect(_ last: (EngineStatus) -> Void) {
     isConnected.withLock { isConnected in
       isConnected = false
@@ -193,7 +195,7 @@ final class StreamPlayer: Sendable {
     switch new {
     case .playing, .stalled: flow(new)
     case .ended, .failed: change { $0.told.outcome = new }
-    // Another run may follow: whether the stream starts or stops is the player's own to say.
+    // Another run may follow, so only the player can say whether the stream starts or stops.
     case .stopped, .requesting, .reconnecting: break
     }
   }
@@ -208,7 +210,7 @@ final class StreamPlayer: Sendable {
     }
   }
 
-  /// Changes what its thread goes by.
+  /// Changes the state and wakes the player's thread.
   private func change(_ body: (inout State) -> Void) {
     state.withLock(body)
     state.wakeAll()
@@ -239,14 +241,13 @@ final class StreamPlayer: Sendable {
       guard let pause = configuration.retryPolicy?.pause(before: attempt) else { return setPhase(outcome) }
       setPhase(.reconnecting(attempt: attempt, pause: pause, after: error))
       state.wait(until: clock.moment(in: pause), by: clock) { $0.isWanted ? nil : () }
-      // Pipelines that block, each with threads and memory, are not to become ever more.
       state.wait { $0.isWanted && blocked.count >= Self.blockedLimit ? nil : () }
     }
   }
 
-  /// Has a pipeline run to its end.
+  /// Runs a pipeline until it ends, fails or is to be stopped.
   ///
-  /// - Returns: `ended` or `failed`; nil when it was stopped.
+  /// - Returns: `ended` or `failed`; nil when the player is to stop.
   private func playOnce() -> StreamPlayState? {
     let isWanted = state.withLock { state in
       (state.told, state.since) = (Told(), clock.now)
@@ -256,7 +257,7 @@ final class StreamPlayer: Sendable {
     setPhase(.requesting)
     do throws(PipSinkError) {
       let run = PipelineRun(try pipelines.makePipeline(), status: RunStatus(engine, player: self))
-      // Before anything can be heard of it, and not once it is to stop.
+      // The run has to be known before its first event, and must not begin after a request to stop.
       let isWanted = state.withLock { state in
         if state.isWanted { state.run = run }
         return state.isWanted
@@ -281,7 +282,7 @@ final class StreamPlayer: Sendable {
     let now = clock.now
     let isStill = state.isPaused || state.told.isStanding || state.told.hasNoVideo
     let settled = state.since.advanced(by: configuration.settledAfter)
-    // Also where it fails at that moment.
+    // This comes before the outcome is looked at, so that it counts for a failure at this moment, too.
     if state.phase == .playing, !isStill, now >= settled { state.attempt = 0 }
     if let outcome = state.told.outcome { return .done(outcome) }
     if isStill { return .whenWoken }
