@@ -1,16 +1,18 @@
 import CGStreamer
 
-/// The audio elements of a pipeline that runs now.
+/// The audio elements of a running pipeline, to which the audio session applies volumes and stream properties.
 final class AudioOutputs: AudioOutput {
   let interruptionChanged: @Sendable () -> Void
   private let session: AudioSession
   private let state = Locked(State())
 
   private struct State {
-    /// From the start of its run to the end.
+    /// The pipeline, from the start of its run to its end.
     var pipeline: Pipeline?
     var elements: [AudioElement.ID: AudioElement] = [:]
+    /// The streams whose volume an element controls.
     var controlled: Set<StreamID> = []
+    /// The signal handler for elements that are added later.
     var handler: gulong = 0
   }
 
@@ -49,7 +51,7 @@ final class AudioOutputs: AudioOutput {
     }
   }
 
-  /// Forgets what has been taken out of the pipeline.
+  /// Forgets the elements that have been removed from the pipeline.
   func removeLost() {
     let lost = state.withLock { state in
       guard let pipeline = state.pipeline else { return [AudioElement.ID]() }
@@ -61,10 +63,10 @@ final class AudioOutputs: AudioOutput {
     apply()
   }
 
-  /// Comes before the pipeline's own end. Does nothing when it has been done.
+  /// Detaches the elements from the audio session, before the pipeline stops. A second call does nothing.
   func close() {
     session.detach(self)
-    // Elements are let go after the lock.
+    // The elements are released after the lock.
     let elements = state.withLock { state in
       if let pipeline = state.pipeline { g_signal_handler_disconnect(pipeline.element, state.handler) }
       state.pipeline = nil
@@ -74,9 +76,11 @@ final class AudioOutputs: AudioOutput {
     session.endRequests(of: Array(elements.keys))
   }
 
-  // MARK: - What a server does
+  // MARK: - What a sound server does
 
-  /// - Returns: false for an element that is none of these.
+  /// Notes whether the sound server has silenced an element.
+  ///
+  /// - Returns: false for an element that is not one of these.
   func setSilencedByServer(_ id: AudioElement.ID, _ isSilenced: Bool) -> Bool {
     state.withLock { state in
       guard let element = state.elements[id] else { return false }
@@ -86,7 +90,7 @@ final class AudioOutputs: AudioOutput {
     }
   }
 
-  /// Whether a server that had silenced an element has stopped doing so.
+  /// Whether the sound server had silenced an element and no longer does.
   func isAudibleAgain(_ id: AudioElement.ID) -> Bool {
     state.withLock { state in
       guard let element = state.elements[id] else { return false }
@@ -96,7 +100,10 @@ final class AudioOutputs: AudioOutput {
 
   // MARK: - Elements that come later
 
-  /// - Parameter element: with a reference that is taken over.
+  /// Adds an element if it has to do with sound.
+  ///
+  /// - Parameter element: ownership of one reference passes to this object.
+  /// - Returns: whether the element was added.
   private func add(_ element: GstElementPointer) -> Bool {
     guard let element = AudioElement(owning: element) else { return false }
     state.withLock { state in
@@ -108,7 +115,8 @@ final class AudioOutputs: AudioOutput {
   private typealias AddedHandler =
     @convention(c) (GstElementPointer, GstElementPointer, GstElementPointer, UnsafeMutableRawPointer?) -> Void
 
-  /// An autoaudiosink makes its sink when it starts.
+  /// Handles elements that are added while the pipeline runs; an autoaudiosink, for instance, makes its sink when it
+  /// starts.
   private static let elementAdded: AddedHandler = { _, _, element, context in
     guard let context else { return }
     let outputs = Unmanaged<AudioOutputs>.fromOpaque(context).takeUnretainedValue()

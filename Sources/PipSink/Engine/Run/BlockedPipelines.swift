@@ -1,20 +1,20 @@
-/// Pipelines of one engine or one player that were given up and have not stopped since.
+/// Counts the abandoned pipelines of one engine or one player that have not stopped yet.
 final class BlockedPipelines: Sendable {
   private static let total = Locked(0)
-  /// Of the whole process.
+  /// The number of blocked pipelines in the whole process.
   static var totalCount: Int { total.withLock { $0 } }
 
   private let counts = Locked((now: 0, ever: 0))
   private let removed: @Sendable () -> Void
 
-  /// - Parameter removed: called whenever one has stopped after all, on its thread.
+  /// - Parameter removed: is called whenever an abandoned pipeline has stopped after all, on that pipeline's thread.
   init(removed: @escaping @Sendable () -> Void = {}) {
     self.removed = removed
   }
 
   var count: Int { counts.withLock { $0.now } }
 
-  /// Also those that have stopped since.
+  /// The number of abandoned pipelines, including those that have stopped since.
   var everCount: Int { counts.withLock { $0.ever } }
 
   func add() {
@@ -30,8 +30,9 @@ final class BlockedPipelines: Sendable {
 }
 
 extension PipSink {
-  /// How many pipelines of this process were given up (``EngineEvent/abandoned(_:)``) and still block. While there are
-  /// any, their threads are inside of GStreamer and its plugins, so that a program had better end by `_exit`: `exit`
-  /// runs the clean-up of libraries that those threads use.
+  /// The number of pipelines in this process that were abandoned (``EngineEvent/abandoned(_:)``) and still block.
+  ///
+  /// While it is not zero, threads are still inside of GStreamer and its plugins. A program should then end with
+  /// `_exit` rather than `exit`, which runs the clean-up of libraries that those threads still use.
   public static var blockedPipelineCount: Int { BlockedPipelines.totalCount }
 }

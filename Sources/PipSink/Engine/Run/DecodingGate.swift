@@ -1,31 +1,32 @@
 import CGStreamer
 import Logging
 
-/// Keeps a video decoder idle: stands on its sink pad while nobody sees its stream.
+/// Suspends a video decoder while its stream is hidden, by a probe on the decoder's sink pad.
 ///
-/// What comes is left out, and gaps of the same length go on in its place, so that the pipeline keeps its pace and its
-/// sink its clock. Once opened, it lets the stream go on from the next keyframe, and is gone.
+/// The gate drops the encoded frames and sends gap events for their times instead, so that the rest of the pipeline
+/// keeps running in time. Once opened, it lets the stream pass from the next keyframe on, and removes itself.
 ///
-/// The pad owns it, and not the other way round. `@unchecked Sendable`: what it has sent belongs to the pad's streaming
-/// thread; everything else is constant or behind a lock.
+/// The pad owns the gate. `@unchecked Sendable`: `gapEnd` is used on the pad's streaming thread alone; everything else
+/// is constant or behind a lock.
 final class DecodingGate: @unchecked Sendable {
   private let flows: [StreamFlow]
   private let clock: SchedulingClock
-  /// Since when a keyframe has been awaited; nil while it is closed.
+  /// When the gate was opened and began to wait for a keyframe; nil while it is closed.
   private let openedAt = Locked<MonotonicTime?>(nil)
-  /// Until when gaps have been sent, in the stream's own time, in nanoseconds.
+  /// The end of the last gap that was sent, in the stream's time, in nanoseconds.
   private var gapEnd: GstClockTime?
 
-  /// Seconds. Some encoders never send a keyframe after the first.
+  /// The time to wait for a keyframe. Some encoders never send one after the first.
   private static let keyframeTimeout = Duration.seconds(10)
-  /// Nanoseconds. A decoder empties itself at every gap, so there are few.
+  /// The length of a gap in nanoseconds. A decoder drains at every gap, so gaps are long and few.
   private static let gapLength: GstClockTime = 250_000_000
 
-  /// Closes the way to a decoder.
+  /// Makes a closed gate in front of a decoder.
   ///
   /// - Parameters:
-  ///   - flows: of the streams it feeds, whose frames are counted as withheld.
-  ///   - clock: by which a keyframe is waited for.
+  ///   - pad: the decoder's sink pad, which owns the gate.
+  ///   - flows: count the withheld frames, for each of the streams that the decoder feeds.
+  ///   - clock: measures the time to wait for a keyframe.
   init(on pad: UnsafeMutablePointer<GstPad>, flows: [StreamFlow], clock: SchedulingClock = .system) {
     self.flows = flows
     self.clock = clock
@@ -39,15 +40,15 @@ final class DecodingGate: @unchecked Sendable {
       { context in if let context { Unmanaged<DecodingGate>.fromOpaque(context).release() } })
   }
 
-  /// Lets the stream go on from its next keyframe, and asks the sender for one.
+  /// Opens the gate from the stream's next keyframe on, and requests a keyframe from upstream.
   ///
-  /// - Parameter pad: the one that it was made on.
+  /// - Parameter pad: the pad that the gate was made on.
   func open(on pad: UnsafeMutablePointer<GstPad>) {
     openedAt.withLock { $0 = clock.now }
     gst_pad_push_event(pad, gst_video_event_new_upstream_force_key_unit(PIPSINK_CLOCK_TIME_NONE, 1, 0))
   }
 
-  /// On the pad's streaming thread.
+  /// Decides about a buffer or a list of buffers. Called on the pad's streaming thread.
   private func pass(
     _ info: UnsafeMutablePointer<GstPadProbeInfo>, on pad: UnsafeMutablePointer<GstPad>
   ) -> GstPadProbeReturn {
@@ -79,7 +80,7 @@ final class DecodingGate: @unchecked Sendable {
   private func sendGap(for buffer: UnsafeMutablePointer<GstBuffer>, on pad: UnsafeMutablePointer<GstPad>) {
     let time = buffer.pointee.pts != PIPSINK_CLOCK_TIME_NONE ? buffer.pointee.pts : buffer.pointee.dts
     guard time != PIPSINK_CLOCK_TIME_NONE else { return }
-    // Also after a jump back, as at a seek.
+    // Times that jump back, as after a seek, begin a new gap.
     if let gapEnd, time < gapEnd, time + 2 * Self.gapLength > gapEnd { return }
     gapEnd = time + Self.gapLength
     gst_pad_send_event(pad, gst_event_new_gap(time, PIPSINK_CLOCK_TIME_NONE))

@@ -1,11 +1,11 @@
 import CGStreamer
 
-/// What a run does about the audio branches of its pipeline.
+/// The handling of the pipeline's audio branches during a run.
 extension PipelineRun {
-  /// Takes a branch out that an audio element has failed in, and leaves the pictures. Once data flow, those of the
-  /// same source have stopped, too: what the element answers goes up to where both come from.
+  /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video
+  /// branches of the same source have stopped as well, because the element's flow return has reached the source.
   ///
-  /// - Returns: false when it is no audio element.
+  /// - Returns: false when `source` is not an audio element.
   func removeAudio(
     _ source: UnsafeMutablePointer<GstObject>, after error: PipSinkError, isRunning: Bool
   ) -> Bool {
@@ -26,14 +26,14 @@ extension PipelineRun {
     return true
   }
 
-  /// On the bus thread.
+  /// Handles messages that concern sound. Called on the run's thread.
   ///
-  /// - Returns: whether the message has been dealt with.
+  /// - Returns: whether the message needs no further handling.
   func handleAudio(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
     guard let source = message.pointee.src else { return false }
     switch message.pointee.type {
     case GST_MESSAGE_STATE_CHANGED where source == pipeline.element.asObject:
-      // By now the links that waited for pads are there, and with them it is known what belongs to which stream.
+      // Now the delayed links exist, from which it follows which element belongs to which stream.
       audioOutputs.apply()
     case GST_MESSAGE_REQUEST_STATE:
       var wanted = GST_STATE_NULL
@@ -41,7 +41,7 @@ extension PipelineRun {
       obey(source, isToBeStill: wanted != GST_STATE_PLAYING)
       return true
     case GST_MESSAGE_APPLICATION where BusNote.muteChanged.isIn(message):
-      // A server that silences what does not pause does not say when that is over.
+      // A server that has silenced a pipeline which does not pause sends no request when that is over.
       if audioOutputs.isAudibleAgain(AudioElement.id(of: source)) { obey(source, isToBeStill: false) }
       return true
     case GST_MESSAGE_ELEMENT:
@@ -55,12 +55,12 @@ extension PipelineRun {
     case GST_MESSAGE_WARNING where BusMessage.isDelayedLinkFailure(message):
       return leaveOut(waitingFor: source)
     case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
-      // An autoaudiosink that has found nothing to play on, and goes on in silence.
+      // An autoaudiosink has found no output, and goes on without sound.
       guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
       status.send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
-      // The last of the sound comes after the last picture.
+      // The stream ends when its sound has ended, which comes after the last picture.
       guard let id = pipeline.endedStream(message) else { return false }
       progress.withLock { $0.endings[id] = .videoHasEnded }
       return true
@@ -71,7 +71,7 @@ extension PipelineRun {
     return false
   }
 
-  /// The sound has ended, or is no more.
+  /// Removes and returns the streams that wait for the end of their sound, after that has ended or was removed.
   private func takeEndings() -> [StreamID: Ending] {
     progress.withLock { progress in
       defer { progress.endings = [:] }
@@ -79,14 +79,15 @@ extension PipelineRun {
     }
   }
 
+  /// Follows a sound server's request to be silent or to play again.
   private func obey(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
     let id = AudioElement.id(of: source)
     guard audioOutputs.setSilencedByServer(id, isToBeStill) else { return }
     if isToBeStill { audioSession.beginRequest(of: id) } else { audioSession.endRequests(of: [id]) }
   }
 
-  /// A source has all its pads, and none for some branches: a file without sound, or without pictures. Left where they
-  /// are, they would keep the others waiting.
+  /// Removes branches for which a source has no pad, such as the audio branch of a file without sound. If they stayed,
+  /// the other branches would wait for them.
   private func leaveOut(waitingFor source: UnsafeMutablePointer<GstObject>) -> Bool {
     guard let streams = pipeline.removeBranches(waitingFor: source) else { return false }
     audioOutputs.removeLost()

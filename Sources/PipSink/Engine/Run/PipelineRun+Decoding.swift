@@ -1,10 +1,10 @@
 import CGStreamer
 import Synchronization
 
-/// Decoders of streams that nobody sees stand still.
+/// Suspending the decoders of hidden streams.
 extension PipelineRun {
-  /// Closes the way to the decoders of suspended streams alone, and opens it to all others. A stream gets its first
-  /// picture in any case.
+  /// Closes the gates in front of decoders that only hidden streams need, and opens all others. A stream that has not
+  /// delivered its first frame is not suspended.
   func updateDecoding() {
     gates.withLock { gates in
       let suspended = pipeline.streams.filter { stream in
@@ -12,13 +12,13 @@ extension PipelineRun {
       }
       guard !suspended.isEmpty || !gates.isEmpty else { return }
       let ids = Set(suspended.map(\.id))
-      let ways = ids.isEmpty ? [] : pipeline.streams.map { (stream: $0, pads: pipeline.decoderPads(of: $0)) }
-      defer { for pad in ways.flatMap(\.pads) { gst_object_unref(pad) } }
-      // The decoders' pads that no other stream needs, and whom they feed.
-      let shared = Set(ways.filter { !ids.contains($0.stream.id) }.flatMap(\.pads))
+      let paths = ids.isEmpty ? [] : pipeline.streams.map { (stream: $0, pads: pipeline.decoderPads(of: $0)) }
+      defer { for pad in paths.flatMap(\.pads) { gst_object_unref(pad) } }
+      let shared = Set(paths.filter { !ids.contains($0.stream.id) }.flatMap(\.pads))
+      // The pads of decoders that no visible stream needs, with the flows of the streams that they feed.
       var wanted: [UnsafeMutablePointer<GstPad>: [StreamFlow]] = [:]
-      for way in ways where ids.contains(way.stream.id) {
-        for pad in way.pads where !shared.contains(pad) { wanted[pad, default: []].append(way.stream.flow) }
+      for path in paths where ids.contains(path.stream.id) {
+        for pad in path.pads where !shared.contains(pad) { wanted[pad, default: []].append(path.stream.flow) }
       }
       for (pad, gate) in gates where wanted[pad] == nil {
         gate.open(on: pad)

@@ -1,10 +1,10 @@
-/// Streams that fail, and the branches that are taken out for them, so that the others go on.
+/// Failures of streams. The branches of failed streams are removed from the pipeline, so that the others go on.
 extension PipelineRun {
-  /// On a streaming thread, from which no branch may be taken out: leaves a stream that refuses what it gets to the bus
-  /// thread.
+  /// Notes that a stream refuses what it gets. Called on a streaming thread, from which no branch may be removed, so
+  /// the run's thread does the rest.
   ///
-  /// - Returns: whether the stream is to let frames go by until then, so that what it shares with others does not stop.
-  ///   Where there are no others, what feeds it is to stop.
+  /// - Returns: true when there are other streams: then the stream must ignore its frames until its branch has been
+  ///   removed, so that shared elements do not stop. False when its source should stop.
   func noteRefusal(of id: StreamID, _ error: PipSinkError) -> Bool {
     let (isFirst, hasOthers) = progress.withLock { progress in
       let hasOthers = pipeline.streams.contains { $0.id != id && !progress.broken.contains($0.id) }
@@ -16,21 +16,21 @@ extension PipelineRun {
     return hasOthers
   }
 
-  /// Notes that nothing can come of streams any more, and closes those that are open. ``isolateBroken()`` is to follow.
+  /// Notes that streams cannot deliver frames any more, and closes those that are open. ``isolateBroken()`` must
+  /// follow.
   func noteBroken(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
     let reasons = progress.withLock { progress in
       progress.broken.formUnion(streams.map(\.id))
-      // What a stream says of itself tells more than what its source says of it.
+      // The reason why a stream refused its input is more precise than the error of its source.
       return streams.map { ($0.id, progress.refusals.removeValue(forKey: $0.id) ?? error) }
     }
     close(reasons.map { ($0.0, .failed($0.1)) })
   }
 
-  /// Takes the branches of broken streams out, each once, unless nobody is left whom they could hold up. Left where it
-  /// is, a branch without data keeps the others from prerolling: at the start, after a pause and after a jump. Not on a
-  /// streaming thread.
+  /// Removes the branches of broken streams, each once, unless all streams are broken. A branch without data would keep
+  /// the others from prerolling at the start, after a pause and after a seek. Must not be called on a streaming thread.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: whether branches were removed.
   @discardableResult
   func isolateBroken() -> Bool {
     let (broken, isNew) = progress.withLock { progress -> (Set<StreamID>, Bool) in

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// What a run does about the messages on its bus. All on its thread.
+/// The handling of the messages on the pipeline's bus, on the run's thread.
 extension PipelineRun {
   func handle(_ message: UnsafeMutablePointer<GstMessage>) {
     if handleAudio(message) { return }
@@ -16,7 +16,7 @@ extension PipelineRun {
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
-      // GStreamer's own advice: a new clock is chosen on the way from PAUSED to PLAYING.
+      // As GStreamer's documentation advises: the pipeline chooses a new clock when it goes from PAUSED to PLAYING.
       pipeline.settle(GST_STATE_PAUSED)
       settle()
     case GST_MESSAGE_DURATION_CHANGED:
@@ -43,15 +43,15 @@ extension PipelineRun {
     }
   }
 
-  /// A source that is read ahead of time (HTTP) stands still until enough is there. A live one is not to be stopped; it
-  /// sends no such messages, or has no effect on them.
+  /// Pauses the pipeline while a source such as HTTP fills its buffer. A live source must not be paused; its messages
+  /// are ignored.
   private func handleBuffering(_ message: UnsafeMutablePointer<GstMessage>) {
     var mode = GST_BUFFERING_STREAM
     gst_message_parse_buffering_stats(message, &mode, nil, nil, nil)
     guard mode != GST_BUFFERING_LIVE else { return }
     var percent: gint = 0
     gst_message_parse_buffering(message, &percent)
-    // That it fills is progress, too.
+    // Buffering is progress, so the streams are not stalled.
     forgiveSilence()
     let isNew = progress.withLock { progress in
       defer { progress.isBuffering = percent < 100 }
@@ -66,7 +66,7 @@ extension PipelineRun {
     var format = GST_FORMAT_UNDEFINED
     var dropped: guint64 = 0
     gst_message_parse_qos_stats(message, &format, nil, &dropped)
-    // Audio counts samples.
+    // Audio elements count samples instead of frames.
     guard format == GST_FORMAT_BUFFERS || format == GST_FORMAT_DEFAULT, dropped != guint64.max else { return }
     let more = progress.withLock { progress in
       let old = progress.lateFrames.updateValue(UInt64(dropped), forKey: source) ?? 0
@@ -81,15 +81,15 @@ extension PipelineRun {
   private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let source = message.pointee.src else { return }
     let posted = BusMessage.error(in: message, readsFiles: pipeline.readsFiles)
-    // What was isolated may still have something to say.
+    // Elements that were removed may still post errors.
     guard pipeline.contains(source) else {
-      logger.debug("error behind a stream's end: \(posted)")
+      logger.debug("error after a stream's end: \(posted)")
       return
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
-      // A recording, for instance: no stream has failed.
+      // No stream has failed; the element may belong to a recording, for instance.
       if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
         status.send(.warning(element: element, message: text, detail: detail))
       }
@@ -99,7 +99,7 @@ extension PipelineRun {
     fail(dependent, pipeline.cause(of: posted, affected: dependent, missingPlugins: missing))
   }
 
-  /// A stream refuses what it gets; the error of its source may have come before, or comes later, or never.
+  /// Fails a stream that refuses what it gets. Its source may also post an error, before or after this, or may not.
   private func handleRefusal(_ message: UnsafeMutablePointer<GstMessage>) {
     guard let stream = pipeline.streams.first(where: { $0.sink.asObject == message.pointee.src }),
       let error = progress.withLock({ $0.refusals[stream.id] })
@@ -107,12 +107,12 @@ extension PipelineRun {
     fail([stream], error)
   }
 
-  /// Has streams fail, and the others go on without them.
+  /// Fails streams, and lets the others go on without them.
   func fail(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
     noteBroken(streams, error)
     guard isolateBroken() else { return }
     audioOutputs.removeLost()
-    // A failed preroll ends the pipeline's own way up, which is asked for again.
+    // A failed preroll ends the pipeline's state change, so the state is requested again.
     settle()
   }
 }

@@ -1,46 +1,49 @@
 import CGStreamer
 
 extension PipelineRun {
-  /// That a stream has ended or failed (it is not `open`), that nothing can come of it any more (it is `broken`), and
-  /// that its branch has been taken out (it is `isolated`) are three facts, each noted once, in any order.
+  /// What has become of the run's streams. Three facts are noted separately, each once and in any order: that a stream
+  /// has ended or failed (it is not `open`), that it cannot deliver frames any more (it is `broken`), and that its
+  /// branch has been removed from the pipeline (it is `isolated`).
   struct Progress {
     /// Streams that have neither ended nor failed.
     var open: Set<StreamID>
-    /// Streams that an element has failed for, or that refuse what they get: also one that had ended before.
+    /// Streams that need an element that has failed, or that refuse what they get; possibly after they had ended.
     var broken: Set<StreamID> = []
-    /// Broken streams that are not in the pipeline any more.
+    /// Broken streams whose branches have been removed from the pipeline.
     var isolated: Set<StreamID> = []
-    /// How those ended or failed that are not open.
+    /// The final states of the streams that are not open.
     var outcomes: [StreamID: StreamPlayState] = [:]
-    /// When the first frame of all came.
+    /// When the first frame of any stream came.
     var playingSince: MonotonicTime?
-    /// Why streams refuse what they get, from their streaming threads, until the bus thread has seen to it.
+    /// Why streams refuse what they get. Streaming threads write it, and the run's thread removes it.
     var refusals: [StreamID: PipSinkError] = [:]
-    /// What decodebins said they have no plugin for, by the streams that need it.
+    /// Descriptions of plugins that decodebins miss, by the streams that need them.
     var missingPlugins: [StreamID: [String]] = [:]
-    /// By stream: how many frames had come, and when that was seen first.
+    /// For each stream, the number of frames that had come, and when that number was first seen.
     var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
-    /// By stream that has stalled: how many frames it had delivered by then.
+    /// For each stalled stream, the number of frames that it had delivered.
     var stalledAfter: [StreamID: UInt64] = [:]
-    /// By stream: when its `level` element has reported last.
+    /// For each stream, when its `level` element last reported.
     var heardAt: [StreamID: MonotonicTime] = [:]
-    /// By element: how many frames it has dropped.
+    /// For each element, the number of frames that it has dropped.
     var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
-    /// Streams whose end is that of their sound.
+    /// Streams that end when their sound ends, and why.
     var endings: [StreamID: Ending] = [:]
     var isBuffering = false
   }
 
-  /// All streams of a run have failed.
+  /// The errors of a run whose streams have all failed.
   struct Failure {
     let errors: [StreamID: PipSinkError]
-    /// When the first frame of all came; nil where none did.
+    /// When the first frame of any stream came; nil when none came.
     let playingSince: MonotonicTime?
   }
 
-  /// Why a stream's end is that of its sound.
+  /// Why a stream ends when its sound ends.
   enum Ending {
+    /// The source has no video for it.
     case hasNoVideo
+    /// Its video has ended before its sound.
     case videoHasEnded
   }
 }

@@ -1,18 +1,20 @@
 import CGStreamer
 
-/// What a run's streams do: they flow, stall, are heard, end, and go on after a jump.
+/// The states of a run's streams: they flow, stall, have sound, end, and go on after a seek.
 extension PipelineRun {
-  /// On a streaming thread: the stream's frames have another format from here on.
+  /// Notes the format of a stream's next frames. Called on a streaming thread.
   func noteFormat(_ format: VideoFormatDescription, of id: StreamID) {
     status.tell { $0.update(id) { $0.format = format } }
     status.send(.formatChanged(id, format))
-    // Its decoder may be a new one.
+    // The stream may have a new decoder.
     updateDecoding()
   }
 
-  /// On a streaming thread: a frame cannot be read and was left out.
+  /// Notes that a frame was skipped because it cannot be read. Called on a streaming thread.
   ///
-  /// - Parameter caps: what memory it is in.
+  /// - Parameters:
+  ///   - id: the stream.
+  ///   - caps: the frame's caps, which name its memory.
   func noteSkippedFrame(of id: StreamID, caps: String) {
     status.tell { engine in
       let count = engine.update(id) { info in
@@ -23,7 +25,7 @@ extension PipelineRun {
     }
   }
 
-  /// On a streaming thread: the first frame of all, or after a stall.
+  /// Notes the first frame of a stream, or its first frame after a stall. Called on a streaming thread.
   func streamFlows(_ id: StreamID) {
     let isOpen = progress.withLock { progress in
       progress.activity[id] = nil
@@ -36,7 +38,7 @@ extension PipelineRun {
     updateDecoding()
   }
 
-  /// On the bus thread, every now and then.
+  /// Finds the streams that have stalled or fallen silent. Called on the run's thread, at regular intervals.
   func watchFlows() {
     let timeout = status.stallTimeout
     guard !isToStandStill else { return forgiveSilence() }
@@ -57,7 +59,7 @@ extension PipelineRun {
     }
     for stream in stalled {
       status.setStream(stream.id, to: .stalled)
-      // From here on the next frame counts as a first one.
+      // From now on the next frame counts as a first frame.
       stream.flow.isFlowing.store(false, ordering: .sequentiallyConsistent)
     }
     noteUnseenFrames()
@@ -69,7 +71,8 @@ extension PipelineRun {
     for id in silent { status.tell { $0.observe(.microphone, of: id, .off) } }
   }
 
-  /// A frame that comes while its stream's stall is told counts for one of before.
+  /// Finds frames that came while the stall of their stream was being reported. They have not been noticed as first
+  /// frames.
   private func noteUnseenFrames() {
     let unseen = progress.withLock { progress in
       pipeline.streams.filter { stream in
@@ -81,13 +84,13 @@ extension PipelineRun {
     for stream in unseen { streamFlows(stream.id) }
   }
 
-  /// On the bus thread: a stream's sound has come.
+  /// Notes that a stream has sound. Called on the run's thread.
   func noteSound(of id: StreamID) {
     progress.withLock { $0.heardAt[id] = clock.now }
     status.tell { $0.observe(.microphone, of: id, .on) }
   }
 
-  /// What was silent for a reason starts to count anew.
+  /// Restarts all time-outs, after the streams were silent for a reason.
   func forgiveSilence() {
     progress.withLock { progress in
       progress.activity = [:]
@@ -95,7 +98,7 @@ extension PipelineRun {
     }
   }
 
-  /// After a jump, streams that had ended go on, but for those that cannot.
+  /// Reopens, after a seek, the streams that had ended, except those that are broken.
   func reopenEnded() {
     forgiveSilence()
     let reopened = progress.withLock { progress in
@@ -111,8 +114,8 @@ extension PipelineRun {
     }
   }
 
-  /// Counts streams out that ended or failed, each once, and says so. Where all have failed by then, the pipeline may
-  /// be started again.
+  /// Closes streams that have ended or failed, each once, and reports their states. When all have failed, the pipeline
+  /// may be restarted instead.
   func close(_ outcomes: [(id: StreamID, state: StreamPlayState)]) {
     let (closed, failure) = progress.withLock { progress in
       let closed = outcomes.filter { progress.open.remove($0.id) != nil }
@@ -125,7 +128,7 @@ extension PipelineRun {
 }
 
 extension PipelineRun.Progress {
-  /// Why every stream has failed; nil where one is open, or has come to its end.
+  /// The errors of all streams; nil when a stream is open or has ended without an error.
   fileprivate var failure: PipelineRun.Failure? {
     guard open.isEmpty else { return nil }
     var errors: [StreamID: PipSinkError] = [:]

@@ -2,31 +2,32 @@ import CGStreamer
 import Logging
 import Synchronization
 
-/// One run of a pipeline, from its start to its stop: its streams, what becomes of them, and its bus.
+/// One run of a pipeline, from its start to its stop. It follows the states of the streams and handles the messages on
+/// the bus.
 ///
-/// Its thread keeps it, and the pipeline with it, until the pipeline is in NULL.
+/// The run's thread retains it, and with it the pipeline, until the pipeline is in state NULL.
 final class PipelineRun: Sendable {
   let pipeline: Pipeline
   let status: RunStatus
   let audioSession: AudioSession
   let audioOutputs: AudioOutputs
   let progress: Locked<Progress>
-  /// By the pads that they stand on, to each of which this has a reference.
+  /// The gates in front of suspended decoders, by their pads. The run holds a reference to each pad.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let thread: PipelineThread
   let clock: SchedulingClock
   private let life = Locked(Life())
-  /// That it is up, or why it is not.
+  /// Completes when the pipeline is up, with nil, or when its start has failed, with the error.
   private let beginning = Completion<PipSinkError?>()
-  /// Whether it has stopped rather than been given up.
+  /// Completes when the run ends: true when the pipeline has stopped, false when it was abandoned.
   private let ending = Completion<Bool>()
-  /// Whether the pipeline has left somebody's query without an answer for too long, and still does.
+  /// Whether a query has waited for too long for its answer, and still waits.
   let isQueryOpen = Atomic(false)
   let logger = Logger(visible: "pipsink.engine")
 
-  /// Who has the last word on how it begins, and on how it ends.
+  /// Decides who reports the error of a failed start, and whether the run has stopped or was abandoned.
   private struct Life {
-    /// Whether somebody waits for the beginning, and gets its error.
+    /// Whether a caller waits for the start, and gets its error.
     var isAwaited = false
     var isFailing = false
     var hasEnded = false
@@ -48,23 +49,25 @@ final class PipelineRun: Sendable {
     for pad in gates.withLock({ $0.keys }) { gst_object_unref(pad) }
   }
 
+  /// The state that the pipeline should be in.
   var wantedState: GstState {
     isToStandStill || progress.withLock { $0.isBuffering } ? GST_STATE_PAUSED : GST_STATE_PLAYING
   }
 
-  /// The user's pause, or an interruption.
+  /// Whether the pipeline should be paused, by the user or by an interruption.
   var isToStandStill: Bool { status.isPaused || audioSession.interruption == .pause }
 
-  /// Has the thread bring the pipeline to the state that is wanted, as soon as it can.
+  /// Asks the thread to bring the pipeline to ``wantedState``.
   func settle() { thread.want { $0.mustSettle = true } }
 
   // MARK: - Start and stop
 
-  /// Starts the thread that brings the pipeline up, and waits for nothing.
+  /// Starts the thread that brings the pipeline up, without waiting.
   ///
   /// - Parameters:
-  ///   - isAwaited: whether ``startError(until:)`` follows, which has the error of a start that fails meanwhile. Else
-  ///     the streams fail with it.
+  ///   - isAwaited: whether the caller will call ``startError(until:)`` and so get the error of a start that fails
+  ///     meanwhile. Otherwise the streams fail with that error.
+  ///   - consumers: returns the consumer of a stream's frames; called once per stream.
   /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   func start(
     isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
@@ -84,18 +87,18 @@ final class PipelineRun: Sendable {
 
   /// Waits until the pipeline is up.
   ///
-  /// - Returns: why the start failed; nil also when it goes on after `deadline`.
+  /// - Returns: the error of a failed start; nil when the pipeline is up, and when it is still starting at `deadline`.
   func startError(until deadline: MonotonicTime) -> PipSinkError? {
     beginning.wait(until: deadline, by: clock) ?? awaitNoMore()
   }
 
-  /// The same for tasks.
+  /// Waits until the pipeline is up as ``startError(until:)`` does, but suspends instead of blocking.
   func startError(by deadline: MonotonicTime) async -> PipSinkError? {
     await beginning.value(by: deadline, of: clock) ?? awaitNoMore()
   }
 
-  /// From now on an error is one of the streams; but for one that comes at this moment, and is still the waiting
-  /// caller's.
+  /// Ends the wait for the start. From now on, an error is reported by the streams, except one that occurs at this
+  /// moment and that still belongs to the caller.
   private func awaitNoMore() -> PipSinkError? {
     let isFailing = life.withLock { life in
       life.isAwaited = false
@@ -104,31 +107,31 @@ final class PipelineRun: Sendable {
     return isFailing ? beginning.wait() : nil
   }
 
-  /// As if it had never been started.
+  /// Resets the states after a failed start, as if the run had never been started.
   private func takeBack() {
     audioOutputs.close()
     for stream in pipeline.streams { status.setStream(stream.id, to: .stopped) }
     status.setPipeline(.stopped)
   }
 
-  /// Has the thread stop the pipeline. From here on no frame begins its way to a consumer; waits for nothing.
+  /// Asks the thread to stop the pipeline, without waiting. From now on no further frame is passed to a consumer.
   func requestStop() {
     for stream in pipeline.streams { stream.flow.close() }
     thread.want { $0.isStopping = true }
   }
 
-  /// After ``requestStop()``: waits until no frame is delivered any more and the thread has ended, and gives the run up
-  /// when that does not come.
+  /// Waits, after ``requestStop()``, until no more frames are delivered and the thread has ended. A run that has not
+  /// stopped by `deadline` is abandoned.
   ///
-  /// - Returns: whether it has stopped.
+  /// - Returns: true when the run has stopped; false when it was abandoned.
   @discardableResult
   func waitForStop(until deadline: MonotonicTime) -> Bool {
-    // What is called on the thread itself cannot wait for it.
+    // The thread cannot wait for itself.
     guard !thread.isCurrent else { return true }
     return leave(ending.wait(until: deadline, by: clock))
   }
 
-  /// The same for tasks.
+  /// Waits as ``waitForStop(until:)`` does, but suspends instead of blocking.
   func waitForStop(by deadline: MonotonicTime) async -> Bool { leave(await ending.value(by: deadline, of: clock)) }
 
   private func leave(_ outcome: Bool?) -> Bool {
@@ -138,8 +141,8 @@ final class PipelineRun: Sendable {
     return hasStopped
   }
 
-  /// Leaves a pipeline to its thread that does not stop. The engine and its consumers hear nothing of it any more, and
-  /// what it has is released when it stops at last. Does nothing when the run has come to its end.
+  /// Abandons a pipeline that does not stop. The engine and its consumers get nothing from it any more, and the thread
+  /// releases it when it stops at last. Does nothing when the run has ended.
   func giveUp() {
     let isMine = life.withLock { life in
       guard !life.hasEnded, !life.isGivenUp else { return false }
@@ -157,18 +160,18 @@ final class PipelineRun: Sendable {
     ending.complete(false)
   }
 
-  /// Goes on or stands still, as the engine's `isPaused` says.
+  /// Pauses or resumes the pipeline as the engine's `isPaused` says.
   func updatePause() {
     forgiveSilence()
     settle()
   }
 
-  /// Has the thread look again at which decoders are to stand still.
+  /// Asks the thread to suspend and resume decoders according to the current settings.
   func requestDecodingUpdate() { thread.want { $0.mustUpdateDecoding = true } }
 
-  /// Calls `body` with an element of the pipeline.
+  /// Calls `body` with an element of the pipeline, which is borrowed.
   ///
-  /// - Returns: nil when no element has this name.
+  /// - Returns: the result of `body`; nil when no element has this name.
   func withUnsafeElement<Result>(
     named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
   ) rethrows -> Result? {
@@ -177,9 +180,9 @@ final class PipelineRun: Sendable {
     return try body(element)
   }
 
-  /// Calls `body` on the thread, and waits for it, but no longer than until `deadline`.
+  /// Calls `body` on the run's thread and waits for its result.
   ///
-  /// - Returns: nil when it has not been called by then.
+  /// - Returns: nil when `body` has not been called by `deadline`.
   func perform<Result: Sendable>(
     until deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
   ) -> Result? {
@@ -187,7 +190,9 @@ final class PipelineRun: Sendable {
     return want(until: deadline, body).wait(until: deadline, by: clock) ?? nil
   }
 
-  /// The same for tasks.
+  /// Calls `body` on the run's thread, and suspends until it has returned.
+  ///
+  /// - Returns: nil when `body` has not been called by `deadline`.
   func perform<Result: Sendable>(
     by deadline: MonotonicTime, _ body: @escaping @Sendable (PipelineRun) -> Result
   ) async -> Result? {
@@ -199,7 +204,7 @@ final class PipelineRun: Sendable {
   ) -> Completion<Result?> {
     let result = Completion<Result?>()
     thread.want { work in
-      // A caller that has stopped waiting does not want it done any more.
+      // When the caller no longer waits, the call is skipped.
       work.calls.append { [weak self, clock] isRunning in
         let isWanted = isRunning && clock.now < deadline
         result.complete(isWanted ? self.map(body) : nil)
@@ -208,7 +213,7 @@ final class PipelineRun: Sendable {
     return result
   }
 
-  /// Calls `body` on the thread, as soon as that has nothing else to do.
+  /// Calls `body` on the run's thread when that has done its earlier work. Does not wait.
   func whenFree(_ body: @escaping @Sendable (PipelineRun) -> Void) {
     thread.want { work in
       work.calls.append { [weak self] _ in self.map(body) }
@@ -237,7 +242,7 @@ final class PipelineRun: Sendable {
     for call in work.calls { call(true) }
     if work.mustSettle {
       pipeline.settle(wantedState)
-      // What was paused on its way up says nothing until it is there, which may be never.
+      // A pipeline that was paused during its start posts no message until it has started, which may never happen.
       if status.pipelineState == .paused, !isToStandStill, pipeline.settledState != GST_STATE_PLAYING {
         status.setPipeline(.starting)
       }
@@ -247,14 +252,14 @@ final class PipelineRun: Sendable {
 
   private func tick() {
     watchFlows()
-    // Somebody else may have changed the pipeline's state: an app can reach it through any of its elements.
+    // The app may have changed the pipeline's state, which it can reach through any of its elements.
     if let state = pipeline.settledState, state != wantedState { settle() }
   }
 
-  /// The pipeline has not come up: who waits for it gets the error; else it is the streams', and the engine waits for
-  /// its stop.
+  /// Handles a failed start. A caller that waits for the start gets the error, and the run ends. Otherwise the streams
+  /// fail with it, and the thread waits for the stop.
   ///
-  /// - Returns: whether that was all.
+  /// - Returns: whether the run has ended.
   private func isRefused(_ error: PipSinkError) -> Bool {
     let isRefused = life.withLock { life in
       life.isFailing = life.isAwaited && !life.isGivenUp
@@ -289,8 +294,8 @@ final class PipelineRun: Sendable {
     ending.complete(true)
   }
 
-  /// Sets the pipeline going, unless it is to stop already; where an element refuses, its streams are taken out and the
-  /// rest is tried again.
+  /// Brings the pipeline to its wanted state, unless it is to stop already. When an element refuses, the streams that
+  /// need it are isolated, and the start is tried again with the rest.
   private func bringUp() throws(PipSinkError) {
     while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
@@ -300,7 +305,7 @@ final class PipelineRun: Sendable {
       let whole = Set(pipeline.streams.map(\.id)).subtracting(progress.withLock { $0.broken })
       let left = whole.subtracting(affected.map(\.id))
       pipeline.settle(GST_STATE_NULL)
-      // An element on no stream's way is in one piece with the pipeline: without it nothing starts.
+      // The whole pipeline depends on an element that is on no stream's path.
       guard !left.isEmpty, left.count < whole.count else { throw error }
       noteBroken(affected, error)
       isolateBroken()

@@ -1,21 +1,21 @@
 import CGStreamer
 
-/// The thread of a pipeline that runs: it alone changes the pipeline's state, and it reads the pipeline's bus.
+/// The thread of a running pipeline. It alone changes the pipeline's state, and it reads the pipeline's bus.
 ///
-/// A state change holds the element's state lock and may block for as long as the element likes: a source that
-/// connects to a server that does not answer, for instance. Every other change of the same pipeline waits for that
-/// lock. So whoever wants something leaves it here as work, and waits for it with a deadline or not at all.
+/// A state change holds the element's state lock and may block for any time, for instance in a source that waits for a
+/// server that does not answer. Every other state change of the same pipeline waits for that lock. So other threads
+/// leave their requests here as work, and wait for it with a deadline or not at all.
 ///
-/// `@unchecked Sendable`: the bus is constant and made for use from all threads; everything else is behind a lock.
+/// `@unchecked Sendable`: the bus is constant and may be used from all threads; everything else is behind a lock.
 final class PipelineThread: @unchecked Sendable {
-  /// What others want of the thread.
+  /// Requests to the thread.
   struct Work {
     var isStopping = false
-    /// Whether the pipeline is to be brought to the state that is wanted now.
+    /// Whether to bring the pipeline to its wanted state.
     var mustSettle = false
-    /// Whether decoders are to stand still or to go on, as is wanted now.
+    /// Whether to suspend and resume decoders according to the current settings.
     var mustUpdateDecoding = false
-    /// Each is called once: on the thread, or with false where that has come to its end.
+    /// Closures to call, each once: on the thread with true, or with false when the thread has ended.
     var calls: [@Sendable (_ isRunning: Bool) -> Void] = []
 
     var isEmpty: Bool { !isStopping && !mustSettle && !mustUpdateDecoding && calls.isEmpty }
@@ -25,7 +25,7 @@ final class PipelineThread: @unchecked Sendable {
     var work = Work()
     var hasEnded = false
 
-    /// The wish to stop stays.
+    /// Removes and returns the work. A request to stop stays.
     mutating func takeWork() -> Work {
       defer { work = Work(isStopping: work.isStopping) }
       return work
@@ -37,7 +37,9 @@ final class PipelineThread: @unchecked Sendable {
   private let thread = Locked<WorkerThread?>(nil)
   private let clock: SchedulingClock
 
-  /// - Parameter clock: what ticks are waited for by.
+  /// - Parameters:
+  ///   - pipeline: is not retained.
+  ///   - clock: measures the time between ticks.
   init(of pipeline: Pipeline, clock: SchedulingClock) {
     bus = gst_element_get_bus(pipeline.element)
     self.clock = clock
@@ -45,7 +47,7 @@ final class PipelineThread: @unchecked Sendable {
 
   deinit { gst_object_unref(bus) }
 
-  /// Starts the thread, which keeps what `body` keeps until it ends.
+  /// Starts the thread, which retains `body` until it ends.
   ///
   /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   func start(_ body: @escaping @Sendable () -> Void) throws(PipSinkError) {
@@ -56,10 +58,10 @@ final class PipelineThread: @unchecked Sendable {
   /// Whether the caller is on this thread.
   var isCurrent: Bool { thread.withLock { $0 }?.isCurrent ?? false }
 
-  /// Waits for the thread's end, which has to be near. Does nothing on the thread itself.
+  /// Joins the thread, which must be about to end. Does nothing on the thread itself.
   func join() { thread.withLock { $0 }?.join() }
 
-  /// Leaves work for the thread. Never waits for what the thread does.
+  /// Leaves work for the thread, without waiting for it.
   func want(_ change: (inout Work) -> Void) {
     let (isNew, late) = state.withLock { state in
       let wasEmpty = state.work.isEmpty
@@ -70,30 +72,32 @@ final class PipelineThread: @unchecked Sendable {
     }
     for call in late.calls { call(false) }
     state.wakeAll()
-    // One message is enough, however much work there is: the bus is not read while a state change blocks.
+    // One message is enough for any amount of work: the bus is not read while a state change blocks.
     if isNew { wake() }
   }
 
-  /// Has the thread look for work where it waits for a message.
+  /// Wakes the thread when it waits for a message.
   private func wake() { gst_bus_post(bus, BusNote.work.message()) }
 
   var isStopping: Bool { state.withLock { $0.work.isStopping } }
 
   // MARK: - On the thread
 
-  /// Does the work that others leave, calls a handler for every message on the bus, and looks after things now and
-  /// then, until it is to stop. What has been posted by then is handled.
+  /// Does the work of other threads, handles the messages on the bus and ticks, until it is to stop. Messages that have
+  /// been posted by then are still handled.
   ///
   /// - Parameters:
-  ///   - interval: the time from one tick to the next.
-  ///   - handler: called for one message at a time, which is borrowed.
+  ///   - interval: the time between two ticks.
+  ///   - perform: does work.
+  ///   - tick: is called at every tick.
+  ///   - handler: handles one message, which is borrowed.
   func serve(
     interval: Duration, perform: (Work) -> Void, tick: () -> Void, handler: (UnsafeMutablePointer<GstMessage>) -> Void
   ) {
     var nextTick = clock.moment(in: interval)
     var lastMessages = 256
     while lastMessages > 0 {
-      // Before the bus is waited for: the message of work that came while the pipeline was in NULL is lost.
+      // This comes before the wait for the bus, since a message that was posted while the pipeline was in NULL is lost.
       let work = takeWork()
       if work.isStopping { lastMessages -= 1 } else if !work.isEmpty { perform(work) }
       let message = work.isStopping ? gst_bus_pop(bus) : waitForMessage(until: nextTick)
@@ -113,14 +117,14 @@ final class PipelineThread: @unchecked Sendable {
       body: { gst_bus_timed_pop(bus, GstClockTime($0.nanoseconds(since: .now))) })
   }
 
-  /// Waits for nothing but the stop.
+  /// Waits for a request to stop, and refuses all other work.
   func waitForStop() {
     while !isStopping {
       for call in state.wait(for: { $0.work.isEmpty ? nil : $0.takeWork() }).calls { call(false) }
     }
   }
 
-  /// From here on nothing is done.
+  /// Ends the thread's service. Work that is left, now and later, is refused.
   func end() {
     let work = state.withLock { state in
       state.hasEnded = true

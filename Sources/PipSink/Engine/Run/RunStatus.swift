@@ -1,22 +1,23 @@
-/// What one run tells its engine, until it is cut off: what a pipeline does that was given up is nobody's business any
-/// more.
+/// Connects one run to its engine, until it is disconnected. The states and events of an abandoned pipeline no longer
+/// reach the engine.
 ///
-/// What becomes of a stream with a pipeline of its own is its player's to say; the run tells that one then. Its lock is
-/// held while they are told, and for nothing else; streaming threads and the run's own take it.
+/// For a stream with its own pipeline, states go to its player, which decides about them. The lock is held while the
+/// engine or the player is called, and for nothing else. Streaming threads and the run's thread take it.
 final class RunStatus: Sendable {
   private struct Connection {
     var isOpen = true
-    /// Of a stream's own pipeline. Let go with the connection: a pipeline that was given up may stay for ever.
+    /// The player of a stream with its own pipeline. It is released with the connection, since an abandoned run may
+    /// exist for ever.
     var player: StreamPlayer?
     var pipeline = EngineState.stopped
-    /// Whether another run of the engine's pipeline follows.
+    /// Whether another run of the engine's pipeline will follow.
     var isReplaced = false
   }
 
-  /// Plans another start of a pipeline, all streams of which have failed, and tells the streams.
+  /// Plans the restart of a pipeline whose streams have all failed, and sets the streams' states.
   typealias Restart = @Sendable (PipelineRun, PipelineRun.Failure) -> Bool
 
-  /// After this time without a frame a stream counts as stalled.
+  /// The time without a frame after which a stream is stalled.
   let stallTimeout: Duration
   let blocked: BlockedPipelines
   let audioSession: AudioSession
@@ -26,7 +27,10 @@ final class RunStatus: Sendable {
 
   private let restart: Restart?
 
-  /// - Parameter restart: of the engine's own pipeline; a stream with a pipeline of its own has a player for that.
+  /// - Parameters:
+  ///   - engine: gets the events, and the states of the streams if there is no player.
+  ///   - player: the player of a stream with its own pipeline.
+  ///   - restart: plans a restart of the engine's own pipeline.
   init(_ engine: EngineStatus, player: StreamPlayer? = nil, restart: Restart? = nil) {
     self.engine = engine
     self.restart = restart
@@ -38,16 +42,16 @@ final class RunStatus: Sendable {
     connection = Locked(Connection(player: player))
   }
 
-  // MARK: - What is wanted
+  // MARK: - Settings
 
   var isPaused: Bool { engine.state.withLock { $0.isPaused } }
 
-  /// Whether nobody sees a stream, so that its decoder is to stand still.
+  /// Whether a stream is hidden, so that its decoder should be suspended.
   func isSuspended(_ id: StreamID) -> Bool { engine.state.withLock { $0.isSuspended(id) } }
 
-  // MARK: - What is told
+  // MARK: - States and events
 
-  /// What the pipeline was said to be doing.
+  /// The state that was last set for the pipeline.
   var pipelineState: EngineState { connection.withLock { $0.pipeline } }
 
   func setPipeline(_ new: EngineState) {
@@ -73,7 +77,7 @@ final class RunStatus: Sendable {
     }
   }
 
-  /// Tells the engine something else.
+  /// Calls `body` with the engine, unless the run is disconnected.
   func tell(_ body: (EngineStatus) -> Void) {
     connection.withLock { if $0.isOpen { tell($0.player, body) } }
   }
@@ -82,9 +86,9 @@ final class RunStatus: Sendable {
     if let player { player.tell(body) } else { body(engine) }
   }
 
-  /// All streams of the run have failed.
+  /// Asks for a restart after all streams of the run have failed.
   ///
-  /// - Returns: whether the pipeline is started again; its streams have been told so then.
+  /// - Returns: whether the pipeline will be restarted. If so, its streams are `reconnecting`.
   func restart(_ run: PipelineRun, after failure: PipelineRun.Failure) -> Bool {
     connection.withLock { connection in
       guard connection.isOpen, let restart, restart(run, failure) else { return false }
@@ -93,13 +97,14 @@ final class RunStatus: Sendable {
     }
   }
 
-  /// Cuts the run off. When this has returned, nothing of the run reaches the engine any more.
+  /// Disconnects the run. After the return nothing of the run reaches the engine any more.
   ///
   /// - Parameters:
-  ///   - ids: its streams, which do nothing any more.
-  ///   - isGivenUp: whether its pipeline has not stopped; told of a stream that has been stopped, too.
+  ///   - ids: the streams of the run, which are stopped now.
+  ///   - isGivenUp: whether the pipeline has not stopped and is abandoned, which is reported also for a stream that has
+  ///     been stopped.
   func disconnect(_ ids: [StreamID], isGivenUp: Bool = false) {
-    // What goes away with the player goes after the lock.
+    // The player may be released here, which has to happen after the lock.
     _ = connection.withLock { connection in
       let player = connection.player
       let isOwn = player == nil && !connection.isReplaced
