@@ -1,11 +1,14 @@
-/// Elements of a description, and others in their places.
+/// Reading and replacing the elements of a description.
 extension LaunchText {
+  /// An element as it is written in a description.
   package struct Element {
-    /// What kind of element it is: "videotestsrc".
+    /// The name of the element's factory, for instance "videotestsrc".
     package let factory: String
+    /// The properties that the description sets.
     package internal(set) var properties: [(name: String, value: String)] = []
-    /// Where the factory's name is, and its properties but for its name.
+    /// The range of the factory's name in the text.
     fileprivate let place: Range<Int>
+    /// The ranges of the properties in the text, except for the property `name`.
     fileprivate var settings: [Range<Int>] = []
 
     fileprivate init(factory: String, properties: [(name: String, value: String)] = [], place: Range<Int> = 0..<0) {
@@ -13,8 +16,8 @@ extension LaunchText {
     }
   }
 
-  /// All elements, and whatever else is written as they are: references to them, operators, URIs. Holes have to be
-  /// filled.
+  /// All elements, and everything else that looks like one: references to elements, operators, URIs. The text must have
+  /// no holes.
   package var elements: [Element] {
     var elements: [Element] = []
     var isOpen = false
@@ -29,7 +32,7 @@ extension LaunchText {
         let name = string(token.name)
         let value = String(decoding: decoded(token.range).map { UInt8($0) }, as: UTF8.self)
         elements[elements.count - 1].properties.append((name, value))
-        // By its name others may refer to it.
+        // The name stays, since other parts of the description may refer to the element by it.
         guard name != "name" else { continue }
         elements[elements.count - 1].settings.append(token.name.lowerBound..<token.range.upperBound)
       }
@@ -37,7 +40,9 @@ extension LaunchText {
     return elements
   }
 
-  /// The text with other elements in the places of those for which `replacement` has some, which keep their names.
+  /// The text with some elements replaced by others, which keep the names.
+  ///
+  /// - Parameter replacement: returns the text of the new element; nil to keep the element.
   package func replacingElements(_ replacement: (Element) -> String?) -> String {
     var result: [UInt8] = []
     var position = 0
@@ -62,9 +67,9 @@ extension LaunchText {
 }
 
 extension PipelineDescription {
-  /// The same with other elements in the places of those for which `replacement` has some, which keep their names.
+  /// The description with some elements replaced by others, which keep the names.
   ///
-  /// - Parameter replacement: a factory's name and properties, as words.
+  /// - Parameter replacement: returns the new element's factory and properties, as words; nil to keep the element.
   package func replacingElements(_ replacement: (LaunchText.Element) -> [String]?) -> PipelineDescription {
     switch content {
     case .text(let text): .text(LaunchText(text).replacingElements { replacement($0)?.joined(separator: " ") })

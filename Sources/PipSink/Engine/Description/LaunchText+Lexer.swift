@@ -1,16 +1,17 @@
 import Glibc
 
-/// The words of a text, as GStreamer's lexer (`gst/parse/parse.l`) divides it: by regular expressions, of which it
-/// takes the longest match, as regexec(3) does. These match what that lexer takes.
+/// The tokens of a text, as GStreamer's lexer (`gst/parse/parse.l`) finds them. It uses regular expressions and takes
+/// the longest match, as regexec(3) does. The expressions here match what that lexer accepts.
 extension LaunchText {
   private static let spaces = LongestMatch("\(space)*")
   private static let wholeIdentifier = LongestMatch(identifierText)
   private static let mediaType = LongestMatch(mediaTypeText)
   private static let assignment = LongestMatch("\(identifierText)\(space)*=\(space)*\(string)")
-  /// `!` or `:`, with caps where they follow and another of the two ends them. Quotes mean nothing there.
+  /// `!` or `:`, caps, and `!` or `:` again. Quotes have no meaning there.
   private static let filteredLink = LongestMatch("[!:]\(space)*\(caps)(\(space)*;\(space)*\(caps))*\(space)*[!:]")
-  /// A URI or a path; a reference to an element or a pad; an element's name. One character may come before a path's
-  /// slash: that lexer has the name of a pattern in brackets there, and so takes its letters and braces.
+  /// A URI or a path, a reference to an element or a pad, or an element's name. One character may stand before the
+  /// slash of a path: GStreamer's lexer has the name of a pattern in brackets there, and so accepts its letters and
+  /// braces.
   private static let name = LongestMatch(
     "[0-9A-Za-z+,.-]+://\(string)?|[.\"{}_defintr]?/\(string)|\\.\(identifierText)"
       + "|\(identifierText)(\\.(\(identifierText))?)?")
@@ -22,6 +23,7 @@ extension LaunchText {
   private static let mediaTypeText = "[0-9A-Za-z-]+/[0-9A-Za-z-]+"
   private static let caps = "\(mediaTypeText)(,[^!]|\(escape)|[^;!])*"
 
+  /// The tokens of the text, in order.
   var tokens: [Token] {
     var result: [Token] = []
     var position = skipSpaces(0)
@@ -32,7 +34,7 @@ extension LaunchText {
         token = Token(kind: .property, range: skipSpaces(skipSpaces(name) + 1)..<end, name: position..<name)
         next = end
       } else if let end = Self.filteredLink.end(in: text, at: position) {
-        // The `!` behind the caps belongs to them.
+        // The `!` after the caps is part of the token.
         let range = skipSpaces(position + 1)..<end - 1
         let starts = [range.lowerBound] + range.filter { byte($0) == UInt8(ascii: ";") }.map { skipSpaces($0 + 1) }
         let mediaTypes = starts.compactMap { start in Self.mediaType.end(in: text, at: start).map { start..<$0 } }
@@ -48,11 +50,12 @@ extension LaunchText {
     return result
   }
 
+  /// The end of the identifier that begins at `start`; nil when there is none.
   func identifier(at start: Int) -> Int? { Self.wholeIdentifier.end(in: text, at: start) }
 
   private func skipSpaces(_ start: Int) -> Int { Self.spaces.end(in: text, at: start) ?? start }
 
-  /// nil behind the end, and for a hole.
+  /// The byte at a position; nil after the end of the text, and for a hole.
   func byte(_ position: Int) -> UInt8? { position < units.count ? UInt8(exactly: units[position]) : nil }
 
   // MARK: - Bytes
@@ -70,17 +73,17 @@ extension LaunchText {
     }
   }
 
-  /// What no quotes are needed for.
+  /// Whether a byte needs no quotes.
   static func isHarmless(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "_-+./:%@".utf8.contains(byte) }
 }
 
-/// An extended regular expression of regcomp(3) for bytes, whatever characters the program's locale has.
+/// An extended regular expression of regcomp(3) that matches bytes, independently of the program's locale.
 ///
-/// `@unchecked Sendable`: it is not changed after `init`, and regexec(3) may be called from any thread.
+/// `@unchecked Sendable`: it does not change after `init`, and regexec(3) may be called from any thread.
 private final class LongestMatch: @unchecked Sendable {
   private let compiled = UnsafeMutablePointer<regex_t>.allocate(capacity: 1)
 
-  /// - Parameter expression: a valid one.
+  /// - Parameter expression: a valid regular expression.
   init(_ expression: String) {
     let bytes = newlocale(1 << LC_CTYPE, "C", nil)
     let own = uselocale(bytes)
@@ -97,10 +100,14 @@ private final class LongestMatch: @unchecked Sendable {
     compiled.deallocate()
   }
 
-  /// - Parameter text: with a NUL at its end.
-  /// - Returns: the end of the longest match that begins at `start`; nil where there is none.
+  /// Finds the longest match at a position.
+  ///
+  /// - Parameters:
+  ///   - text: ends with a NUL.
+  ///   - start: where the match has to begin.
+  /// - Returns: the end of the longest match; nil when there is no match.
   func end(in text: [CChar], at start: Int) -> Int? {
-    // Without its length, regexec would look for the end of the whole text for each word.
+    // Without the length, regexec would search for the end of the whole text for each token.
     var match = regmatch_t(rm_so: 0, rm_eo: regoff_t(text.count - 1 - start))
     let result = text.withUnsafeBufferPointer { regexec(compiled, $0.baseAddress! + start, 1, &match, REG_STARTEND) }
     return result == 0 ? start + Int(match.rm_eo) : nil

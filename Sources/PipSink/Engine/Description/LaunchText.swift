@@ -1,66 +1,74 @@
-/// gst-launch's language as GStreamer's own lexer reads it, byte for byte, with holes for values that are filled in.
+/// Text in gst-launch's language, divided into tokens as GStreamer's lexer does, byte by byte. It may have holes, which
+/// values fill later.
 ///
-/// Swift's `Character` is of no use here: a quote with a combining mark behind it is another character than a quote,
+/// Swift's `Character` does not fit here: a quote with a combining mark after it is a different character from a quote,
 /// and "\r\n" is one character, while GStreamer sees bytes.
 ///
-/// Where GStreamer's lexer has several ways to read on, it takes the longest; so does this. Two things follow that are
-/// not obvious: in `"a\\" ! b name="c"` the first string goes on to the last quote but one, as `\"` is taken for an
-/// escaped quote; and a word that is not quoted cannot end with a backslash before a blank.
+/// Of several possible tokens, GStreamer's lexer takes the longest, and so does this. Two consequences are not obvious:
+/// in `"a\\" ! b name="c"` the first string extends to the last quote but one, because `\"` is read as an escaped
+/// quote; and a word without quotes cannot end with a backslash before a blank.
 package struct LaunchText: Sendable {
-  /// A byte, or ``firstHole`` and above for a hole.
+  /// A byte, or the number of a hole plus ``firstHole``.
   package typealias Unit = UInt16
 
+  /// The unit of the first hole.
   package static let firstHole: Unit = 256
-  /// How many holes there can be.
+  /// The maximum number of holes.
   package static let holeLimit = Int(Unit.max - firstHole)
 
+  /// A piece of the text, as the lexer divides it.
   struct Token {
     enum Kind {
-      /// `name=value`: the value, with the quotes that it has.
+      /// `name=value`; the range is that of the value, with its quotes.
       case property
-      /// What stands between two `!`.
+      /// Caps between two `!`.
       case caps
-      /// An element's name, a reference to one, a URI, an operator.
+      /// An element's name, a reference to an element, a URI, or an operator.
       case other
     }
 
     let kind: Kind
     let range: Range<Int>
-    /// Of a property: where its name is.
+    /// The range of a property's name.
     var name = 0..<0
-    /// Of caps: where the media types in them are.
+    /// The ranges of the media types in caps.
     var mediaTypes: [Range<Int>] = []
   }
 
   let units: [Unit]
-  /// The same as a C string, in which a hole is a letter: the lexer takes it for one wherever it is.
+  /// The text as a C string, in which a letter stands for each hole, as the lexer should see it.
   let text: [CChar]
 
+  /// Makes a text of bytes and holes.
   package init(_ units: [Unit]) {
     self.units = units
     text = units.map { CChar(bitPattern: UInt8(exactly: $0) ?? UInt8(ascii: "a")) } + [0]
   }
 
+  /// Makes a text without holes.
   package init(_ text: String) {
     self.init(text.utf8.map(Unit.init))
   }
 
-  /// Why a value cannot stand where its hole is.
+  /// Why a value cannot fill its hole.
   package enum Misfit: Error, Equatable {
-    /// In the place of an element's name, a property's name or a reference.
+    /// The hole is in an element's name, a property's name or a reference, and the value has other characters than
+    /// those have.
     case name(hole: Int)
-    /// In caps between two `!`.
+    /// The hole is in caps between two `!`, and the value has characters that cannot stand there.
     case caps(hole: Int)
-    /// With the values, GStreamer would divide the text into other words than without; nothing is known that does this.
+    /// With the values, GStreamer would divide the text into different tokens. No values are known that do this.
     case division
   }
 
-  /// The text with the holes filled in, so that every value is a part of the one word that its hole is in, whatever
-  /// bytes it has: GStreamer then has the same elements as with any other value, and the property has the value as it
-  /// is.
+  /// The text with its holes filled. Every value is part of the token that its hole is in, whatever bytes it has, so
+  /// that GStreamer makes the same elements as with any other value, and a property gets exactly the value.
   ///
-  /// Values of properties may be anything without a NUL. Outside of them a value may have letters, digits, `_` and `-`
-  /// only, and in caps between two `!` also `.`, `+`, `:` and `/`.
+  /// The value of a property may have any bytes except NUL. Elsewhere a value may have only letters, digits, `_` and
+  /// `-`, and in caps between two `!` also `.`, `+`, `:` and `/`.
+  ///
+  /// - Parameter values: one for each hole, by the hole's number.
+  /// - Throws: ``Misfit`` when a value cannot fill its hole.
   package func filled(with values: [[UInt8]]) throws(Misfit) -> [UInt8] {
     var result: [UInt8] = []
     var position = 0
@@ -78,7 +86,7 @@ package struct LaunchText: Sendable {
     return result
   }
 
-  /// The properties' names and values, as elements get them; holes have to be filled.
+  /// The names and values of all properties, as elements get them. The text must have no holes.
   package var properties: [(name: [UInt8], value: [UInt8])] {
     tokens.filter { $0.kind == .property }.map { token in
       let (name, value) = (units[token.name], decoded(token.range))
@@ -86,36 +94,35 @@ package struct LaunchText: Sendable {
     }
   }
 
-  /// A value as it stands behind `name=` in the language, whatever bytes but NUL it has: a string property gets it as
-  /// it is.
+  /// A value written for the place after `name=`, so that a string property gets exactly this value. It may have any
+  /// bytes except NUL.
   package static func quoted(_ value: String) -> String {
     String(decoding: quoted(Array(value.utf8)), as: UTF8.self)
   }
 
   private static func quoted(_ value: [UInt8]) -> [UInt8] { [quote] + escaped(wrappedIfNeeded(value)) + [quote] }
 
-  /// GStreamer unwraps the value of a string property that is in quotes, and takes NULL for none at all; and a
-  /// backslash cannot be the last in quotes, as it would take the quote for its own. Wrapped, everything can be written
-  /// as a number.
+  /// The value in quotes with numeric escapes, if it needs them. GStreamer removes the quotes around the value of a
+  /// string property and reads NULL as no value, and a backslash at the end of quotes would escape the closing quote.
   private static func wrappedIfNeeded(_ value: [UInt8]) -> [UInt8] {
     let needsWrapping = value == null || value.last == backslash || (value.first == quote && value.last == quote)
     return needsWrapping ? [quote] + numbered(value) + [quote] : value
   }
 
-  /// One argument of a command line, as gst_parse_launchv is to have it so that it stays one word: that escapes spaces,
-  /// but neither tabs and line feeds, nor a backslash at the end, which then takes the space behind it.
+  /// An argument of a command line, written so that gst_parse_launchv keeps it as one word. That function escapes
+  /// spaces, but not tabs and line feeds, and not a backslash at the end, which would escape the space after it.
   static func word(ofArgument argument: String) -> String {
     let isOneWord = argument.utf8.last != backslash && !argument.utf8.contains { (0x09...0x0D).contains($0) }
     guard !isOneWord, let (name, value) = property(inArgument: argument) else { return argument }
     return String(decoding: name + [UInt8(ascii: "=")] + quoted(value), as: UTF8.self)
   }
 
-  /// nil of an argument that is no `name=value`.
+  /// The name and value in an argument; nil when the argument is not `name=value`.
   static func property(inArgument argument: String) -> (name: [UInt8], value: [UInt8])? {
     let text = LaunchText(argument)
     guard let end = text.identifier(at: 0), text.byte(end) == UInt8(ascii: "=") else { return nil }
     var value = text.decoded(end + 1..<text.units.count)
-    // Nothing is behind the last backslash that it could stand for.
+    // The last backslash escapes nothing, so it stands for itself.
     let isOdd = text.units[(end + 1)...].reversed().prefix { $0 == Unit(backslash) }.count % 2 == 1
     if isOdd { value.append(Unit(backslash)) }
     return (text.units[..<end].map { UInt8($0) }, value.map { UInt8($0) })
@@ -125,7 +132,8 @@ package struct LaunchText: Sendable {
     value.flatMap { $0 == quote || $0 == backslash ? [backslash, $0] : [$0] }
   }
 
-  /// As in a wrapped string of GStreamer's: what is no letter and no digit as a backslash with three octal digits.
+  /// The bytes as in a wrapped string of GStreamer: all but letters and digits become a backslash and three octal
+  /// digits.
   private static func numbered(_ value: [UInt8]) -> [UInt8] {
     value.flatMap { byte in
       isAlphanumeric(byte) ? [byte] : [backslash] + [byte >> 6, byte >> 3 & 7, byte & 7].map { $0 + UInt8(ascii: "0") }
@@ -143,7 +151,7 @@ package struct LaunchText: Sendable {
     }
   }
 
-  /// The text at `range`, where holes take values of one byte or more, each of which has to fit in the hole's place.
+  /// The text at `range` with its holes filled. Values must not be empty, and each byte must fit at its place.
   private func filled(
     _ range: Range<Int>, _ values: [[UInt8]], _ misfit: (Int) -> Misfit, _ fits: (UInt8, Int) -> Bool
   ) throws(Misfit) -> [UInt8] {
@@ -168,11 +176,11 @@ package struct LaunchText: Sendable {
     return [Self.quote] + Self.escaped(value) + [Self.quote]
   }
 
-  /// What the lexer is to hand on for a value with its holes filled.
+  /// The bytes that the lexer should return for a value with its holes filled.
   private func filledBytes(_ range: Range<Int>, _ values: [[UInt8]]) -> [UInt8] {
     let value = decoded(range)
     guard value.contains(where: { $0 >= Self.firstHole }) else { return value.map { UInt8($0) } }
-    // Who has wrapped the string with a hole in it has wrapped what comes into the hole.
+    // If the string around the hole is wrapped, the value in the hole has to be wrapped, too.
     let isWrapped = value.count > 1 && value.first == Unit(Self.quote) && value.last == Unit(Self.quote)
     let bytes = value.flatMap { unit -> [UInt8] in
       guard unit >= Self.firstHole else { return [UInt8(unit)] }
@@ -186,7 +194,7 @@ package struct LaunchText: Sendable {
     tokens.filter { $0.kind == .property }.map { filledBytes($0.range, values) }
   }
 
-  /// What a property gets of the value at `range`: without the quotes around it and without escapes.
+  /// The value at `range` as a property gets it, without the quotes around it and without escapes.
   func decoded(_ range: Range<Int>) -> [Unit] {
     var raw = units[range]
     if raw.first == Unit(Self.quote), raw.last == Unit(Self.quote) { raw = raw.dropFirst().dropLast() }

@@ -1,50 +1,55 @@
-/// A pipeline in gst-launch-1.0's language.
+/// The description of a pipeline, in the language of gst-launch-1.0.
 ///
-/// As a literal, a value in it is always a part of the one word that it is written in, whatever characters it has:
+/// A value that is interpolated into a literal is always part of the one word that it is written in, whatever
+/// characters it has:
 ///
 ///     let film: PipelineDescription = "filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"
 ///
-/// So a value can be a property's, or a number or a name in caps, but it cannot add an element or end a quote, and
-/// needs no quotes around it. A part of the description itself is written as `\(launch: text)`.
+/// So a value can be that of a property, or a number or a name in caps, but it cannot add an element or end a
+/// quotation, and it needs no quotes. A part of the description itself is interpolated as `\(launch: text)`.
 public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
   enum Content: Sendable {
     case text(String)
     case arguments([String])
-    /// A literal with a value that cannot stand where it is written, and why.
+    /// A literal with a value that cannot stand where it is written, and the reason.
     case misfit(reason: String)
   }
 
   let content: Content
 
-  /// As one string.
+  /// Makes a description from one string.
   public static func text(_ text: String) -> Self { .init(content: .text(text)) }
 
-  /// As the arguments of a command line, where the shell has taken the quotes away already.
+  /// Makes a description from the arguments of a command line, from which the shell has already removed quotes.
   public static func arguments(_ arguments: [String]) -> Self { .init(content: .arguments(arguments)) }
 
   private init(content: Content) { self.content = content }
 
+  /// Makes a description from a string literal.
   public init(stringLiteral value: String) { self = .text(value) }
 
+  /// Makes a description from a string literal with interpolated values.
   public init(stringInterpolation: StringInterpolation) { content = stringInterpolation.content }
 
-  /// A literal in the making.
+  /// Collects the parts of a string literal. The compiler generates the calls.
   public struct StringInterpolation: StringInterpolationProtocol {
     private var units: [LaunchText.Unit] = []
     private var values: [String] = []
 
+    /// Makes an empty literal.
     public init(literalCapacity: Int, interpolationCount: Int) { units.reserveCapacity(literalCapacity) }
 
+    /// Appends a part of the description that is written in the literal.
     public mutating func appendLiteral(_ literal: String) { units += literal.utf8.map(LaunchText.Unit.init) }
 
-    /// A value: a part of one word.
+    /// Appends a value, which becomes part of one word.
     public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
       guard values.count < LaunchText.holeLimit else { return appendLiteral(LaunchText.quoted(value.description)) }
       units.append(LaunchText.firstHole + LaunchText.Unit(values.count))
       values.append(value.description)
     }
 
-    /// A part of the description, in gst-launch-1.0's language.
+    /// Appends a part of the description, in the language of gst-launch-1.0.
     public mutating func appendInterpolation(launch text: String) { appendLiteral(text) }
 
     fileprivate var content: Content {
@@ -70,7 +75,7 @@ public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// The values of all `name=` properties, in order.
+  /// The values of all `name` properties, in order.
   var elementNames: [String] {
     let properties: [(name: [UInt8], value: [UInt8])] =
       switch content {
@@ -83,8 +88,10 @@ public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
 
   private static let hasNUL = "there is a NUL character in it"
 
-  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` where a value does not fit, or there is a NUL, at which
-  ///   GStreamer would stop reading.
+  /// Checks the values and the text.
+  ///
+  /// - Throws: ``PipSinkError/Pipeline/invalid(reason:)`` for a value that cannot stand at its place, and for a NUL, at
+  ///   which GStreamer would stop reading.
   func check() throws(PipSinkError) {
     let hasNUL =
       switch content {

@@ -1,14 +1,18 @@
-/// Makes one pipeline after the other from a description.
+/// Makes pipelines from a description, one after the other.
 ///
-/// The description is parsed at once, so that mistakes are found early; the pipeline that came of that is the first.
+/// The description is parsed at once, so that errors are found early. The resulting pipeline is the first one.
 final class PipelineFactory: Sendable {
   let streamIDs: [StreamID]
   private let description: PipelineDescription
   private let streamID: StreamID?
   private let first: Locked<Pipeline?>
 
-  /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
-  /// - Throws: as ``Pipeline/init(_:as:)``.
+  /// Parses the description and makes the first pipeline.
+  ///
+  /// - Parameters:
+  ///   - description: the pipeline, with at least one stream.
+  ///   - streamID: the ID of the only stream, which replaces its name in the description; nil to use the names there.
+  /// - Throws: the errors of ``Pipeline/init(_:as:)``.
   init(_ description: PipelineDescription, as streamID: StreamID? = nil) throws(PipSinkError) {
     let pipeline = try Pipeline(description, as: streamID)
     self.description = description
@@ -17,14 +21,16 @@ final class PipelineFactory: Sendable {
     first = Locked(pipeline)
   }
 
-  /// - Throws: as ``Pipeline/init(_:as:)``.
+  /// Makes the next pipeline, in state NULL.
+  ///
+  /// - Throws: the errors of ``Pipeline/init(_:as:)``.
   func makePipeline() throws(PipSinkError) -> Pipeline {
     let pipeline = first.withLock { first in
       defer { first = nil }
       return first
     }
     guard let pipeline else { return try Pipeline(description, as: streamID) }
-    // There may be less left than when it was parsed.
+    // There may be fewer threads and files left than when the description was parsed.
     try ResourceLimits.check()
     return pipeline
   }

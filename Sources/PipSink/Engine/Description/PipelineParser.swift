@@ -1,8 +1,10 @@
 import CGStreamer
 
-/// From a description to a GstPipeline with its streams, or to the error that says what is wrong with it.
+/// Makes a GstPipeline from a description, or the error that says what is wrong with it.
 enum PipelineParser {
-  /// - Returns: a GstPipeline in state NULL; the caller owns the one reference.
+  /// Parses a description.
+  ///
+  /// - Returns: a GstPipeline in state NULL. The caller owns the only reference.
   static func parse(_ description: PipelineDescription) throws(PipSinkError) -> GstElementPointer {
     try PipSink.initialize()
     try description.check()
@@ -42,7 +44,7 @@ enum PipelineParser {
     }
   }
 
-  /// A description of one element yields that element rather than a pipeline.
+  /// The parsed element as a pipeline. GStreamer makes no pipeline for a description of a single element.
   private static func asPipeline(_ parsed: GstElementPointer) throws(PipSinkError) -> GstElementPointer {
     if parsed.isA(gst_pipeline_get_type()) {
       // gst_parse_launch returns a floating reference.
@@ -70,7 +72,7 @@ enum PipelineParser {
     case GST_PARSE_ERROR_EMPTY, GST_PARSE_ERROR_EMPTY_BIN:
       return .pipeline(.empty)
     case GST_PARSE_ERROR_LINK:
-      // The second element of a name is left out of the pipeline, which shows as a link that fails.
+      // GStreamer leaves out the second element with the same name, so that a link to it fails.
       if let name = firstDuplicate(description.elementNames) { return .stream(.duplicate(StreamID(name))) }
       return .pipeline(.linkFailed(reason: message))
     default:
@@ -87,6 +89,7 @@ enum PipelineParser {
     }
   }
 
+  /// The first name that comes a second time; nil when all are different.
   static func firstDuplicate<Name: Hashable>(_ names: [Name]) -> Name? {
     var seen: Set<Name> = []
     return names.first { !seen.insert($0).inserted }

@@ -1,10 +1,12 @@
 import CGStreamer
 
-/// What the engine reads from a bus message. The message is borrowed.
+/// Reads what the engine needs from messages on a bus. All messages are borrowed.
 enum BusMessage {
-  /// The error, as ours, of an error message.
+  /// The error in an error message.
   ///
-  /// - Parameter readsFiles: whether what the message's pipeline plays is a file's, and will be the same the next time.
+  /// - Parameters:
+  ///   - message: an error message.
+  ///   - readsFiles: whether the pipeline reads only files, whose contents are the same at the next start.
   static func error(in message: UnsafeMutablePointer<GstMessage>, readsFiles: Bool) -> PipSinkError {
     let parts = parts(of: message, gst_message_parse_error)
     return .pipeline(
@@ -13,7 +15,7 @@ enum BusMessage {
         kind: failureKind(parts, ofFilePipeline: readsFiles, source: message.pointee.src)))
   }
 
-  /// With the address of a source whose message does not name it.
+  /// The details of an error, with the address of the source unless the message contains that.
   private static func detail(of parts: Parts, _ source: UnsafeMutablePointer<GstObject>?) -> String? {
     guard let source, gobjectIsA(source, gst_uri_handler_get_type()),
       let uri = String(taking: gst_uri_handler_get_uri(OpaquePointer(source))), let address = Address(uri),
@@ -22,8 +24,8 @@ enum BusMessage {
     return parts.detail.map { "\(address.text): \($0)" } ?? address.text
   }
 
-  /// Where a source reads from, in another place than this machine's files, as it may be printed: without names,
-  /// passwords and tokens.
+  /// The address of a source that is not a local file, without user names, passwords and tokens, so that it may be
+  /// printed.
   struct Address: Equatable {
     let text: String
     let host: String
@@ -46,7 +48,7 @@ enum BusMessage {
     switch parts.domain {
     case gst_resource_error_quark():
       switch GstResourceError(UInt32(bitPattern: parts.code)) {
-      // Of a file's source; of a bin that finds no source for a URI.
+      // It is posted by a file source, or by a bin that finds no source for a URI.
       case GST_RESOURCE_ERROR_NOT_FOUND:
         return kinds(source).isDisjoint(with: ["File", "Bin"]) ? .unavailable : .notFound
       case GST_RESOURCE_ERROR_OPEN_READ, GST_RESOURCE_ERROR_OPEN_READ_WRITE:
@@ -63,7 +65,7 @@ enum BusMessage {
     case gst_stream_error_quark():
       switch GstStreamError(UInt32(bitPattern: parts.code)) {
       case GST_STREAM_ERROR_CODEC_NOT_FOUND: return .unsupported
-      // A source whose flow of data has stopped says in its debug text alone why.
+      // A source whose data flow has stopped gives the reason only in its debug text.
       case _ where isNotNegotiated(parts.detail) || parts.detail?.contains("not-linked") == true:
         return .notNegotiated
       default: return readsFiles ? .badData : .other
@@ -72,7 +74,7 @@ enum BusMessage {
     }
   }
 
-  /// Whether an error's debug text says that elements have no caps in common.
+  /// Whether the debug text of an error says that elements have no caps in common.
   static func isNotNegotiated(_ detail: String?) -> Bool { detail?.contains("not-negotiated") ?? false }
 
   private static func kinds(_ object: UnsafeMutablePointer<GstObject>?) -> Set<Substring> {
@@ -85,18 +87,19 @@ enum BusMessage {
     return .warning(element: parts.element, message: parts.text, detail: parts.detail)
   }
 
-  /// Whether a source says that it has added all its pads, while a link of the description waits for another.
+  /// Whether a message says that a source has added all its pads, but a delayed link of the description waits for
+  /// another.
   static func isDelayedLinkFailure(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
     let parts = parts(of: message, gst_message_parse_warning)
     return parts.domain == gst_parse_error_quark() && parts.code == gint(GST_PARSE_ERROR_DELAYED_LINK.rawValue)
   }
 
-  /// Whether a warning is about something outside of the program, such as a device or a server.
+  /// Whether a warning concerns something outside of the program, such as a device or a server.
   static func isAboutResource(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
     parts(of: message, gst_message_parse_warning).domain == gst_resource_error_quark()
   }
 
-  /// What a decodebin says it needs and has not got, "H.264 (High Profile) decoder" for instance.
+  /// The description of a plugin that a decodebin misses, for instance "H.264 (High Profile) decoder".
   static func missingPlugin(in message: UnsafeMutablePointer<GstMessage>) -> String? {
     guard gst_is_missing_plugin_message(message) != 0 else { return nil }
     return String(taking: gst_missing_plugin_message_get_description(message))
@@ -127,10 +130,10 @@ enum BusMessage {
       domain: error?.pointee.domain ?? 0, code: error?.pointee.code ?? 0)
   }
 
-  /// GStreamer's debug text is "file(line): function (): /path/of/element:", then often a line for people, which is
-  /// what counts.
+  /// The useful part of GStreamer's debug text. Its first line is "file(line): function (): /path/of/element:"; the
+  /// lines after it, if any, are meant for users.
   static func shortDebug(_ debug: String) -> String? {
-    // Servers end lines with "\r\n", which is one Character.
+    // Servers end lines with "\r\n", which is one Character in Swift.
     let lines = debug.unicodeScalars.split { $0 == "\n" || $0 == "\r" }.dropFirst().map { String($0) }
     return lines.isEmpty ? nil : lines.joined(separator: " ")
   }

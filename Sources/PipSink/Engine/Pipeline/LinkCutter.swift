@@ -1,8 +1,8 @@
 import CGStreamer
 
-/// Unlinks a source pad as soon as nothing is being pushed through it.
+/// Unlinks a source pad as soon as no data are being pushed through it.
 ///
-/// `@unchecked Sendable`: the pad is constant, and GStreamer's calls on it lock for themselves.
+/// `@unchecked Sendable`: the pad is constant, and GStreamer's functions for pads are thread-safe.
 final class LinkCutter: @unchecked Sendable {
   private let pad: UnsafeMutablePointer<GstPad>
   private let done = Completion<Void>()
@@ -11,7 +11,7 @@ final class LinkCutter: @unchecked Sendable {
   /// - Parameter pad: ownership of one reference passes to the cutter.
   init(_ pad: UnsafeMutablePointer<GstPad>) {
     self.pad = pad
-    // Called at once where the pad is idle, and else on its streaming thread.
+    // The probe is called at once if the pad is idle, and otherwise on its streaming thread.
     probe = gst_pad_add_probe(
       pad, GST_PAD_PROBE_TYPE_IDLE,
       { pad, _, context in
@@ -34,7 +34,7 @@ final class LinkCutter: @unchecked Sendable {
     done.complete(())
   }
 
-  /// Waits until it is done; from the deadline on it leaves the link alone.
+  /// Waits until the pad is unlinked. At the deadline it gives up and leaves the pad linked.
   func wait(until deadline: MonotonicTime) {
     if done.wait(until: deadline) == nil, probe != 0 { gst_pad_remove_probe(pad, probe) }
   }

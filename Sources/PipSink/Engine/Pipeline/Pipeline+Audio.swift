@@ -1,13 +1,15 @@
 import CGStreamer
 
-/// Which stream a pipeline's audio elements belong to.
+/// The streams that a pipeline's audio elements belong to.
 ///
-/// Those whose name begins with a stream's ID are that stream's (the longest ID that fits, at the end of a word).
-/// Others are the stream's with which they share a source, where that is one stream alone; in a pipeline of one stream
-/// all are its.
+/// In a pipeline with one stream, all elements belong to it. Otherwise an element belongs to the stream whose ID its
+/// name begins with; the ID has to end at the end of a word, and the longest one counts. An element without such a name
+/// belongs to the stream with which it shares a source, if there is exactly one.
 extension Pipeline {
-  /// - Parameter element: of the pipeline, or in a bin of it.
-  /// - Returns: nil for one that several streams share, and for one that none has anything to do with.
+  /// The stream that an element belongs to.
+  ///
+  /// - Parameter element: an element of the pipeline, possibly in a bin.
+  /// - Returns: nil for an element that several streams share, and for one that belongs to no stream.
   func owner(of element: GstElementPointer) -> StreamID? {
     if streams.count == 1 { return streams[0].id }
     let names = [element.elementName, topLevelElement(of: element.asObject)?.elementName].compactMap(\.self)
@@ -17,6 +19,7 @@ extension Pipeline {
     return related.count == 1 ? related[0].id : nil
   }
 
+  /// The streams that have an upstream element in common with `object`.
   func streams(sharingSourceWith object: UnsafeMutablePointer<GstObject>) -> [Stream] {
     guard let upstream = topLevelElement(of: object).map(upstreamElements) else { return [] }
     return streams.filter { !upstreamElements(of: $0.sink).isDisjoint(with: upstream) }
@@ -25,20 +28,21 @@ extension Pipeline {
   private static func isName(_ name: String, ofSomethingOf id: String) -> Bool {
     guard name.beginsWithBytes(of: id) else { return false }
     guard let next = name.unicodeScalars.dropFirst(id.unicodeScalars.count).first else { return true }
-    // A mark goes on with the letter before it.
+    // A combining mark belongs to the letter before it, so it does not end a word.
     return !next.properties.isAlphabetic && next.properties.numericType == nil
       && next.properties.canonicalCombiningClass == .notReordered
   }
 
+  /// An element that applies a volume.
   struct VolumeControl {
     let element: AudioElement
     let owner: StreamID?
-    /// Whether the overall volume is applied here rather than further down.
+    /// Whether this element applies the overall volume, because no later one does.
     let takesOverall: Bool
   }
 
-  /// Where volumes are applied. Of several elements on one way, the last that is a stream's own has the stream's
-  /// volume, and the last of all the overall volume.
+  /// The elements that apply volumes. On each path, the last element of a stream applies the stream's volume, and the
+  /// last element of all applies the overall volume.
   func volumeControls(_ elements: [AudioElement]) -> [VolumeControl] {
     let all = elements.filter { $0.hasVolume && contains($0.pointer.asObject) }
       .map { (element: $0, owner: owner(of: $0.pointer)) }
@@ -53,43 +57,44 @@ extension Pipeline {
     guard one != other, let top = topLevelElement(of: one.asObject),
       let otherTop = topLevelElement(of: other.asObject)
     else { return false }
-    // In one bin, a playsink for instance, the sink is the last.
+    // In the same bin, for instance a playsink, the sink comes last.
     if top == otherTop { return one.pointee.numsrcpads == 0 && other.pointee.numsrcpads > 0 }
     return upstreamElements(of: top).contains(otherTop)
   }
 }
 
-// MARK: - Taking branches out
+// MARK: - Removing branches
 
 extension Pipeline {
-  /// The pipeline's direct children that nothing comes after.
+  /// The pipeline's direct children without source pads, at which its branches end.
   var ends: [GstElementPointer] {
     elements.filter { $0.pointee.numsrcpads == 0 && contains($0.asObject) }
   }
 
-  /// Whether an element of this pipeline works on sound, by its plugin's words; so does one inside of such a bin.
+  /// Whether an element, or the bin that it is in, processes sound, according to the class in its metadata.
   func isAudio(_ object: UnsafeMutablePointer<GstObject>) -> Bool {
     topLevelElement(of: object)?.kinds.contains("Audio") ?? false
   }
 
-  /// Whether it has one stream, and sound of the same source beside it.
+  /// Whether the pipeline has one stream, and an audio branch from the same source.
   var hasSoundOfItsStream: Bool {
     guard streams.count == 1 else { return false }
-    let way = upstreamElements(of: streams[0].sink)
+    let path = upstreamElements(of: streams[0].sink)
     return ends.map(upstreamElements).contains { branch in
-      !way.isDisjoint(with: branch) && branch.subtracting(way).contains { isAudio($0.asObject) }
+      !path.isDisjoint(with: branch) && branch.subtracting(path).contains { isAudio($0.asObject) }
     }
   }
 
-  /// Takes the branches that go through an element out of the pipeline, and leaves what others need.
+  /// Removes the branches that go through an element from the pipeline, except for what other branches need.
   func removeBranches(through object: UnsafeMutablePointer<GstObject>) {
     guard let element = topLevelElement(of: object) else { return }
     removeBranches { upstreamElements(of: $0).contains(element) }
   }
 
-  /// Takes branches out that wait for a pad that `source` will not add any more, where others that begin there go on.
+  /// Removes the branches that wait for a pad which `source` will not add any more, if other branches of that source go
+  /// on.
   ///
-  /// - Returns: the streams among them; nil when there was nothing to do.
+  /// - Returns: the streams of the removed branches; nil when no branch was removed.
   func removeBranches(waitingFor source: UnsafeMutablePointer<GstObject>) -> [StreamID]? {
     let waiting = ends.filter { isWaiting($0, for: source) }
     let served = ends.filter { end in

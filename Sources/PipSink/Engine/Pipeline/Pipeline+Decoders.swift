@@ -1,21 +1,19 @@
 import CGStreamer
 
-/// Which video decoders feed which streams.
+/// The video decoders that feed a pipeline's streams.
 extension Pipeline {
-  /// The sink pads of the video decoders nearest to a stream's appsink, each with a reference that the caller gives
-  /// back.
+  /// The sink pads of the video decoders nearest to a stream's sink. The caller owns a reference to each.
   func decoderPads(of stream: Stream) -> [UnsafeMutablePointer<GstPad>] {
     var decoders: [UnsafeMutablePointer<GstPad>] = []
     var seen: Set<UnsafeMutablePointer<GstPad>> = []
-    // References, until they are given back below.
+    // The pads in this list are owned, and released below.
     var open = collectObjects(gst_element_iterate_sink_pads(stream.sink), as: GstPad.self)
     while let sinkPad = open.popLast() {
       defer { gst_object_unref(sinkPad) }
       guard seen.insert(sinkPad).inserted, let source = gst_pad_get_peer(sinkPad) else { continue }
       defer { gst_object_unref(source) }
       let inputs = collectObjects(gst_pad_iterate_internal_links(source), as: GstPad.self)
-      // Into a bin and out of it the way leads through a pair of proxy pads, which are linked inside as an element's
-      // are.
+      // The path goes into and out of a bin through a pair of proxy pads, which have internal links as an element has.
       if !gobjectIsA(source, gst_proxy_pad_get_type()), let element = gst_pad_get_parent_element(source) {
         defer { gst_object_unref(element) }
         if element.isVideoDecoder {
@@ -28,7 +26,7 @@ extension Pipeline {
     return decoders
   }
 
-  /// Whether an element, also one inside of another, says that it is of all these kinds.
+  /// Whether the pipeline contains an element, possibly in a bin, whose class has all of these words.
   func hasElement(ofKinds kinds: Set<Substring>) -> Bool {
     withObjects(gst_bin_iterate_recurse(element.asBin), as: GstElement.self) { elements in
       elements.contains { $0.kinds.isSuperset(of: kinds) }
@@ -37,7 +35,7 @@ extension Pipeline {
 }
 
 extension UnsafeMutablePointer where Pointee == GstElement {
-  /// The words of its class: "Codec", "Decoder", "Video".
+  /// The words of the class in the element's metadata, for instance "Codec", "Decoder" and "Video".
   var kinds: Set<Substring> {
     guard let factory = gst_element_get_factory(self),
       let text = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_KLASS)

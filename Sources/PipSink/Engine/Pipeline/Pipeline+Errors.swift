@@ -1,8 +1,10 @@
 import CGStreamer
 
-/// What is wrong with a pipeline that failed.
+/// The causes of a pipeline's failures.
 extension Pipeline {
-  /// The error that made a state change fail, with a reference to its element.
+  /// Removes the first error from the bus, after a state change has failed.
+  ///
+  /// - Returns: the error, and the element that has posted it, with a reference that the caller owns.
   func takeFirstError() -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
     let bus = gst_element_get_bus(element)
     defer { gst_object_unref(bus) }
@@ -15,8 +17,8 @@ extension Pipeline {
     return (BusMessage.error(in: message, readsFiles: readsFiles), source)
   }
 
-  /// GStreamer reports a decoder that is missing, or caps that do not fit, as "Internal data stream error"; this says
-  /// what is wrong.
+  /// The real cause of an error. GStreamer reports a missing decoder or incompatible caps as "Internal data stream
+  /// error".
   func cause(
     of posted: PipSinkError, affected: [Stream], missingPlugins: [StreamID: [String]]
   ) -> PipSinkError {
@@ -28,8 +30,8 @@ extension Pipeline {
     return affected.lazy.compactMap(misfit).first ?? posted
   }
 
-  /// That what upstream offers a stream has nothing in common with what its sink takes; nil where it has, or where
-  /// nobody is there yet who offers something, as before a decodebin has its pads.
+  /// The error of a stream whose sink accepts none of the caps that upstream offers; nil when it accepts some, and
+  /// while nothing is linked yet, for instance because a decodebin has no pads.
   func misfit(of stream: Stream) -> PipSinkError? {
     guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return nil }
     defer { gst_object_unref(pad) }

@@ -1,27 +1,32 @@
 import CGStreamer
 
-/// Owns one GstPipeline and knows its streams. Brings it to NULL and lets it go in `deinit`.
+/// Owns one GstPipeline and knows its streams. In `deinit`, it brings the pipeline to state NULL and releases it.
 ///
-/// `@unchecked Sendable`: GStreamer's element calls lock for themselves, and the fields are constant from `init` on.
+/// `@unchecked Sendable`: GStreamer's functions for elements are thread-safe, and the fields are constant after `init`.
 final class Pipeline: @unchecked Sendable {
   struct Stream {
     let id: StreamID
-    /// Borrowed from the pipeline, which keeps it until it is dropped, also when it was taken out by ``isolate(_:)``.
+    /// The stream's appsink or other sink. It is borrowed from the pipeline object, which keeps it even after
+    /// ``isolate(_:)`` has removed it from the GstPipeline.
     let sink: GstElementPointer
     let flow = StreamFlow()
   }
 
   let element: GstElementPointer
-  /// In the order of the description.
+  /// The streams, in the order of the description.
   private(set) var streams: [Stream]
-  /// The pipeline's direct children.
+  /// The pipeline's direct children at the start, each with a reference.
   let elements: [GstElementPointer]
 
-  /// - Parameter streamID: what its only stream is called, whatever the description calls it; nil for all names in it.
+  /// Parses a description and makes its pipeline, in state NULL.
+  ///
+  /// - Parameters:
+  ///   - description: the pipeline, with at least one stream.
+  ///   - streamID: the ID of the only stream, which replaces its name in the description; nil to use the names there.
   /// - Throws: the parser's errors; ``PipSinkError/Pipeline/noStreams``,
   ///   ``PipSinkError/Pipeline/unnamedStream(element:)``, ``PipSinkError/Stream/duplicate(_:)``,
   ///   ``PipSinkError/Pipeline/unlinkedStream(_:)``, ``PipSinkError/Stream/unsupportedCaps(streamID:caps:)``,
-  ///   ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; with a `streamID` also
+  ///   ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; and, with a `streamID`,
   ///   ``PipSinkError/Pipeline/notOneStream(_:)``.
   init(_ description: PipelineDescription, as streamID: StreamID? = nil) throws(PipSinkError) {
     try PipSink.initialize()
@@ -30,7 +35,7 @@ final class Pipeline: @unchecked Sendable {
     let bin = element.asBin
     // A bin lists its newest child first.
     elements = collectObjects(gst_bin_iterate_elements(bin), as: GstElement.self).reversed()
-    // The pipeline keeps them; this list only borrows.
+    // The sinks are borrowed: the pipeline retains them.
     let sinks: [GstElementPointer] = withObjects(gst_bin_iterate_recurse(bin), as: GstElement.self) { elements in
       elements.reversed().filter { $0.isA(gst_app_sink_get_type()) || StreamElement.of($0) != nil }
     }
@@ -46,20 +51,21 @@ final class Pipeline: @unchecked Sendable {
   }
 
   deinit {
-    // Where it has run, its run has closed it on its own thread; so this waits for nothing.
+    // If the pipeline has run, its run has already brought it to NULL on its thread, so this does not block.
     gst_element_set_state(element, GST_STATE_NULL)
     for element in elements {
-      // One that was isolated has been brought to NULL already.
+      // An isolated element has already been brought to NULL.
       gst_object_unref(element)
     }
     gst_object_unref(element)
   }
 
-  /// Brings it to a state; to NULL for good, and then its streaming threads are gone. On the thread of its run.
+  /// Requests a state of the pipeline. After state NULL, its streaming threads have ended. Called on its run's thread,
+  /// which it may block.
   @discardableResult
   func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
 
-  /// The state that it has come to; nil while it is on its way to another. Waits for nothing.
+  /// The current state; nil during a change to another state. Does not wait.
   var settledState: GstState? {
     var state = GST_STATE_NULL
     switch gst_element_get_state(element, &state, nil, 0) {
@@ -68,7 +74,7 @@ final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// The stream whose end a message tells; nil for every other message.
+  /// The stream whose end a message reports; nil for every other message.
   func endedStream(_ message: UnsafeMutablePointer<GstMessage>) -> StreamID? {
     guard BusNote.streamEnded.isIn(message) else { return nil }
     return streams.first { $0.sink.asObject == message.pointee.src }?.id
@@ -78,10 +84,10 @@ final class Pipeline: @unchecked Sendable {
     streams.first { $0.id == id }
   }
 
-  /// Of a stream that is alone and has no name.
+  /// The ID of a pipeline's only stream when it has no name.
   private static let onlyStreamID: StreamID = "stream"
 
-  /// Whether a stream has no name but the one that GStreamer makes up, of the element's factory and a number.
+  /// Whether a stream has only the name that GStreamer generates from the element's factory and a number.
   private func isUnnamed(_ stream: Stream, _ names: [String]) -> Bool {
     let (name, factory) = (stream.id.rawValue, "appsink")
     let isMadeUp =
@@ -90,12 +96,14 @@ final class Pipeline: @unchecked Sendable {
     return name.isEmpty || isMadeUp && !names.contains(name)
   }
 
-  /// - Parameter names: those that the description gives.
+  /// Checks the names, links and caps of the streams.
+  ///
+  /// - Parameter names: the names in the description.
   private func validate(_ names: [String]) throws(PipSinkError) {
     if let id = PipelineParser.firstDuplicate(names.map { StreamID($0) }), stream(id) != nil {
       throw .stream(.duplicate(id))
     }
-    // In bins inside of the pipeline, a name may come twice without GStreamer's minding.
+    // GStreamer allows elements in different bins to have the same name.
     if let id = PipelineParser.firstDuplicate(streams.map(\.id)) { throw .stream(.duplicate(id)) }
     guard !streams.isEmpty else { throw .pipeline(.noStreams) }
     for stream in streams {
@@ -105,10 +113,10 @@ final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Lets upstream negotiate only what PipSink takes, within what the description asked for, and finds out early when
-  /// that leaves nothing.
+  /// Restricts the stream's caps to formats that PipSink supports and the description allows, and checks early whether
+  /// there are any.
   private func restrictCaps(of stream: Stream) throws(PipSinkError) {
-    // Other elements have caps of their own.
+    // Elements other than appsink restrict their caps themselves.
     guard stream.sink.isA(gst_app_sink_get_type()) else { return }
     let supported = StreamCaps.supported
     defer { gst_caps_unref(supported) }
@@ -128,37 +136,43 @@ final class Pipeline: @unchecked Sendable {
 // MARK: - Which streams depend on an element
 
 extension Pipeline {
-  /// The streams that get nothing any more when `source` fails: an element, one inside of a bin, or the pipeline
-  /// itself. None when it is on no stream's way.
+  /// The streams that get no more data when `source` fails; none if it is on no stream's path.
+  ///
+  /// - Parameter source: an element, an element inside of a bin, or the pipeline itself.
   func streams(dependingOn source: UnsafeMutablePointer<GstObject>) -> [Stream] {
     if source == element.asObject { return streams }
     guard let top = topLevelElement(of: source) else { return [] }
     return streams.filter { upstreamElements(of: $0.sink).contains(top) }
   }
 
-  /// Whether `object` is in the pipeline, and has not been isolated.
+  /// Whether `object` is in the pipeline and has not been isolated.
   func contains(_ object: UnsafeMutablePointer<GstObject>) -> Bool {
     object.isInside(element)
   }
 
-  /// Takes what only `failed` streams need out of the pipeline, so that the others neither wait for them to preroll nor
-  /// stop with them. Not on a streaming thread.
+  /// Removes the elements that only `failed` streams need from the pipeline, so that the others neither wait for their
+  /// preroll nor stop with them. Must not be called on a streaming thread.
   func isolate(_ failed: [Stream]) {
     let healthy = streams.filter { stream in !failed.contains { $0.id == stream.id } }
     let needed = healthy.map(\.sink)
     let lost = Set(failed.map(\.sink).flatMap(upstreamElements)).subtracting(needed.flatMap(upstreamElements))
-    // Their sound, for instance, would wait for data for ever, and the others for it.
+    // Branches such as their sound would wait for data for ever, and the other streams would wait for these branches.
     let orphans = ends.map(upstreamElements).filter { branch in
       !branch.isDisjoint(with: lost) && branch.isDisjoint(with: needed.flatMap(upstreamElements))
     }
     remove(orphans.reduce(lost) { $0.union($1) }, neededFor: needed)
   }
 
-  /// Takes elements out of the pipeline, but for those on the way to elements that stay. Not on a streaming thread.
+  /// Removes elements from the pipeline, except those that other elements need. Must not be called on a streaming
+  /// thread.
+  ///
+  /// - Parameters:
+  ///   - unwanted: the elements to remove.
+  ///   - others: elements that stay, with everything upstream of them.
   func remove(_ unwanted: Set<GstElementPointer>, neededFor others: [GstElementPointer]) {
     let children = unwanted.subtracting(others.flatMap(upstreamElements))
       .filter { gst_object_has_as_parent($0.asObject, element.asObject) != 0 }
-      // Sinks first: a source's thread may be waiting in one.
+      // Sinks are stopped first, since a source's thread may be waiting in one.
       .map { (element: $0, position: upstreamElements(of: $0).count) }
       .sorted { $0.position > $1.position }
     cutOff(children.map(\.element))
@@ -169,8 +183,8 @@ extension Pipeline {
     for (child, _) in children { gst_bin_remove(element.asBin, child) }
   }
 
-  /// Unlinks elements from those that stay, between two buffers. What is pushed there meets no link then, with which a
-  /// tee goes on, and not an element that stops, with which a tee and its source stop, too.
+  /// Unlinks elements from those that stay, between two buffers. A tee goes on when one of its pads is not linked, but
+  /// it stops, and with it its source, when an element behind it stops.
   private func cutOff(_ unwanted: [GstElementPointer]) {
     let links = unwanted.flatMap { child in
       child.withSinkPads { pads in
@@ -184,12 +198,12 @@ extension Pipeline {
         }
       }
     }
-    // A thread that waits in the branch, in a full queue for instance, is let go only when the branch stops.
+    // A thread that waits in the branch, for instance in a full queue, returns only when the branch stops.
     let deadline = MonotonicTime.now.advanced(by: .milliseconds(250))
     for link in links { link.wait(until: deadline) }
   }
 
-  /// The pipeline's direct children on the way to an element, the one that it is or is in included.
+  /// The pipeline's direct children upstream of an element, including the child that is the element or contains it.
   func upstreamElements(of end: GstElementPointer) -> Set<GstElementPointer> {
     var found: Set<GstElementPointer> = []
     var open = [topLevelElement(of: end.asObject)].compactMap(\.self)
@@ -197,7 +211,7 @@ extension Pipeline {
       guard found.insert(next).inserted else { continue }
       open += next.withSinkPads { pads in
         pads.compactMap { pad -> GstElementPointer? in
-          // Not linked yet: the link waits for a pad that an element written before this one will add.
+          // The pad is not linked yet: the link waits for a pad that an earlier element of the description will add.
           guard let peer = gst_pad_get_peer(pad) else { return latecomer(before: next) }
           defer { gst_object_unref(peer) }
           return topLevelElement(of: peer.asObject)
@@ -207,7 +221,7 @@ extension Pipeline {
     return found
   }
 
-  /// Whether something feeds the stream, or will once it adds its pads.
+  /// Whether the stream has a source, or will have one when delayed links are made.
   private func canGetFrames(_ stream: Stream) -> Bool {
     upstreamElements(of: stream.sink).contains { element in
       element.pointee.numsinkpads == 0 && element != topLevelElement(of: stream.sink.asObject)
@@ -220,6 +234,7 @@ extension Pipeline {
     return elements[..<index].last(where: \.addsSourcePadsLater)
   }
 
+  /// The pipeline's direct child that is `object` or contains it.
   func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
     elements.first { object.isInside($0) }
   }
