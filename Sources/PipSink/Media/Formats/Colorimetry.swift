@@ -1,15 +1,24 @@
 import CGStreamer
 
-/// What turns a frame's YUV values into colours, from the caps' colorimetry or GStreamer's default for the frame's
-/// size.
+/// How a frame's YUV values are converted to RGB. It comes from the colorimetry in the caps, or is GStreamer's default
+/// for the frame's size.
 public struct Colorimetry: Hashable, Sendable {
-  /// The luma and chroma weights.
-  public enum Matrix: String, Sendable { case bt601, bt709, bt2020 }
+  /// The standard that defines the weights of luma and chroma.
+  public enum Matrix: String, Sendable {
+    /// ITU-R BT.601, for standard definition.
+    case bt601
+    /// ITU-R BT.709, for high definition.
+    case bt709
+    /// ITU-R BT.2020, for ultra-high definition.
+    case bt2020
+  }
 
+  /// The standard that defines the weights of luma and chroma.
   public var matrix: Matrix
-  /// Whether 0 to 255 are all used, rather than 16 to 235 (luma) and 16 to 240 (chroma).
+  /// Whether values use the full range from 0 to 255, rather than 16 to 235 for luma and 16 to 240 for chroma.
   public var isFullRange: Bool
 
+  /// Makes a colorimetry from a matrix and a range.
   public init(matrix: Matrix, isFullRange: Bool) {
     self.matrix = matrix
     self.isFullRange = isFullRange
@@ -26,8 +35,8 @@ public struct Colorimetry: Hashable, Sendable {
     isFullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
   }
 
-  /// What YUV that is made of RGB has: BT.601, with the limited range in all formats but GRAY8, whose default in
-  /// GStreamer is the full one.
+  /// The colorimetry of YUV frames that PipSink makes from RGB: BT.601 with the limited range. GRAY8 has the full
+  /// range, which is GStreamer's default for it.
   static func madeFromRGB(_ format: PixelFormat) -> Colorimetry {
     Colorimetry(matrix: .bt601, isFullRange: format == .gray8)
   }

@@ -1,13 +1,19 @@
-/// Which kind of pixels a consumer wants.
+/// The kind of pixels that a consumer prefers.
 public enum FrameFormatSeries: Hashable, Sendable {
-  /// Whatever the stream has: nothing is converted.
+  /// Any format, so that nothing is converted.
   case any
+  /// Any RGB format.
   case rgb
+  /// Any YUV format, including grayscale.
   case yuv
-  /// This format and no other.
+  /// Exactly this format.
   case exactly(PixelFormat)
 
-  /// - Parameter name: "any", "rgb", "yuv", or a pixel format's name in any case.
+  /// Makes a series from its name.
+  ///
+  /// - Parameter name: "any", "rgb" or "yuv", or the name of a ``PixelFormat``, in upper or lower case. "RGB" in upper
+  ///   case is the pixel format.
+  /// - Returns: nil for any other name.
   public init?(name: String) {
     switch name.lowercased() {
     case "any": self = .any
@@ -21,6 +27,7 @@ public enum FrameFormatSeries: Hashable, Sendable {
     }
   }
 
+  /// Whether a pixel format belongs to the series.
   func contains(_ format: PixelFormat) -> Bool {
     switch self {
     case .any: true
@@ -30,8 +37,8 @@ public enum FrameFormatSeries: Hashable, Sendable {
     }
   }
 
-  /// What frames of other kinds are converted to where upstream cannot deliver this one: the member that most code
-  /// takes.
+  /// The format that other frames are converted to when upstream cannot deliver this kind. It is the member of the
+  /// series that is supported most widely.
   var fallback: PixelFormat {
     switch self {
     case .rgb: .bgra
@@ -40,7 +47,7 @@ public enum FrameFormatSeries: Hashable, Sendable {
     }
   }
 
-  /// The caps of all members, in system memory.
+  /// The caps of all formats of the series, in system memory.
   var capsString: String {
     PixelFormat.capsString(PixelFormat.allCases.filter(contains))
   }

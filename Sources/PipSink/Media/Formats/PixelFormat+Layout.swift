@@ -1,5 +1,6 @@
+/// The planes of each pixel format, and the sizes of their rows and samples.
 extension PixelFormat {
-  /// How far chroma is subsampled, as shifts of the luma coordinates.
+  /// The subsampling of chroma: luma coordinates shifted right by this many bits are chroma coordinates.
   var chromaShift: (x: Int, y: Int) {
     switch self {
     case .i420, .yv12, .nv12, .nv21, .p010, .i420Ten: (1, 1)
@@ -8,6 +9,7 @@ extension PixelFormat {
     }
   }
 
+  /// The number of planes.
   var planeCount: Int {
     switch self {
     case .i420, .yv12, .i422, .y444, .i420Ten: 3
@@ -16,10 +18,11 @@ extension PixelFormat {
     }
   }
 
-  /// Whether the second plane holds pairs of chroma samples.
+  /// Whether the second plane has interleaved pairs of chroma samples.
   var isSemiPlanar: Bool { planeCount == 2 }
 
-  /// Whether it can be scaled plane by plane, eight bits a sample.
+  /// Whether luma and chroma are in separate planes, with eight bits per sample, so that planes can be scaled one by
+  /// one.
   var isPlanarEightBit: Bool {
     switch self {
     case .i420, .yv12, .i422, .y444, .nv12, .nv21, .gray8: true
@@ -27,14 +30,14 @@ extension PixelFormat {
     }
   }
 
-  /// Samples in a row and rows of one plane of a picture of `size`.
+  /// The number of samples in a row, and of rows, in one plane of a picture of `size`.
   func planeSize(_ index: Int, of size: PictureSize) -> (width: Int32, height: Int32) {
     guard index > 0 else { return (Int32(size.width), Int32(size.height)) }
     let shift = chromaShift
     return (Int32((size.width + (1 << shift.x) - 1) >> shift.x), Int32((size.height + (1 << shift.y) - 1) >> shift.y))
   }
 
-  /// Bytes that `width` samples of a plane take without padding.
+  /// The number of bytes that `width` samples in a row of a plane take, without padding.
   func rowByteCount(_ index: Int, width: Int) -> Int {
     switch self {
     case .yuy2, .uyvy: (width + 1) / 2 * 4
@@ -47,7 +50,8 @@ extension PixelFormat {
     }
   }
 
-  /// Bytes from a plane's row's first sample to its sample `column`, which is even in the packed 4:2:2 formats.
+  /// The number of bytes from the first sample in a row of a plane to sample `column`, which must be even in packed
+  /// 4:2:2 formats.
   func byteOffset(_ index: Int, column: Int) -> Int {
     switch self {
     case .yuy2, .uyvy: column * 2
@@ -55,13 +59,15 @@ extension PixelFormat {
     }
   }
 
+  /// Whether samples have ten bits, in words of 16.
   package var isTenBit: Bool { self == .p010 || self == .i420Ten }
+  /// Whether luma and chroma are in one plane.
   var isPackedYUV: Bool { self == .yuy2 || self == .uyvy }
   var isYUV: Bool { !isRGB }
 
   var isRGB: Bool { isRGB32 || self == .rgb || self == .bgr }
 
-  /// Whether a pixel is four bytes.
+  /// Whether the format is RGB with four bytes per pixel.
   var isRGB32: Bool {
     switch self {
     case .bgra, .bgrx, .rgba, .rgbx, .argb, .xrgb: true
@@ -69,15 +75,17 @@ extension PixelFormat {
     }
   }
 
+  /// Whether pixels have an alpha value.
   package var hasAlpha: Bool { self == .bgra || self == .rgba || self == .argb }
 
-  /// YV12 is I420 with its chroma planes exchanged.
+  /// I420 for YV12, which differs only in the order of the chroma planes; every other format itself.
   var withChromaInOrder: PixelFormat { self == .yv12 ? .i420 : self }
 }
 
 extension Int {
-  /// To a multiple of two to the power of `shift`.
+  /// The next lower multiple of two to the power of `shift`.
   func roundedDown(toPower shift: Int) -> Int { (self >> shift) << shift }
 
+  /// The next higher multiple of two to the power of `shift`.
   func roundedUp(toPower shift: Int) -> Int { (self + (1 << shift) - 1).roundedDown(toPower: shift) }
 }

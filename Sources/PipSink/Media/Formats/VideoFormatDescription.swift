@@ -1,34 +1,38 @@
 import CGStreamer
 
-/// What a stream's frames are: format, size, shape of the pixels, colours, rate. Immutable.
+/// The format of a stream's frames: pixel format, size, pixel aspect ratio, colorimetry, frame rate. It is immutable.
 ///
-/// There is one instance for equal caps, shared by all frames that have them, so two frames have the same format when
-/// their descriptions are the same object (`===`).
+/// All frames with equal caps share one instance, so two frames have the same format if their descriptions are the same
+/// object (`===`).
 ///
-/// `@unchecked Sendable`: everything is constant after `init`, and GstCaps that are shared are immutable.
+/// `@unchecked Sendable`: everything is constant after `init`, and shared GstCaps are immutable.
 public final class VideoFormatDescription: @unchecked Sendable {
+  /// The pixel format.
   public let pixelFormat: PixelFormat
-  /// The visible picture, in pixels.
+  /// The size of the visible picture, in pixels.
   public let size: PictureSize
-  /// Width of one pixel divided by its height, as a fraction. 1/1 is square.
+  /// The width of a pixel divided by its height, as a fraction; 1/1 for square pixels.
   public let pixelAspectRatio: (numerator: Int, denominator: Int)
-  /// Frames a second as a fraction; 0/1 when variable or unknown.
+  /// The number of frames per second as a fraction; 0/1 if it is variable or unknown.
   public let frameRate: (numerator: Int, denominator: Int)
+  /// How YUV values are converted to RGB.
   public let colorimetry: Colorimetry
+  /// Whether frames may consist of two fields of different times.
   public let isInterlaced: Bool
-  /// Whether frames lie in memory that any program can read. Others (DMABuf, OpenGL) are tried.
+  /// Whether frames are in system memory. Other memory (DMABuf, OpenGL) may or may not be readable, which shows when a
+  /// frame is mapped.
   public let isInSystemMemory: Bool
-  /// The caps as GStreamer writes them.
+  /// The caps as text, as GStreamer writes them.
   public let capsDescription: String
 
   package let caps: UnsafeMutablePointer<GstCaps>
   let info: GstVideoInfo
 
-  /// The description of `caps`: the living one for equal caps, or a new one. Called when a stream's caps change, not
-  /// per frame.
+  /// The description of `caps`: the existing one for equal caps, or a new one. It is called when a stream's caps
+  /// change, not for each frame.
   ///
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are no raw video in a ``PixelFormat``, whose fields
-  ///   come in buffers of their own, or whose size is out of ``PictureSize/maximumDimension``.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that are not raw video in a ``PixelFormat``, for
+  ///   interlaced video with each field in its own buffer, and for a size beyond ``PictureSize/maximumDimension``.
   package static func shared(for caps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription {
     let text = gst_caps_to_string(caps)
     defer { g_free(text) }
@@ -42,8 +46,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
     }
   }
 
-  /// Lets go of the descriptions that nothing but the table of instances has. Done when a new one is made and when an
-  /// engine or an element stops, so that the table does not grow.
+  /// Releases the descriptions that only the table of instances refers to, so that the table does not grow. This
+  /// happens when a new description is made, and when an engine or an element stops.
   package static func forgetUnused() {
     instances.withLock { forgetUnused(&$0) }
   }
@@ -54,8 +58,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
     }
   }
 
-  // Strong references: one weak reference to an object makes every retain and release of it slow, and every frame has
-  // some.
+  // The references are strong, since a single weak reference to an object makes every retain and release of it slower,
+  // and every frame has some.
   private static let instances = Locked<[String: VideoFormatDescription]>([:])
 
   private init(caps: UnsafeMutablePointer<GstCaps>, text: String) throws(PipSinkError) {
@@ -83,18 +87,18 @@ public final class VideoFormatDescription: @unchecked Sendable {
     gst_caps_unref(caps)
   }
 
-  /// How many planes a frame has.
+  /// The number of planes of a frame.
   public var planeCount: Int { Int(info.finfo.pointee.n_planes) }
 
-  /// The size at which the picture looks right on square pixels: the width stretched, the height kept.
+  /// The size of the picture on square pixels: its width is scaled by the pixel aspect ratio, and its height is kept.
   public var displaySize: (width: Double, height: Double) {
     displaySize(of: size)
   }
 
-  /// The description of frames that are made of these: another format, size, shape of the pixels. Rate and colours
-  /// stay, but where YUV becomes RGB or the other way round.
+  /// The description of frames that are converted from these to another pixel format, size or pixel aspect ratio. The
+  /// frame rate stays the same. So does the colorimetry, except between YUV and RGB.
   ///
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, ``PipSinkError/Frame/invalidSize(width:height:)``.
   func with(
     pixelFormat: PixelFormat? = nil, size: PictureSize, pixelAspectRatio: (Int, Int)? = nil, isInterlaced: Bool? = nil
   ) throws(PipSinkError) -> VideoFormatDescription {
@@ -125,7 +129,8 @@ public final class VideoFormatDescription: @unchecked Sendable {
     return try Self.shared(for: caps)
   }
 
-  /// Whether frames of both are the same to look at. The caps may say more, the rate among it.
+  /// Whether the frames of both descriptions look the same. The caps may differ in other fields, such as the frame
+  /// rate.
   package func looksLike(_ other: VideoFormatDescription) -> Bool {
     if self === other { return true }
     let (info, other) = (info, other.info)
@@ -136,6 +141,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
       && info.colorimetry.primaries == other.colorimetry.primaries
   }
 
+  /// The size on square pixels of a visible part of the picture.
   func displaySize(of visible: PictureSize) -> (width: Double, height: Double) {
     let ratio = Double(pixelAspectRatio.numerator) / Double(pixelAspectRatio.denominator)
     return (Double(visible.width) * ratio, Double(visible.height))
@@ -143,7 +149,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
 }
 
 extension VideoFormatDescription: CustomStringConvertible {
-  /// Short and for people: "I420 640x480 at 30/1".
+  /// A short text for users, for instance "I420 640x480 at 30/1".
   public var description: String {
     let rate = frameRate.numerator > 0 ? " at \(frameRate.numerator)/\(frameRate.denominator)" : ""
     return "\(pixelFormat.rawValue) \(size)\(rate)"
@@ -151,15 +157,17 @@ extension VideoFormatDescription: CustomStringConvertible {
 }
 
 extension VideoFormatDescription {
-  /// The description of frames that an app makes itself.
+  /// Makes the description of frames that an app makes itself.
   ///
   /// - Parameters:
-  ///   - frameRate: frames a second; 0/1 when it varies.
-  ///   - pixelAspectRatio: width of a pixel to its height.
-  ///   - colorimetry: in GStreamer's words: "bt601", "bt709", "bt2020", "1:4:0:0". nil is what GStreamer takes for that
-  ///     size: BT.601 up to 576 rows, BT.709 above.
-  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/invalidCaps(_:)`` for a rate, a
-  ///   ratio or colours that make no sense.
+  ///   - pixelFormat: the pixel format.
+  ///   - size: the size in pixels.
+  ///   - frameRate: frames per second as a fraction; 0/1 if it varies.
+  ///   - pixelAspectRatio: the width of a pixel divided by its height, as a fraction.
+  ///   - colorimetry: the colorimetry as GStreamer writes it, for instance "bt601", "bt709", "bt2020" or "1:4:0:0".
+  ///     With nil it is GStreamer's default for the size: BT.601 for up to 576 rows, and BT.709 above.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, and ``PipSinkError/Frame/invalidCaps(_:)`` for an
+  ///   invalid rate, ratio or colorimetry.
   public static func make(
     _ pixelFormat: PixelFormat, size: PictureSize, frameRate: (numerator: Int, denominator: Int) = (0, 1),
     pixelAspectRatio: (numerator: Int, denominator: Int) = (1, 1), colorimetry: String? = nil
