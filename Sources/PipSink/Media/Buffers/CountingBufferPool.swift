@@ -1,33 +1,39 @@
 import CGStreamer
 
-/// A GstVideoBufferPool of one format that knows how many buffers it has made and lent out.
+/// A GstVideoBufferPool for one format that counts the buffers that it has made and handed out.
 ///
-/// `@unchecked Sendable`: a GstBufferPool is made for use from all threads, and the counts are behind a lock.
+/// `@unchecked Sendable`: a GstBufferPool is thread-safe, and the counts are behind a lock.
 final class CountingBufferPool: @unchecked Sendable {
   struct Counts {
-    /// Buffers that exist, lent out or not.
+    /// The buffers that exist, in use or not.
     var allocated = 0
+    /// The buffers that are in use.
     var inUse = 0
-    /// Handed out so far.
+    /// The number of times that a buffer was handed out.
     var taken: UInt64 = 0
-    /// Made so far.
+    /// The number of buffers that were made.
     var made: UInt64 = 0
-    /// When a buffer was last taken or given back.
+    /// When a buffer was last taken or returned.
     var lastUse = MonotonicTime.now
   }
 
   let formatDescription: VideoFormatDescription
-  /// Bytes a buffer.
+  /// The size of a buffer in bytes.
   let bufferSize: Int
   private let maximumBufferCount: Int
   private let pool: UnsafeMutablePointer<GstBufferPool>
   private let tally: Tally
 
-  /// What the GObject has; it may live longer than the Swift object, until its last buffer has come back.
+  /// The counts, which the GObject owns. It may exist longer than the Swift object, until its last buffer was returned.
   fileprivate final class Tally: Sendable {
     let counts = Locked(Counts())
   }
 
+  /// Makes a pool.
+  ///
+  /// - Parameters:
+  ///   - formatDescription: the format of the frames.
+  ///   - maximumBufferCount: the maximum number of buffers; 0 for no limit.
   /// - Returns: nil when GStreamer cannot make such buffers.
   init?(formatDescription: VideoFormatDescription, maximumBufferCount: Int) {
     guard let object = g_object_new_with_properties(CountingPoolType.type, 0, nil, nil) else { return nil }
@@ -47,14 +53,14 @@ final class CountingBufferPool: @unchecked Sendable {
   }
 
   deinit {
-    // Those that are lent out are freed when they come back.
+    // Buffers that are in use are freed when they are returned.
     gst_buffer_pool_set_active(pool, 0)
     gst_object_unref(pool)
   }
 
   var counts: Counts { tally.counts.withLock { $0 } }
 
-  /// A buffer that nobody else has. Never waits.
+  /// Takes a free buffer, without waiting for one. The caller owns its only reference.
   ///
   /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   func take() throws(PipSinkError) -> UnsafeMutablePointer<GstBuffer> {
@@ -81,14 +87,14 @@ final class CountingBufferPool: @unchecked Sendable {
     gst_buffer_pool_config_add_option(config, "GstBufferPoolOptionVideoMeta")
     gst_buffer_pool_config_add_option(config, "GstBufferPoolOptionVideoAlignment")
     var alignment = GstVideoAlignment()
-    // Rows begin where vector instructions like them to.
+    // Rows begin at addresses that suit vector instructions.
     alignment.stride_align = (63, 63, 63, 63)
     gst_buffer_pool_config_set_video_alignment(config, &alignment)
     return gst_buffer_pool_set_config(pool, config) != 0 && gst_buffer_pool_set_active(pool, 1) != 0
   }
 }
 
-/// The GObject type: GstVideoBufferPool with its making, freeing and taking back of buffers counted.
+/// The GObject class: GstVideoBufferPool, which also counts when buffers are made, freed and returned.
 private enum CountingPoolType {
   static let quark = g_quark_from_string("pipsink-pool-tally")
 

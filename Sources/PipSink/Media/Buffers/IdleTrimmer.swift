@@ -1,4 +1,4 @@
-/// Has pools trim what they do not use. One thread for all pools, which lives only while some pool has memory.
+/// Frees the idle memory of all pools, on one thread, which exists only while some pool has memory.
 final class IdleTrimmer: Sendable {
   static let shared = IdleTrimmer()
 
@@ -10,6 +10,7 @@ final class IdleTrimmer: Sendable {
 
   private let state = Locked(State())
 
+  /// Begins to watch a pool, which has new memory.
   func watch(_ shelves: PoolShelves) {
     let mustStart = state.withLock { state in
       if !state.watched.contains(where: { $0 === shelves }) { state.watched.append(shelves) }
@@ -18,7 +19,7 @@ final class IdleTrimmer: Sendable {
       return !state.isRunning
     }
     if mustStart {
-      // Where the system refuses a thread, nothing is trimmed by time until the next try.
+      // If the system refuses a thread, idle memory is not freed until the next attempt.
       if WorkerThread(name: "pip-pool-trim", body: { [self] in run() }) == nil {
         state.withLock { $0.isRunning = false }
       }
@@ -27,7 +28,7 @@ final class IdleTrimmer: Sendable {
     }
   }
 
-  /// A pool went away, or its memory did.
+  /// Checks the pools again, because a pool or its memory was released.
   func lookAgain() {
     state.withLock { $0.mustLook = true }
     state.wakeAll()
@@ -42,7 +43,7 @@ final class IdleTrimmer: Sendable {
       let now = MonotonicTime.now
       let times = watched.map { $0.trimIdle(at: now) }
       let isDone = state.withLock { state in
-        // One that took new memory meanwhile is looked at again.
+        // If a pool has got new memory meanwhile, all are checked again.
         guard !state.mustLook else { return false }
         state.watched = zip(watched, times).filter { $1 != nil }.map { $0.0 }
         state.isRunning = !state.watched.isEmpty

@@ -1,25 +1,31 @@
 import CGStreamer
 
-/// A mapped frame, with the visible rectangle worked out and every plane checked to lie in its memory. Valid in the
-/// closure that ``withMapped(_:formatDescription:isWritable:_:)`` calls, and nowhere else.
+/// A mapped frame, whose visible rectangle is known and whose planes were checked against the size of their memory. It
+/// is valid only in the closure that ``withMapped(_:formatDescription:isWritable:_:)`` calls.
 struct MappedFrame {
-  /// One plane's visible part. `data` is valid while the frame is mapped.
+  /// The visible part of one plane.
   struct Plane {
+    /// The first byte, valid while the frame is mapped.
     let data: UnsafePointer<UInt8>
+    /// The number of bytes to the end of the last row.
     let byteCount: Int
     let layout: PixelBuffer.PlaneLayout
   }
 
-  /// The visible part, in pixels of the full picture: from GstVideoCropMeta, else the caps' size. For subsampled
-  /// formats the origin is moved to the chroma sample that it lies in.
+  /// The visible part, in pixels of the full picture. It comes from the buffer's GstVideoCropMeta, or else from the
+  /// size in the caps. In formats with subsampled chroma, the origin is moved to the edge of its chroma sample.
   let visible: PictureRect
   let formatDescription: VideoFormatDescription
   private let frame: UnsafePointer<GstVideoFrame>
 
-  /// Maps the buffer's frame, calls `body` with it, unmaps it.
+  /// Maps the buffer's frame, calls `body` with it, and unmaps it.
   ///
-  /// - Parameter isWritable: whether to map it for writing, too: of a buffer that nobody else has.
-  /// - Throws: ``PipSinkError/Frame/unreadable(reason:)`` when the memory cannot be mapped or is too small; and what
+  /// - Parameters:
+  ///   - buffer: is borrowed.
+  ///   - formatDescription: the buffer's format.
+  ///   - isWritable: whether to map it also for writing, which requires that nobody else has the buffer.
+  ///   - body: is called with the mapped frame.
+  /// - Throws: ``PipSinkError/Frame/unreadable(reason:)`` when the memory cannot be mapped or is too small, and what
   ///   `body` throws.
   static func withMapped<Result: ~Copyable>(
     _ buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription, isWritable: Bool = false,
@@ -27,7 +33,7 @@ struct MappedFrame {
   ) throws(PipSinkError) -> Result {
     var info = formatDescription.info
     var frame = GstVideoFrame()
-    // The buffer is kept by its owner, so the map need not reference it again.
+    // The caller owns the buffer, so the map needs no reference of its own.
     let mode = GST_MAP_READ.rawValue | (isWritable ? GST_MAP_WRITE.rawValue : 0)
     let flags = GstMapFlags(mode | UInt32(GST_VIDEO_FRAME_MAP_FLAG_NO_REF.rawValue))
     guard gst_video_frame_map(&frame, &info, buffer, flags) != 0 else {
@@ -50,15 +56,17 @@ struct MappedFrame {
     }
   }
 
-  /// Whether the frame's even and odd rows are two fields, taken at two times.
+  /// Whether the frame's even and odd rows are two fields of different times.
   var isInterlaced: Bool { flags & GST_VIDEO_FRAME_FLAG_INTERLACED.rawValue != 0 }
 
-  /// Which field of an interlaced frame is the earlier one.
+  /// Whether the field with the even rows is the earlier one.
   var isTopFieldFirst: Bool { flags & GST_VIDEO_FRAME_FLAG_TFF.rawValue != 0 }
 
   private var flags: UInt32 { UInt32(frame.pointee.flags.rawValue) }
 
-  /// - Parameter index: below the format's plane count.
+  /// The visible part of a plane.
+  ///
+  /// - Parameter index: the plane's index, below the format's number of planes.
   func plane(_ index: Int) -> Plane {
     let format = formatDescription.pixelFormat
     let (width, height) = format.planeSize(index, of: visible.size)
@@ -73,12 +81,12 @@ struct MappedFrame {
         width: Int(width), height: Int(height), bytesPerRow: stride, pixelStride: format.byteOffset(index, column: 1)))
   }
 
-  /// The whole picture's size, crop or no crop.
+  /// The size of the whole picture, ignoring a crop.
   var fullSize: PictureSize {
     PictureSize(width: Int(frame.pointee.info.width), height: Int(frame.pointee.info.height))
   }
 
-  /// Where a whole plane lies in the buffer, crop or no crop.
+  /// The place of a whole plane in the buffer, in bytes, ignoring a crop.
   func extent(ofPlane index: Int) -> (offset: Int, stride: Int, byteCount: Int) {
     let info = frame.pointee.info
     let format = formatDescription.pixelFormat
@@ -109,7 +117,7 @@ struct MappedFrame {
     let width = Int(frame.pointee.info.width)
     let height = Int(frame.pointee.info.height)
     guard let meta = gst_buffer_get_meta(buffer, gst_video_crop_meta_api_get_type()) else {
-      // A padded frame's meta may be larger than the picture; the caps then say what is to be seen.
+      // The meta of a padded frame may be larger than the picture, so the size in the caps limits it.
       return PictureRect(x: 0, y: 0, width: min(caps.size.width, width), height: min(caps.size.height, height))
     }
     let crop = UnsafeRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self).pointee
@@ -121,7 +129,7 @@ struct MappedFrame {
       width: max(1, min(Int(crop.width), width - x)), height: max(1, min(Int(crop.height), height - y)))
   }
 
-  /// C arrays of four are imported as tuples.
+  /// An element of a C array of four elements, which Swift imports as a tuple.
   private static func element<Element>(_ index: Int, of tuple: (Element, Element, Element, Element)) -> Element {
     switch index {
     case 0: tuple.0

@@ -1,17 +1,23 @@
 import CGStreamer
 
-/// A frame that is being made, in memory that nobody else has. It becomes a ``PixelBuffer`` by ``finish()``, and cannot
-/// be written to from then on.
+/// A frame that is being made, in memory that nobody else uses. ``finish()`` turns it into an immutable
+/// ``PixelBuffer``.
 ///
-/// It comes from a ``PixelBufferPool``, and its memory goes back there when it, or the pixel buffer that it became, is
-/// not used any more. One thread may use it at a time.
+/// It comes from a ``PixelBufferPool``. The memory returns to the pool when this buffer, or the pixel buffer made from
+/// it, is released. One thread at a time may use it.
 public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
-  // `@unchecked Sendable`: it can have only one owner, and has the buffer's only reference.
+  // `@unchecked Sendable`: it has only one owner, and holds the only reference to the buffer.
 
+  /// The format, size and colorimetry of the frame.
   public let formatDescription: VideoFormatDescription
   private let buffer: UnsafeMutablePointer<GstBuffer>
 
-  /// - Parameter buffer: writable, with the description's format and size; one reference passes over.
+  /// Wraps a buffer.
+  ///
+  /// - Parameters:
+  ///   - buffer: is writable and has the format and size of the description. Ownership of one reference passes to the
+  ///     new value.
+  ///   - formatDescription: the buffer's format.
   init(owning buffer: UnsafeMutablePointer<GstBuffer>, formatDescription: VideoFormatDescription) {
     self.buffer = buffer
     self.formatDescription = formatDescription
@@ -21,14 +27,19 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
     gst_buffer_unref(buffer)
   }
 
+  /// The pixel format.
   public var pixelFormat: PixelFormat { formatDescription.pixelFormat }
-  /// In pixels.
+  /// The size in pixels.
   public var size: PictureSize { formatDescription.size }
+  /// The number of planes.
   public var planeCount: Int { formatDescription.planeCount }
 
-  /// Calls `body` with the bytes of one plane, for reading and writing; what they hold at first is undefined. The span
-  /// cannot leave the closure.
+  /// Calls `body` with the bytes of one plane, for reading and writing. The initial contents are undefined.
   ///
+  /// - Parameters:
+  ///   - index: the plane's index, from 0.
+  ///   - body: gets the bytes and their layout. The span cannot leave the closure.
+  /// - Returns: the result of `body`.
   /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)``, ``PipSinkError/Frame/unreadable(reason:)``.
   public mutating func withMutablePlane<Result>(
     _ index: Int, _ body: (inout MutableRawSpan, PixelBuffer.PlaneLayout) -> Result
@@ -44,14 +55,16 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Maps the frame for reading and writing, calls `body`, unmaps it.
+  /// Maps the frame for reading and writing, calls `body`, and unmaps it.
   mutating func withMappedFrame<Result>(
     _ body: (MappedFrame) throws(PipSinkError) -> Result
   ) throws(PipSinkError) -> Result {
     try MappedFrame.withMapped(buffer, formatDescription: formatDescription, isWritable: true, body)
   }
 
-  /// The finished frame.
+  /// Finishes the frame, which cannot be changed any more.
+  ///
+  /// - Returns: the frame as an immutable pixel buffer with the same memory.
   public consuming func finish() -> PixelBuffer {
     PixelBuffer(owning: gst_buffer_ref(buffer), formatDescription: formatDescription)
   }

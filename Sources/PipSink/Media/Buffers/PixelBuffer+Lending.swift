@@ -1,11 +1,13 @@
 import CGStreamer
 
-/// One plane of a frame in an app's own memory.
+/// One plane of a frame in memory of the app (``PixelBuffer/init(unsafeLending:_:release:)``).
 public struct UnsafeLentPlane {
-  /// Of the first row's first sample.
+  /// The address of the first sample in the first row.
   public var address: UnsafeRawPointer
+  /// The number of bytes from one row to the next.
   public var bytesPerRow: Int
 
+  /// Makes a plane from the address of its first sample and the number of bytes from one row to the next.
   public init(address: UnsafeRawPointer, bytesPerRow: Int) {
     self.address = address
     self.bytesPerRow = bytesPerRow
@@ -13,14 +15,16 @@ public struct UnsafeLentPlane {
 }
 
 extension PixelBuffer {
-  /// A frame in memory that the app lends: nothing is copied.
+  /// Makes a frame in memory that the app lends, without copying it.
   ///
   /// - Parameters:
-  ///   - planes: as many as the format has, without padding before the first sample. The memory must stay as it is
-  ///     until `release` is called.
-  ///   - release: called once, on any thread, when nobody uses the frame any more; also when this throws.
+  ///   - planes: the planes of the format, in its order. Their memory must stay valid and unchanged until `release` is
+  ///     called.
+  ///   - format: the frame's format.
+  ///   - release: is called once, on any thread, when the frame is no longer used. It is also called when this
+  ///     initialiser throws.
   /// - Throws: ``PipSinkError/Frame/noSuchPlane(index:count:)`` for a wrong number of planes,
-  ///   ``PipSinkError/Frame/unreadable(reason:)`` for rows that are too short,
+  ///   ``PipSinkError/Frame/unreadable(reason:)`` for rows that are too short, and
   ///   ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public convenience init(
     unsafeLending planes: [UnsafeLentPlane], _ format: VideoFormatDescription, release: @escaping @Sendable () -> Void
@@ -41,7 +45,7 @@ extension PixelBuffer {
           .unreadable(
             reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, and needs \(rowByteCount)"))
       }
-      // Whole rows, as GStreamer counts them; of the last one the padding is not touched.
+      // GStreamer counts whole rows, but the padding of the last row may not be accessible.
       let byteCount = (Int(height) - 1) * plane.bytesPerRow + rowByteCount
       let memory = gst_memory_new_wrapped(
         GST_MEMORY_FLAG_READONLY, UnsafeMutableRawPointer(mutating: plane.address), gsize(byteCount), 0,
@@ -57,10 +61,11 @@ extension PixelBuffer {
       guint(format.size.height), guint(planes.count), &offsets, &strides)
   }
 
-  /// A frame of an app's own GStreamer pipeline.
+  /// Makes a frame from a sample of the app's own GStreamer pipeline, without copying it.
   ///
-  /// - Parameter sample: a GstSample with raw video; it is borrowed, and a reference taken.
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, ``PipSinkError/Frame/unreadable(reason:)``.
+  /// - Parameter sample: a GstSample with raw video. It is borrowed; the frame holds a reference to its buffer.
+  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` for caps that PipSink does not support, and
+  ///   ``PipSinkError/Frame/unreadable(reason:)`` for a sample without a buffer.
   public convenience init(unsafeGstSample sample: OpaquePointer) throws(PipSinkError) {
     guard let caps = gst_sample_get_caps(sample) else { throw .frame(.invalidCaps("none")) }
     guard let buffer = gst_sample_get_buffer(sample) else {
@@ -70,7 +75,7 @@ extension PixelBuffer {
     self.init(owning: gst_buffer_ref(buffer), formatDescription: format)
   }
 
-  /// Lives as long as a plane is used.
+  /// Calls `release` when the last plane is no longer used.
   private final class Loan: Sendable {
     private let release: @Sendable () -> Void
 

@@ -1,37 +1,42 @@
 import CGStreamer
 
-/// Memory for frames that PipSink or the app makes, used again from frame to frame.
+/// A pool of memory for frames that PipSink or the app makes, so that memory is reused from frame to frame.
 ///
-/// A frame's memory comes back by itself when nothing refers to the frame any more. The pool keeps buffers by format
-/// and size, follows a stream whose size changes, never has more than ``Configuration/maximumBufferCount`` buffers of
-/// one format, and gives what was not used for a while back to the system. May be used from every thread.
+/// A frame's memory returns to the pool when the last reference to the frame is gone. The pool keeps buffers for
+/// several formats and sizes, and so follows a stream whose size changes. It never has more than
+/// ``Configuration/maximumBufferCount`` buffers of one format, and frees memory that has not been used for
+/// ``Configuration/idleTime``. Any thread may use it.
 public final class PixelBufferPool: Sendable {
+  /// The limits of a pool.
   public struct Configuration: Sendable {
-    /// Buffers of one format and size, used and unused. What is asked for beyond is refused rather than waited for:
-    /// a surface that does not keep up must not stop its stream, nor take all memory.
+    /// The maximum number of buffers of one format and size, used and unused; 0 for no limit. A request beyond it is
+    /// refused at once, so that a slow consumer of frames neither blocks its stream nor takes all memory.
     public var maximumBufferCount = 16
-    /// Formats and sizes at once; the one that was not used for longest has to go.
+    /// The maximum number of formats and sizes. For another one, the buffers of the least recently used one are freed.
     public var maximumFormatCount = 4
-    /// After this time a format's buffers go when none was taken or given back.
+    /// The time after which the buffers of a format are freed if none of them was taken or returned.
     public var idleTime = Duration.seconds(2)
 
+    /// Makes a configuration with the default values.
     public init() {}
   }
 
+  /// The counts of a pool.
   public struct Statistics: Equatable, Sendable {
-    /// Buffers that exist, of all formats.
+    /// The number of buffers that exist, of all formats.
     public internal(set) var bufferCount = 0
-    /// Those of them that a frame has.
+    /// The number of existing buffers that frames use.
     public internal(set) var inUse = 0
-    /// What they take, in bytes.
+    /// The memory of all existing buffers, in bytes.
     public internal(set) var byteCount = 0
-    /// Buffers handed out so far.
+    /// The number of times that a buffer was handed out.
     public internal(set) var taken: UInt64 = 0
-    /// Those of them that had been used before.
+    /// The number of times that a handed out buffer had been used before.
     public internal(set) var reused: UInt64 = 0
-    /// Requests refused because the bound was reached.
+    /// The number of requests that were refused because the maximum number of buffers existed.
     public internal(set) var refused: UInt64 = 0
-    /// Formats given up: idle, too many, or trimmed by hand. What frames still have of them is in no count.
+    /// The number of times that the buffers of a format were freed: because they were idle, because there were too many
+    /// formats, or by ``PixelBufferPool/trim()``. Buffers of such a format that frames still use are no longer counted.
     public internal(set) var formatsTrimmed: UInt64 = 0
 
     fileprivate mutating func add(_ counts: CountingBufferPool.Counts) {
@@ -42,6 +47,7 @@ public final class PixelBufferPool: Sendable {
 
   private let shelves: PoolShelves
 
+  /// Makes an empty pool.
   public init(configuration: Configuration = Configuration()) {
     shelves = PoolShelves(configuration: configuration)
   }
@@ -50,35 +56,36 @@ public final class PixelBufferPool: Sendable {
     shelves.close()
   }
 
+  /// The current counts.
   public var statistics: Statistics { shelves.statistics }
 
-  /// Memory for a frame of a format.
+  /// Takes memory for a frame, without waiting.
   ///
   /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public func makePixelBuffer(_ format: VideoFormatDescription) throws(PipSinkError) -> MutablePixelBuffer {
     MutablePixelBuffer(owning: try shelves.take(format), formatDescription: format)
   }
 
-  /// Lets frames of formats that come from now on have as many buffers as they take, for frames that go to an element
-  /// that keeps some for itself, as an encoder does that looks ahead.
+  /// Removes the limit on the number of buffers for formats that are used for the first time from now on. This is for
+  /// frames that go to an element which holds several of them, such as an encoder with look-ahead.
   package func removeLimit() {
     shelves.removeLimit()
   }
 
-  /// Gives back what no frame uses.
+  /// Frees all memory that no frame uses.
   public func trim() {
     shelves.trim { _ in true }
   }
 }
 
-/// The buffers by format. An object of its own, so that ``IdleTrimmer`` need not keep the pool.
+/// The buffers of a pool, by format. It is a separate object, so that ``IdleTrimmer`` does not retain the pool.
 final class PoolShelves: Sendable {
   private struct State {
-    /// The most recently used last.
+    /// The pools of the formats, with the most recently used last.
     var pools: [CountingBufferPool] = []
     var totals = PixelBufferPool.Statistics()
     var isClosed = false
-    /// Of one format; 0 for no limit.
+    /// The maximum number of buffers of one format; 0 for no limit.
     var maximumBufferCount: Int
 
     @discardableResult
@@ -131,7 +138,7 @@ final class PoolShelves: Sendable {
   private func pool(
     for format: VideoFormatDescription
   ) throws(PipSinkError) -> (pool: CountingBufferPool, isNew: Bool) {
-    // What is given up is let go outside of the lock.
+    // A removed pool is released outside of the lock.
     var removed: CountingBufferPool?
     defer { _ = removed }
     return try state.withLock { state throws(PipSinkError) in
@@ -153,7 +160,7 @@ final class PoolShelves: Sendable {
     }
   }
 
-  /// Gives up the pools for which `isUnwanted` holds; buffers in use are freed when they come back.
+  /// Removes the pools for which `isUnwanted` is true. Buffers in use are freed when they are returned.
   func trim(_ isUnwanted: (CountingBufferPool.Counts) -> Bool) {
     let removed = state.withLock { state in
       state.remove { isUnwanted($0.counts) }
@@ -167,9 +174,9 @@ final class PoolShelves: Sendable {
     IdleTrimmer.shared.lookAgain()
   }
 
-  /// Trims what has been idle for long enough.
+  /// Frees what has been idle for long enough.
   ///
-  /// - Returns: when to look again; nil when nothing is left to look after.
+  /// - Returns: when to check again; nil when no memory is left.
   func trimIdle(at now: MonotonicTime) -> MonotonicTime? {
     let limit = configuration.idleTime
     trim { $0.lastUse.advanced(by: limit) <= now }
