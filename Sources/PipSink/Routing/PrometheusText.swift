@@ -1,9 +1,10 @@
-/// Statistics in Prometheus' text exposition format, version 0.0.4, for a file that node_exporter's textfile collector
-/// reads, or for an HTTP server's answer.
+/// Statistics in Prometheus' text exposition format, version 0.0.4. They can be written to a file for node_exporter's
+/// textfile collector, or served by HTTP.
 ///
-/// All names begin with `pipsink_`, the process's, too, so that they get along with those of whoever reads the file.
+/// All names begin with `pipsink_`, including those of the process metrics, so that they do not collide with the
+/// collector's.
 public struct PrometheusText {
-  /// Nanoseconds.
+  /// The upper limits of the histograms' buckets.
   private static let bucketLimits = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 100, 250, 500, 1000, 5000]
     .map(Duration.milliseconds)
 
@@ -11,6 +12,11 @@ public struct PrometheusText {
   public private(set) var text = ""
   private let streams: [RenderStatistics]
 
+  /// Makes the text.
+  ///
+  /// - Parameters:
+  ///   - streams: the statistics of each stream.
+  ///   - process: the resources that the process uses.
   public init(_ streams: [RenderStatistics], process: ResourceUsage) {
     self.streams = streams
     count("received", "Frames taken from the engine.") { [("", $0.received)] }
@@ -93,7 +99,7 @@ public struct PrometheusText {
   }
 
   private static func escaped(_ label: String) -> String {
-    // Scalars, since a mark behind a quote makes another character of it, and "\r\n" is one.
+    // This goes by scalars, since a quote with a combining mark is a different Character, and "\r\n" is one Character.
     label.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
       case "\\": result += "\\\\"
