@@ -1,21 +1,27 @@
-/// How a change of custom rendering was taken.
+/// When a change of custom rendering takes effect.
 public enum CustomVideoRenderChange: Equatable, Sendable {
+  /// The change has taken effect.
   case applied
-  /// The engine runs, and does it when its pipeline and all streams with one of their own have stopped
-  /// (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several changes the last counts.
+  /// The engine runs, so the change takes effect when its pipeline and all streams with their own pipelines have
+  /// stopped (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several changes, the last one counts.
   case afterStop
 
-  /// By which apps of other engines know that custom rendering cannot be changed while the engine runs: 1011003.
+  /// The error code 1011003 for ``afterStop``, by which apps for ZEGO's engine know that custom rendering cannot be
+  /// changed while the engine runs; nil for ``applied``.
   public var code: Int? { self == .afterStop ? 1_011_003 : nil }
 }
 
-/// Custom rendering: an app's own renderer gets every stream's frames, beside the surfaces.
+/// Custom rendering: the app receives the frames of every stream, in addition to the surfaces.
 extension VideoEngine {
-  /// Has `receiver` get every stream's frames from the engine's next start on, or nobody where it is nil, be they the
-  /// engine's own pipeline's or of streams with one of their own. What kind of frames a pipeline delivers is negotiated
-  /// when it starts, so that nothing changes while one runs. From any thread.
+  /// Enables or disables custom rendering from the engine's next start on, for all streams. May be called from any
+  /// thread.
   ///
-  /// - Parameter formatSeries: as ``VideoFrameObservation`` takes it.
+  /// The format of a stream's frames is negotiated when its pipeline starts, so a change has to wait while one runs.
+  ///
+  /// - Parameters:
+  ///   - receiver: gets the frames of every stream; nil disables custom rendering.
+  ///   - formatSeries: the kind of pixels that the receiver wants, as for ``VideoFrameObservation``.
+  /// - Returns: whether the change has taken effect or waits for the engine's stop.
   @discardableResult
   public func setCustomVideoRender(
     _ receiver: VideoFrameReceiver?, formatSeries: FrameFormatSeries = .any
@@ -35,6 +41,6 @@ extension VideoEngine {
     return change
   }
 
-  /// Whether frames of the next start go to an app's renderer, or of this one while the engine runs.
+  /// Whether custom rendering is enabled: for the current run while the engine runs, and for the next start otherwise.
   public var isCustomVideoRenderEnabled: Bool { customVideoRender.withLock { $0.tap != nil } }
 }

@@ -1,15 +1,18 @@
-/// Hands a stream's frames to an observer, and on to the next consumer if there is one.
+/// Passes a stream's frames to an observer, and then to the next consumer if there is one.
 public final class VideoFrameObservation: SampleBufferConsumer {
-  /// Counts of frames.
+  /// The counts of the observed frames.
   public struct Statistics: Equatable, Sendable {
+    /// The number of frames delivered to the observer.
     public internal(set) var delivered: UInt64 = 0
-    /// Those of them that had to be converted, since the pipeline could not deliver the wanted kind.
+    /// The number of delivered frames that were converted, because the pipeline could not deliver the wanted kind.
     public internal(set) var converted: UInt64 = 0
-    /// Left out because they could not be read or converted.
+    /// The number of frames that were not delivered, because they could not be read or converted.
     public internal(set) var skipped: UInt64 = 0
   }
 
+  /// The ID of the stream.
   public let streamID: StreamID
+  /// The kind of pixels that the observer wants.
   public let formatSeries: FrameFormatSeries
   private let receiver: VideoFrameReceiver
   private let next: (any SampleBufferConsumer)?
@@ -18,15 +21,19 @@ public final class VideoFrameObservation: SampleBufferConsumer {
 
   private struct State {
     var statistics = Statistics()
-    /// The last frame's, so that equal ones need no new array.
+    /// The strides of the last frame, so that equal ones need no new array.
     var strides: [Int] = []
   }
 
+  /// Makes an observation of one stream.
+  ///
   /// - Parameters:
-  ///   - formatSeries: RGB, YUV or one pixel format. It is negotiated with the pipeline when it starts; where the
-  ///     pipeline cannot deliver it, frames are converted (RGB is BGRA then, and YUV I420). Ten-bit formats are not
-  ///     made of others: such frames are skipped.
-  ///   - next: gets every frame as it came, after the receiver.
+  ///   - streamID: the ID of the stream.
+  ///   - receiver: gets the frames.
+  ///   - formatSeries: the kind of pixels that the receiver wants. It is negotiated with the pipeline at its start. If
+  ///     the pipeline cannot deliver it, frames are converted, to BGRA for RGB and to I420 for YUV. Frames that would
+  ///     have to be converted to a ten-bit format are skipped.
+  ///   - next: gets every frame unchanged, after the receiver.
   public init(
     of streamID: StreamID, by receiver: VideoFrameReceiver, formatSeries: FrameFormatSeries = .any,
     next: (any SampleBufferConsumer)? = nil
@@ -37,8 +44,10 @@ public final class VideoFrameObservation: SampleBufferConsumer {
     self.next = next
   }
 
+  /// The counts of the frames so far.
   public var statistics: Statistics { state.withLock { $0.statistics } }
 
+  /// Passes a frame to the receiver and the next consumer, on the caller's thread.
   public func consume(_ sampleBuffer: SampleBuffer) {
     do throws(PipSinkError) {
       try observe(sampleBuffer)

@@ -1,23 +1,26 @@
-/// What a processor does to the format of its stream, for whoever has to know it before there is a frame: a filter
-/// element says what it will deliver before it delivers anything.
+/// How a processor changes the format of its stream. A filter element needs this to negotiate its output before it has
+/// a frame.
 public struct FrameEffect: Hashable, Sendable {
-  /// How pixels are turned.
+  /// How the processor rotates and mirrors pixels.
   public enum Turn: Hashable, Sendable {
+    /// The pixels stay where they are.
     case none
-    /// The same for every frame.
+    /// Every frame is rotated and mirrored in the same way.
     case fixed(VideoOrientation)
-    /// As the frame says (``SampleBuffer/orientation``), which is upright afterwards.
+    /// Each frame is rotated and mirrored as its ``SampleBuffer/orientation`` says, and is upright afterwards.
     case automatic
   }
 
-  /// The pixel format of all frames that are made; nil where each frame keeps its own.
+  /// The pixel format of the processed frames; nil if each frame keeps its format.
   public var pixelFormat: PixelFormat?
+  /// How pixels are rotated and mirrored.
   public var turn: Turn
-  /// One of so many frames is let through.
+  /// The number N if only every Nth frame passes; 1 if all do.
   public var interval: Int
-  /// Frames a second that are let through at most; nil for all.
+  /// The maximum number of frames per second that pass; nil if there is no limit.
   public var maximumRate: Double?
 
+  /// Makes an effect. By default nothing changes.
   public init(pixelFormat: PixelFormat? = nil, turn: Turn = .none, interval: Int = 1, maximumRate: Double? = nil) {
     self.pixelFormat = pixelFormat
     self.turn = turn
@@ -25,10 +28,10 @@ public struct FrameEffect: Hashable, Sendable {
     self.maximumRate = maximumRate
   }
 
-  /// Format, size and rate stay, and everything in the picture stays where it is.
+  /// The effect of a processor that changes neither the format, size and frame rate nor the place of the pixels.
   public static let none = FrameEffect()
 
-  /// Whether width and height of a picture with this orientation change places.
+  /// Whether width and height of a picture with this orientation are exchanged.
   package func swapsSides(of orientation: VideoOrientation) -> Bool {
     switch turn {
     case .none: false
@@ -37,9 +40,11 @@ public struct FrameEffect: Hashable, Sendable {
     }
   }
 
-  /// The format of what becomes of frames, apart from their rate.
+  /// The format of the processed frames, without a change of their frame rate.
   ///
-  /// - Parameter orientation: what the frames say; afterwards what the new ones say.
+  /// - Parameters:
+  ///   - format: the format of the frames.
+  ///   - orientation: the orientation of the frames; on return that of the processed ones.
   /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)``, ``PipSinkError/Frame/invalidSize(width:height:)``.
   package func applied(
     to format: VideoFormatDescription, orientation: inout VideoOrientation

@@ -1,30 +1,37 @@
-/// Something that is done to a stream's frames before they are routed: a filter, an effect, a thinning out.
+/// Processes a stream's frames before they are routed, for instance as a filter or an effect, or by dropping some.
 ///
-/// An instance belongs to one stream. It is called on that stream's streaming thread, one frame at a time; while it
-/// works the stream's branch of the pipeline stands still.
+/// An instance belongs to one stream. It is called on that stream's streaming thread, for one frame at a time. The
+/// stream's branch of the pipeline waits for it.
 public protocol FrameProcessor: AnyObject, Sendable {
-  /// The frames that follow have this format. Called before the first frame and at every change.
+  /// Tells the processor the format of the following frames. Called before the first frame and at every change. The
+  /// default implementation does nothing.
   func formatDidChange(to format: VideoFormatDescription)
 
-  /// What it does to the format of its frames. ``FrameEffect/none`` unless it says otherwise.
+  /// How the processor changes the format of its frames; ``FrameEffect/none`` by default.
   ///
-  /// A filter element negotiates by it. A processor whose frames turn out to be of another format than that can be used
-  /// there all the same: the format is negotiated anew with its first frame.
+  /// A filter element negotiates its output with it. If the processor's frames then have another format, the element
+  /// negotiates again with the first of them.
   var effect: FrameEffect { get }
 
-  /// - Returns: the frame to go on with, which may be the same one; nil to drop it.
-  /// - Throws: ``PipSinkError`` when it cannot be done. The frame is then dropped rather than shown unprocessed, and
-  ///   counted.
+  /// Processes one frame.
+  ///
+  /// - Parameter sampleBuffer: the frame.
+  /// - Returns: the processed frame, which may be the same one; nil to drop it.
+  /// - Throws: ``PipSinkError`` when the frame cannot be processed. It is then dropped and counted, and not shown
+  ///   unprocessed.
   func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer?
 }
 
 extension FrameProcessor {
+  /// The default implementation, which does nothing.
   public func formatDidChange(to format: VideoFormatDescription) {}
 
+  /// The default: the processor does not change the format.
   public var effect: FrameEffect { .none }
 }
 
 /// A processor that makes frames in memory of a pool.
 package protocol PoolingProcessor: FrameProcessor {
+  /// The pool that the new frames' memory comes from.
   var pool: PixelBufferPool { get }
 }

@@ -1,15 +1,23 @@
-/// Frame processors by name, for options and settings that name them. May be used from every thread.
+/// Makes frame processors by their names, for instance for command-line options. Any thread may use it.
 public final class FrameProcessorRegistry: Sendable {
-  /// One kind of processor.
+  /// A kind of processor.
   public struct Entry: Sendable {
+    /// The name of the processor.
     public let name: String
-    /// What it does, in a line.
+    /// A description of what the processor does, in one line.
     public let summary: String
-    /// What its argument is, for people: "N, a whole number above 0"; nil when it takes none.
+    /// A description of its argument for users, for instance "N, a whole number above 0"; nil if it has none.
     public let argument: String?
-    /// Makes one for one stream; nil when the argument does not fit.
+    /// Makes a processor for one stream; returns nil for an invalid argument.
     public let make: @Sendable (_ argument: String?) -> (any FrameProcessor)?
 
+    /// Makes an entry.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the processor.
+    ///   - summary: a description of what the processor does, in one line.
+    ///   - argument: a description of its argument for users; nil if it has none.
+    ///   - make: makes a processor for one stream; returns nil for an invalid argument.
     public init(
       name: String, summary: String, argument: String? = nil,
       make: @escaping @Sendable (_ argument: String?) -> (any FrameProcessor)?
@@ -21,19 +29,20 @@ public final class FrameProcessorRegistry: Sendable {
     }
   }
 
-  /// The registry that the built-in processors are in; an app adds its own.
+  /// The shared registry, which the command line, the element and the bus use. An app may add its own processors to it.
   public static let shared = FrameProcessorRegistry()
 
   private let state: Locked<[Entry]>
 
+  /// Makes a registry with the built-in processors.
   public init() {
     state = Locked(Self.builtIn)
   }
 
-  /// All entries, in the order of their names.
+  /// All entries, sorted by name.
   public var entries: [Entry] { state.withLock { $0 }.sorted { $0.name < $1.name } }
 
-  /// Adds an entry; one of the same name is replaced.
+  /// Adds an entry, which replaces an entry with the same name.
   public func register(_ entry: Entry) {
     state.withLock { entries in
       entries.removeAll { $0.name == entry.name }
@@ -41,8 +50,11 @@ public final class FrameProcessorRegistry: Sendable {
     }
   }
 
-  /// A new processor, for one stream.
+  /// Makes a processor for one stream.
   ///
+  /// - Parameters:
+  ///   - name: the name of an entry.
+  ///   - argument: the processor's argument; nil for none.
   /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
   ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
   public func makeProcessor(named name: String, argument: String? = nil) throws(PipSinkError) -> any FrameProcessor {
@@ -58,9 +70,11 @@ public final class FrameProcessorRegistry: Sendable {
     return processor
   }
 
-  /// New processors for one stream, first to last, as text names them: `grayscale,rotate:90`; none where it is empty.
+  /// Makes the processors for one stream that a text names in order, for instance `grayscale,rotate:90`.
   ///
-  /// - Throws: as ``makeProcessor(named:argument:)``.
+  /// - Parameter text: names separated by commas, each with an optional argument after a colon. If it is empty, there
+  ///   are no processors.
+  /// - Throws: the errors of ``makeProcessor(named:argument:)``.
   public func makeProcessors(_ text: String) throws(PipSinkError) -> [any FrameProcessor] {
     var processors: [any FrameProcessor] = []
     for call in text.parts(between: ",") where !call.isEmpty {

@@ -1,11 +1,11 @@
-/// Lets at most so many frames a second through, evenly: by presentation time, or by time of arrival for frames that
-/// have none.
+/// Limits the number of frames per second by dropping frames evenly. Frames are measured by their presentation times,
+/// or by their times of arrival if they have none.
 ///
-/// Frames are measured against a grid of due times, one interval apart, rather than against the frame before, so that
-/// the rate is kept on average and not rounded down to a divisor of the source's. A frame may be a quarter of an
-/// interval early, which is what network jitter does to it.
+/// Frames are compared with a grid of due times, one interval apart, and not with the frame before. So the average rate
+/// equals the limit, and is not rounded down to a divisor of the source's rate. A frame may be early by a quarter of an
+/// interval, to allow for network jitter.
 public final class FrameRateLimiter: FrameProcessor {
-  /// Frames a second.
+  /// The maximum number of frames per second.
   public let maximumRate: Double
   private let state = Locked(State())
   private let now: @Sendable () -> MonotonicTime
@@ -16,24 +16,28 @@ public final class FrameRateLimiter: FrameProcessor {
     var usesPresentationTime: Bool?
   }
 
+  /// Makes a limiter.
+  ///
   /// - Parameters:
-  ///   - maximumRate: frames a second, above 0.
+  ///   - maximumRate: the maximum number of frames per second.
   ///   - now: the clock for frames without a presentation time.
-  /// - Returns: nil when the rate is not above 0 or not finite.
+  /// - Returns: nil if the rate is not above 0 or not finite.
   public init?(maximumRate: Double, now: @escaping @Sendable () -> MonotonicTime = { .now }) {
     guard maximumRate > 0, maximumRate.isFinite else { return nil }
     self.maximumRate = maximumRate
     self.now = now
   }
 
+  /// The effect: a limit on the frame rate.
   public var effect: FrameEffect { FrameEffect(maximumRate: maximumRate) }
 
+  /// Returns the frame, or nil if it comes too early.
   public func process(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     let stamp = sampleBuffer.timing.presentationTimeStamp
     let time = stamp.isNumeric ? stamp.seconds : Double(now().nanoseconds) / 1e9
     let interval = 1 / maximumRate
     let isDue = state.withLock { state in
-      // Another clock, or a jump back as after a seek: the grid starts over.
+      // The grid starts again with another clock, and when times jump back, as after a seek.
       if state.usesPresentationTime != stamp.isNumeric || time < state.latest { state.due = nil }
       state.usesPresentationTime = stamp.isNumeric
       state.latest = time
@@ -42,7 +46,7 @@ public final class FrameRateLimiter: FrameProcessor {
         return true
       }
       guard time + interval / 4 >= due else { return false }
-      // After a pause the frames that were not there are not made up for.
+      // After a pause, missing frames are not made up for.
       state.due = time > due + interval ? time + interval : due + interval
       return true
     }
@@ -50,18 +54,23 @@ public final class FrameRateLimiter: FrameProcessor {
   }
 }
 
-/// Lets every Nth frame through: the first, the one N later, and so on.
+/// Passes every Nth frame, beginning with the first, and drops the others.
 public final class FrameDecimator: FrameProcessor {
+  /// The number N: one of so many frames passes.
   public let interval: Int
   private let position = Locked(0)
 
-  /// - Parameter interval: N; 1 lets every frame through. Anything below counts as 1.
+  /// Makes a decimator.
+  ///
+  /// - Parameter interval: the number N. With 1, or less, every frame passes.
   public init(every interval: Int) {
     self.interval = max(1, interval)
   }
 
+  /// The effect: one of N frames passes.
   public var effect: FrameEffect { FrameEffect(interval: interval) }
 
+  /// Returns every Nth frame, and nil for the others.
   public func process(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     let isDue = position.withLock { position in
       defer { position = (position + 1) % interval }

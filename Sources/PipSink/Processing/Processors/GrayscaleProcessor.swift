@@ -1,19 +1,22 @@
 import CGStreamer
 
-/// Makes pictures black and white by taking the colour away: luma stays as it is, chroma becomes neutral, the format is
-/// kept.
+/// Makes pictures black and white: luma stays the same, chroma becomes neutral, and the format is kept.
 ///
-/// Of planar and semi-planar YUV nothing is copied: the new frame shares the old one's luma memory, and all its chroma
-/// planes are one constant block that every frame of a size shares. GRAY8 passes as it is. Packed YUV and RGB are made
-/// anew, RGB with BT.601's luma and without transparency.
+/// Planar and semi-planar YUV is not copied: the new frame shares the luma memory of the old one, and its chroma planes
+/// are a constant block that all frames of the same size share. GRAY8 passes unchanged. Packed YUV and RGB frames are
+/// copied; RGB is converted with the luma of BT.601, and becomes opaque.
 public final class GrayscaleProcessor: PoolingProcessor {
   private let neutral = Locked(NeutralChroma())
   private let converter = PixelConverter()
 
+  /// Makes a processor.
   public init() {}
 
   package var pool: PixelBufferPool { converter.pool }
 
+  /// Returns the frame without its colours.
+  ///
+  /// - Throws: ``PipSinkError/Frame/unreadable(reason:)``, and the errors of ``PixelBufferPool/makePixelBuffer(_:)``.
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     let format = sampleBuffer.pixelBuffer.pixelFormat
     if format == .gray8 { return sampleBuffer }
@@ -28,11 +31,11 @@ public final class GrayscaleProcessor: PoolingProcessor {
   }
 
   private func gray(_ source: PixelBuffer) throws(PipSinkError) -> PixelBuffer {
-    // The mapping checks that the planes lie in their memory.
+    // Mapping the frame checks that its planes are inside of its memory.
     let (size, lumaPlane, chromaPlane) = try source.withMappedFrame { frame in
       (frame.fullSize, frame.extent(ofPlane: 0), frame.extent(ofPlane: 1))
     }
-    // A new buffer over the luma plane's memory.
+    // The new buffer shares the memory of the luma plane.
     guard
       let luma = gst_buffer_copy_region(
         source.buffer, GST_BUFFER_COPY_MEMORY, gsize(lumaPlane.offset), gsize(lumaPlane.byteCount))
@@ -63,7 +66,7 @@ public final class GrayscaleProcessor: PoolingProcessor {
   }
 }
 
-/// A block of chroma that means "no colour", made once a size.
+/// A block of neutral chroma, which is made once for each size.
 private struct NeutralChroma: ~Copyable {
   private var memory: UnsafeMutablePointer<GstMemory>?
   private var byteCount = 0

@@ -1,19 +1,20 @@
 import Logging
 import Synchronization
 
-/// Runs a stream's frames through processors, in order, and hands what they leave to the next consumer.
+/// Passes a stream's frames through processors, in order, and then to the next consumer.
 ///
-/// It stands between the engine and the router. The processors may be exchanged from any thread while frames flow; the
-/// next frame goes through the new ones.
+/// It is placed between the engine and the router. The processors may be replaced from any thread while frames flow;
+/// the next frame goes through the new ones.
 public final class ProcessorChain: SampleBufferConsumer {
-  /// Counts of frames. `received` is `passed + dropped + failed`.
+  /// The counts of a chain's frames.
   public struct Statistics: Equatable, Sendable {
+    /// The number of frames that the chain has received, which is `passed + dropped + failed`.
     public var received: UInt64 { passed + dropped + failed }
-    /// Handed on.
+    /// The number of frames passed to the next consumer.
     public internal(set) var passed: UInt64 = 0
-    /// Dropped on purpose.
+    /// The number of frames that processors have dropped on purpose.
     public internal(set) var dropped: UInt64 = 0
-    /// Dropped because a processor threw.
+    /// The number of frames that were dropped because a processor threw an error.
     public internal(set) var failed: UInt64 = 0
   }
 
@@ -21,11 +22,13 @@ public final class ProcessorChain: SampleBufferConsumer {
     var links: [Link]
     var statistics = Statistics()
     var error: PipSinkError?
-    /// Whether the next frame is the first that is counted, of a chain that let all others through.
+    /// Whether the next frame is the first one that a formerly transparent chain counts.
     var beginsToCount = false
 
-    /// - Returns: the frame's number for what follows. Frames are counted anew, so that one that was dropped here is
-    ///   not taken for one that routing lost.
+    /// Counts a frame that passes.
+    ///
+    /// - Returns: the frame's new number. Frames are renumbered, so that the router does not count frames as lost that
+    ///   processors have dropped.
     mutating func countPassed() -> UInt64 {
       statistics.passed += 1
       return statistics.passed
@@ -34,26 +37,32 @@ public final class ProcessorChain: SampleBufferConsumer {
 
   private let next: any SampleBufferConsumer
   private let state: Locked<State>
-  /// Whether it has had no processors so far, and all frames have gone through with their own numbers.
+  /// Whether a transparent chain has had no processors so far, so that frames have kept their numbers.
   private let isTransparent: Atomic<Bool>
 
+  /// Makes a chain.
+  ///
+  /// - Parameters:
+  ///   - processors: the processors, first to last.
+  ///   - next: gets the processed frames.
   public init(_ processors: [any FrameProcessor] = [], next: any SampleBufferConsumer) {
     self.next = next
     state = Locked(State(links: processors.map(Link.init)))
     isTransparent = Atomic(false)
   }
 
-  /// A chain that costs its frames next to nothing until it is given processors.
+  /// Makes a chain without processors. If it is transparent, frames pass at almost no cost until it gets processors.
   package init(next: any SampleBufferConsumer, isTransparent: Bool) {
     self.next = next
     state = Locked(State(links: []))
     self.isTransparent = Atomic(isTransparent)
   }
 
-  /// Whether it has, or has had, processors.
+  /// Whether a transparent chain has or had processors; always true for a chain that is not transparent.
   package var isInUse: Bool { !isTransparent.load(ordering: .relaxed) }
 
-  /// The processors, first to last. One that stays in the chain keeps its state.
+  /// The processors, first to last. It may be changed from any thread. A processor that stays in the chain keeps its
+  /// state.
   public var processors: [any FrameProcessor] {
     get { state.withLock { $0.links.map(\.processor) } }
     set {
@@ -65,13 +74,17 @@ public final class ProcessorChain: SampleBufferConsumer {
     }
   }
 
+  /// The counts of the chain's frames so far.
   public var statistics: Statistics { state.withLock { $0.statistics } }
 
-  /// What a processor threw at the newest frame that any threw at.
+  /// The last error that a processor has thrown; nil if none has.
   public var error: PipSinkError? { state.withLock { $0.error } }
 
+  /// The kind of pixels that the next consumer prefers.
   public var formatSeries: FrameFormatSeries { next.formatSeries }
 
+  /// Passes a frame through the processors and on to the next consumer, on the caller's thread. It must be called for
+  /// one frame at a time.
   public func consume(_ sampleBuffer: consuming SampleBuffer) {
     if isTransparent.load(ordering: .relaxed) { return next.consume(sampleBuffer) }
     let links: [Link] = state.withLock { state in
@@ -79,7 +92,7 @@ public final class ProcessorChain: SampleBufferConsumer {
         state.beginsToCount = false
         state.statistics.passed = max(1, sampleBuffer.sequenceNumber) - 1
       }
-      // An empty chain is passed under the one lock.
+      // For an empty chain, one lock is enough.
       if state.links.isEmpty { sampleBuffer.sequenceNumber = state.countPassed() }
       return state.links
     }
@@ -110,9 +123,9 @@ public final class ProcessorChain: SampleBufferConsumer {
     if isNew { Logger(visible: "pipsink.processing").error("a frame cannot be processed and is dropped: \(error)") }
   }
 
-  /// One processor, and the format that it was last told of.
+  /// A processor, and the format that it was last told.
   ///
-  /// `@unchecked Sendable`: `format` belongs to the streaming thread.
+  /// `@unchecked Sendable`: `format` is used on the streaming thread alone.
   private final class Link: @unchecked Sendable {
     let processor: any FrameProcessor
     private var format: VideoFormatDescription?

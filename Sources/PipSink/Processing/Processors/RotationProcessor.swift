@@ -1,27 +1,32 @@
-/// Turns the pixels of every frame, by a fixed angle or as the frame itself says.
+/// Rotates the pixels of every frame, by a fixed angle or as the frame's orientation says.
 ///
-/// Turning 1080p costs more than a copy of it. Where pixels need not be upright before they are shown,
-/// ``SampleBuffer/orientation`` and ``SampleBufferDisplayLayer/orientation`` do the same for nothing: surfaces turn
-/// pictures after they have been made small.
+/// Rotating a 1080p frame costs more than copying it. If pixels need not be upright before they are shown, use
+/// ``SampleBuffer/orientation`` or ``SampleBufferDisplayLayer/orientation`` instead, which cost almost nothing:
+/// renderers rotate pictures after they have scaled them down.
 ///
-/// Four-by-two-by-two chroma (I422, YUY2, UYVY) loses vertical resolution in quarter turns.
+/// Formats with 4:2:2 chroma (I422, YUY2, UYVY) lose vertical chroma resolution in rotations by 90 and 270 degrees.
 public final class RotationProcessor: PoolingProcessor {
+  /// The angle of a rotation.
   public enum Angle: Hashable, Sendable {
-    /// Clockwise, besides what the frame says of its orientation.
+    /// Every frame is rotated clockwise by this angle, in addition to its own orientation.
     case fixed(VideoOrientation.Rotation)
-    /// What the frame says: its stream's `image-orientation` tag, its affine meta.
+    /// Every frame is rotated and mirrored by its ``SampleBuffer/orientation``, which comes from the stream's
+    /// `image-orientation` tag and the buffer's affine meta.
     case automatic
   }
 
+  /// The angle by which frames are rotated.
   public let angle: Angle
   private let converter = PixelConverter()
 
+  /// Makes a processor that rotates by an angle.
   public init(_ angle: Angle) {
     self.angle = angle
   }
 
   package var pool: PixelBufferPool { converter.pool }
 
+  /// The effect: pixels are rotated.
   public var effect: FrameEffect {
     switch angle {
     case .automatic: FrameEffect(turn: .automatic)
@@ -29,6 +34,9 @@ public final class RotationProcessor: PoolingProcessor {
     }
   }
 
+  /// Returns the rotated frame.
+  ///
+  /// - Throws: the errors of ``PixelConverter/convert(_:to:)-(PixelBuffer,_)``.
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     switch angle {
     case .automatic:
@@ -39,36 +47,43 @@ public final class RotationProcessor: PoolingProcessor {
   }
 }
 
-/// Exchanges left and right, or top and bottom, of every frame's pixels.
+/// Mirrors the pixels of every frame, horizontally or vertically.
 public final class MirrorProcessor: PoolingProcessor {
+  /// The direction in which a picture is mirrored.
   public enum Direction: String, CaseIterable, Sendable {
-    /// Left and right exchanged, as in a mirror.
+    /// Left and right are exchanged, as in a mirror.
     case horizontal
-    /// Top and bottom exchanged.
+    /// Top and bottom are exchanged.
     case vertical
   }
 
+  /// The direction in which pictures are mirrored.
   public let direction: Direction
   private let converter = PixelConverter()
 
+  /// Makes a processor that mirrors in a direction.
   public init(_ direction: Direction = .horizontal) {
     self.direction = direction
   }
 
   package var pool: PixelBufferPool { converter.pool }
 
+  /// The effect: pixels are mirrored.
   public var effect: FrameEffect { FrameEffect(turn: .fixed(turn)) }
 
   private var turn: VideoOrientation { direction == .horizontal ? .mirrored : .flippedVertically }
 
+  /// Returns the mirrored frame.
+  ///
+  /// - Throws: the errors of ``PixelConverter/convert(_:to:)-(PixelBuffer,_)``.
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     try sampleBuffer.turningPixels(by: turn, with: converter)
   }
 }
 
 extension SampleBuffer {
-  /// Turns the picture as it will be seen by `turn`, by turning the pixels. What the sample says of its orientation
-  /// still comes afterwards, so the pixels are turned by what leads to the same: the turn as it looks before that.
+  /// Applies `turn` to the picture as a viewer sees it, by changing the pixels. The frame's orientation is applied
+  /// after that, so the pixels are changed by `turn` as it looks before that orientation.
   fileprivate func turningPixels(
     by turn: VideoOrientation, with converter: PixelConverter
   ) throws(PipSinkError) -> SampleBuffer {
