@@ -94,7 +94,7 @@ extension VideoEngine {
     guard let isDone else {
       throw .pipeline(.notSeekable(reason: "one of its elements does not answer"))
     }
-    guard isDone else { throw .pipeline(.notSeekable(reason: "its source refused, as live ones do")) }
+    guard isDone else { throw .pipeline(.notSeekable(reason: "its source refused, as live sources do")) }
   }
 }
 

@@ -107,9 +107,8 @@ public final class FrameRouter: Sendable {
       if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
         control.awaiting[streamID, default: []].append(destination)
         let known = control.routes.map { "\"\($0.streamID)\"" }.sorted().joined(separator: ", ")
-        logger.notice(
-          "a surface waits for stream \"\(streamID)\", which is not there; \(known.isEmpty ? "there is none" : "there are \(known)")"
-        )
+        let streams = known.isEmpty ? "there are no streams" : "the streams are \(known)"
+        logger.notice("a surface waits for stream \"\(streamID)\", which does not exist; \(streams)")
       }
       return false
     }

@@ -25,8 +25,8 @@ public struct PrometheusText {
     }
     count("shown", "Frames that were presented.") { [("", $0.shown)] }
     count("replaced", "Frames that were never shown, because a newer one came first.") { [("", $0.replaced)] }
-    count("late", "Frames left out because a later one's time had come, too.") { [("", $0.late)] }
-    count("dropped", "Frames left out, by reason.") { statistics in
+    count("late", "Frames skipped because the time of a later one had come as well.") { [("", $0.late)] }
+    count("dropped", "Frames that were left out, by reason.") { statistics in
       let dropped = statistics.dropped
       return [
         ("processor", dropped.processor), ("unreadable", dropped.unreadable), ("upstream", dropped.upstream),
@@ -35,8 +35,8 @@ public struct PrometheusText {
     }
     gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
-    histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival to its presenting.", \.latencies)
-    gauge("pipsink_last_handover_latency_seconds", "From the last switch's request to its first picture.") {
+    histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival until it was presented.", \.latencies)
+    gauge("pipsink_last_handover_latency_seconds", "Time from the last switch's request to its first picture.") {
       $0.lastHandover?.firstFrameLatency.map { $0 / .seconds(1) }
     }
     gauge("pipsink_last_handover_frames_lost", "Frames that the last switch gave to no surface.") {
@@ -46,10 +46,10 @@ public struct PrometheusText {
       $0.lastHandover.map { Double($0.framesRepeated) }
     }
     self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuTime / .seconds(1))")
-    self.process("resident_memory_bytes", "gauge", "Resident set.", "\(process.residentBytes)")
-    self.process("peak_resident_memory_bytes", "gauge", "Largest resident set so far.", "\(process.peakResidentBytes)")
-    self.process("threads", "gauge", "Threads.", "\(process.threadCount)")
-    self.process("open_fds", "gauge", "Open file descriptors.", "\(process.openFileCount)")
+    self.process("resident_memory_bytes", "gauge", "Resident set size.", "\(process.residentBytes)")
+    self.process("peak_resident_memory_bytes", "gauge", "Largest resident set size so far.", "\(process.peakResidentBytes)")
+    self.process("threads", "gauge", "Number of threads.", "\(process.threadCount)")
+    self.process("open_fds", "gauge", "Number of open file descriptors.", "\(process.openFileCount)")
   }
 
   private mutating func count(

@@ -65,12 +65,12 @@ public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
     private func reason(_ misfit: LaunchText.Misfit) -> String {
       switch misfit {
       case .name(let hole):
-        "the value \"\(values[hole])\" stands where a name does, which has letters, digits, _ and - only; "
+        "the value \"\(values[hole])\" stands in the place of a name, which may have only letters, digits, _ and -; "
           + "write \\(launch: ...) for a part of the description"
       case .caps(let hole):
-        "the value \"\(values[hole])\" cannot stand in caps between two \"!\", where letters, digits and _-.+:/ can; "
-          + "write capsfilter caps=... for others, or \\(launch: ...) for caps"
-      case .division: "with its values filled in, GStreamer would read other words in it"
+        "the value \"\(values[hole])\" cannot stand in caps between two \"!\", which may have only letters, digits and _-.+:/; "
+          + "write capsfilter caps=... for other values, or \\(launch: ...) for caps"
+      case .division: "GStreamer would divide it into different words when its values are filled in"
       }
     }
   }
@@ -86,7 +86,7 @@ public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
     return properties.filter { $0.name.elementsEqual("name".utf8) }.map { String(decoding: $0.value, as: UTF8.self) }
   }
 
-  private static let hasNUL = "there is a NUL character in it"
+  private static let hasNUL = "it contains a NUL character"
 
   /// Checks the values and the text.
   ///

@@ -22,8 +22,8 @@ package enum DeviceMemory {
   /// - Parameter caps: the frames' caps, as GStreamer writes them.
   package static func advice(forCaps caps: String) -> String {
     guard let known = downloads.first(where: { caps.contains("(memory:\($0.key)") }) else {
-      return "Its frames are in memory that the processor cannot read. Put an element in front that downloads them."
+      return "Its frames are in memory that the processor cannot read. Put an element that downloads them before it."
     }
-    return "Its frames are in memory:\(known.key), which the processor cannot read. Put \(known.value) in front."
+    return "Its frames are in memory:\(known.key), which the processor cannot read. Put \(known.value) before it."
   }
 }

@@ -43,7 +43,7 @@ extension PixelBuffer {
       guard plane.bytesPerRow >= rowByteCount, let stride = gint(exactly: plane.bytesPerRow) else {
         throw .frame(
           .unreadable(
-            reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, and needs \(rowByteCount)"))
+            reason: "plane \(index) has rows of \(plane.bytesPerRow) bytes, but needs \(rowByteCount)"))
       }
       // GStreamer counts whole rows, but the padding of the last row may not be accessible.
       let byteCount = (Int(height) - 1) * plane.bytesPerRow + rowByteCount

@@ -179,7 +179,7 @@ extension VideoFormatDescription {
     else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     guard let rate = fraction(frameRate), rate.numerator >= 0, let ratio = fraction(pixelAspectRatio),
       ratio.numerator > 0
-    else { throw .frame(.invalidCaps("a rate of \(frameRate) with pixels of \(pixelAspectRatio)")) }
+    else { throw .frame(.invalidCaps("frame rate \(frameRate), pixel aspect ratio \(pixelAspectRatio)")) }
     (info.fps_n, info.fps_d) = rate
     (info.par_n, info.par_d) = ratio
     if let colorimetry, gst_video_colorimetry_from_string(&info.colorimetry, colorimetry) == 0 {

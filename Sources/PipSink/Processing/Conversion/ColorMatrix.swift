@@ -52,7 +52,7 @@ final class ColorMatrix: @unchecked Sendable {
       (pointer, isCorrected) = (copy, true)
     } else {
       (pointer, isCorrected) = (original, false)
-      logger.notice("saturated blue is shown up to 12 of 255 too dark: this libyuv takes no other weight of blue")
+      logger.notice("saturated blue is shown up to 12 of 255 too dark, since this libyuv accepts no other weight of blue")
     }
   }
 

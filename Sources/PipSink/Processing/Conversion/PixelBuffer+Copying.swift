@@ -29,7 +29,7 @@ extension PixelBuffer {
         target throws(PipSinkError) in
         guard source.visible.size == target.visible.size else {
           throw .frame(
-            .unreadable(reason: "a frame of \(target.visible.size) is \(source.visible.size) behind its crop"))
+            .unreadable(reason: "a frame cropped to \(source.visible.size) cannot fill \(target.visible.size)"))
         }
         Picture(source).copy(into: Picture(target))
       }

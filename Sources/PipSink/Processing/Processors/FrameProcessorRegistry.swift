@@ -89,19 +89,19 @@ public final class FrameProcessorRegistry: Sendable {
   private static let formatNames = PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
   private static let builtIn = [
-    Entry(name: "decimate", summary: "lets every Nth frame through", argument: "N, a whole number above 0") {
+    Entry(name: "decimate", summary: "passes every Nth frame and drops the others", argument: "N, a whole number above 0") {
       argument in
       argument.flatMap { Int($0) }.flatMap { $0 > 0 ? FrameDecimator(every: $0) : nil }
     },
     Entry(
-      name: "limit-rate", summary: "lets at most so many frames a second through, evenly",
-      argument: "a number of frames a second above 0"
+      name: "limit-rate", summary: "limits the number of frames per second by dropping frames evenly",
+      argument: "a number of frames per second above 0"
     ) { argument in
       argument.flatMap { Double($0) }.flatMap { FrameRateLimiter(maximumRate: $0) }
     },
-    Entry(name: "grayscale", summary: "takes the colour away") { _ in GrayscaleProcessor() },
+    Entry(name: "grayscale", summary: "removes the colours") { _ in GrayscaleProcessor() },
     Entry(
-      name: "rotate", summary: "turns the pixels clockwise, or as the stream's tag and the frame's meta say",
+      name: "rotate", summary: "rotates the pixels clockwise, or as the stream's tag and the frame's meta say",
       argument: "90, 180, 270 or auto"
     ) { argument in
       if argument == "auto" { return RotationProcessor(.automatic) }
@@ -114,8 +114,8 @@ public final class FrameProcessorRegistry: Sendable {
     ) { argument in
       argument.flatMap { MirrorProcessor.Direction(rawValue: $0) }.map { MirrorProcessor($0) }
     },
-    Entry(name: "nv12", summary: "makes NV12 of every other format") { _ in PixelFormatProcessor(.nv12) },
-    Entry(name: "format", summary: "makes one pixel format of every other", argument: formatNames) { argument in
+    Entry(name: "nv12", summary: "converts all frames to NV12") { _ in PixelFormatProcessor(.nv12) },
+    Entry(name: "format", summary: "converts all frames to one pixel format", argument: formatNames) { argument in
       PixelFormat.allCases.first { $0.rawValue.lowercased() == argument?.lowercased() }.map { PixelFormatProcessor($0) }
     },
   ]

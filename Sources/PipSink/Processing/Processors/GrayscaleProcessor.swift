@@ -39,7 +39,7 @@ public final class GrayscaleProcessor: PoolingProcessor {
     guard
       let luma = gst_buffer_copy_region(
         source.buffer, GST_BUFFER_COPY_MEMORY, gsize(lumaPlane.offset), gsize(lumaPlane.byteCount))
-    else { throw .frame(.unreadable(reason: "its luma cannot be shared")) }
+    else { throw .frame(.unreadable(reason: "the memory of its luma plane cannot be shared")) }
     let memory = neutral.withLock { $0.memory(byteCount: chromaPlane.byteCount, format: source.pixelFormat) }
     let lumaSize = gst_buffer_get_size(luma)
     gst_buffer_append_memory(luma, memory)
