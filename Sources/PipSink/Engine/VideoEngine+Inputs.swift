@@ -18,7 +18,8 @@ extension VideoEngine {
   /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID that is empty or contains a NUL.
   static func check(_ id: StreamID) throws(PipSinkError) {
     guard id.rawValue.isEmpty || id.rawValue.utf8.contains(0) else { return }
-    throw .system(.invalidArgument("stream", reason: id.rawValue.isEmpty ? "it is empty" : "it contains a NUL character"))
+    throw .system(
+      .invalidArgument("stream", reason: id.rawValue.isEmpty ? "it is empty" : "it contains a NUL character"))
   }
 
   /// Sets the state of a stream that ``addInput(_:)`` added.

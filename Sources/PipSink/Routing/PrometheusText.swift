@@ -47,7 +47,8 @@ public struct PrometheusText {
     }
     self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuTime / .seconds(1))")
     self.process("resident_memory_bytes", "gauge", "Resident set size.", "\(process.residentBytes)")
-    self.process("peak_resident_memory_bytes", "gauge", "Largest resident set size so far.", "\(process.peakResidentBytes)")
+    self.process(
+      "peak_resident_memory_bytes", "gauge", "Largest resident set size so far.", "\(process.peakResidentBytes)")
     self.process("threads", "gauge", "Number of threads.", "\(process.threadCount)")
     self.process("open_fds", "gauge", "Number of open file descriptors.", "\(process.openFileCount)")
   }

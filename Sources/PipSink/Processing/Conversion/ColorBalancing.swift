@@ -1,14 +1,15 @@
 import CLibYUV
 import Glibc
 
-/// Changes the colours of YUV pictures of eight bits as GStreamer's `videobalance` does, by a ``ColorBalance``.
+/// Applies a ``ColorBalance`` to YUV pictures with eight bits per sample, as GStreamer's `videobalance` does.
 ///
-/// Luma goes through a table. So does chroma, sample by sample, unless the hue changes: then both of a pair count.
+/// Luma is looked up in a table. So is chroma, unless the hue changes: then both samples of a pair are combined.
 final class ColorBalancing: Sendable {
   let balance: ColorBalance
   private let luma: [UInt8]
   private let chroma: [UInt8]
-  /// The turn of a pair of chroma and its stretching at once, in parts of 65,536.
+  /// The rotation of a pair of chroma samples, multiplied by the saturation, as fixed-point numbers in units of
+  /// 1/65,536.
   private let (cosine, sine): (Int32, Int32)
 
   private static let unit = 65536.0
@@ -22,14 +23,16 @@ final class ColorBalancing: Sendable {
     let table = { (value: (Double) -> Double) in
       (0..<256).map { UInt8(max(0, min(255, value(Double($0)).rounded(.toNearestOrEven)))) }
     }
-    // As videobalance: black is 16, whatever the range of the picture's values.
+    // As in videobalance, black is 16 for every range of the picture's values.
     luma = table { 16 + (($0 - 16) * contrast + brightness) }
     chroma = table { 128 + ($0 - 128) * saturation }
     cosine = Int32((cos(hue) * saturation * Self.unit).rounded())
     sine = Int32((sin(hue) * saturation * Self.unit).rounded())
   }
 
-  /// - Parameter source: in a format whose luma and chroma are in planes, of eight bits.
+  /// Writes the adjusted picture to `target`.
+  ///
+  /// - Parameter source: has planar or semi-planar YUV with eight bits per sample.
   func perform(from source: Picture, into target: Picture) {
     Self.look(up: luma, from: source.planes[0], into: target.planes[0], byteCount: source.size.width)
     guard source.planeCount > 1 else { return }
@@ -41,13 +44,13 @@ final class ColorBalancing: Sendable {
           byteCount: Int(source.planes[index].width) * samples)
       }
     } else if source.format.isSemiPlanar {
-      // In NV21 the second of a pair comes first.
+      // In NV21, V comes before U.
       let isSwapped = source.format == .nv21
-      turn(
+      rotateHue(
         from: source.planes[1], source.planes[1], into: target.planes[1], target.planes[1], step: 2,
         offsets: isSwapped ? (1, 0) : (0, 1))
     } else {
-      turn(
+      rotateHue(
         from: source.planes[1], source.planes[2], into: target.planes[1], target.planes[2], step: 1, offsets: (0, 0))
     }
   }
@@ -61,10 +64,12 @@ final class ColorBalancing: Sendable {
     }
   }
 
+  /// Rotates and scales pairs of chroma samples.
+  ///
   /// - Parameters:
-  ///   - step: bytes from one sample to the next.
-  ///   - offsets: of the first sample of each plane in its row.
-  private func turn(
+  ///   - step: the number of bytes from one sample to the next.
+  ///   - offsets: the offsets of the first U and V sample in their rows.
+  private func rotateHue(
     from blue: Picture.Plane, _ red: Picture.Plane, into blueTarget: Picture.Plane, _ redTarget: Picture.Plane,
     step: Int, offsets: (Int, Int)
   ) {

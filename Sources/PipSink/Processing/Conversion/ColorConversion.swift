@@ -1,7 +1,7 @@
 import CLibYUV
 
-/// Passes from one format to another at the same size, by libyuv, which calls BGRA in memory "ARGB" (a little-endian
-/// word). The pictures' formats are those that ``ConversionPlan`` leaves at the step.
+/// Conversions between formats at the same size, by libyuv, which calls BGRA in memory "ARGB" (as a little-endian
+/// word). The formats of the pictures are those that the ``ConversionPlan`` has at this step.
 enum ColorConversion {
   static func perform(_ operation: ConversionStep.Operation, from source: Picture, into target: Picture) {
     switch operation {
@@ -18,6 +18,7 @@ enum ColorConversion {
 
   // MARK: - YUV to RGB
 
+  /// Converts YUV to BGRA or BGRx.
   static func toRGB(_ source: Picture, into target: Picture.Plane, by matrix: OpaquePointer) {
     let (width, height) = (Int32(source.size.width), Int32(source.size.height))
     let (y, u, v) = (source.planes[0], source.planes[1], source.planes[2])
@@ -74,7 +75,7 @@ enum ColorConversion {
       YUY2ToI422(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
     case .uyvy:
       UYVYToI422(from.data, from.stride, y.data, y.stride, u.data, u.stride, v.data, v.stride, width, height)
-    // libyuv names the bytes from the highest of the word: its RAW is RGB in memory, its RGB24 is BGR.
+    // libyuv names bytes from the highest of a word down: its RAW is RGB in memory, and its RGB24 is BGR.
     case .rgb: RAWToARGB(from.data, from.stride, y.data, y.stride, width, height)
     case .bgr: RGB24ToARGB(from.data, from.stride, y.data, y.stride, width, height)
     case .p010, .i420Ten: reduce(source, into: target)
@@ -82,9 +83,9 @@ enum ColorConversion {
     }
   }
 
-  /// Ten bits a sample to eight.
+  /// Reduces ten bits per sample to eight.
   private static func reduce(_ source: Picture, into target: Picture) {
-    // P010 has its ten bits at the top of sixteen, I420_10LE at the bottom; the scale is in 1/65536.
+    // P010 has its ten bits at the top of 16, and I420_10LE at the bottom. The scale is in units of 1/65536.
     let scale: Int32 = source.format == .p010 ? 256 : 16384
     for index in 0..<source.planeCount {
       let (from, to) = (source.planes[index], target.planes[index])
@@ -108,12 +109,12 @@ enum ColorConversion {
     }
   }
 
-  /// Between the orders of four bytes. The padding byte of an "x" format holds anything, and becomes opaque.
+  /// Reorders the four bytes of each pixel. The padding byte of an "x" format is undefined, so it is set to 255.
   private static func shuffle(_ source: Picture, into target: Picture) {
     let (width, height) = (Int32(source.size.width), Int32(source.size.height))
     let (from, to) = (source.planes[0], target.planes[0])
     let (sourceOrder, targetOrder) = (source.format.byteOrder, target.format.byteOrder)
-    // Which byte of a pixel of the source each byte of one of the target is.
+    // For each byte of a target pixel, the index of the source pixel's byte.
     var order = InlineArray<4, UInt8>(repeating: 0)
     for color in 0..<4 { order[Int(targetOrder[color])] = sourceOrder[color] }
     if order[0] == 0, order[1] == 1, order[2] == 2 {
@@ -142,7 +143,7 @@ enum ColorConversion {
 }
 
 extension PixelFormat {
-  /// Where a pixel's red, green, blue, and alpha or padding are among its bytes.
+  /// The indices of red, green, blue, and alpha or padding in the bytes of a pixel.
   fileprivate var byteOrder: InlineArray<4, UInt8> {
     switch self {
     case .rgba, .rgbx: [0, 1, 2, 3]

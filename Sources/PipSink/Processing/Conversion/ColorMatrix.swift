@@ -2,30 +2,32 @@ import CLibYUV
 import Glibc
 import Logging
 
-/// The matrices by which libyuv makes RGB of YUV: its own, and three of them with a better weight of U in blue.
+/// The matrices with which libyuv converts YUV to RGB: libyuv's own, and copies of three of them with a better weight
+/// of U in blue.
 ///
-/// libyuv caps that weight at 128/64, where BT.601 needs 2.0172, BT.709 2.1124 and BT.2020 2.1418: with the latter two
-/// saturated blue comes out 9 of 255 too dark. On x86 the weight is an unsigned byte, so a larger one works. Where it
-/// lies libyuv does not document, so a copy is used only after it was tried: of a small picture of every format it has
-/// to make the same as libyuv's own matrix but for blue, and blue as the standard defines it. Otherwise libyuv's own
-/// matrix is used, and the log says so.
+/// libyuv limits that weight to 128/64, but BT.601 needs 2.0172, BT.709 2.1124 and BT.2020 2.1418. With the latter two,
+/// saturated blue is 9 of 255 too dark. On x86 the weight is an unsigned byte, so a larger one works. libyuv does not
+/// document where the weight is in the matrix, so a copy is used only after a trial: for a small picture in each
+/// format, it has to give the same result as libyuv's matrix except for blue, and blue as the standard defines it.
+/// Otherwise libyuv's matrix is used, and the log says so.
 ///
-/// `@unchecked Sendable`: constant after `init`.
+/// `@unchecked Sendable`: the fields are constant after `init`.
 final class ColorMatrix: @unchecked Sendable {
-  /// What libyuv's functions take, at an address that never changes.
+  /// The matrix for libyuv's functions, which is never freed.
   let pointer: OpaquePointer
-  /// Whether it is a copy with another weight of blue.
+  /// Whether the matrix is a copy with a corrected weight of blue.
   let isCorrected: Bool
 
-  /// In 1/64.
+  /// libyuv's weight of U in blue, in units of 1/64.
   fileprivate static let originalBlueWeight: UInt8 = 128
 
-  // Of BT.709's two nearest weights the larger one lies between the standard and what GStreamer makes, which is 2 too
-  // much.
+  // Of the two weights nearest to BT.709's, the larger one is between the standard and GStreamer's result, which is 2
+  // too bright.
   private static let bt601 = ColorMatrix(pipsink_kYuvI601Constants()!, .bt601, blueWeight: 129)
   private static let bt709 = ColorMatrix(pipsink_kYuvH709Constants()!, .bt709, blueWeight: 136)
   private static let bt2020 = ColorMatrix(pipsink_kYuv2020Constants()!, .bt2020, blueWeight: 137)
 
+  /// The matrix for a colorimetry.
   static func of(_ colorimetry: Colorimetry) -> OpaquePointer {
     switch (colorimetry.matrix, colorimetry.isFullRange) {
     case (.bt601, false): bt601.pointer
@@ -37,11 +39,14 @@ final class ColorMatrix: @unchecked Sendable {
     }
   }
 
+  /// Makes a corrected copy of one of libyuv's matrices, if the trial succeeds.
+  ///
   /// - Parameters:
   ///   - original: one of libyuv's matrices for the limited range.
-  ///   - matrix: what it is the matrix of.
-  ///   - blueWeight: in 1/64.
-  ///   - setBlueWeight: writes the weight into a copy of the matrix; false where it does not know how.
+  ///   - matrix: the standard that it implements.
+  ///   - blueWeight: the weight of U in blue, in units of 1/64.
+  ///   - logger: gets a notice if libyuv's matrix has to be used.
+  ///   - setBlueWeight: writes the weight into a copy of the matrix; returns false if it does not know where.
   init(
     _ original: OpaquePointer, _ matrix: Colorimetry.Matrix, blueWeight: UInt8,
     logger: Logger = Logger(visible: "pipsink.processing"),
@@ -52,11 +57,13 @@ final class ColorMatrix: @unchecked Sendable {
       (pointer, isCorrected) = (copy, true)
     } else {
       (pointer, isCorrected) = (original, false)
-      logger.notice("saturated blue is shown up to 12 of 255 too dark, since this libyuv accepts no other weight of blue")
+      logger.notice(
+        "saturated blue is shown up to 12 of 255 too dark, since this libyuv accepts no other weight of blue")
     }
   }
 
-  /// In the layout that libyuv has on x86: sixteen times the weight, an unsigned byte, and a byte of 0.
+  /// Writes the weight in libyuv's layout on x86: sixteen times the weight as an unsigned byte, followed by a zero
+  /// byte.
   static func setBlueWeight(_ matrix: UnsafeMutableRawBufferPointer, _ weight: UInt8) -> Bool {
     #if arch(x86_64) || arch(i386)
       guard matrix.count >= 32 else { return false }
@@ -69,13 +76,15 @@ final class ColorMatrix: @unchecked Sendable {
     #endif
   }
 
-  /// - Returns: nil where the copy does not do what it is to do. What is returned is never freed.
+  /// Makes a changed copy of a matrix and tries it.
+  ///
+  /// - Returns: the copy, which is never freed; nil if it failed the trial.
   private static func copy(
     _ original: OpaquePointer, _ trial: BlueTrial, _ change: (UnsafeMutableRawBufferPointer) -> Bool
   ) -> OpaquePointer? {
     let byteCount = pipsink_yuv_matrix_size(original)
     guard byteCount > 0 else { return nil }
-    // Vector instructions load it, so it is aligned to their registers, and made up to whole ones.
+    // Vector instructions load the matrix, so it is aligned to their registers and padded to a whole number of them.
     let capacity = (byteCount + 63) / 64 * 64
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0)
@@ -91,7 +100,7 @@ final class ColorMatrix: @unchecked Sendable {
   }
 }
 
-/// A small picture in rows of one colour each, by which a changed matrix is tried.
+/// A trial of a changed matrix with a small picture, whose rows have one colour each.
 private struct BlueTrial {
   private struct Color {
     let y: Int
@@ -104,16 +113,16 @@ private struct BlueTrial {
     Color(y: 235, u: 16, v: 128), Color(y: 41, u: 240, v: 110), Color(y: 210, u: 16, v: 146),
     Color(y: 81, u: 90, v: 240), Color(y: 145, u: 54, v: 34), Color(y: 120, u: 200, v: 60),
   ]
-  /// A width at which vector kernels have whole steps and a rest to do; two rows a colour share their chroma.
+  /// The width makes vector kernels do both whole steps and a rest. Each colour has two rows, which share their chroma.
   private static let size = PictureSize(width: 134, height: colors.count * 2)
   private static let formats: [PixelFormat] = [.i420, .nv12, .nv21, .i422, .y444, .gray8, .p010, .i420Ten]
 
   let matrix: Colorimetry.Matrix
-  /// In 1/64.
+  /// The weight of U in blue, in units of 1/64.
   let weight: Int
 
-  /// Whether every kernel makes the same of `changed` as of `original` but for blue, and of blue what the weight says
-  /// and the standard means.
+  /// Whether all kernels give the same result with `changed` as with `original` except for blue, and blue as the weight
+  /// and the standard define it.
   func isPassed(by changed: OpaquePointer, beside original: OpaquePointer) -> Bool {
     Self.formats.allSatisfy { format in
       let (new, old) = (converted(format, by: changed), converted(format, by: original))

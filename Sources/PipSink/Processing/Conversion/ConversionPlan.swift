@@ -1,8 +1,9 @@
 import CLibYUV
 
-/// The steps that turn one kind of picture into another, in their order. Made when the kind changes, not per frame.
+/// The steps that convert one kind of picture to another, in order. A plan is made when the kind changes, not per
+/// frame.
 struct ConversionPlan {
-  /// All that the steps depend on.
+  /// Everything that the steps depend on.
   struct Kind: Equatable {
     var sourceFormat: PixelFormat
     var sourceSize: PictureSize
@@ -10,22 +11,23 @@ struct ConversionPlan {
     var targetSize: PictureSize
     var orientation: VideoOrientation
     var filter: ScalingFilter
-    /// Whether rows of 16-bit samples begin at even addresses, as the kernels for them need it.
+    /// Whether rows of 16-bit samples begin at even addresses in the source, as the kernels for them need.
     var isSourceAligned: Bool
+    /// Whether they do in the target.
     var isTargetAligned: Bool
     var balance = ColorBalance.neutral
   }
 
   let kind: Kind
   let steps: [ConversionStep]
-  /// The steps in groups that are done together: those that go by rows and follow each other, in strips.
+  /// The steps in groups that are performed together: successive steps that work by rows, in strips.
   let runs: [Range<Int>]
 
-  /// - Returns: nil when the target's format cannot be made of the source's.
+  /// Plans a conversion; nil if the source's format cannot be converted to the target's.
   init?(_ kind: Kind) {
     self.kind = kind
     guard kind.targetFormat == kind.sourceFormat || !kind.targetFormat.isTenBit else { return nil }
-    // Colours are changed where pictures are shown, which is in RGB.
+    // Colours are adjusted only for showing pictures, which happens in RGB.
     guard kind.balance.isNeutral || kind.targetFormat.isRGB else { return nil }
     var builder = Builder(kind)
     builder.build()
@@ -45,7 +47,7 @@ struct ConversionPlan {
     return runs
   }
 
-  /// Collects the steps; `format` and `size` are what the steps so far lead to.
+  /// Collects the steps. `format` and `size` are the result of the steps so far.
   private struct Builder {
     let kind: Kind
     let target: PixelFormat
@@ -60,7 +62,7 @@ struct ConversionPlan {
       size = kind.sourceSize
     }
 
-    /// The target's size before it is turned.
+    /// The target's size before the rotation.
     var unturned: PictureSize { kind.orientation.inverse.applied(to: kind.targetSize) }
     var changesSize: Bool { unturned != kind.sourceSize }
     var changesGeometry: Bool { changesSize || kind.orientation != .upright }
@@ -78,18 +80,19 @@ struct ConversionPlan {
       if !kind.isTargetAligned { add(.copy, format) }
     }
 
-    /// To a form whose planes can be scaled and turned, where that is needed, and to eight bits a sample, unless
-    /// colours are made of the ten at the same size or they stay.
+    /// Unpacks pixels into planes that can be scaled and rotated, if that is needed. Reduces ten bits to eight, unless
+    /// the format stays the same or RGB is made from the ten bits at the same size.
     private mutating func takeApart() {
       if format.isPackedYUV, changesGeometry || target != format { add(.unpack, .i422) }
       if format == .rgb || format == .bgr, changesGeometry { add(.unpack, .bgrx) }
-      // Scaling words takes longer than making bytes of them and scaling those.
+      // Scaling words takes longer than reducing them to bytes and scaling those.
       if format.isTenBit, target != format, target.isYUV || changesSize {
         add(.unpack, format == .p010 ? .nv12 : .i420)
       }
       if target == .gray8, format.isYUV, format != .gray8 { add(.dropChroma, .gray8) }
     }
 
+    /// Scales and rotates the picture. The one that leaves fewer pixels for the other comes first.
     private mutating func changeGeometry() {
       let shrinks = unturned.width * unturned.height < size.width * size.height
       if shrinks { resample() }
@@ -101,7 +104,7 @@ struct ConversionPlan {
       let isUpright = kind.orientation == .upright || steps.contains { $0.turns }
       let wanted = isUpright ? kind.targetSize : unturned
       guard wanted != size else { return }
-      // When nothing but the layout of the planes follows, this pass makes it, too.
+      // If only the layout of the planes differs after that, this pass changes it as well.
       let next = isUpright && format.isPlanarEightBit && target.isPlanarEightBit ? target : format
       let filter = kind.filter.mode(from: size, to: wanted)
       if filter == kFilterBox, format.isRGB32 {
@@ -113,8 +116,8 @@ struct ConversionPlan {
       if wanted != size || next != format { add(.resample(filter), next, wanted) }
     }
 
-    /// libyuv's box filter averages pixels two by two only, and leaves some out when it shrinks them more, so that is
-    /// done by halves.
+    /// Halves the size several times. For 32-bit pixels, libyuv's box filter averages only two by two pixels, and
+    /// leaves out some when it scales down further.
     private mutating func halve(towards wanted: PictureSize) {
       while size.width >= wanted.width * 2 || size.height >= wanted.height * 2 {
         let half = PictureSize(
@@ -124,11 +127,11 @@ struct ConversionPlan {
       }
     }
 
-    /// Blocks of four by four samples have a vector kernel, boxes of other sizes have none: what is left to do after
-    /// it costs less than half of the whole.
+    /// Scales to a quarter several times. libyuv has a vector kernel for blocks of four by four samples, but not for
+    /// other boxes, so that this and the rest together cost less than half of scaling in one step.
     private mutating func quarter(towards wanted: PictureSize) {
       guard !format.isTenBit else { return }
-      // Every plane has to come out even.
+      // The sizes of all planes have to be even afterwards.
       while size.width >= wanted.width * 4, size.height >= wanted.height * 4, size.width % 8 == 0,
         size.height % 8 == 0
       {
@@ -136,8 +139,8 @@ struct ConversionPlan {
       }
     }
 
-    /// Where only one side gets shorter than half, libyuv takes its bilinear filter for the box, which leaves samples
-    /// out in that direction.
+    /// Halves one side several times. If only one side becomes shorter than half, libyuv uses its bilinear filter
+    /// instead of the box filter, and so leaves out samples in that direction.
     private mutating func halveOneSide(towards wanted: PictureSize) {
       while (size.width > wanted.width * 2) != (size.height > wanted.height * 2) {
         let half =
@@ -150,12 +153,12 @@ struct ConversionPlan {
 
     private mutating func turn() {
       guard kind.orientation != .upright else { return }
-      // A quarter turn of 4:2:2 would need 4:4:0, which no format has.
+      // Rotating 4:2:2 by 90 degrees would give 4:4:0, which is not a supported format.
       if format == .i422, kind.orientation.swapsSides { add(.resample(kFilterBox), .i420) }
       add(.turn(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
-    /// Changes the colours, at the target's size and in planes of eight bits.
+    /// Adjusts the colours, at the target's size and in planes with eight bits per sample.
     private mutating func balance() {
       guard !kind.balance.isNeutral else { return }
       if format.isTenBit { add(.unpack, format == .p010 ? .nv12 : .i420) }
@@ -166,7 +169,7 @@ struct ConversionPlan {
       add(.balance(ColorBalancing(kind.balance)), format)
     }
 
-    /// What is left: only formats differ.
+    /// Converts the format, when everything else is as it should be.
     private mutating func convert() {
       guard format != target else { return }
       let unpacked = target.isPackedYUV ? .i422 : target
@@ -202,37 +205,40 @@ struct ConversionPlan {
 /// One pass over a picture.
 struct ConversionStep: Equatable {
   enum Operation: Equatable {
+    /// Copies all planes.
     case copy
-    /// Packed or 10-bit pixels to planes of bytes; RGB of any order to BGRA.
+    /// Unpacks packed or 10-bit pixels into planes of bytes, or converts RGB with another byte order to BGRA.
     case unpack
-    /// Another size, or another layout of the planes, or both.
+    /// Changes the size, the layout of the planes, or both.
     case resample(FilterModeEnum)
+    /// Rotates and mirrors.
     case turn(VideoOrientation)
-    /// Luma is all that is wanted; costs nothing.
+    /// Keeps only luma, which costs nothing.
     case dropChroma
-    /// YUV to BGRA.
+    /// Converts YUV to BGRA.
     case toRGB
-    /// BGRA to YUV.
+    /// Converts BGRA to YUV.
     case fromRGB
-    /// Other brightness, contrast, hue and saturation, in planes of eight bits.
+    /// Adjusts brightness, contrast, hue and saturation, in planes with eight bits per sample.
     case balance(ColorBalancing)
-    /// The four bytes of a pixel in another order.
+    /// Reorders the four bytes of each pixel.
     case shuffle
-    /// Planes to packed 4:2:2; BGRA to pixels of three bytes.
+    /// Packs planes into 4:2:2, or BGRA into pixels of three bytes.
     case pack
   }
 
   let operation: Operation
-  /// What the step leads to.
+  /// The format of the result.
   let format: PixelFormat
+  /// The size of the result.
   let size: PictureSize
 
   var turns: Bool {
     if case .turn = operation { true } else { false }
   }
 
-  /// Whether a row of the result comes from the same row of the source (from the same two where chroma is subsampled
-  /// vertically), so that the picture can be worked on in strips.
+  /// Whether each row of the result depends only on the same row of the source (or on the same pair of rows, if chroma
+  /// is subsampled vertically), so that the picture can be processed in strips.
   var isByRows: Bool {
     switch operation {
     case .copy, .unpack, .toRGB, .fromRGB, .balance, .shuffle, .pack: true

@@ -1,9 +1,11 @@
-/// A turn or mirroring as libyuv does it: rows read from the last to the first or not, one pass, rows written so or
-/// not. Turning the rows round costs nothing.
+/// A rotation or mirroring in one pass of libyuv, which may read the source's rows and write the target's rows from the
+/// last to the first. That order of the rows costs nothing.
 struct OrientationPass {
   private enum Kernel { case copy, mirror, transpose }
 
+  /// Whether the source's rows are read from the last to the first.
   let startsUpsideDown: Bool
+  /// Whether the target's rows are written from the last to the first.
   let endsUpsideDown: Bool
   private let kernel: Kernel
 
@@ -20,9 +22,10 @@ struct OrientationPass {
     }
   }
 
+  /// Whether rows become columns.
   var isTransposed: Bool { kernel == .transpose }
 
-  /// Between two pictures that have been turned upside down already where that is needed.
+  /// Performs the pass between two pictures, which the caller has already turned upside down where that is needed.
   func perform(from source: Picture, into target: Picture) {
     for index in 0..<source.planeCount {
       let (from, to) = (source.planes[index], target.planes[index])

@@ -1,5 +1,6 @@
 import CLibYUV
 
+/// Copying and scaling whole pictures.
 extension Picture {
   /// Copies all planes into a picture of the same format and size.
   func copy(into target: Picture) {
@@ -9,9 +10,12 @@ extension Picture {
     }
   }
 
-  /// Scales all planes to those of a picture of another size, another layout of its planes, or both.
+  /// Scales all planes to those of a picture with another size, another layout of its planes, or both.
   ///
-  /// - Parameter spare: memory for ``spareByteCount(from:to:)`` bytes.
+  /// - Parameters:
+  ///   - target: the picture to write to.
+  ///   - filter: libyuv's filter.
+  ///   - spare: memory for ``spareByteCount(from:to:)`` bytes.
   /// - Returns: false when libyuv has no memory.
   func resample(into target: Picture, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>) -> Bool {
     if format == target.format {
@@ -32,8 +36,8 @@ extension Picture {
     return resampleChroma(into: target, filter: filter, spare: spare)
   }
 
-  /// Bytes that ``resample(into:filter:spare:)`` needs: chroma on its way from one layout to another, behind what
-  /// scaling pairs takes.
+  /// The number of bytes that ``resample(into:filter:spare:)`` needs: memory for scaling pairs, and after that memory
+  /// for chroma between two layouts.
   static func spareByteCount(from source: (format: PixelFormat, size: PictureSize), to step: ConversionStep) -> Int {
     guard source.format.planeCount > 1 else { return 0 }
     let chroma = step.format.planeCount > 1 ? step.format.planeSize(1, of: step.size) : (0, 0)
@@ -42,7 +46,7 @@ extension Picture {
     return scaling + (source.format == step.format ? 0 : 2 * Int(chroma.0) * Int(chroma.1))
   }
 
-  /// Chroma is scaled as it is, then its samples are put together or apart.
+  /// Scales chroma in the source's layout, and then merges or splits its samples.
   private func resampleChroma(into target: Picture, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>) -> Bool
   {
     switch (format.isSemiPlanar, target.format.isSemiPlanar) {
@@ -74,7 +78,7 @@ extension Picture {
         from = scaled
       }
       if staysInPairs {
-        // NV12 and NV21: the same but for the order of the pair.
+        // NV12 and NV21 differ only in the order of the pair.
         SwapUVPlane(from.data, from.stride, to.data, to.stride, to.width, to.height)
       } else {
         var (u, v) = (to, target.planes[2])
@@ -92,15 +96,15 @@ extension Picture {
     return (first, second)
   }
 
-  /// The columns from `start` on; `start` is even.
+  /// `count` columns from `start` on, which must be even.
   func columns(_ start: Int, _ count: Int) -> Picture {
     cropped(to: PictureRect(x: start, y: 0, width: count, height: size.height))
   }
 }
 
 extension Picture.Plane {
-  /// Between the layouts of one picture. From twice as many rows and back nothing is interpolated over more than the
-  /// two rows that share a sample, as 4:2:2 and 4:2:0 are defined.
+  /// Scales a plane of chroma, possibly between two layouts of the same picture. To half or twice the rows, only the
+  /// two rows that share a sample are combined, as 4:2:2 and 4:2:0 are defined.
   fileprivate func scaleChroma(
     into target: Picture.Plane, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>
   ) -> Bool {

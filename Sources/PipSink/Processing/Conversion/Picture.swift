@@ -1,23 +1,25 @@
-/// Pixels in memory as the converter sees them: a part of a mapped frame, a surface's memory, or an intermediate
-/// picture in scratch memory.
+/// The place of a picture's pixels in memory, for the converter: a part of a mapped frame, a surface's memory, or an
+/// intermediate picture in scratch memory.
 ///
-/// `@unchecked Sendable`: it only says where pixels are. Whoever hands it to another thread sees to it that the memory
-/// stays, and that no two threads write to the same rows.
+/// `@unchecked Sendable`: it only says where pixels are. Code that passes it to another thread must make sure that the
+/// memory stays valid, and that two threads do not write to the same rows.
 struct Picture: @unchecked Sendable {
+  /// The place of one plane in memory.
   struct Plane {
-    /// The first row. Of a frame that was mapped for reading it may not be written through.
+    /// The first row. It must not be written to if the frame was mapped only for reading.
     var data: UnsafeMutablePointer<UInt8>
-    /// Bytes from one row to the next; negative where the rows go upwards in memory.
+    /// The number of bytes from one row to the next; negative if rows are stored from the last to the first.
     var stride: Int32
-    /// Samples in a row (pairs of chroma in the semi-planar formats) and rows.
+    /// The number of samples in a row, or of pairs of chroma samples in semi-planar formats.
     var width: Int32
+    /// The number of rows.
     var height: Int32
 
     static var none: Plane { Plane(data: UnsafeMutablePointer(bitPattern: 1)!, stride: 0, width: 0, height: 0) }
 
     func row(_ index: Int32) -> UnsafeMutablePointer<UInt8> { data + Int(index) * Int(stride) }
 
-    /// The same rows from the last to the first.
+    /// The plane with its rows from the last to the first.
     var upsideDown: Plane {
       guard height > 0 else { return self }
       return Plane(data: row(height - 1), stride: -stride, width: width, height: height)
@@ -28,7 +30,7 @@ struct Picture: @unchecked Sendable {
     }
   }
 
-  /// YV12 is presented as I420, with its chroma planes in that order.
+  /// The format. YV12 appears as I420, with its chroma planes exchanged.
   private(set) var format: PixelFormat
   private(set) var size: PictureSize
   private(set) var colorimetry: Colorimetry
@@ -36,9 +38,12 @@ struct Picture: @unchecked Sendable {
 
   var planeCount: Int { format.planeCount }
 
-  /// A frame's visible part, or the part `crop` of that.
+  /// The visible part of a frame, or a part of that.
   ///
-  /// - Parameter crop: cut to the frame; its origin goes to the chroma sample that it lies in.
+  /// - Parameters:
+  ///   - frame: a mapped frame.
+  ///   - crop: a part of the visible part. It is limited to the frame, and its origin is moved to the edge of its
+  ///     chroma sample.
   init(_ frame: MappedFrame, crop: PictureRect? = nil) {
     let source = frame.formatDescription.pixelFormat
     format = source.withChromaInOrder
@@ -54,7 +59,7 @@ struct Picture: @unchecked Sendable {
     if let crop { self = cropped(to: crop) }
   }
 
-  /// A surface's pixels, in a format of one plane.
+  /// The pixels of a surface, in a format with one plane.
   init(
     packed format: PixelFormat, size: PictureSize, data: UnsafeMutablePointer<UInt8>, stride: Int32,
     colorimetry: Colorimetry = .rgb
@@ -63,7 +68,7 @@ struct Picture: @unchecked Sendable {
     planes[0] = Plane(data: data, stride: stride, width: Int32(size.width), height: Int32(size.height))
   }
 
-  /// Planes that lie anywhere, in the format's order and of its sizes.
+  /// A picture with planes anywhere in memory, in the order and with the sizes of the format.
   init(_ format: PixelFormat, size: PictureSize, colorimetry: Colorimetry, planes: [Plane] = []) {
     self.format = format
     self.size = size
@@ -87,7 +92,7 @@ struct Picture: @unchecked Sendable {
     }
   }
 
-  /// What a picture in scratch memory takes, in bytes.
+  /// The number of bytes of a picture in scratch memory.
   static func scratchByteCount(_ format: PixelFormat, size: PictureSize) -> Int {
     (0..<format.planeCount).reduce(0) { sum, index in
       sum + scratchStride(format, plane: index, size: size) * Int(format.planeSize(index, of: size).height)
@@ -103,7 +108,9 @@ struct Picture: @unchecked Sendable {
 // MARK: - Other views of the same memory
 
 extension Picture {
-  /// - Parameter rect: cut to the picture; its origin goes to the chroma sample that it lies in.
+  /// A part of the picture.
+  ///
+  /// - Parameter rect: is limited to the picture, and its origin is moved to the edge of its chroma sample.
   func cropped(to rect: PictureRect) -> Picture {
     let shift = format.chromaShift
     let x = min(max(rect.x, 0), size.width - 1).roundedDown(toPower: shift.x)
@@ -121,19 +128,19 @@ extension Picture {
     return result
   }
 
-  /// The rows from `start` on; `start` is even.
+  /// `count` rows from `start` on, which must be even.
   func rows(_ start: Int, _ count: Int) -> Picture {
     cropped(to: PictureRect(x: 0, y: start, width: size.width, height: count))
   }
 
-  /// The same picture with its rows from the last to the first.
+  /// The picture with its rows from the last to the first.
   var upsideDown: Picture {
     var result = self
     for index in 0..<planeCount { result.planes[index] = planes[index].upsideDown }
     return result
   }
 
-  /// One field of a picture whose height is a multiple of 4: every other row of every plane.
+  /// One field of a picture whose height is a multiple of 4, which is every other row of each plane.
   func field(isTop: Bool) -> Picture {
     var result = self
     result.size.height /= 2
@@ -145,15 +152,15 @@ extension Picture {
     return result
   }
 
-  /// The luma alone; of a picture of any YUV format with a luma plane.
+  /// The luma of a picture in a YUV format with a luma plane.
   var luma: Picture {
     var result = self
     result.format = .gray8
     return result
   }
 
-  /// Whether every row begins at an even address, or need not: it has to for the kernels for 16-bit samples, and for
-  /// pairs of bytes when they are turned.
+  /// Whether every row begins at an even address if that is needed: by the kernels for 16-bit samples, and for rotating
+  /// pairs of bytes.
   func isAligned(for orientation: VideoOrientation) -> Bool {
     guard format.isTenBit || (format.isSemiPlanar && orientation.swapsSides) else { return true }
     return (0..<planeCount).allSatisfy { planes[$0].stride % 2 == 0 && Int(bitPattern: planes[$0].data) % 2 == 0 }
@@ -161,6 +168,6 @@ extension Picture {
 }
 
 extension Colorimetry {
-  /// What RGB has; nothing is converted by it.
+  /// A colorimetry for RGB pictures, which is not used for any conversion.
   static let rgb = Colorimetry(matrix: .bt601, isFullRange: true)
 }

@@ -1,13 +1,19 @@
 extension PictureConverter {
-  /// Converts the part `crop` of a frame's visible picture to fill `target`.
+  /// Converts a part of a frame's visible picture so that it fills `target`.
   ///
-  /// The rows of an interlaced frame are of two times, and so is its chroma: while no row changes its height the two
-  /// fields are converted each for itself, and otherwise the earlier one is all that is taken, since rows of two times
-  /// averaged would be neither.
+  /// The rows and the chroma of an interlaced frame belong to two times. If the number of rows stays the same, the two
+  /// fields are converted separately. Otherwise only the earlier field is used, since an average of rows of two times
+  /// would belong to neither.
   ///
-  /// - Parameter crop: in pixels of the visible part, before it is turned; where chroma is subsampled its origin goes
-  ///   to the chroma sample that it lies in.
-  /// - Throws: as ``convert(_:into:orientation:filter:balance:)``.
+  /// - Parameters:
+  ///   - frame: a mapped frame.
+  ///   - crop: the part, in pixels of the visible picture before the rotation. If chroma is subsampled, its origin is
+  ///     moved to the edge of its chroma sample.
+  ///   - target: the picture to write to.
+  ///   - orientation: how to rotate and mirror the picture.
+  ///   - filter: how to scale the picture.
+  ///   - balance: how to adjust the colours; must be neutral unless the target is RGB.
+  /// - Throws: the errors of ``convert(_:into:orientation:filter:balance:)``.
   mutating func convert(
     _ frame: MappedFrame, crop: PictureRect, into target: Picture, orientation: VideoOrientation = .upright,
     filter: ScalingFilter = .automatic, balance: ColorBalance = .neutral
@@ -24,7 +30,7 @@ extension PictureConverter {
     }
     for field in 0..<2 {
       let isTop = field == 0
-      // Upside down the rows of one field lie where the other one's were.
+      // In an upside-down picture, each field takes the rows of the other one.
       let isTopInTarget = orientation.rotation == .half ? !isTop : isTop
       try convert(
         source.field(isTop: isTop), into: target.field(isTop: isTopInTarget), orientation: orientation, filter: filter,
@@ -32,7 +38,7 @@ extension PictureConverter {
     }
   }
 
-  /// Whether every other row, and every other row of chroma, makes a whole field that begins with an even row.
+  /// Whether every other row of luma and chroma is a whole field that begins with an even row.
   private static func canBeSplit(_ source: Picture, firstRow: Int) -> Bool {
     source.size.height % 4 == 0 && firstRow % 4 == 0
   }

@@ -1,29 +1,35 @@
 import CLibYUV
 import Glibc
 
-/// Turns pictures into others: format, size, orientation, in the destination's memory, in as few passes as there can
-/// be.
+/// Converts pictures to another format, size and orientation, directly into the destination's memory and in as few
+/// passes as possible.
 ///
-/// Where it shrinks, sizes come before colours. Steps that work row by row are done in strips that stay in the
-/// processor's cache, so that what is between them is no frame. One converter serves one thread at a time; it keeps its
-/// plan and its memory from frame to frame.
+/// Pictures that become smaller are scaled before their colours are converted. Steps that work by rows are performed in
+/// strips that stay in the processor's cache, so that there is no intermediate frame between them. A converter keeps
+/// its plan and its memory from frame to frame. One thread at a time may use it.
 struct PictureConverter: ~Copyable {
   private var scratch = ScratchMemory()
   private var plan: ConversionPlan?
   private let bands: RowBands
 
-  /// Rows of a strip: even, for chroma, and few enough for the cache at 4K.
+  /// The number of rows in a strip: even because of chroma, and small enough for the cache at 4K.
   private static let stripHeight = 16
-  /// Pixels from which on a second thread gains more than its waking up costs (measured: half a 1080p frame).
+  /// The number of pixels from which on a second thread saves more time than waking it costs (measured: half of a 1080p
+  /// frame).
   static let pixelsWorthABand = 1_000_000
 
   init(bands: RowBands = .shared) {
     self.bands = bands
   }
 
-  /// Converts `source` to fill `target`, turned by `orientation`.
+  /// Converts `source` so that it fills `target`.
   ///
-  /// - Parameter balance: how the colours are changed, where the target is RGB.
+  /// - Parameters:
+  ///   - source: the picture to convert.
+  ///   - target: the picture to write to.
+  ///   - orientation: how to rotate and mirror the picture.
+  ///   - filter: how to scale the picture.
+  ///   - balance: how to adjust the colours; must be neutral unless the target is RGB.
   /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)``,
   ///   ``PipSinkError/Frame/invalidSize(width:height:)`` when the target is empty or too large,
   ///   ``PipSinkError/Frame/outOfMemory(byteCount:)``.
@@ -86,7 +92,8 @@ struct PictureConverter: ~Copyable {
 
   // MARK: - Bands
 
-  /// How many bands a picture is worked on in, and the rows of each: an even number, so that none shares its chroma.
+  /// The number of bands into which a picture is divided, and the number of rows in each. It is even, so that bands do
+  /// not share chroma.
   private func bandLayout(of size: PictureSize) -> (count: Int, height: Int) {
     let wanted = max(1, min(bands.bandLimit, size.width * size.height / Self.pixelsWorthABand))
     let rows = (size.height + wanted - 1) / wanted
@@ -99,7 +106,7 @@ struct PictureConverter: ~Copyable {
   ) {
     let height = source.size.height
     let (bandCount, bandHeight) = bandLayout(of: source.size)
-    // One step needs no strips: it goes from the source to the target as it is.
+    // A single step needs no strips, since it goes directly from the source to the target.
     let stripHeight = steps.count > 1 ? Self.stripHeight : height
     bands.forEachBand(bandCount) { band in
       let end = min(height, (band + 1) * bandHeight)
@@ -145,10 +152,10 @@ struct PictureConverter: ~Copyable {
 
   // MARK: - Memory
 
-  /// The scratch memory of one conversion: first what every run but the last leads to, then a plane for chroma on its
-  /// way from one layout to another, then strips for every band.
+  /// The scratch memory of one conversion: first the results of all runs but the last, then spare memory for scaling,
+  /// then the strips of all bands.
   private struct Memory: @unchecked Sendable {
-    // `@unchecked Sendable`: bands use parts of it that do not overlap.
+    // `@unchecked Sendable`: bands use parts of the memory that do not overlap.
     private var next: UnsafeMutablePointer<UInt8>
     let spare: UnsafeMutablePointer<UInt8>
     private let stripBase: UnsafeMutablePointer<UInt8>
@@ -196,7 +203,8 @@ struct PictureConverter: ~Copyable {
   }
 }
 
-/// Memory for a converter's intermediate pixels, kept from frame to frame. It grows to the largest frame seen.
+/// Memory for a converter's intermediate pixels, which is kept from frame to frame. It grows to the largest size
+/// needed.
 struct ScratchMemory: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -205,7 +213,7 @@ struct ScratchMemory: ~Copyable {
     free(base)
   }
 
-  /// `byteCount` bytes, aligned for vector instructions; what was begun before is no longer valid.
+  /// Returns `byteCount` bytes, aligned for vector instructions. Memory that was returned before is no longer valid.
   ///
   /// - Throws: ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   mutating func begin(byteCount: Int) throws(PipSinkError) -> UnsafeMutablePointer<UInt8> {

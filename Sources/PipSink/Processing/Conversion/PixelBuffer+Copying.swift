@@ -1,8 +1,9 @@
 import CGStreamer
 import Glibc
 
+/// Copying the visible part of frames.
 extension PixelBuffer {
-  /// Whether the planes lie as the caps alone say, so that whoever reads no GstVideoMeta finds them.
+  /// Whether the planes are where the caps alone say, so that an element that ignores GstVideoMeta finds them.
   package var isLaidOutByCaps: Bool {
     guard gst_buffer_get_meta(buffer, gst_video_crop_meta_api_get_type()) == nil else { return false }
     var info = formatDescription.info
@@ -19,9 +20,9 @@ extension PixelBuffer {
     }
   }
 
-  /// Copies the visible part into a frame that nobody else has, wherever its planes lie.
+  /// Copies the visible part into a buffer, whatever the layout of its planes.
   ///
-  /// - Parameter target: a writable buffer of the same format and size.
+  /// - Parameter target: a writable buffer with the same format and size, which is borrowed.
   /// - Throws: ``PipSinkError/Frame/unreadable(reason:)``.
   package func copy(into target: UnsafeMutablePointer<GstBuffer>) throws(PipSinkError) {
     try withMappedFrame { source throws(PipSinkError) in
@@ -38,8 +39,9 @@ extension PixelBuffer {
 }
 
 extension PixelBufferPool {
-  /// A copy of a frame's visible part that may be written to.
+  /// Copies the visible part of a frame into memory of the pool, so that the copy can be changed.
   ///
+  /// - Returns: the copy, in the same pixel format.
   /// - Throws: ``PipSinkError/Frame/poolExhausted(limit:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``,
   ///   ``PipSinkError/Frame/unreadable(reason:)``.
   public func mutableCopy(of pixelBuffer: PixelBuffer) throws(PipSinkError) -> MutablePixelBuffer {

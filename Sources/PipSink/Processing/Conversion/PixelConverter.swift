@@ -1,21 +1,25 @@
 import CGStreamer
 
-/// Makes frames of another format, size, shape or orientation, in memory from a pool.
+/// Converts frames to another format, size, aspect ratio or orientation, in memory from a pool.
 ///
-/// Sizes come before colours where a picture shrinks, and no intermediate frame is made where one pass does. A frame
-/// that is as it is wanted already is handed back itself. May be used from every thread; one conversion runs at a time.
+/// Pictures that become smaller are scaled before their colours are converted, and there is no intermediate frame if
+/// one pass is enough. A frame that needs no conversion is returned itself. Any thread may use it; conversions run one
+/// after the other.
 public final class PixelConverter: Sendable {
-  /// What is wanted. What is not said stays as the frame has it.
+  /// The wanted properties of the converted frame.
   public struct Output: Hashable, Sendable {
+    /// The pixel format; nil to keep that of the frame.
     public var pixelFormat: PixelFormat?
-    /// In pixels, after the picture was turned. The frame's pixels are square then.
+    /// The size in pixels after the rotation, with square pixels; nil to keep the size and the pixel aspect ratio.
     public var size: PictureSize?
     /// How the picture is fitted to ``size``. Bars are black.
     public var gravity: VideoGravity
-    /// How it is turned.
+    /// How the picture is rotated and mirrored.
     public var orientation: VideoOrientation
+    /// How the picture is scaled.
     public var scalingFilter: ScalingFilter
 
+    /// Makes an output. By default everything stays as it is.
     public init(
       pixelFormat: PixelFormat? = nil, size: PictureSize? = nil, gravity: VideoGravity = .resize,
       orientation: VideoOrientation = .upright, scalingFilter: ScalingFilter = .automatic
@@ -28,33 +32,41 @@ public final class PixelConverter: Sendable {
     }
   }
 
+  /// The pool that the memory of converted frames comes from.
   public let pool: PixelBufferPool
   private let state: Locked<State>
 
   fileprivate struct State: ~Copyable {
     var converter: PictureConverter
-    /// What the last frame and output led to; the same for the next one as a rule.
+    /// The input of the last conversion and the resulting format, which is usually the same for the next frame.
     var source: VideoFormatDescription?
     var visible: PictureSize?
     var output: Output?
     var target: VideoFormatDescription?
   }
 
+  /// Makes a converter.
+  ///
   /// - Parameters:
-  ///   - pool: where the frames' memory comes from.
-  ///   - usesHelperThreads: whether large frames (from about 1080p on) are worked on by several threads.
+  ///   - pool: provides the memory of converted frames; a new pool by default.
+  ///   - usesHelperThreads: whether several threads work on large frames, from about 1080p on.
   public init(pool: PixelBufferPool = PixelBufferPool(), usesHelperThreads: Bool = true) {
     self.pool = pool
     state = Locked(State(converter: PictureConverter(bands: usesHelperThreads ? .shared : .none)))
   }
 
-  /// The frame as `output` wants it.
+  /// Converts a frame, on the caller's thread.
   ///
-  /// YUV stays in its colorimetry when it becomes another YUV format; made of RGB it is BT.601.
+  /// YUV keeps its colorimetry when it is converted to another YUV format. YUV made from RGB has the colorimetry
+  /// BT.601.
   ///
-  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)`` for a ten-bit format made of another one,
-  ///   ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/unreadable(reason:)``, and the pool's
-  ///   errors.
+  /// - Parameters:
+  ///   - pixelBuffer: the frame.
+  ///   - output: the wanted properties.
+  /// - Returns: the converted frame, or `pixelBuffer` itself if it needs no conversion.
+  /// - Throws: ``PipSinkError/Frame/unsupportedPixelFormat(_:operation:)`` for a conversion from another format to a
+  ///   ten-bit format, ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/unreadable(reason:)``,
+  ///   and the errors of ``PixelBufferPool/makePixelBuffer(_:)``.
   public func convert(_ pixelBuffer: PixelBuffer, to output: Output) throws(PipSinkError) -> PixelBuffer {
     try state.withLock { state throws(PipSinkError) in
       try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
@@ -65,10 +77,13 @@ public final class PixelConverter: Sendable {
     }
   }
 
-  /// A copy of a frame that may be written to: in a format that is easy to draw on, for instance, such as
-  /// ``PixelFormat/bgra``.
+  /// Copies a frame into memory of the pool, so that the copy can be changed, for instance in a format that is easy to
+  /// draw on, such as ``PixelFormat/bgra``.
   ///
-  /// - Throws: as ``convert(_:to:)-(PixelBuffer,_)``.
+  /// - Parameters:
+  ///   - pixelBuffer: the frame.
+  ///   - pixelFormat: the format of the copy.
+  /// - Throws: the errors of ``convert(_:to:)-(PixelBuffer,_)``.
   public func mutableCopy(
     of pixelBuffer: PixelBuffer, as pixelFormat: PixelFormat
   ) throws(PipSinkError) -> MutablePixelBuffer {
@@ -80,7 +95,7 @@ public final class PixelConverter: Sendable {
     }
   }
 
-  /// The picture of `pixelBuffer` in another format, described as the caller knows it to be.
+  /// Converts a frame to a format that the caller describes.
   func redraw(_ pixelBuffer: PixelBuffer, as format: VideoFormatDescription) throws(PipSinkError) -> PixelBuffer {
     try state.withLock { state throws(PipSinkError) in
       try pixelBuffer.withMappedFrame { frame throws(PipSinkError) in
@@ -106,9 +121,10 @@ public final class PixelConverter: Sendable {
     return result
   }
 
-  /// The same with a sample's times and attachments kept. Its own orientation is carried out, before the output's.
+  /// Converts a frame and keeps its times, attachments and number. The pixels are rotated by the frame's own
+  /// orientation and then by that of `output`, so that the result is upright.
   ///
-  /// - Throws: as ``convert(_:to:)-(PixelBuffer,_)``.
+  /// - Throws: the errors of ``convert(_:to:)-(PixelBuffer,_)``.
   public func convert(_ sampleBuffer: SampleBuffer, to output: Output) throws(PipSinkError) -> SampleBuffer {
     var output = output
     output.orientation = sampleBuffer.orientation.followed(by: output.orientation)
@@ -117,7 +133,7 @@ public final class PixelConverter: Sendable {
 }
 
 extension PixelConverter.State {
-  /// The format of what is made of `frame`.
+  /// The format of the converted frame.
   fileprivate mutating func target(
     of frame: MappedFrame, _ wanted: PixelConverter.Output
   ) throws(PipSinkError) -> VideoFormatDescription {
@@ -148,7 +164,7 @@ extension PixelConverter.State {
 }
 
 extension PictureConverter {
-  /// Draws a frame on a picture as `output` says, with black around it where it does not fill the picture.
+  /// Draws a frame on a picture as `output` says. What the frame does not fill becomes black.
   mutating func draw(
     _ frame: MappedFrame, _ output: PixelConverter.Output, into target: Picture
   ) throws(PipSinkError) {
@@ -162,7 +178,7 @@ extension PictureConverter {
 }
 
 extension Picture {
-  /// The smallest rectangle around `rect` whose edges lie between chroma samples.
+  /// The smallest rectangle around `rect` whose edges are between chroma samples.
   fileprivate func alignedToChroma(_ rect: PictureRect) -> PictureRect {
     let shift = format.chromaShift
     let x = rect.x.roundedDown(toPower: shift.x)
@@ -172,6 +188,7 @@ extension Picture {
     return PictureRect(x: x, y: y, width: right - x, height: bottom - y)
   }
 
+  /// Makes all pixels black and opaque.
   func fillBlack() {
     for index in 0..<planeCount {
       let plane = planes[index]
@@ -183,13 +200,13 @@ extension Picture {
     }
   }
 
-  /// Four bytes of black: one, two or four samples.
+  /// Four bytes of black, which are one, two or four samples of a plane.
   private func black(plane index: Int) -> InlineArray<4, UInt8> {
     let luma: UInt8 = colorimetry.isFullRange ? 0 : 16
     switch format {
     case .yuy2: return [luma, 128, luma, 128]
     case .uyvy: return [128, luma, 128, luma]
-    // Ten bits of sixteen: 64 and 512, at the top in P010 and at the bottom in I420_10LE.
+    // In ten bits, black is 64 and 512, at the top of 16 bits in P010 and at the bottom in I420_10LE.
     case .p010: return index == 0 ? [0, luma, 0, luma] : [0, 128, 0, 128]
     case .i420Ten: return index == 0 ? [luma << 2, 0, luma << 2, 0] : [0, 2, 0, 2]
     case .argb, .xrgb: return [255, 0, 0, 0]

@@ -1,8 +1,10 @@
 import CLibYUV
 
-/// What a plane is made of, which decides the kernel that scales it.
+/// The elements of a plane, which determine the kernel that scales it.
 enum PlaneElement {
-  case byte, bytePair, word, wordPair, pixel
+  case byte, bytePair, word, wordPair
+  /// A pixel of four bytes.
+  case pixel
 
   var byteCount: Int32 {
     switch self {
@@ -14,7 +16,7 @@ enum PlaneElement {
 }
 
 extension PixelFormat {
-  /// - Returns: nil for packed 4:2:2 and three-byte pixels, which are taken apart first.
+  /// The elements of a plane; nil for packed 4:2:2 and three-byte pixels, which are unpacked first.
   func element(ofPlane index: Int) -> PlaneElement? {
     switch self {
     case .p010: index == 0 ? .word : .wordPair
@@ -26,7 +28,7 @@ extension PixelFormat {
   }
 }
 
-/// One plane into another, by libyuv. Words are at even addresses (``Picture/isAligned(for:)``).
+/// Operations from one plane to another, by libyuv. Words must be at even addresses (``Picture/isAligned(for:)``).
 extension Picture.Plane {
   func copy(into target: Picture.Plane, byteCount: Int) {
     CopyPlane(data, stride, target.data, target.stride, Int32(byteCount), height)
@@ -36,7 +38,13 @@ extension Picture.Plane {
     SetPlane(data, stride, Int32(byteCount), height, UInt32(value))
   }
 
-  /// - Parameter spare: memory for ``spareByteCount(into:)`` bytes.
+  /// Scales a plane.
+  ///
+  /// - Parameters:
+  ///   - target: the plane to write to.
+  ///   - element: the elements of both planes.
+  ///   - filter: libyuv's filter.
+  ///   - spare: memory for ``spareByteCount(from:into:)`` bytes if the elements are pairs.
   /// - Returns: false when libyuv has no memory for its rows.
   func scale(
     into target: Picture.Plane, element: PlaneElement, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>
@@ -71,14 +79,15 @@ extension Picture.Plane {
     return true
   }
 
-  /// Bytes that ``scale(into:element:filter:spare:)`` needs for pairs, of which it makes two planes.
+  /// The number of bytes that ``scale(into:element:filter:spare:)`` needs for pairs, which it splits into two planes.
   static func spareByteCount(from source: (width: Int32, height: Int32), into target: (width: Int32, height: Int32))
     -> Int
   {
     (Int(source.width) * Int(source.height) + Int(target.width) * Int(target.height)) * 4
   }
 
-  /// One half of the pairs after the other: libyuv's own filter for pairs leaves some out when it shrinks them much.
+  /// Scales the two halves of pairs separately, since libyuv's filter for pairs leaves out some when it scales down to
+  /// less than half.
   private func scaleBytePairsApart(
     into target: Picture.Plane, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>
   ) {
@@ -91,7 +100,7 @@ extension Picture.Plane {
     MergeUVPlane(toU, target.width, toV, target.width, target.data, target.stride, target.width, target.height)
   }
 
-  /// The same with words, of which libyuv scales pairs by few ratios only.
+  /// Scales the two halves of pairs of words separately, since libyuv scales such pairs only by few ratios.
   private func scaleWordPairsApart(
     into target: Picture.Plane, filter: FilterModeEnum, spare: UnsafeMutablePointer<UInt8>
   ) {
@@ -99,7 +108,7 @@ extension Picture.Plane {
     let u = UnsafeMutableRawPointer(spare).assumingMemoryBound(to: UInt16.self)
     let v = u + count
     let (toU, toV) = (v + count, v + count + targetCount)
-    // With all 16 bits nothing is shifted.
+    // A depth of 16 bits means that values are not shifted.
     SplitUVPlane_16(words, stride / 2, u, width, v, width, width, height, 16)
     ScalePlane_16(u, width, width, height, toU, target.width, target.width, target.height, filter)
     ScalePlane_16(v, width, width, height, toV, target.width, target.width, target.height, filter)
@@ -107,7 +116,7 @@ extension Picture.Plane {
       toU, target.width, toV, target.width, target.words, target.stride / 2, target.width, target.height, 16)
   }
 
-  /// Left and right exchanged.
+  /// Exchanges left and right.
   func mirror(into target: Picture.Plane, element: PlaneElement) {
     switch element.byteCount {
     case 1: MirrorPlane(data, stride, target.data, target.stride, width, height)
@@ -116,9 +125,9 @@ extension Picture.Plane {
     }
   }
 
-  /// Rows become columns, from the upper left corner on.
+  /// Transposes the plane: rows become columns, and the upper left corner stays where it is.
   func transpose(into target: Picture.Plane, element: PlaneElement) {
-    // A block of columns at a time: the rows that they become stay in the cache until they are full.
+    // This goes by blocks of columns, so that the rows that they become stay in the cache until they are full.
     let blockWidth: Int32 = 256
     var start: Int32 = 0
     while start < width {
@@ -132,7 +141,7 @@ extension Picture.Plane {
   }
 
   private func transposeBlock(into target: Picture.Plane, element: PlaneElement) {
-    // libyuv's quarter turn is the transposition of the rows from the last to the first.
+    // libyuv's rotation by 90 degrees is the transposition of a plane with its rows from the last to the first.
     let source = upsideDown
     switch element.byteCount {
     case 1: RotatePlane(source.data, source.stride, target.data, target.stride, width, height, kRotate90)
@@ -143,6 +152,7 @@ extension Picture.Plane {
     }
   }
 
+  /// The first row, for planes of 16-bit samples.
   var words: UnsafeMutablePointer<UInt16> {
     UnsafeMutableRawPointer(data).assumingMemoryBound(to: UInt16.self)
   }

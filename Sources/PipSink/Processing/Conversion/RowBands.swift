@@ -1,16 +1,17 @@
 import CGStreamer
 
-/// Works on a picture's rows on several threads, when there are enough of them to be worth it.
+/// Divides the work on a picture's rows among several threads.
 ///
-/// The helping threads are shared by the whole process, made at the first use and kept. When they are busy for somebody
-/// else the caller does everything itself: nobody waits for anybody else's picture.
+/// The whole process shares the helper threads, which are started at the first use and kept. While they work for
+/// another caller, a caller does all work itself, so that it never waits for another caller's picture.
 final class RowBands: Sendable {
+  /// The bands of the process, with up to three helper threads.
   static let shared = RowBands(helperCount: min(3, max(0, Int(g_get_num_processors()) - 1)))
 
-  /// The caller's thread alone.
+  /// Bands without helper threads: the caller does all work.
   static let none = RowBands(helperCount: 0)
 
-  /// Bands that ``forEachBand(_:_:)`` makes at most.
+  /// The number of threads that can work at the same time, including the caller's.
   let bandLimit: Int
   private let helperCount: Int
   private let state = Locked(State())
@@ -23,7 +24,7 @@ final class RowBands: Sendable {
     var bandCount = 0
     var work: Work?
 
-    /// A band that nobody works on yet.
+    /// Takes the next band; nil when all have been taken.
     mutating func takeBand() -> (number: Int, work: Work)? {
       guard let work, nextBand < bandCount else { return nil }
       defer { nextBand += 1 }
@@ -31,13 +32,15 @@ final class RowBands: Sendable {
     }
   }
 
-  /// The caller's closure, by its address: nobody keeps it beyond the call of its last band.
+  /// The caller's closure, by its address. It is not used after the last band.
   ///
-  /// `@unchecked Sendable`: the address is valid until the caller has seen every band end, and the closure is Sendable.
+  /// `@unchecked Sendable`: the address is valid until the caller has seen the end of every band, and the closure is
+  /// Sendable.
   private struct Work: @unchecked Sendable {
     let closure: UnsafePointer<@Sendable (Int) -> Void>
 
-    /// A function of its own, so that the reference that the call takes is gone when it returns.
+    /// Calls the closure. This is a separate function, so that the reference that the call takes is released when it
+    /// returns.
     @inline(never)
     func callAsFunction(_ band: Int) { closure.pointee(band) }
   }
@@ -47,8 +50,8 @@ final class RowBands: Sendable {
     bandLimit = helperCount + 1
   }
 
-  /// Calls `work` once for each number below `bandCount`, on this thread and the helpers, and returns when all calls
-  /// have.
+  /// Calls `work` once for each number below `bandCount`, on the caller's thread and the helper threads, and returns
+  /// when all calls have returned.
   func forEachBand(_ bandCount: Int, _ work: @Sendable (Int) -> Void) {
     guard bandCount > 1, claim() else {
       for band in 0..<bandCount { work(band) }
@@ -71,6 +74,7 @@ final class RowBands: Sendable {
     state.withLock { $0.isBusy = false }
   }
 
+  /// Reserves the helper threads for the caller, and starts them at the first use; false if they are busy.
   private func claim() -> Bool {
     let (isMine, mustStart) = state.withLock { state in
       guard !state.isBusy, helperCount > 0 else { return (false, false) }
@@ -80,7 +84,7 @@ final class RowBands: Sendable {
     }
     if mustStart {
       for number in 1...helperCount {
-        // Without the thread the caller does its part.
+        // If the system refuses the thread, the caller does its part of the work.
         _ = WorkerThread(name: "pip-rows-\(number)") { [self] in help() }
       }
     }

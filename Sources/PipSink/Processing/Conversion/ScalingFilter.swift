@@ -1,18 +1,20 @@
 import CLibYUV
 
-/// How pixels are made when a picture's size changes, from the fastest to the best.
+/// How pixels are computed when a picture is scaled, from the fastest filter to the best.
 public enum ScalingFilter: String, CaseIterable, Sendable {
-  /// ``box`` when a side gets shorter, ``bilinear`` otherwise.
+  /// ``box`` if a side becomes shorter, and ``bilinear`` otherwise.
   case automatic
-  /// The nearest pixel.
+  /// Each pixel is the nearest pixel of the source.
   case none
-  /// Interpolated in rows, the nearest row.
+  /// Pixels are interpolated horizontally, in the nearest row.
   case linear
-  /// Interpolated from four pixels. When a picture shrinks to less than half, pixels are left out.
+  /// Pixels are interpolated from four pixels. Below half of the size, some pixels of the source are left out.
   case bilinear
-  /// The average of all pixels that make up the new one; bilinear when a picture grows.
+  /// Each pixel is the average of all source pixels that it covers. Pictures that become larger are scaled as with
+  /// ``bilinear``.
   case box
 
+  /// libyuv's filter for a change of size.
   func mode(from source: PictureSize, to target: PictureSize) -> FilterModeEnum {
     switch self {
     case .automatic:

@@ -1,28 +1,28 @@
 import CLibYUV
 
-/// Shrinks planes to two thirds of their sides, as a 1080p stream is in a 720p window.
+/// Scales planes to two thirds of their sides, for instance from a 1080p stream to a 720p window.
 ///
-/// libyuv has fast kernels for a half, a quarter, three quarters and three eighths only; with any other ratio its
-/// filter looks every pixel's neighbours up, which takes three times as long as making the whole rest of the picture.
-/// At two thirds each three pixels become two always in the same way, a quarter of the way from the outer ones to the
-/// middle one, so the kernels for taking pixels of three bytes apart, for blending rows, and for putting pairs together
-/// do it. The pixels are those of libyuv's own filters.
+/// libyuv has fast kernels only for a half, a quarter, three quarters and three eighths. For any other ratio its filter
+/// looks up the neighbours of every pixel, which takes three times as long as the rest of the conversion. At two
+/// thirds, every three pixels become two in the same way: each is at a quarter of the distance from an outer pixel to
+/// the middle one. So the kernels that split three-byte pixels, blend rows and merge pairs can do it. The result has
+/// the same pixels as libyuv's own filters.
 struct TwoThirds {
   private let source: Picture.Plane
   private let target: Picture.Plane
   private let element: PlaneElement
   private let blendsRows: Bool
 
-  /// Pairs of rows that are worked on together, so that what is between the steps stays in the nearest cache.
+  /// The number of pairs of rows in a strip, so that intermediate rows stay in the nearest cache.
   private static let stripHeight: Int32 = 4
-  /// Of 256: how much the middle one of three counts.
+  /// The weight of the middle one of three pixels, in units of 1/256.
   private static let middle: Int32 = 64
-  /// Pixels of three bytes are taken apart in multiples of so many: up to version 1955 libyuv writes beyond memory of
-  /// its own on the stack where it has a rest to do, after steps of 32 (`SplitRGBPlane` with AVX2). Twice that leaves
-  /// room for kernels of the next width.
+  /// Three-byte pixels are split in multiples of this number. Up to version 1955, libyuv's `SplitRGBPlane` with AVX2
+  /// writes beyond its own memory on the stack when pixels are left after steps of 32. Twice that number allows for
+  /// wider kernels.
   static let step: Int32 = 64
 
-  /// - Returns: nil where it is another ratio, or another filter.
+  /// Makes the kernel for a change of size; nil if the ratio or the filter is another.
   init?(
     _ source: Picture.Plane, into target: Picture.Plane, element: PlaneElement, filter: FilterModeEnum
   ) {
@@ -30,23 +30,24 @@ struct TwoThirds {
       source.width * 2 == target.width * 3, source.height * 2 == target.height * 3
     else { return nil }
     (self.source, self.target, self.element) = (source, target, element)
-    // With sides that are more than half as long, a box is these four pixels.
+    // If sides are longer than half, the box filter combines the same four pixels.
     blendsRows = filter != kFilterLinear
   }
 
-  /// Samples of a third of a row, made up to whole steps. What the rest holds nobody looks at.
+  /// The number of samples in a third of a row, rounded up to whole steps. The additional samples are not used.
   private var third: Int32 { (source.width / 3 + Self.step - 1) / Self.step * Self.step }
 
+  /// Scales the source into the target.
   func scale() {
     let rowByteCount = third * 3 * element.byteCount
-    // The rows themselves; of pairs both halves; the thirds of a half; the two halves made narrower.
+    // This is for the rows, both halves of pairs, the thirds of a half, and the two halves after scaling.
     let memoryByteCount = Int(rowByteCount) * 2 + Int(third) * 5 + Int(third) * 4
     withUnsafeTemporaryAllocation(byteCount: memoryByteCount * Int(Self.stripHeight), alignment: 64) { memory in
       guard let rows = memory.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
       var start: Int32 = 0
       while start < target.height / 2 {
         let count = min(Self.stripHeight, target.height / 2 - start)
-        // Of each three rows the first and the last are the nearest, or what is blended with the second.
+        // Of each three rows, the first and the last are copied, or blended with the second.
         for (parity, outer) in [(Int32(0), Int32(0)), (1, 2)] {
           let outerRow = source.row(start * 3 + outer)
           let into = target.row(start * 2 + parity)
@@ -65,7 +66,7 @@ struct TwoThirds {
     }
   }
 
-  /// Every second row of the target from rows that lie `stride` bytes apart.
+  /// Scales rows horizontally into every second row of the target.
   private func narrow(
     _ rows: UnsafeMutablePointer<UInt8>, _ stride: Int32, _ into: UnsafeMutablePointer<UInt8>, _ count: Int32,
     _ memory: UnsafeMutablePointer<UInt8>
@@ -85,7 +86,7 @@ struct TwoThirds {
     MergeUVPlane(toU, targetWidth, toV, targetWidth, into, target.stride * 2, target.width, count)
   }
 
-  /// From rows of three thirds each, without anything between them.
+  /// Scales rows of bytes horizontally. The rows have three thirds each, without padding between rows.
   private func narrowBytes(
     _ rows: UnsafeMutablePointer<UInt8>, _ into: UnsafeMutablePointer<UInt8>, _ intoStride: Int32, _ count: Int32,
     _ memory: UnsafeMutablePointer<UInt8>

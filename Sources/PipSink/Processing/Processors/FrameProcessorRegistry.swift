@@ -89,7 +89,9 @@ public final class FrameProcessorRegistry: Sendable {
   private static let formatNames = PixelFormat.allCases.map(\.rawValue).joined(separator: ", ")
 
   private static let builtIn = [
-    Entry(name: "decimate", summary: "passes every Nth frame and drops the others", argument: "N, a whole number above 0") {
+    Entry(
+      name: "decimate", summary: "passes every Nth frame and drops the others", argument: "N, a whole number above 0"
+    ) {
       argument in
       argument.flatMap { Int($0) }.flatMap { $0 > 0 ? FrameDecimator(every: $0) : nil }
     },
