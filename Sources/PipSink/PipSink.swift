@@ -3,7 +3,7 @@ import CGStreamer
 /// What belongs to PipSink as a whole.
 public enum PipSink {
   /// PipSink's own version, as in the release notes.
-  public static let version = "0.1.0"
+  public static let version = "0.2.0"
 
   /// The version of the GStreamer library in use, "GStreamer 1.22.0" for instance.
   public static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }

@@ -32,7 +32,7 @@ struct BenchTable {
     return (top + lines + result.remarks + [result.machine.description]).joined(separator: "\n")
   }
 
-  /// Medians only, as the README has them.
+  /// Medians only, as `docs/benchmarks.md` has them, in lines of at most 120 columns.
   var markdown: String {
     let rows = names.map { name in
       [name]
@@ -40,13 +40,29 @@ struct BenchTable {
           result.measurement(name, quantity).map { Self.decimal($0.median) } ?? "–"
         }
     }
-    let all = [[""] + quantities, Array(repeating: "---", count: quantities.count + 1)] + rows
-    let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.map { "- \($0)" }
+    // A header that is too wide has the quantities' numbers, and a list above the table says which they are.
+    let isWide = Self.row([""] + quantities).count > 120
+    let header = isWide ? quantities.indices.map { "(\($0 + 1))" } : quantities
+    let legend = isWide ? [""] + zip(header, quantities).map { "- \($0): \($1)" } : []
+    let all = [[""] + header, Array(repeating: "---", count: quantities.count + 1)] + rows
+    let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.flatMap { Self.wrapped("- \($0)", indent: "  ") }
     let rounds = result.measurements.map(\.rounds.count).max() ?? 0
-    return
-      (["`\(result.command)`: medians of \(rounds) rounds."] + noise + [""]
-      + all.map { "| \($0.joined(separator: " | ")) |" } + remarks + ["", result.machine.description])
-      .joined(separator: "\n")
+    let top = ["`\(result.command)`: medians of \(rounds) rounds."] + noise + legend + [""]
+    let bottom = remarks + [""] + Self.wrapped(result.machine.description)
+    return (top + all.map(Self.row) + bottom).joined(separator: "\n")
+  }
+
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+
+  /// `text` in lines of at most 120 columns, as far as its words allow.
+  private static func wrapped(_ text: String, indent: String = "") -> [String] {
+    text.split(separator: " ").reduce(into: []) { lines, word in
+      if let last = lines.last, last.count + 1 + word.count <= 120 {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(lines.isEmpty ? String(word) : indent + word)
+      }
+    }
   }
 
   /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
