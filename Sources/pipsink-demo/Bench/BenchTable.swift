@@ -32,7 +32,7 @@ struct BenchTable {
     return (top + lines + result.remarks + [result.machine.description]).joined(separator: "\n")
   }
 
-  /// Medians only, as `docs/benchmarks.md` has them, in lines of at most 120 columns.
+  /// The table in Markdown, with medians only, for documents.
   var markdown: String {
     let rows = names.map { name in
       [name]
@@ -40,7 +40,7 @@ struct BenchTable {
           result.measurement(name, quantity).map { Self.decimal($0.median) } ?? "–"
         }
     }
-    // A header that is too wide has the quantities' numbers, and a list above the table says which they are.
+    // A header of more than 120 columns has numbers instead, which a list above the table explains.
     let isWide = Self.row([""] + quantities).count > 120
     let header = isWide ? quantities.indices.map { "(\($0 + 1))" } : quantities
     let legend = isWide ? [""] + zip(header, quantities).map { "- \($0): \($1)" } : []
@@ -65,7 +65,7 @@ struct BenchTable {
     }
   }
 
-  /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
+  /// A line that says how far the rounds of a typical number differ; empty when they do not.
   private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
