@@ -52,19 +52,6 @@ struct BenchTable {
     return (top + all.map(Self.row) + bottom).joined(separator: "\n")
   }
 
-  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
-
-  /// `text` in lines of at most 120 columns, as far as its words allow.
-  private static func wrapped(_ text: String, indent: String = "") -> [String] {
-    text.split(separator: " ").reduce(into: []) { lines, word in
-      if let last = lines.last, last.count + 1 + word.count <= 120 {
-        lines[lines.count - 1] = "\(last) \(word)"
-      } else {
-        lines.append(lines.isEmpty ? String(word) : indent + word)
-      }
-    }
-  }
-
   /// A line that says how far the rounds of a typical number differ; empty when they do not.
   private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
@@ -85,5 +72,18 @@ struct BenchTable {
   private func unique(_ words: [String]) -> [String] {
     var seen: Set<String> = []
     return words.filter { seen.insert($0).inserted }
+  }
+
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+
+  /// `text` in lines of at most 120 columns, as far as its words allow.
+  private static func wrapped(_ text: String, indent: String = "") -> [String] {
+    text.split(separator: " ").reduce(into: []) { lines, word in
+      if let last = lines.last, last.count + 1 + word.count <= 120 {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(lines.isEmpty ? String(word) : indent + word)
+      }
+    }
   }
 }
