@@ -40,7 +40,7 @@ def styled(widget, *names):
 
 
 def text(content, *names):
-    label = styled(Gtk.Label(label=content, xalign=0, wrap=True, max_width_chars=78), *names)
+    label = styled(Gtk.Label(label=content, xalign=0, wrap=True, max_width_chars=70), *names)
     return label
 
 
@@ -63,7 +63,7 @@ address = styled(Gtk.Box(), "address")
 address.add(Gtk.Label(label="https://example.org/reading-while-you-listen"))
 bar.pack_start(address, True, True, 0)
 
-page = styled(Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=18, margin=36, margin_start=90), "page")
+page = styled(Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=18, margin=36, margin_start=90, margin_end=90), "page")
 page.add(text("Reading while you listen", "title"))
 page.add(text("Why a call belongs in a small window, and a page in a large one", "lead"))
 for paragraph in PARAGRAPHS:

@@ -26,7 +26,7 @@ sleep 1
 # The call: what the demo shows of its streams, in a window that goes to the background.
 "$demo" play \
   "videotestsrc is-live=true pattern=ball background-color=0xff1f6f54 foreground-color=0xfff2d16b
-     ! video/x-raw,width=640,height=360,framerate=30/1 ! textoverlay text=Anna valignment=top font-desc=\"Sans 28\" ! appsink name=Anna
+     ! video/x-raw,width=640,height=360,framerate=30/1 ! textoverlay text=Anna valignment=center font-desc=\"Sans 40\" ! appsink name=Anna
    videotestsrc is-live=true pattern=smpte ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=Ben" \
   --mode pip --pip-stream Anna --pip-size 384x216 --pip-corner bottom-right --duration 100 &
 processes+=($!)
@@ -66,6 +66,6 @@ middle_x=$((x + width / 2)) middle_y=$((y + height / 2))
 move $middle_x $middle_y $middle_x $((middle_y - 380))
 read -r x y width height < <(place | xargs)
 move $((x + width / 2)) $((y + height / 2)) $middle_x $middle_y
-convert -delay 15 -loop 0 "$folder"/frame-*.png -resize 480x300 -colors 48 +dither -layers optimize "$here/../desktop.gif"
-convert "$here/../desktop.png" -colors 200 +dither -define png:compression-level=9 "$here/../desktop.png"
+convert -delay 15 -loop 0 "$folder"/frame-*.png -resize 480x300 +dither -colors 64 -layers optimize "$here/../desktop.gif"
+convert "$here/../desktop.png" +dither -colors 200 -define png:compression-level=9 "$here/../desktop.png"
 ls -l "$here/../desktop.png" "$here/../desktop.gif"
