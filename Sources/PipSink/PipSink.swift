@@ -2,7 +2,7 @@ import CGStreamer
 
 /// What belongs to PipSink as a whole.
 public enum PipSink {
-  /// PipSink's own version, as in the release notes.
+  /// PipSink's version, as in the release notes.
   public static let version = "0.2.0"
 
   /// The version of the GStreamer library in use, "GStreamer 1.22.0" for instance.

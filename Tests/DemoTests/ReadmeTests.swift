@@ -93,21 +93,24 @@ import Testing
   }
 
   @Test func itsDesktopsAreThoseOfTheDocument() throws {
-    let rows = try readme.section("Desktops").rows.dropFirst()
-    let document = try MarkdownText(contentsOf: "docs/desktops.md").rows
-    let header = try #require(document.first)
-    // Each column of the README stands for these of the document.
-    let columns = [
-      ["above the window with the focus", "above a maximised one"], ["above a fullscreen one"], ["on all workspaces"],
-      ["dragged", "resized by the wheel"], ["starts in the background"],
+    let section = try readme.section("Desktops")
+    let document = try MarkdownText(contentsOf: "docs/desktops.md")
+    // Each row of the README stands for these abilities of the document.
+    let abilities = [
+      "above other windows": ["above the window with the focus", "above a maximised one"],
+      "above a fullscreen window": ["above a fullscreen one"],
+      "takes no focus, on all workspaces": ["takes no focus", "on all workspaces"],
+      "dragged, resized": ["dragged", "goes to its corner", "resized by the wheel"],
+      "starts by itself, and goes back": ["starts in the background", "back to the app"],
     ]
-    #expect(rows.count == Desktop.allCases.count)
-    for (row, desktop) in zip(rows, Desktop.allCases) {
-      #expect(row[0].hasPrefix(desktop.rawValue))
-      let cells = try #require(document.first { $0[0] == desktop.rawValue })
-      for (cell, names) in zip(row.dropFirst(), columns) {
-        let isSo = try names.allSatisfy { cells[try #require(header.firstIndex(of: $0))].hasPrefix("yes") }
-        #expect(cell == (isSo ? "yes" : "no"), "\(desktop.rawValue): \(names)")
+    #expect(section.rows.dropFirst().map { $0[0] }.sorted() == abilities.keys.sorted())
+    let columns = ["openbox (X11)", "sway", "KWin (KDE)", "mutter (GNOME)"]
+    #expect(Array(try #require(section.rows.first).dropFirst()) == columns)
+    for (column, desktop) in zip(columns, Desktop.allCases) {
+      #expect(column.hasPrefix(desktop.rawValue))
+      for (row, names) in abilities {
+        let isSo = try names.allSatisfy { try document.cell($0, desktop.rawValue).hasPrefix("yes") }
+        #expect(try section.cell(row, column) == (isSo ? "yes" : "no"), "\(desktop.rawValue): \(row)")
       }
     }
   }
@@ -280,7 +283,7 @@ import Testing
       return result.output.split(whereSeparator: \.isWhitespace).map(String.init)
     }
     let maps =
-      try ["CCounter", "CGStreamer", "CLibYUV", "CWindows"].map {
+      ["CCounter", "CGStreamer", "CLibYUV", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       } + [
         scratch.appendingPathComponent("checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap").path
@@ -357,7 +360,7 @@ private struct MarkdownText {
   var shellLines: [String] {
     blocks.filter { $0.language == "sh" }.flatMap { block in
       block.code.replacing(/\\\n\s*/, with: "").split(separator: "\n")
-    }.map { $0.replacing(/\s+#.*/, with: "") }
+    }.map { String($0.replacing(/\s+#.*/, with: "")) }
   }
 
   /// The cells of the tables' rows, with the headers, and without the lines below these.
@@ -365,6 +368,15 @@ private struct MarkdownText {
     lines.filter { $0.hasPrefix("|") && !$0.hasPrefix("| ---") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
+  }
+
+  /// The cell of the first table that is in the row of one title and in the column of the other, whichever is which.
+  func cell(_ title: String, _ other: String) throws -> String {
+    let header = try #require(rows.first)
+    let column = try #require(header.firstIndex { $0 == title || $0 == other }, "no column is \(title) or \(other)")
+    let name = header[column] == title ? other : title
+    let row = try #require(rows.first { $0[0] == name }, "no row is \(name)")
+    return row[column]
   }
 
   /// The words of every sentence. A title, a list's item and a table's cell are no part of the sentences around them, and
