@@ -84,7 +84,7 @@ bench: dependencies
 	$(demo_program) bench route
 	$(demo_program) bench kernels
 
-# Everything, for half an hour, into Benchmarks/results and the documents; or some, as in
+# Everything, for half an hour, into Benchmarks/results and docs/benchmarks.md; or some, as in
 #   make bench-results BENCHMARKS="instructions scale kernels switch"
 # Windows on Wayland only with WAYLAND_DISPLAY:
 # weston --backend=headless-backend.so --use-pixman --idle-time=0, which else draws nothing, or nothing after five minutes.
@@ -110,10 +110,9 @@ bench-programs: test-dependencies
 $(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
 	$(demo_program) bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
 
-# The documents' tables, from the results as they are.
+# The document's tables, from the results as they are.
 bench-tables:
-	$(demo_program) bench table --into README.md $(addprefix $(RESULTS)/,instructions.json route.json statistics.json memory.json present.json switch.json)
-	$(demo_program) bench table --into docs/benchmarks.md $(addprefix $(RESULTS)/,kernels.json scale.json)
+	$(demo_program) bench table --into docs/benchmarks.md $(wildcard $(RESULTS)/*.json)
 
 .NOTPARALLEL:
 

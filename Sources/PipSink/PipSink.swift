@@ -3,7 +3,7 @@ import CGStreamer
 /// PipSink as a whole: its version, and the start of GStreamer.
 public enum PipSink {
   /// PipSink's version, as in the release notes.
-  public static let version = "0.1.0"
+  public static let version = "0.2.0"
 
   /// The name and version of the GStreamer library in use, for instance "GStreamer 1.22.0".
   public static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }

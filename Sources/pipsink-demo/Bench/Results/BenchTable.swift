@@ -32,7 +32,7 @@ struct BenchTable {
     return (top + lines + result.remarks + [result.machine.description]).joined(separator: "\n")
   }
 
-  /// Medians only, as the README has them.
+  /// The table in Markdown, with medians only, for documents.
   var markdown: String {
     let rows = names.map { name in
       [name]
@@ -40,16 +40,19 @@ struct BenchTable {
           result.measurement(name, quantity).map { Self.decimal($0.median) } ?? "–"
         }
     }
-    let all = [[""] + quantities, Array(repeating: "---", count: quantities.count + 1)] + rows
-    let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.map { "- \($0)" }
+    // A header of more than 120 columns has numbers instead, which a list above the table explains.
+    let isWide = Self.row([""] + quantities).count > 120
+    let header = isWide ? quantities.indices.map { "(\($0 + 1))" } : quantities
+    let legend = isWide ? [""] + zip(header, quantities).map { "- \($0): \($1)" } : []
+    let all = [[""] + header, Array(repeating: "---", count: quantities.count + 1)] + rows
+    let remarks = result.remarks.isEmpty ? [] : [""] + result.remarks.flatMap { Self.wrapped("- \($0)", indent: "  ") }
     let rounds = result.measurements.map(\.rounds.count).max() ?? 0
-    return
-      (["`\(result.command)`: medians of \(rounds) rounds."] + noise + [""]
-      + all.map { "| \($0.joined(separator: " | ")) |" } + remarks + ["", result.machine.description])
-      .joined(separator: "\n")
+    let top = ["`\(result.command)`: medians of \(rounds) rounds."] + noise + legend + [""]
+    let bottom = remarks + [""] + Self.wrapped(result.machine.description)
+    return (top + all.map(Self.row) + bottom).joined(separator: "\n")
   }
 
-  /// How far the rounds lie apart, of most numbers, in a line of its own; none where they do not differ.
+  /// A line that says how far the rounds of a typical number differ; empty when they do not.
   private var noise: [String] {
     let spreads = result.measurements.filter { $0.median != 0 && $0.max > $0.min }
       .map { ($0.max - $0.min) / abs($0.median) }.sorted()
@@ -69,5 +72,18 @@ struct BenchTable {
   private func unique(_ words: [String]) -> [String] {
     var seen: Set<String> = []
     return words.filter { seen.insert($0).inserted }
+  }
+
+  private static func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+
+  /// `text` in lines of at most 120 columns, as far as its words allow.
+  private static func wrapped(_ text: String, indent: String = "") -> [String] {
+    text.split(separator: " ").reduce(into: []) { lines, word in
+      if let last = lines.last, last.count + 1 + word.count <= 120 {
+        lines[lines.count - 1] = "\(last) \(word)"
+      } else {
+        lines.append(lines.isEmpty ? String(word) : indent + word)
+      }
+    }
   }
 }
