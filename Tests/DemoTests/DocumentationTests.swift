@@ -4,11 +4,10 @@ import Testing
 /// The code in the documentation's articles compiles.
 @Suite struct DocumentationTests {
   private static let articles = Demo.root.appendingPathComponent("Sources/PipSink/PipSink.docc")
-  private static let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
 
   @Test func theCodeInEveryArticleCompiles() async throws {
     let folder = try TemporaryFolder()
-    let options = try await compilerOptions(moduleCache: folder.path("cache"))
+    let options = try await ["-swift-version", "6"] + BuiltModules.searchOptions(moduleCache: folder.path("cache"))
     let articles = try FileManager.default.contentsOfDirectory(at: Self.articles, includingPropertiesForKeys: nil)
       .filter { $0.pathExtension == "md" }
     var count = 0
@@ -24,28 +23,5 @@ import Testing
       }
     }
     #expect(count >= 6)
-  }
-
-  /// What SwiftPM gives the compiler for a module that uses the package's.
-  private func compilerOptions(moduleCache: String) async throws -> [String] {
-    let libraries = [
-      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "xcb", "xkbcommon",
-      "xkbcommon-x11", "cairo", "pangocairo",
-    ]
-    let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
-    let scratch = Self.products.deletingLastPathComponent().deletingLastPathComponent()
-    let maps =
-      ["CCounter", "CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
-        Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
-      }
-      + [
-        scratch.appendingPathComponent("checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap").path
-      ]
-    return [
-      "-swift-version", "6", "-module-cache-path", moduleCache, "-I",
-      Self.products.appendingPathComponent("Modules").path,
-    ]
-      + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-      + flags.split(whereSeparator: \.isWhitespace).flatMap { ["-Xcc", String($0)] }
   }
 }

@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// The libraries' public symbols: each has a comment, and what comments and articles link to is there.
+@Suite struct SymbolTests {
+  @Test func everyPublicSymbolHasADocumentationComment() async throws {
+    let symbols = try await SymbolGraph.extract(BuiltModules.libraries)
+    for module in BuiltModules.libraries {
+      let symbols = try #require(symbols[module])
+      #expect(symbols.count >= 3, "\(module)")
+      let bare = symbols.filter { !$0.isDocumented }
+      #expect(
+        bare.isEmpty,
+        """
+        \(bare.count) of \(symbols.count) public symbols of \(module) have no comment:
+        \(bare.map(\.description).sorted().joined(separator: "\n"))
+        """)
+    }
+  }
+
+  @Test func everySymbolThatACommentOrAnArticleLinksToIsThere() async throws {
+    let modules = try await SymbolGraph.extract(BuiltModules.libraries)
+    let all = Set(modules.values.flatMap { $0.map(\.path) })
+    var count = 0
+    for (module, symbols) in modules {
+      for symbol in symbols {
+        let comment = symbol.docComment?.lines.map(\.text).joined(separator: "\n") ?? ""
+        // A protocol's comment that a symbol of another module has inherited is written for that one.
+        guard symbol.docComment?.module == module else { continue }
+        for link in Document(Demo.root, text: comment).symbols {
+          count += 1
+          #expect(
+            Self.isThere(link, from: symbol.pathComponents, in: all), "\(symbol.description) links to ``\(link)``")
+        }
+      }
+    }
+    // Articles are the core library's, whose documentation is made of it alone.
+    let core = Set(try #require(modules["PipSink"]).map(\.path))
+    for article in try Document.all().filter({ $0.url.path.contains(".docc/") }) {
+      for link in article.symbols where link != "PipSink" {
+        count += 1
+        #expect(Self.isThere(link, from: [], in: core), "\(article.name) links to ``\(link)``")
+      }
+    }
+    #expect(count >= 100)
+  }
+
+  /// Whether DocC would find it: in the symbol that the text is about, or in one of those around it.
+  private static func isThere(_ link: String, from scope: [String], in symbols: Set<String>) -> Bool {
+    // Behind a hyphen it says which of several symbols of one name is meant.
+    let name = link.replacing(/-[\w.]+$/, with: "")
+    return (0...scope.count).contains { count in
+      symbols.contains((scope.prefix(count) + [name]).joined(separator: "/"))
+    }
+  }
+}
