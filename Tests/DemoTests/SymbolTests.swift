@@ -45,12 +45,33 @@ import Testing
     #expect(count >= 100)
   }
 
+  @Test func everyErrorHasARemedyInTheArticleAboutTroubles() async throws {
+    let url = Demo.root.appendingPathComponent("Sources/PipSink/PipSink.docc/Troubleshooting.md")
+    let article = try Document(url)
+    let symbols = try #require(try await SymbolGraph.extract(["PipSink"])["PipSink"])
+    let cases = symbols.filter { $0.kind.displayName == "Case" && $0.pathComponents.first == "PipSinkError" }
+    #expect(cases.count >= 40)
+    for path in cases.map(\.path) { #expect(article.symbols.contains(path), "\(path)") }
+    // The numbers of errors are in no symbol graph.
+    let folder = Demo.root.appendingPathComponent("Sources/PipSink")
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    let sources = try files.filter { $0.lastPathComponent.hasPrefix("PipSinkError") }.map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }
+    let codes = Set(sources.flatMap { $0.matches(of: /Text\(\s*(\d{4}),/).map { String($0.1) } })
+    #expect(codes.count >= 40)
+    let text = article.lines.joined(separator: "\n")
+    #expect(Set(text.matches(of: /\*\*(\d{4})\.\*\*/).map { String($0.1) }) == codes)
+    for code in ["-11847", "-11848", "1011003"] { #expect(text.contains("**\(code)**"), "\(code)") }
+  }
+
   /// Whether DocC would find it: in the symbol that the text is about, or in one of those around it.
   private static func isThere(_ link: String, from scope: [String], in symbols: Set<String>) -> Bool {
-    // Behind a hyphen it says which of several symbols of one name is meant.
-    let name = link.replacing(/-[\w.]+$/, with: "")
+    // Behind a hyphen a name says which of several symbols of that name is meant.
+    var path = link.split(separator: "/").map { String($0.replacing(/-(?:\(.*\)|[a-z][\w.]*)$/, with: "")) }
+    if let module = path.first, path.count > 1, BuiltModules.libraries.contains(module) { path.removeFirst() }
     return (0...scope.count).contains { count in
-      symbols.contains((scope.prefix(count) + [name]).joined(separator: "/"))
+      symbols.contains((scope.prefix(count) + path).joined(separator: "/"))
     }
   }
 }

@@ -1,5 +1,5 @@
 /// A display for an app that shows its streams itself: it attaches ``PictureInPictureSession/layer(of:)`` to renderers
-/// of its own, or uses ``PictureInPictureSession/attach(_:toStream:)``.
+/// of its own, or uses ``PictureInPictureSession/attach(_:toStream:gravity:)``.
 public final class LayerDisplay: SessionDisplay {
   public let kind: String
   public let pictureInPictureHost: any PictureInPictureHost
