@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use.
-# With --docs also what the documentation's site is built with. Does nothing when all are there. Works as root, and through sudo otherwise. With --test it also gets PySide6, Qt for
-# Python, from Python's package index into .build/pyside6; where that cannot be had, its test says that it was not run.
+# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its
+# tests use, with --docs also what the site of the documentation is built with. Does nothing when all are there. Works
+# as root, and through sudo otherwise. With --test it also gets PySide6, Qt for Python, from Python's package index
+# into .build/pyside6; where that cannot be had, its test says that it was not run.
 set -eu
 
 packages="

@@ -19,6 +19,13 @@ enum Introspection {
     let isAction: Bool
   }
 
+  // G_PARAM_READABLE, G_PARAM_WRITABLE, GST_PARAM_MUTABLE_READY and G_SIGNAL_ACTION. Where several of the C modules that
+  // have GObject in them are imported, Swift finds no constants of its enumerations; the third is a macro with a cast.
+  private static let isReadable: UInt32 = 1 << 0
+  private static let isWritable: UInt32 = 1 << 1
+  private static let isMutableWhenReady: UInt32 = 1 << 10
+  private static let isAction: UInt32 = 1 << 5
+
   /// The names of PipSink's elements.
   static func elements() throws -> [String] {
     try PipSinkPlugin.register()
@@ -111,10 +118,9 @@ enum Introspection {
     default: words = [kind]
     }
     let flags = specification.pointee.flags.rawValue
-    if flags & G_PARAM_WRITABLE.rawValue == 0 { words.append("read only") }
-    if flags & G_PARAM_READABLE.rawValue == 0 { words.append("write only") }
-    // GST_PARAM_MUTABLE_READY is a macro with a cast.
-    if flags & 1 << 10 != 0 { words.append("before PAUSED") }
+    if flags & isWritable == 0 { words.append("read only") }
+    if flags & isReadable == 0 { words.append("write only") }
+    if flags & isMutableWhenReady != 0 { words.append("before PAUSED") }
     return Property(name: name, description: "\(name) (\(words.joined(separator: ", ")))", values: values)
   }
 
@@ -123,14 +129,14 @@ enum Introspection {
       var count: guint = 0
       let ids = g_signal_list_ids(type, &count)
       defer { g_free(ids) }
-      return (0..<Int(count)).compactMap { index in
+      return (0..<Int(count)).compactMap { index -> Signal? in
         guard let id = ids?[index] else { return nil }
         var query = GSignalQuery()
         g_signal_query(id, &query)
         let types = (0..<Int(query.n_params)).map { String(cString: g_type_name(query.param_types[$0])) }
         return Signal(
           name: String(cString: query.signal_name), types: types,
-          isAction: query.signal_flags.rawValue & G_SIGNAL_ACTION.rawValue != 0)
+          isAction: query.signal_flags.rawValue & isAction != 0)
       }
     }
   }
