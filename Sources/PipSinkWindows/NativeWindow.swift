@@ -110,6 +110,9 @@ package protocol NativePictureInPictureWindow: NativeWindow {
 /// The back-end of an app's window.
 @MainActor
 package protocol NativeAppWindow: NativeWindow {
+  /// The monitor that most of it is on; nil while it is on none, or where the server does not say.
+  var monitor: WindowMonitor? { get }
+
   func show()
   func hide()
 

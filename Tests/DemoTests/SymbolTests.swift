@@ -54,11 +54,11 @@ import Testing
     for path in cases.map(\.path) { #expect(article.symbols.contains(path), "\(path)") }
     // The numbers of errors are in no symbol graph.
     let folder = Demo.root.appendingPathComponent("Sources/PipSink")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    let sources = try files.filter { $0.lastPathComponent.hasPrefix("PipSinkError") }.map {
+    let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+    let sources = try files?.filter { $0.lastPathComponent.hasPrefix("PipSinkError") }.map {
       try String(contentsOf: $0, encoding: .utf8)
     }
-    let codes = Set(sources.flatMap { $0.matches(of: /Text\(\s*(\d{4}),/).map { String($0.1) } })
+    let codes = Set((sources ?? []).flatMap { $0.matches(of: /Text\(\s*(\d{4}),/).map { String($0.1) } })
     #expect(codes.count >= 40)
     let text = article.lines.joined(separator: "\n")
     #expect(Set(text.matches(of: /\*\*(\d{4})\.\*\*/).map { String($0.1) }) == codes)

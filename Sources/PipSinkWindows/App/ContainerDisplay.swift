@@ -30,7 +30,7 @@ open class ContainerDisplay: SessionDisplay {
   /// Called when a stream's view has been made.
   package var viewAdded: (@MainActor () -> Void)?
 
-  private let pictureInPictureWindow: PictureInPictureWindow
+  let pictureInPictureWindow: PictureInPictureWindow
   public let container: VideoContainer
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]

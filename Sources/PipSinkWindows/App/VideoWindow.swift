@@ -69,6 +69,9 @@ public final class VideoWindow {
 
   public func hide() { native?.hide() }
 
+  /// The monitor that it is on; nil while it is on none, and where the display server does not say.
+  var monitor: WindowMonitor? { native?.monitor }
+
   /// Shows it again where it was minimised, covered, or on another workspace.
   public func present() { native?.present() }
 

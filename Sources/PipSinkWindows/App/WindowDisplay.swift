@@ -25,6 +25,7 @@ public final class WindowDisplay: ContainerDisplay {
     try super.init(
       kind: window.system.rawValue, container: container, placement: placement,
       placementPath: WindowPlacement.defaultPath, makesViewsWhenShown: opensWithFirstStream)
+    pictureInPictureWindow.preferredMonitor = { [weak window] in window?.monitor }
     window.didRequestClose = { [weak self] in self?.eventHandler?(.closeRequested) }
     window.didLoseWindow = { [weak self] error in
       self?.isShown = false

@@ -34,10 +34,13 @@ extension PictureInPictureWindow {
 
   // MARK: - Monitors
 
-  /// The monitor that the user put it on last, or else the one that it is on, or else the first one.
+  /// The monitor that the user put it on last, or else the one that it is on, or else the app's, or else the first one.
   private func bestMonitor(_ monitors: [WindowMonitor]) -> WindowMonitor? {
     let named = { (name: String?) in name.flatMap { name in monitors.first { $0.name == name } } }
-    return named(places.monitor) ?? named(monitor) ?? monitors.first
+    if let known = named(places.monitor) ?? named(monitor) { return known }
+    guard monitors.count > 1, let preferred = preferredMonitor?() else { return monitors.first }
+    // Xwayland has names of its own for the compositor's monitors.
+    return named(preferred.name) ?? monitors.under(preferred.area) ?? monitors.first
   }
 
   /// Takes the monitor to be on, and the place that it has there; whoever calls this shows it there.

@@ -27,6 +27,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
   /// A key was pressed that means nothing to the window either, or a control that it does not offer now.
   package var otherKeyPressed: ((_ keysym: UInt32) -> Void)?
+  /// The monitor to open on where none is remembered: that of the app's window.
+  package var preferredMonitor: (() -> WindowMonitor?)?
 
   let first = ExchangeableRenderer()
   let second = ExchangeableRenderer()

@@ -257,6 +257,14 @@ class WaylandWindow: NativeWindow {
   /// The monitor that the window comes to when it is shown; nil where that is the compositor's business.
   var chosenOutput: WaylandOutput? { nil }
 
+  /// The monitor that the window has come to last, of those that show a part of it.
+  var monitor: WindowMonitor? {
+    guard let last = outputs.last,
+      let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
+    else { return nil }
+    return output.area.map { WindowMonitor(name: output.name, area: $0) }
+  }
+
   private var currentScale: Double {
     if let preferredScale, globals.viewporter != nil { return preferredScale }
     let known = globals.outputs

@@ -27,6 +27,11 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     connection.flush()
   }
 
+  var monitor: WindowMonitor? {
+    guard isShown, let frame = frameInPixels, let found = screen.monitors.under(frame) else { return nil }
+    return WindowMonitor(name: found.name, area: units(found.area))
+  }
+
   func show() {
     guard !isShown else { return }
     isShown = true

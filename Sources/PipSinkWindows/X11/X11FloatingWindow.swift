@@ -70,12 +70,6 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   var frame: PictureRect? { frameInPixels.map { units($0) } }
 
-  private func units(_ area: PictureRect) -> PictureRect {
-    let scale = Int(scale)
-    return PictureRect(
-      x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
-  }
-
   func snap(to place: WindowPlace, size: PictureSize) {
     let origin = place.origin(of: size, in: workArea)
     move(toX: origin.x, y: origin.y)

@@ -238,6 +238,13 @@ class X11Window: NativeWindow {
       height: Int(geometry.pointee.height))
   }
 
+  /// A part of the screen, from its pixels.
+  func units(_ area: PictureRect) -> PictureRect {
+    let scale = Int(scale)
+    return PictureRect(
+      x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
+  }
+
   // MARK: - Places for pictures
 
   func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
