@@ -117,7 +117,7 @@ enum Introspection {
     case "GstParamArray": words = ["array"]
     default: words = [kind]
     }
-    let flags = specification.pointee.flags.rawValue
+    let flags = UInt32(truncatingIfNeeded: specification.pointee.flags.rawValue)
     if flags & isWritable == 0 { words.append("read only") }
     if flags & isReadable == 0 { words.append("write only") }
     if flags & isMutableWhenReady != 0 { words.append("before PAUSED") }
