@@ -157,8 +157,9 @@ deb:
 test-deb: deb
 	scripts/test-deb.sh .build/pipsink_$(VERSION)_$(shell dpkg --print-architecture).deb
 
-# The library's documentation, a static site in .build/docs/site; it needs no network.
-docs: dependencies
+# One site of the library's reference and articles, all documents and the manual pages, in .build/docs/site.
+docs:
+	@scripts/install-dependencies.sh --docs
 	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs
 
 clean:
