@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use.
+# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use, and
+# with --package instead what its Debian packages are made and tested with.
 # Does nothing when all are there. Works as root, and through sudo otherwise. With --test it also gets PySide6, Qt for
 # Python, from Python's package index into .build/pyside6; where that cannot be had, its test says that it was not run.
 set -eu
@@ -16,13 +17,18 @@ test_packages="
   python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
   pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
   gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
+  desktop-file-utils appstream
+"
+package_tools="
+  debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
 
 case "${1:-}" in
   "") ;;
   --test) packages="$packages $test_packages" ;;
+  --package) packages="$packages $package_tools" ;;
   *)
-    echo "usage: $0 [--test]" >&2
+    echo "usage: $0 [--test | --package]" >&2
     exit 64
     ;;
 esac
