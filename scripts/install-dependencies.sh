@@ -20,7 +20,7 @@ test_packages="
   desktop-file-utils appstream
 "
 package_tools="
-  debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
+  build-essential debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
 
 case "${1:-}" in

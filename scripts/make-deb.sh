@@ -13,7 +13,7 @@ set -eu
 }
 for tool in dpkg-buildpackage dh git; do
   command -v "$tool" >/dev/null || {
-    echo "$tool is missing: apt-get install debhelper dpkg-dev git" >&2
+    echo "$tool is missing: apt-get install build-essential debhelper git" >&2
     exit 69
   }
 done

@@ -77,8 +77,7 @@ size=$(stat -c %s "$root/usr/bin/pipsink-demo")
 [ "$size" -le 20000000 ] || fail "pipsink-demo has $size bytes, more than 20 MB"
 
 # Pipelines that menu entries name are there, and so are their icon and the program.
-desktop-file-validate "$root"/usr/share/applications/pipsink-*.desktop
-appstreamcli validate --no-net "$root"/usr/share/metainfo/org.pipsink.demo.metainfo.xml
+"$(dirname "$0")/validate-desktop-files.sh" "$root"/usr/share/applications/pipsink-*.desktop "$root"/usr/share/metainfo/*
 for file in $(sed -n 's/^Exec=.* \(\/[^ ]*\).*/\1/p' "$root"/usr/share/applications/pipsink-*.desktop) \
   /usr/share/icons/hicolor/scalable/apps/pipsink-demo.svg /usr/share/bash-completion/completions/pipsink-demo; do
   [ -s "$root$file" ] || fail "$file is not installed"
