@@ -51,7 +51,7 @@ cp /etc/resolv.conf "$root/etc/"
 mount -t proc proc "$root/proc"
 inside() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 inside apt-get update -qq
-# What the plug-in and the program need to run, and no more: neither Recommends nor anything of Swift's.
+# What the plugin and the program need to run, and no more: neither Recommends nor anything of Swift's.
 inside sh -c "apt-get install -y -qq --no-install-recommends /root/gstreamer1.0-pipsink_*.deb gstreamer1.0-tools >/dev/null"
 inside gst-inspect-1.0 pipsink >/dev/null || fail "gst-inspect-1.0 does not know the element"
 if grep -qi swift "$root/var/lib/dpkg/status"; then fail "the packages need a package of Swift's"; fi
@@ -59,9 +59,9 @@ inside sh -c "apt-get install -y -qq --no-install-recommends /root/pipsink_*.deb
 version=$(dpkg-deb -f "$program" Version)
 inside pipsink-demo --version | grep -q "^pipsink-demo $version," || fail "pipsink-demo is of another version than its package, $version"
 
-# Of Swift, and of the plug-in's own, nothing can be seen by the rest of a process.
+# Of Swift, and of the plugin's own, nothing can be seen by the rest of a process.
 exported=$(nm -D --defined-only "$root"/usr/lib/*/gstreamer-1.0/libgstpipsink.so | awk '$2 ~ /[A-Z]/ { print $3 }')
-[ "$exported" = gst_plugin_pipsink_get_desc ] || fail "the plug-in exports $exported"
+[ "$exported" = gst_plugin_pipsink_get_desc ] || fail "the plugin exports $exported"
 
 # The linker's hardening: addresses that are read-only once they are resolved, before the program runs, and a
 # position-independent program. Swift bounds-checks by itself what the compiler's hardening bounds-checks in C.
