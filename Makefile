@@ -140,7 +140,8 @@ install: install-build
 	install -D -m 644 -t $(share)/man/man1 docs/pipsink-demo.1
 	install -D -m 644 -t $(share)/man/man7 docs/pipsink.7
 	install -d $(share)/bash-completion/completions $(share)/zsh/vendor-completions $(share)/fish/vendor_completions.d
-	$(install_products)/pipsink-demo --generate-completion-script bash > $(share)/bash-completion/completions/pipsink-demo
+	$(install_products)/pipsink-demo --generate-completion-script bash | sed '1{/^#!/d}' \
+	  > $(share)/bash-completion/completions/pipsink-demo
 	$(install_products)/pipsink-demo --generate-completion-script zsh > $(share)/zsh/vendor-completions/_pipsink-demo
 	$(install_products)/pipsink-demo --generate-completion-script fish > $(share)/fish/vendor_completions.d/pipsink-demo.fish
 	install -D -m 644 -t $(share)/applications $(addprefix data/,$(desktop_entries))
