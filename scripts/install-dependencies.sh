@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its
-# tests use, with --docs also what the site of the documentation is built with. Does nothing when all are there. Works
-# as root, and through sudo otherwise. With --test it also gets PySide6, Qt for Python, from Python's package index
-# into .build/pyside6; where that cannot be had, its test says that it was not run.
+# tests use, with --docs also what the site of the documentation is built with, with --package instead what its Debian
+# packages are made and tested with. Does nothing when all are there. Works as root, and through sudo otherwise. With
+# --test it also gets PySide6, Qt for Python, from Python's package index into .build/pyside6; where that cannot be had,
+# its test says that it was not run.
 set -eu
 
 packages="
@@ -17,7 +18,10 @@ test_packages="
   python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
   pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
   gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
-  mandoc
+  mandoc desktop-file-utils appstream
+"
+package_tools="
+  build-essential debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
 docs_packages="mandoc python3-markdown-it"
 
@@ -25,8 +29,9 @@ case "${1:-}" in
   "") ;;
   --test) packages="$packages $test_packages" ;;
   --docs) packages="$packages $docs_packages" ;;
+  --package) packages="$packages $package_tools" ;;
   *)
-    echo "usage: $0 [--test | --docs]" >&2
+    echo "usage: $0 [--test | --docs | --package]" >&2
     exit 64
     ;;
 esac

@@ -1,41 +1,41 @@
 #!/bin/sh
-# Builds the Debian package of what "make install" has put into a folder.
-#   make-deb.sh FOLDER VERSION OUTPUT
+# Builds the Debian packages that debian/ describes, gstreamer1.0-pipsink and pipsink, by dpkg-buildpackage.
+#   make-deb.sh FOLDER
+#
+# The packages come into FOLDER, and the sources are built in a copy, FOLDER/pipsink, so that nothing of debhelper's
+# comes into the work tree. The copy keeps what Swift has built: later runs build what has changed.
+# SWIFT names another swift than the one in PATH.
 set -eu
 
-stage=$1
-version=$2
-output=$3
+[ $# -eq 1 ] || {
+  echo "usage: $0 FOLDER" >&2
+  exit 64
+}
+for tool in dpkg-buildpackage dh git; do
+  command -v "$tool" >/dev/null || {
+    echo "$tool is missing: apt-get install build-essential debhelper git" >&2
+    exit 69
+  }
+done
 
-if ! command -v dpkg-shlibdeps >/dev/null 2>&1; then
-  echo "dpkg-shlibdeps is missing: apt-get install dpkg-dev" >&2
-  exit 69
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+copy=$folder/pipsink
+mkdir -p "$copy"
+find "$copy" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
+rm -f "$folder"/*.deb "$folder"/*.changes "$folder"/*.buildinfo
+
+# The sources as they are here, with their times, so that what has not changed is not built again.
+cd "$(dirname "$0")/.."
+git -c safe.directory='*' ls-files --cached --others --exclude-standard -z |
+  xargs -0 sh -c 'for file; do [ ! -e "$file" ] && [ ! -L "$file" ] || printf "%s\0" "$file"; done' sh |
+  tar --create --null --files-from=- | tar --extract --no-same-owner --directory "$copy"
+
+# debhelper gives what it runs another home. Where Swift packages come from, git says in that of the user.
+if [ -z "${GIT_CONFIG_GLOBAL:-}" ] && [ -e "$HOME/.gitconfig" ]; then
+  export GIT_CONFIG_GLOBAL="$HOME/.gitconfig"
 fi
 
-# Which packages have the libraries that the program and the plugin are linked with.
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/debian"
-echo "Source: pipsink" >"$work/debian/control"
-stage=$(cd "$stage" && pwd)
-libraries=$(cd "$work" && find "$stage/usr/bin" "$stage/usr/lib" -type f -exec dpkg-shlibdeps -O {} + | sed -n 's/^shlibs:Depends=//p')
-
-mkdir -p "$stage/DEBIAN"
-cat >"$stage/DEBIAN/control" <<END
-Package: pipsink
-Version: $version
-Architecture: $(dpkg --print-architecture)
-Maintainer: PipSink's authors <pipsink@localhost>
-Section: video
-Priority: optional
-Installed-Size: $(du -sk "$stage/usr" | cut -f1)
-Depends: $libraries
-Recommends: gstreamer1.0-tools, gstreamer1.0-plugins-base, gstreamer1.0-plugins-good
-Description: picture-in-picture for GStreamer
- The GStreamer element pipsink shows video streams in a window of an application
- or in a picture-in-picture window that stays above all others, on X11 and
- Wayland. The program pipsink-demo plays pipelines with it.
-END
-(cd "$stage" && find usr -type f -exec md5sum {} + >DEBIAN/md5sums)
-chmod -R u+rwX,go+rX,go-w "$stage"
-dpkg-deb --root-owner-group --build "$stage" "$output"
+# The profile says that the Swift toolchain is none of Debian's packages.
+cd "$copy"
+dpkg-buildpackage --build=binary --build-profiles=pkg.pipsink.toolchain --no-pre-clean --unsigned-changes --unsigned-buildinfo

@@ -1,16 +1,17 @@
 import Foundation
+import PipSink
 import Testing
 
 /// What `make install` puts into a folder.
 @Suite struct InstallTests {
   /// With the programs that were built for the tests.
-  private func make(_ target: String, into folder: TemporaryFolder) async throws {
+  private func make(_ target: String, into folder: TemporaryFolder, prefix: String = "/usr") async throws {
     let built = URL(fileURLWithPath: Demo.path).deletingLastPathComponent().path
     let result = try await RunningProgram(
       "/usr/bin/make",
       [
         "-C", Demo.root.path, "-o", "install-build", target, "install_products=\(built)", "DESTDIR=\(folder.url.path)",
-        "PREFIX=/usr",
+        "PREFIX=\(prefix)",
       ]
     ).result(seconds: 300)
     #expect(result.status == 0, "\(result.errors)")
@@ -45,10 +46,64 @@ import Testing
     for name in [
       "usr/bin/pipsink-demo", "usr/share/man/man1/pipsink-demo.1", "usr/share/man/man7/pipsink.7",
       "usr/share/pipsink/pipelines/webcam.launch", "usr/share/bash-completion/completions/pipsink-demo",
+      "usr/share/applications/pipsink-demo.desktop", "usr/share/applications/pipsink-open.desktop",
+      "usr/share/icons/hicolor/scalable/apps/pipsink-demo.svg", "usr/share/metainfo/org.pipsink.demo.metainfo.xml",
     ] { #expect(installed.contains(name), "\(name)") }
     #expect(installed.contains { $0.hasSuffix("/gstreamer-1.0/libgstpipsink.so") })
     try await make("uninstall", into: folder)
     #expect(try files(in: folder) == ["usr/bin/another"])
     #expect(!FileManager.default.fileExists(atPath: folder.path("usr/share/pipsink")))
+  }
+
+  // MARK: - The desktop's menus and software centres
+
+  @Test func desktopEntriesAndMetadataAreValid() async throws {
+    let folder = try TemporaryFolder()
+    try await make("install", into: folder)
+    let described = try files(in: folder).filter { $0.hasSuffix(".desktop") || $0.hasSuffix(".metainfo.xml") }
+    #expect(described.count == 3)
+    let result = try await RunningProgram(
+      Demo.root.appendingPathComponent("scripts/validate-desktop-files.sh").path, described.map(folder.path)
+    ).result()
+    #expect(result.status == 0, "\(result.output)\(result.errors)")
+  }
+
+  /// Each with the pipelines of the prefix that it was installed to. The films that a file manager gives are left out.
+  @Test func whatDesktopEntriesStartRuns() async throws {
+    let folder = try TemporaryFolder()
+    try await make("install", into: folder, prefix: "/opt/pipsink")
+    let share = folder.path("opt/pipsink/share")
+    var commands = 0
+    for entry in try FileManager.default.contentsOfDirectory(atPath: share + "/applications") {
+      let text = try String(contentsOfFile: share + "/applications/" + entry, encoding: .utf8)
+      let icon = try #require(text.firstMatch(of: /\nIcon=(.*)\n/)).1
+      #expect(FileManager.default.fileExists(atPath: "\(share)/icons/hicolor/scalable/apps/\(icon).svg"), "\(entry)")
+      for match in text.matches(of: /\nExec=(.*)/) {
+        commands += 1
+        var words = match.1.split(separator: " ").map(String.init)
+        #expect(words.removeFirst() == "pipsink-demo")
+        #expect(words.removeFirst() == "play")
+        let arguments = words.map { word in
+          word == "%U"
+            ? "videotestsrc ! appsink" : word.replacing("/opt/pipsink/share", with: share, maxReplacements: 1)
+        }
+        let result = try await Demo.play(arguments + ["--surface", "offscreen", "--duration", "0.5"])
+        #expect(result.status == 0, "\(entry): \(match.1): \(result.errors)")
+      }
+    }
+    #expect(commands == 4)
+  }
+
+  // MARK: - Packages
+
+  @Test func theVersionIsTheSameInPackagesAndMetadata() throws {
+    let read = { (name: String) in
+      try String(contentsOf: Demo.root.appendingPathComponent(name), encoding: .utf8)
+    }
+    // A distribution's revision comes behind a hyphen.
+    let changelog = try read("debian/changelog")
+    #expect(try #require(changelog.firstMatch(of: /^pipsink \(([0-9.]+)[^)]*\)/)).1 == PipSink.version)
+    let metadata = try read("data/org.pipsink.demo.metainfo.xml")
+    #expect(try #require(metadata.firstMatch(of: /<release version="([^"]+)"/)).1 == PipSink.version)
   }
 }
