@@ -85,7 +85,7 @@ public final class VideoWindow {
   /// Brings the window to the user when it is minimised, covered by others, or on another workspace. Desktops that do
   /// not let programs do that mark the window as needing attention instead. It does nothing while the window is hidden.
   ///
-  /// It returns when the display server has been asked, after a second at most. The window appears later.
+  /// The call returns once the display server has been asked, after at most a second. The window appears after that.
   public func present() async { await native?.present() }
 
   /// Makes the window fullscreen, or ends that.

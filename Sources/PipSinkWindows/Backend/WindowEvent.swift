@@ -11,8 +11,9 @@ package enum WindowEvent: Sendable {
     package var y: Double
     /// The position on the screen. It is nil on Wayland, which does not tell programs where their windows are.
     package var onScreen: SIMD2<Double>?
-    /// The sum of the pointer's movements on the desktop, in units. It goes on where the pointer stops at the edge of the
-    /// desktop. It is nil for a finger, on X11, and where the compositor has no relative pointers.
+    /// The sum of the pointer's movements on the desktop, in units. It also counts movements beyond the edge of the
+    /// desktop, where the pointer itself stops. It is nil for a finger, on X11, and where the compositor does not
+    /// support relative pointers.
     package var travel: SIMD2<Double>?
 
     /// Creates a position from coordinates in the window and, if known, on the screen.

@@ -6,8 +6,9 @@
 /// compositor has shown that, the pointer's next position either continues its movement, or jumps back by the distance
 /// that the window was moved.
 ///
-/// The pointer's movement is what relative pointers tell, if they told the truth before the window was moved, which not
-/// all do. Without them it is taken to be the same as one event earlier.
+/// The pointer's movement is taken from relative pointers (relative-pointer-unstable-v1), if these agreed with the
+/// pointer's positions before the window was moved, which not all do. Otherwise the movement is assumed to be the same
+/// as one event earlier.
 struct DragReading {
   /// What the compositor measures positions from.
   enum Origin {
@@ -36,8 +37,8 @@ struct DragReading {
   private let pressed: Vector
   private var last: Vector
   private var lastTravel: Vector?
-  /// Whether relative pointers told the movements of the pointer's position while the window stood still; nil before
-  /// the pointer moved.
+  /// Whether relative pointers have agreed with the pointer's positions so far, while the window stood still. It is nil
+  /// before the pointer has moved.
   private var tellsTravel: Bool?
   private var step = Vector.zero
 

@@ -1,17 +1,17 @@
 import CWindows
 import PipSink
 
-/// Gets the tokens with which a window is brought to the user, with the user's last action in one of the program's windows
-/// as the reason (xdg-activation).
+/// Gets tokens with which a window can be brought to the user. The reason is the user's last action in one of the
+/// program's windows (xdg-activation).
 @MainActor
 package enum WaylandActivation {
-  /// How long a compositor may take to answer.
+  /// The longest time to wait for the compositor's answer.
   private static let patience = Duration.seconds(1)
 
   /// Asks for a token with which a window on another connection, such as a toolkit's, can be brought to the user.
   ///
-  /// - Returns: the token; nil when there was no action of the user, or when the compositor does not support tokens or
-  ///   does not answer.
+  /// - Returns: the token, or nil when there was no action of the user, or when the compositor does not support tokens
+  ///   or does not answer.
   package static func token() async -> String? {
     guard let connection = WaylandConnection.current, connection.globals.activation != nil else {
       return X11UserAction.announce()
@@ -19,6 +19,9 @@ package enum WaylandActivation {
     return await token(connection)
   }
 
+  /// Asks for a token with which a window on PipSink's connection can be brought to the user.
+  ///
+  /// - Returns: the token, or nil when there was no action of the user, or when the compositor does not answer.
   static func token(_ connection: WaylandConnection) async -> String? {
     // The action may have been in one of PipSink's X11 windows.
     guard let action = connection.globals.lastAction else { return X11UserAction.announce() }

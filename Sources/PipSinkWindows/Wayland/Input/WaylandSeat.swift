@@ -44,7 +44,7 @@ final class WaylandSeat: @unchecked Sendable {
   /// The pointer's position in ``hovered``, in units.
   private var place = (x: 0.0, y: 0.0)
   private var relativePointer: WaylandProxy?
-  /// The sum of the pointer's movements on the desktop, in units; nil where the compositor does not tell them.
+  /// The sum of the pointer's movements on the desktop, in units, or nil where the compositor does not report them.
   private var travel: SIMD2<Double>?
   private var scroll = Scroll()
   /// The surface that has the keyboard focus.
@@ -105,6 +105,7 @@ final class WaylandSeat: @unchecked Sendable {
 
   // MARK: - Pointer
 
+  /// Starts adding up the pointer's movements, where the compositor reports them (relative-pointer-unstable-v1).
   private func watchMovements(of pointer: WaylandProxy) {
     relativePointer = globals.relativePointerManager?.make(
       .relativePointer, 1, .new, .object(pointer.pointer), destructor: 0,
