@@ -42,7 +42,7 @@ enum SourceText {
 
   /// Also those that are in other types.
   static func allDeclaredTypes(_ text: String) -> [String] {
-    matches(of: "^[^/\\n\"]*\\b\(kinds)\\s+(\\w+)", in: text)
+    matches(of: "^(?!import )[^/\\n\"]*\\b\(kinds)\\s+(\\w+)", in: text)
   }
 
   /// Swift's own modules and the system's, which every target may import.
