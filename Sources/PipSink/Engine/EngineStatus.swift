@@ -5,6 +5,7 @@ import Logging
 ///
 /// Its lock is held for a few instructions. Streaming threads and the pipelines' threads take it.
 final class EngineStatus: Sendable {
+  /// The settings and states, which are behind the lock.
   struct State {
     var engine = EngineState.stopped
     var isPaused = false

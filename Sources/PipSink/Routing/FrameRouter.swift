@@ -13,6 +13,7 @@ public final class FrameRouter: Sendable {
   private let firstFrameBroadcast = Broadcast<StreamID>()
   private let logger: Logger
 
+  /// The state that switches change, which is behind the lock.
   private struct Control {
     var table: RoutingTable
     var routes: [StreamRoute] = []

@@ -8,6 +8,7 @@
 /// So a value can be that of a property, or a number or a name in caps, but it cannot add an element or end a
 /// quotation, and it needs no quotes. A part of the description itself is interpolated as `\(launch: text)`.
 public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
+  /// The forms of a description.
   enum Content: Sendable {
     case text(String)
     case arguments([String])

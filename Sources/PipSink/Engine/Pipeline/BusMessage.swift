@@ -110,6 +110,7 @@ enum BusMessage {
     UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
   ) -> Void
 
+  /// The contents of an error or a warning.
   private struct Parts {
     let element: String
     let text: String

@@ -4,6 +4,7 @@ import CGStreamer
 ///
 /// `@unchecked Sendable`: GStreamer's functions for elements are thread-safe, and the fields are constant after `init`.
 final class Pipeline: @unchecked Sendable {
+  /// One stream of the pipeline.
   struct Stream {
     let id: StreamID
     /// The stream's appsink or other sink. It is borrowed from the pipeline object, which keeps it even after

@@ -4,6 +4,7 @@
 /// For a stream with its own pipeline, states go to its player, which decides about them. The lock is held while the
 /// engine or the player is called, and for nothing else. Streaming threads and the run's thread take it.
 final class RunStatus: Sendable {
+  /// The connection to the engine, which is behind the lock.
   private struct Connection {
     var isOpen = true
     /// The player of a stream with its own pipeline. It is released with the connection, since an abandoned run may

@@ -21,6 +21,7 @@ final class StreamPlayer: Sendable {
     var attempt = 0
   }
 
+  /// What the current run has reported.
   private struct Told {
     /// Whether the pipeline is paused, by the user or by an interruption.
     var isStanding = false
@@ -157,7 +158,7 @@ final class StreamPlayer: Sendable {
     run?.updatePause()
   }
 
-  // MARK: - What the engine is told
+  // MARK: - Reports to the engine
 
   /// Calls `body` with the engine, unless the engine no longer has the stream.
   func tell(_ body: (EngineStatus) -> Void) {
@@ -182,7 +183,7 @@ final class StreamPlayer: Sendable {
     if isNew { tell { $0.setStream(streamID, to: phase) } }
   }
 
-  // MARK: - What the run tells, on its threads
+  // MARK: - Reports of the run, on its threads
 
   func pipelineDidChange(to new: EngineState) {
     change { state in

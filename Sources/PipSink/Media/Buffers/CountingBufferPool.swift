@@ -4,6 +4,7 @@ import CGStreamer
 ///
 /// `@unchecked Sendable`: a GstBufferPool is thread-safe, and the counts are behind a lock.
 final class CountingBufferPool: @unchecked Sendable {
+  /// The counts of one pool.
   struct Counts {
     /// The buffers that exist, in use or not.
     var allocated = 0

@@ -102,6 +102,7 @@ final class ColorMatrix: @unchecked Sendable {
 
 /// A trial of a changed matrix with a small picture, whose rows have one colour each.
 private struct BlueTrial {
+  /// A colour in YUV, with the limited range.
   private struct Color {
     let y: Int
     let u: Int

@@ -204,6 +204,7 @@ struct ConversionPlan {
 
 /// One pass over a picture.
 struct ConversionStep: Equatable {
+  /// What a step does.
   enum Operation: Equatable {
     /// Copies all planes.
     case copy

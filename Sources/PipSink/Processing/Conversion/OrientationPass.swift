@@ -1,6 +1,7 @@
 /// A rotation or mirroring in one pass of libyuv, which may read the source's rows and write the target's rows from the
 /// last to the first. That order of the rows costs nothing.
 struct OrientationPass {
+  /// The operation of libyuv.
   private enum Kernel { case copy, mirror, transpose }
 
   /// Whether the source's rows are read from the last to the first.
