@@ -1,4 +1,4 @@
-# PipSink's commands. Each sets up what it needs by itself.
+# PipSink's commands. Each of them installs what it needs.
 
 SWIFT ?= swift
 SWIFT_SOURCES = Package.swift Sources Tests Fuzz examples
@@ -7,12 +7,12 @@ SOAK_SECONDS ?= 300
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= pipeline-file options dbus caps output
 
-# One test at a time: most run pipelines and programs of their own, with deadlines that two cores must meet.
+# Each process runs one test at a time: most tests run pipelines and programs, with deadlines that two cores must meet.
 test_options = --no-parallel
 
 run_tests = SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-# Warnings in our own code fail what CI runs.
+# In what CI runs, warnings in our own code are errors.
 checked = PIPSINK_WARNINGS_AS_ERRORS=1
 sanitizer_environment = \
   SWIFT_BACKTRACE=enable=no \
@@ -31,7 +31,7 @@ demo: dependencies
 	  --at 1=snapshot --at 2=pip:remote-2 --at 3=snapshot --at 4=normal --at 5=snapshot \
 	  --snapshots $(DEMO_OUTPUT) --report $(DEMO_OUTPUT)/report.json
 
-# What counts instructions and allocations is built optimized, in the time that the other tests wait.
+# The tests that count instructions and allocations are built optimized, while the other tests wait.
 test: test-dependencies lint
 	@mkdir -p .build
 	@nice -n 19 $(MAKE) -s test-cost >.build/test-cost.log 2>&1 & cost=$$!; \
@@ -41,11 +41,11 @@ test: test-dependencies lint
 test-cost: test-dependencies
 	$(checked) PIPSINK_COST_TESTS=1 $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized
 
-# Five minutes of a call in which fifty people come and go, with the times that those who stay see.
+# Runs a call for five minutes in which fifty people come and go, and compares the frame times of those who stay.
 soak: test-dependencies
 	PIPSINK_SOAK_SECONDS=$(SOAK_SECONDS) $(run_tests) -c release -Xswiftc -enable-testing --scratch-path .build/optimized --filter SoakTests
 
-# Everything that reads what comes from outside, by libFuzzer with AddressSanitizer: FUZZ_SECONDS for each target.
+# Fuzzes all code that reads untrusted input, with libFuzzer and AddressSanitizer, for FUZZ_SECONDS for each target.
 fuzz: dependencies
 	SWIFT="$(SWIFT)" scripts/fuzz.sh build
 	for target in $(FUZZ_TARGETS); do scripts/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
@@ -59,16 +59,16 @@ test-tsan: test-dependencies
 test-asan: test-dependencies
 	$(checked) $(sanitizer_environment) $(run_tests) $(test_options) $(asan_options)
 
-# What the two above run, for who has time for it before they are called.
+# Builds what test-tsan and test-asan run, so that it can be done before.
 build-sanitized: test-dependencies
 	$(checked) $(SWIFT) build --build-tests $(tsan_options)
 	$(checked) $(SWIFT) build --build-tests $(asan_options)
 
-# The element in gst-launch-1.0 under memcheck, as an optimizing compiler makes it.
+# Runs the optimized elements in gst-launch-1.0 under memcheck.
 test-valgrind: test-dependencies
 	SWIFT="$(SWIFT)" scripts/test-valgrind.sh
 
-# GStreamer's own check suites with the element in place of their sinks; docs/foreign-suites.md has what came of it.
+# Runs GStreamer's check suites with the element in place of their sinks. docs/foreign-suites.md has the results.
 test-foreign: test-dependencies
 	SWIFT="$(SWIFT)" scripts/test-foreign.sh
 
@@ -84,7 +84,7 @@ bench: dependencies
 	$(demo_program) bench route
 	$(demo_program) bench kernels
 
-# Everything, for half an hour, into Benchmarks/results and the documents; or some, as in
+# Everything, for half an hour, into Benchmarks/results and docs/benchmarks.md; or some, as in
 #   make bench-results BENCHMARKS="instructions scale kernels switch"
 # Windows on Wayland only with WAYLAND_DISPLAY:
 # weston --backend=headless-backend.so --use-pixman --idle-time=0, which else draws nothing, or nothing after five minutes.
@@ -110,10 +110,9 @@ bench-programs: test-dependencies
 $(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
 	$(demo_program) bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
 
-# The documents' tables, from the results as they are.
+# The document's tables, from the results as they are.
 bench-tables:
-	$(demo_program) bench table --into README.md $(addprefix $(RESULTS)/,instructions.json route.json statistics.json memory.json present.json switch.json)
-	$(demo_program) bench table --into docs/benchmarks.md $(addprefix $(RESULTS)/,kernels.json scale.json)
+	$(demo_program) bench table --into docs/benchmarks.md $(wildcard $(RESULTS)/*.json)
 
 .NOTPARALLEL:
 
@@ -151,7 +150,7 @@ install: install-build
 	install -D -m 644 -t $(share)/metainfo data/org.pipsink.demo.metainfo.xml
 	@echo "The plugin is in $(plugin_folder). Where that is not GStreamer's own folder, GST_PLUGIN_PATH has to name it."
 
-# Takes away what "make install" with the same PREFIX has put there.
+# Removes what "make install" with the same PREFIX has installed.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/pipsink-demo $(DESTDIR)$(plugin_folder)/libgstpipsink.so
 	rm -f $(addprefix $(share)/pipsink/,$(wildcard pipelines/*.launch))
@@ -169,8 +168,9 @@ deb: package-dependencies
 test-deb: deb
 	scripts/test-deb.sh .build/deb
 
-# The library's documentation, a static site in .build/docs/site; it needs no network.
-docs: dependencies
+# One site of the library's reference and articles, all documents and the manual pages, in .build/docs/site.
+docs:
+	@scripts/install-dependencies.sh --docs
 	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs
 
 clean:

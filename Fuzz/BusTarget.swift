@@ -3,8 +3,8 @@ import CGIO
 @testable import PipSink
 @testable import PipSinkDBus
 
-/// Calls on the bus, without one: bytes that a caller sends, as GDBus hands them on, to what is answered. The first byte
-/// says which method or property.
+/// Fuzzes the D-Bus interfaces without a bus: the bytes are the arguments of a call, as GDBus passes them on, and the
+/// answer is checked. The first byte chooses the method, or a property.
 @MainActor
 enum BusTarget {
   // swift-format-ignore: NeverUseForceTry
@@ -13,7 +13,7 @@ enum BusTarget {
     SessionInterface(), MediaPlayerInterface(identity: "fuzz") {}, PlayerInterface(),
   ]
 
-  /// A method with what goes in and what comes out, as the interface's description has it.
+  /// A method with the signatures of its input and output, from the interface's description.
   private struct Method {
     let interface: any BusInterface
     let name: String
@@ -70,7 +70,7 @@ enum BusTarget {
     }
   }
 
-  /// Makes a stream with the name that is asked for; what it is to be played from is not played here.
+  /// Adds a stream with the requested ID. Its source is checked, but not played.
   private static func start(_ arguments: [String]) throws(PipSinkError) {
     let (id, text) =
       switch try SessionInterface.source(arguments) {
@@ -84,7 +84,8 @@ enum BusTarget {
     _ = try session.addInput(id)
   }
 
-  /// As untrusted bytes, which GVariant replaces by a default value where they are no value of the type.
+  /// Reads arguments of a type from untrusted bytes, which GVariant replaces by default values where they are not
+  /// valid.
   private static func read(_ bytes: ArraySlice<UInt8>, _ type: String) -> BusArguments {
     let content = Array(bytes).withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
     defer { g_bytes_unref(content) }
@@ -117,7 +118,7 @@ enum BusTarget {
     }
   }
 
-  /// Takes the floating variant.
+  /// Checks a value's type. Consumes the floating reference.
   private static func check(_ variant: OpaquePointer?, _ type: String, _ name: String) {
     guard let variant else { return require(false, "no value for \(name)") }
     g_variant_ref_sink(variant)

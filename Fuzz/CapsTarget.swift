@@ -2,14 +2,15 @@ import CGStreamer
 
 @testable import PipSink
 
-/// Caps as text, as pipelines have them, to the description of a stream's frames.
+/// Fuzzes the parsing of caps: the bytes are caps as text, and the format description that is made from them is
+/// checked.
 @MainActor
 enum CapsTarget {
   static func run(_ bytes: [UInt8]) {
     try? PipSink.initialize()
     guard !bytes.contains(0), let caps = gst_caps_from_string(String(decoding: bytes, as: UTF8.self)) else { return }
     defer { gst_caps_unref(caps) }
-    // A stream's caps are fixed.
+    // The caps of a stream are always fixed.
     guard gst_caps_is_fixed(caps) != 0, let format = try? VideoFormatDescription.shared(for: caps) else { return }
     let text = format.capsDescription
     require(format.size.isValid, text)

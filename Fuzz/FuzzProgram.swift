@@ -1,9 +1,10 @@
 import CGStreamer
 import Glibc
 
-/// `pipsink-fuzz TARGET [LIBFUZZER'S ARGUMENTS]`: gives one group of functions that read what comes from outside to libFuzzer.
+/// `pipsink-fuzz TARGET [LIBFUZZER'S ARGUMENTS]`: fuzzes one group of functions that read untrusted input, with
+/// libFuzzer.
 ///
-/// A target ends the program where an oracle disagrees; libFuzzer then writes the input to a file.
+/// A target ends the program when a check fails, and libFuzzer then writes the input to a file.
 @main
 enum FuzzProgram {
   private typealias Callback = @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
@@ -22,10 +23,10 @@ enum FuzzProgram {
       print("usage: pipsink-fuzz \(targets.map(\.name).joined(separator: "|")) [libFuzzer's arguments]")
       exit(64)
     }
-    // What GStreamer says of input that it refuses is no news.
+    // GStreamer's messages about input that it refuses are of no interest.
     gst_debug_set_default_threshold(GST_LEVEL_NONE)
     var count = CommandLine.argc - 1
-    // libFuzzer takes the first argument for the program's path.
+    // libFuzzer takes the first argument as the program's path.
     var arguments: Arguments? = CommandLine.unsafeArgv + 1
     exit(run(&count, &arguments, target.callback))
   }
@@ -46,7 +47,7 @@ enum FuzzProgram {
   ) -> Int32
 }
 
-/// Ends the program, with the input as libFuzzer's finding.
+/// Ends the program if the condition is false, so that libFuzzer saves the input as a finding.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) {
   guard !condition else { return }
   let line = Array("oracle: \(message())\n".utf8)

@@ -4,7 +4,7 @@ import Logging
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What is written on the command line. The first byte says which option.
+/// Fuzzes the parsing of the command line. The first byte chooses the option, and the rest is its value.
 @MainActor
 enum OptionsTarget {
   static func run(_ bytes: [UInt8]) {

@@ -3,8 +3,8 @@ import Foundation
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What other programs read of a run: whatever names and errors have in them, it can be read back. The input is names, with
-/// line feeds for NULs between them.
+/// Fuzzes the output for other programs: the metrics and the report can be read back, whatever characters are in names
+/// and errors. The input is names with a zero byte between them.
 @MainActor
 enum OutputTarget {
   static func run(_ bytes: [UInt8]) {

@@ -3,12 +3,14 @@ import CGStreamer
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Pipeline files with `${V}`: GStreamer's parser makes the same elements of them whatever the value is.
+/// Fuzzes pipeline files with `${V}`: GStreamer's parser must make the same elements from a file, whatever the value
+/// is.
 ///
-/// The input is a value and, behind 0xFF, a file; without 0xFF one of the files below, by the first byte.
+/// The input is a value and, behind the byte 0xFF, a file. Without 0xFF the first byte chooses one of the files below,
+/// and the rest is the value.
 @MainActor
 enum PipelineFileTarget {
-  /// Files with the location that the element "x" has for a value.
+  /// Files, each with the text that the location of the element "x" has before and behind the value.
   private static let files: [(source: String, before: String, behind: String)] = [
     (#"filesrc name=x location="${V}" ! fakesink name="y""#, "", ""),
     (#"filesrc name=x location=${V} ! fakesink name="y""#, "", ""),
@@ -37,7 +39,7 @@ enum PipelineFileTarget {
     require(
       count == source.split(separator: "!").count + (source.hasPrefix("fakesrc") ? 1 : 0),
       "\(text): \(count ?? 0) elements")
-    // An argument of a command line, and a URI.
+    // The same is checked for a value that is quoted as a command line's argument or a URI is.
     let uri =
       "filesrc name=x location=\(LaunchText.quoted(String(decoding: value, as: UTF8.self))) ! fakesink name=\"y\""
     require(elements(of: uri) { location = self.location(of: $0) }.count == 2 && location == value, uri)
@@ -48,7 +50,7 @@ enum PipelineFileTarget {
   }
 
   private static func compare(file: [UInt8], value: [UInt8]) {
-    // Elements that do something when they are made are none of this target's.
+    // Elements with side effects when they are made are not for this target.
     guard let usual = try? text(file, Array("plain".utf8)), let other = try? text(file, value) else { return }
     let (usualCount, _) = elements(of: usual) { _ in }
     let (count, isSyntaxError) = elements(of: other) { _ in }
@@ -57,7 +59,8 @@ enum PipelineFileTarget {
     if let count { require(count == usualCount, "\(count) elements of \(other), \(usualCount) of \(usual)") }
   }
 
-  /// - Returns: no count where GStreamer refuses the text, and whether it does so for its syntax.
+  /// - Returns: the number of elements, or nil when GStreamer refuses the text, and whether it refuses the text's
+  ///   syntax.
   private static func elements(of text: String, _ look: (GstElementPointer) -> Void) -> (
     count: Int?, isSyntaxError: Bool
   ) {

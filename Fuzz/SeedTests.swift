@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `make fuzz` begins with the seeds; here they go through the same functions without libFuzzer.
+/// Runs the fuzzing targets on the seeds without libFuzzer. `make fuzz` begins with the same seeds.
 @MainActor
 @Suite struct SeedTests {
   private static let targets: [String: @MainActor ([UInt8]) -> Void] = [
@@ -20,7 +20,7 @@ import Testing
   }
 }
 
-/// What an oracle says is a test's issue.
+/// Records a failed check of a target as an issue of the test.
 func require(_ condition: Bool, _ message: @autoclosure () -> String) {
   if !condition { Issue.record("\(message())") }
 }

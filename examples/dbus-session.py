@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Drives a session of another program, `pipsink-demo play --dbus`, from its first stream to its end."""
+"""Controls a session of another program, `pipsink-demo play --dbus`, from its first stream to its end."""
 from gi.repository import Gio, GLib
 
 def proxy(path, name):

@@ -19,13 +19,13 @@ gdk = ctypes.CDLL("libgdk-3.so.0")
 
 
 def address(function, of):
-    """What GDK returns for one of its objects, where Python has no word for it."""
+    """The address that a function of GDK returns for one of its objects, for functions that Python does not have."""
     gdk[function].restype = ctypes.c_void_p
     return gdk[function](ctypes.c_void_p(hash(of)))
 
 
 def show(area, stream):
-    """In an X11 window of the area's own; on Wayland in the area's place in the window's surface."""
+    """Shows a stream in an X11 window of the area, or on Wayland in the area's place in the window's surface."""
     if isinstance(area.get_window(), GdkX11.X11Window):
         area.get_window().ensure_native()
         stream.set_window_handle(area.get_window().get_xid())

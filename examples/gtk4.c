@@ -7,7 +7,7 @@ static GstElement *call, *anna, *ben, *sound;
 
 static void toggle_pip(GtkButton *button, gpointer data) { g_signal_emit_by_name(anna, "toggle-pip"); }
 
-// The user wants to go back from the picture-in-picture window.
+// Presents the window when the user goes back to the app from picture-in-picture.
 static void go_back(GstBus *bus, GstMessage *message, GtkWindow *window) {
   if (gst_message_has_name(message, "restore-user-interface")) gtk_window_present(window);
 }

@@ -19,7 +19,7 @@ anna, ben, sound = (pipeline.get_by_name(name) for name in ("anna", "ben", "soun
 def open_call(application):
     window = Gtk.ApplicationWindow(application=application, title="Call", default_width=800, default_height=400)
     grid = Gtk.Grid(column_homogeneous=True)
-    # This is all that shows a stream in the window.
+    # This is all that is needed to show a stream in the window.
     pictures = [Gtk.Picture.new_for_paintable(stream.props.paintable) for stream in (anna, ben)]
     pip, mute = Gtk.Button(label="Picture in picture"), Gtk.ToggleButton(label="Mute")
     camera = Gtk.ToggleButton(label="Camera off")
@@ -35,7 +35,7 @@ def open_call(application):
     camera.bind_property("active", anna, "camera-off")
     bus = pipeline.get_bus()
     bus.add_signal_watch()
-    # The user wants to go back from the picture-in-picture window.
+    # This presents the window when the user goes back to the app from picture-in-picture.
     bus.connect("message::element", lambda _, message: message.has_name("restore-user-interface") and window.present())
     bus.connect("message::error", lambda _, message: (print(message.parse_error()[0].message), application.quit()))
     window.present()

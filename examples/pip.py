@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A film in picture-in-picture, without a toolkit: `pip.py [URI]`. It says what becomes of the window, and ends with it."""
+"""Plays a film in picture-in-picture without a toolkit: `pip.py [URI]`. It prints the window's events, and ends with it."""
 
 import sys
 

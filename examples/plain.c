@@ -1,5 +1,6 @@
-// A call in PipSink's own window, in a program without a toolkit and without a main loop, on X11 and on Wayland. p, or the
-// button over a stream, takes it to picture-in-picture and back; m is for the sound and c for the camera.
+// A call in PipSink's window, in a program without a toolkit and without a main loop, on X11 and on Wayland. p, or the
+// button over a stream, starts and stops picture-in-picture; m switches the sound and c the camera.
+//
 // cc plain.c $(pkg-config --cflags --libs gstreamer-video-1.0)
 #include <gst/video/navigation.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@ static void toggle(GstElement *stream, const char *property) {
   g_object_set(stream, property, !is_set, NULL);
 }
 
-// The keys of PipSink's windows that mean nothing to these; both streams hear of them.
+// Handles the keys that PipSink's windows do not handle themselves. Both streams post a message for each of them.
 static void press(GstElement *stream, GstMessage *message) {
   GstEvent *event = NULL;
   const gchar *key;
@@ -37,7 +38,7 @@ int main(int argc, char **argv) {
   gst_element_set_state(call, GST_STATE_PLAYING);
   for (GstMessage *message = NULL; !error; gst_message_unref(message)) {
     message = gst_bus_timed_pop(bus, GST_CLOCK_TIME_NONE);
-    // Such as that the user has closed the window.
+    // Closing the window is an error message, too.
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) gst_message_parse_error(message, &error, NULL);
     if (gst_navigation_message_get_type(message) == GST_NAVIGATION_MESSAGE_EVENT) press(anna, message);
   }

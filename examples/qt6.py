@@ -21,7 +21,7 @@ window.resize(800, 400)
 
 
 def show(stream, area):
-    """In an X11 window of the area's own; on Wayland in the area's place in the window's surface."""
+    """Shows a stream in an X11 window of the area, or on Wayland in the area's place in the window's surface."""
     if application.platformName() == "wayland":
         frame = window.windowHandle().frameMargins()
         stream.props.wayland_display = application.nativeInterface().display()

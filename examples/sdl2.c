@@ -1,12 +1,13 @@
-// A call in an SDL 2 window, on X11 and on Wayland: p takes a stream to picture-in-picture and back, m is for the sound
-// and c for the camera. cc sdl2.c $(pkg-config --cflags --libs gstreamer-video-1.0 sdl2)
+// A call in an SDL 2 window, on X11 and on Wayland: p starts and stops picture-in-picture, m switches the sound and c
+// the camera. cc sdl2.c $(pkg-config --cflags --libs gstreamer-video-1.0 sdl2)
 #include <SDL2/SDL.h>
 #include <SDL2/SDL_syswm.h>
 #include <gst/video/videooverlay.h>
 
 static SDL_Window *window;
 
-// Half of the window is for each stream. On Wayland sizes are in the desktop's units, as the element has them.
+// Each stream is shown in one half of the window. On Wayland the element takes sizes in the desktop's units, as SDL has
+// them.
 static void show(GstElement *stream, int half) {
   int width, height;
   SDL_SysWMinfo info;
@@ -50,7 +51,7 @@ int main(int argc, char **argv) {
     event.type = 0;
     GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
     if (message == NULL) continue;
-    // On Wayland pictures come to their places when the window is drawn.
+    // On Wayland a change of the pictures' places takes effect when the window is drawn.
     if (gst_message_has_name(message, "draw-window")) SDL_GetWindowSurface(window), SDL_UpdateWindowSurface(window);
     if (gst_message_has_name(message, "restore-user-interface")) SDL_RaiseWindow(window);
     gst_message_unref(message);

@@ -1,19 +1,42 @@
 #!/bin/sh
-# Builds the library's documentation as a static site. Needs no network. Fails on every warning but one: that a parameter
-# is not described, since those that are plain are left out on purpose.
-#   build-docs.sh FOLDER
+# Builds one static site of the library's reference and articles, the Markdown documents and the manual pages, with a
+# search. Needs no network. Fails on a warning, on a link to nothing, and on a fault in a manual page. Parameters that
+# are plain have no description on purpose, so that DocC's warning about them is the only one that is left out.
+#   build-docs.sh FOLDER [PATH]
+# PATH is where the site will be on its server, such as pipsink; its root by default.
 set -eu
 
 folder=$1
-mkdir -p "$folder/all" "$folder/graphs"
+base=${2:-}
+modules="PipSink PipSinkWindows PipSinkGTK PipSinkGTK4 PipSinkDBus GstPipSink"
+rm -rf "$folder"
+mkdir -p "$folder/graphs" "$folder/site"
 folder=$(cd "$folder" && pwd)
-${SWIFT:-swift} build --scratch-path "$folder" --target PipSink -Xswiftc -emit-symbol-graph \
-  -Xswiftc -emit-symbol-graph-dir -Xswiftc "$folder/all" \
-  -Xswiftc -symbol-graph-minimum-access-level -Xswiftc public
-# Of the library alone, not of what it uses.
-cp "$folder/all/PipSink.symbols.json" "$folder/graphs/"
-docc convert Sources/PipSink/PipSink.docc --additional-symbol-graph-dir "$folder/graphs" --output-dir "$folder/site" \
-  --fallback-display-name PipSink --fallback-bundle-identifier pipsink >"$folder/log" 2>&1 || {
+
+# The modules as every other build makes them.
+swift=${SWIFT:-swift}
+for module in $modules; do "$swift" build --target "$module"; done
+build=$("$swift" build --show-bin-path)
+maps="CCounter CGIO CGStreamer CLibYUV CGTK CWindows"
+libraries="gstreamer-app-1.0 gstreamer-video-1.0 gstreamer-pbutils-1.0 gtk+-3.0 xcb xkbcommon xkbcommon-x11 cairo
+  pangocairo"
+options=""
+for map in $maps; do options="$options -Xcc -fmodule-map-file=$PWD/Sources/$map/module.modulemap"; done
+numerics=.build/checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap
+options="$options -Xcc -fmodule-map-file=$PWD/$numerics"
+# shellcheck disable=SC2086
+for flag in $(pkg-config --cflags-only-I $libraries); do options="$options -Xcc $flag"; done
+target=$("$swift" -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
+for module in $modules; do
+  # shellcheck disable=SC2086
+  swift-symbolgraph-extract -module-name "$module" -target "$target" -I "$build/Modules" -minimum-access-level public \
+    -skip-synthesized-members -module-cache-path "$folder/cache" -output-dir "$folder/graphs" $options
+done
+/usr/bin/python3 scripts/build-site.py --graphs "$folder/graphs"
+
+docc convert Sources/PipSink/PipSink.docc --additional-symbol-graph-dir "$folder/graphs" \
+  --output-dir "$folder/site/reference" --fallback-display-name PipSink --fallback-bundle-identifier pipsink \
+  --transform-for-static-hosting --hosting-base-path "${base:+$base/}reference" >"$folder/log" 2>&1 || {
   cat "$folder/log" >&2
   exit 1
 }
@@ -21,4 +44,7 @@ if grep -E "^(warning|error):" "$folder/log" | grep -v "is missing documentation
   echo "the documentation has warnings; see $folder/log" >&2
   exit 1
 fi
-echo "The documentation is in $folder/site."
+for page in docs/*.[1-9]; do mandoc -T lint -W warning "$page"; done
+/usr/bin/python3 scripts/build-site.py --graphs "$folder/graphs" --site "$folder/site"
+rm -rf "$folder/cache"
+echo "The documentation is in $folder/site. To look at it: python3 -m http.server -d $folder/site"

@@ -1,8 +1,9 @@
-"""Compares what one of GStreamer's check suites says of the element with what it says of GStreamer's own ximagesink.
+"""Compares the results of one of GStreamer's check suites for the element and for GStreamer's ximagesink.
 
     foreign-results.py TITLE LOG-OF-THE-ELEMENT LOG-OF-XIMAGESINK
 
-The logs are libcheck's. It ends with 1 where the element fails a test that ximagesink passes, or where no test ran.
+The logs are those of libcheck. The exit code is 1 if the element fails a test that ximagesink passes, or if
+no test ran.
 """
 
 import re
@@ -13,7 +14,7 @@ FAILURE = re.compile(r":[FE]:[^:]*:([^:]*):\d+: ?(.*)")
 
 
 def results(path):
-    """How many tests ran, how many passed, and what was said of those that did not, by their names."""
+    """The number of tests that ran and that passed, and the messages of the failed ones by their names."""
     count, passed, failures = 0, 0, {}
     with open(path, errors="replace") as log:
         for line in log:

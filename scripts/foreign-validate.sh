@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Plays files by gst-validate's scenarios with the element and with ximagesink, and shows which scenarios pass.
-# test-foreign.sh runs it with a display and the plugin's path; docs/foreign-suites.md has the table.
+# Plays files in gst-validate's scenarios with the element and with ximagesink, and shows which scenarios pass.
+# test-foreign.sh runs it with a display and the plugin's path. docs/foreign-suites.md has the table.
 #
 #   foreign-validate.sh FOLDER VERSION
 #
-# Debian has no gst-validate: this builds that of VERSION in FOLDER, from GST_DEVTOOLS (a folder with the sources of
-# gst-devtools) or from GStreamer's server, and needs meson, ninja and json-glib's headers. VALIDATE_SCENARIOS has the
-# scenarios to run instead of all. It ends with 1 where the element fails a scenario that ximagesink passes.
+# Debian has no gst-validate, so the script builds the one of VERSION in FOLDER, from the sources of gst-devtools in the
+# folder GST_DEVTOOLS or from GStreamer's server. It needs meson, ninja and json-glib's headers. VALIDATE_SCENARIOS can
+# name the scenarios to run; the default is all. The script exits with 1 if the element fails a scenario that ximagesink
+# passes.
 set -euo pipefail
 folder=$1/validate version=$2
 mkdir -p "$folder"
@@ -27,14 +28,14 @@ if [ ! -x "$folder/prefix/bin/gst-validate-1.0" ]; then
   meson setup "$folder/build" "$sources" --prefix="$folder/prefix" --libdir=lib -Dauto_features=disabled \
     -Dvalidate=enabled -Dtools=enabled >"$folder/meson.log"
   ninja -j "${JOBS:-$(nproc)}" -C "$folder/build" install >"$folder/ninja.log"
-  # Meson installs a part of the scenarios alone.
+  # Meson installs only some of the scenarios.
   cp -r "$sources/validate/data/scenarios" "$folder/"
 fi
 export LD_LIBRARY_PATH=$folder/prefix/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export GST_VALIDATE_SCENARIOS_PATH=$folder/scenarios
 
-# A moving ball of twenty seconds, or of eight minutes for the scenarios that need them, as frames that need those before
-# them and as pictures that stand alone; and with two tracks of sound and of subtitles.
+# The files show a moving ball for twenty seconds, or for eight minutes where scenarios need that. There is one with
+# frames that depend on earlier ones, one with independent pictures, and one with two audio and two subtitle tracks.
 video="videotestsrc num-buffers=600 pattern=ball ! video/x-raw,width=320,height=240,framerate=30/1 ! timeoverlay"
 sound="audiotestsrc num-buffers=862 samplesperbuffer=1024 ! audio/x-raw,rate=44100,channels=2"
 long_video="videotestsrc num-buffers=4800 pattern=ball ! video/x-raw,width=160,height=120,framerate=10/1"
@@ -62,7 +63,7 @@ switched="switch_audio_track switch_audio_track_while_paused switch_subtitle_tra
   disable_subtitle_track_while_paused"
 long="seek_forward_backward alternate_fast_backward_forward"
 
-# Whether a scenario passes with a sink. gst-validate ends with an error where it finds a critical issue, too.
+# Runs a scenario with a sink, and writes whether it passes. gst-validate also fails when it finds a critical issue.
 validate() { # SCENARIO PLAYER FILE SINK
   local log=$folder/$1-$2-$3-$4.log
   local pipeline=(playbin "uri=file://$folder/$3" "video-sink=$4" "audio-sink=fakesink sync=true")
@@ -80,7 +81,7 @@ compare() { # PLAYER FILE SCENARIO...
   declare -A passed=([pipsink]=0 [ximagesink]=0)
   local texts=""
   shift 2
-  # Two programs at a time, each with a window of its own.
+  # The programs of both sinks run at the same time, each with a window of its own.
   for scenario; do
     for sink in pipsink ximagesink; do validate "$scenario" "$player" "$file" "$sink" & done
     wait
@@ -93,14 +94,14 @@ compare() { # PLAYER FILE SCENARIO...
   done
   echo "gst-validate $version, $player, $file: ${passed[pipsink]} of $# passed; ximagesink ${passed[ximagesink]} of $#"
   printf %s "$texts"
-  # Where ximagesink passes none, something else is wrong.
+  # If ximagesink passes no scenario, something else is wrong.
   [ "${passed[ximagesink]}" -gt 0 ] || failed=1
 }
 # shellcheck disable=SC2086
 if [ -n "${VALIDATE_SCENARIOS:-}" ]; then
   for file in vp8.webm mjpeg.avi; do compare playbin $file $VALIDATE_SCENARIOS; done
 else
-  # change_state_intensive stops and starts again, which a pipeline of gst_parse_launch with decodebin cannot.
+  # change_state_intensive stops and restarts the pipeline, which one of gst_parse_launch with decodebin cannot do.
   for file in vp8.webm mjpeg.avi; do
     compare playbin $file $played change_state_intensive
     compare decodebin $file $played

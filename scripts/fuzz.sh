@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
-# fuzz.sh build: builds the fuzzing program, with AddressSanitizer and libFuzzer's counters, into .build/fuzz.
-# fuzz.sh TARGET SECONDS: runs one target for so long, with the seeds of the tree; what it finds lies in .build/fuzz/findings.
+# Builds the fuzzing program, or runs one of its targets.
+#
+#   fuzz.sh build            builds it, with AddressSanitizer and libFuzzer's counters, into .build/fuzz
+#   fuzz.sh TARGET SECONDS   runs a target for this time on the seeds in Fuzz/seeds; findings are in .build/fuzz/findings
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=.build/fuzz
 swift=${SWIFT:-swift}
 
 if [ "${1:-}" = build ]; then
-  # libFuzzer is a part of the toolchain. Without its main function, as the program has one.
+  # libFuzzer is a part of the toolchain. The variant without a main function is used, because the program has one.
   tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
   library=$(find "$tools/.." -name "libclang_rt.fuzzer_no_main*$(uname -m).a" -print -quit)
   [ -n "$library" ] || library=$(find "$tools/.." -path '*linux-gnu*' -name libclang_rt.fuzzer_no_main.a -print -quit)
   if [ -z "$library" ]; then
-    echo "The Swift toolchain at $tools has no libFuzzer (libclang_rt.fuzzer_no_main); take one of swift.org." >&2
+    echo "The Swift toolchain at $tools has no libFuzzer (libclang_rt.fuzzer_no_main); use one from swift.org." >&2
     exit 69
   fi
   PIPSINK_FUZZ=1 "$swift" build --product pipsink-fuzz --scratch-path $folder \
@@ -25,7 +27,7 @@ target=$1 seconds=$2
 mkdir -p "$folder/corpus/$target" "$folder/findings"
 environment=(SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8)
 if [ "$target" = pipeline-file ] || [ "$target" = caps ]; then
-  # GStreamer's core elements only: whatever others do when they are made is not what is looked for.
+  # Only GStreamer's core elements are loaded, because the side effects of making other elements are not tested.
   plugins=$PWD/$folder/plugins
   mkdir -p "$plugins"
   ln -sf "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgstcoreelements.so" "$plugins/"

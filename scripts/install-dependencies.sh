@@ -1,8 +1,9 @@
 #!/bin/sh
-# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its tests use, and
-# with --package instead what its Debian packages are made and tested with.
-# Does nothing when all are there. Works as root, and through sudo otherwise. With --test it also gets PySide6, Qt for
-# Python, from Python's package index into .build/pyside6; where that cannot be had, its test says that it was not run.
+# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its
+# tests use, with --docs also what the site of the documentation is built with, with --package instead what its Debian
+# packages are made and tested with. Does nothing when all are there. Works as root, and through sudo otherwise. With
+# --test it also gets PySide6, Qt for Python, from Python's package index into .build/pyside6; where that cannot be had,
+# its test says that it was not run.
 set -eu
 
 packages="
@@ -17,18 +18,20 @@ test_packages="
   python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin playerctl
   pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
   gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland
-  desktop-file-utils appstream
+  mandoc desktop-file-utils appstream
 "
 package_tools="
   build-essential debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
+docs_packages="mandoc python3-markdown-it"
 
 case "${1:-}" in
   "") ;;
   --test) packages="$packages $test_packages" ;;
+  --docs) packages="$packages $docs_packages" ;;
   --package) packages="$packages $package_tools" ;;
   *)
-    echo "usage: $0 [--test | --package]" >&2
+    echo "usage: $0 [--test | --docs | --package]" >&2
     exit 64
     ;;
 esac
@@ -43,7 +46,7 @@ for package in $packages; do
   status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$status" = installed ] || missing="$missing $package"
 done
-# One version, whose wheel Debian 12 and 13 can use. The folder has its name once all is in it.
+# Downloads a version whose wheel works on Debian 12 and 13. The folder gets its final name when it is complete.
 get_pyside() {
   folder="$(dirname "$0")/../.build/pyside6"
   [ ! -d "$folder" ] || return 0
@@ -52,7 +55,7 @@ get_pyside() {
   /usr/bin/python3 -m pip --quiet --disable-pip-version-check --retries 1 install --no-compile --target "$folder.part" \
     PySide6_Essentials==6.12.0 && mv "$folder.part" "$folder" && return 0
   rm -rf "$folder.part"
-  echo "PySide6 could not be had: the test of the example for Qt will not be run." >&2
+  echo "PySide6 could not be downloaded: the test of the example for Qt will be skipped." >&2
 }
 
 if [ -z "$missing" ]; then

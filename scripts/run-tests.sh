@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the tests with the options of "swift test" that are given, and runs them. Most tests wait for programs and
-# display servers, so two processes share them, where nobody asks for certain ones by --filter. Each test is run by one
-# of the two: the first has the suites that are named here, which take about half of the time, the second all others.
-# At the end it says once more what has failed: the output of so many tests is long, and CI's pages keep the end of it.
+# Builds and runs the tests. The arguments are options of "swift test". Most tests wait for programs and display
+# servers, so two processes share the tests, unless --filter selects some. Each test is run by one of the two: the first
+# process runs the suites below, which take about half of the time, and the second runs all others. At the end the
+# script repeats what has failed, because the output of all tests is long, and CI's pages keep its end.
 set -uo pipefail
 swift=${SWIFT:-swift}
 options=("$@")
@@ -13,7 +13,7 @@ first+='|HostProgramTests|BackgroundDecodingWindowTests)/'
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# Says what has failed in a log, and ends with the status that it is given.
+# Prints what has failed according to the logs, and exits with the given status.
 finish() {
   local status=$1
   if ((status != 0)); then
@@ -34,7 +34,7 @@ for option in "${options[@]}"; do [[ $option == --no-parallel ]] || build_option
 "$swift" build --build-tests "${build_options[@]}" 2>&1 | tee "$logs/build"
 ((PIPESTATUS[0] == 0)) || finish 1
 
-# Nothing is built any more, so that the two need not wait for each other.
+# Everything is built, so that the two processes need not wait for each other's lock.
 run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
 run --filter "$first" >"$logs/first" &
 process=$!
@@ -44,7 +44,7 @@ status=${PIPESTATUS[0]}
 wait "$process"
 other=$?
 cat "$logs/first"
-# Both have to have run something.
+# Both processes must have run some tests.
 grep -h 'Test run with' "$logs/first" "$logs/second"
 (($(grep -lE 'Test run with [1-9]' "$logs/first" "$logs/second" | wc -l) == 2)) || finish 1
 finish $((status != 0 ? status : other))

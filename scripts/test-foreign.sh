@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Runs GStreamer's own check suites with the name of the element put in where they make a sink, and gst-validate's scenarios,
-# and shows which tests pass. docs/foreign-suites.md has the table. Needs a Debian, its network, gcc and Xvfb, and what
-# foreign-validate.sh says; sources and programs are in .build/foreign.
+# Runs GStreamer's check suites with the element in place of the sinks that they make, and gst-validate's scenarios, and
+# shows which tests pass. docs/foreign-suites.md has the table. The script needs a Debian with network, gcc and Xvfb,
+# and what foreign-validate.sh needs. Sources and programs are in .build/foreign.
 #
 #   test-foreign.sh [SUITE...]
 #
-# The sources are those of the installed GStreamer's version, as Debian has them. A video sink takes no frames without caps,
-# so where a suite makes a fakesrc it gets a videotestsrc. All tests run a second time with ximagesink, GStreamer's own
-# sink: what that fails too is no test of a video sink. This ends with 1 where the element fails a test that ximagesink passes.
+# The sources are Debian's for the version of the installed GStreamer. A video sink accepts no frames without caps, so a
+# suite gets a videotestsrc where it makes a fakesrc. All tests also run with GStreamer's ximagesink: a test that
+# ximagesink fails, too, is no test of a video sink. The script exits with 1 if the element fails a test that ximagesink
+# passes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Sources, and the suite in its tests/check.
+# Each entry is a source package, and a suite in its tests/check.
 all_suites="
   gstreamer1.0:generic/states gstreamer1.0:generic/sinks gstreamer1.0:libs/basesink gstreamer1.0:elements/fakesink
   gstreamer1.0:gst/gstbin gstreamer1.0:gst/gstelement gstreamer1.0:gst/gstevent gstreamer1.0:gst/gstghostpad
@@ -29,7 +30,7 @@ mkdir -p "$folder/plugins" "$folder/lists/partial"
 ln -sf "$("${SWIFT:-swift}" build --show-bin-path)/libgstpipsink.so" "$folder/plugins/"
 version=$(pkg-config --modversion gstreamer-1.0)
 
-# Debian's sources of a package, whatever the machine's own lists have.
+# Downloads Debian's sources of a package, independently of the machine's package lists.
 fetch() {
   [ ! -d "$folder/$1-$version" ] || return 0
   # shellcheck disable=SC1091
@@ -44,10 +45,11 @@ fetch() {
   mv "$folder/$1-$version.part" "$folder/$1-$version"
 }
 
-# The suite's program for a sink.
+# Builds the program of a suite for a sink.
 build() {
   local source=$folder/$1-$version/tests/check/$2.c program=$folder/$(basename "$2")-$3
-  # In texts alone. generic/states takes the names from the registry: those of the elements of PACKAGE.
+  # Names are replaced in string literals only. generic/states tests all elements of PACKAGE, which it finds in the
+  # registry.
   local change='s/"(?:[^"\\]|\\.)*"/$_ = $&; s!\b(fake|fakevideo|glimage)sink\b!$ENV{SINK}!g; s!\bfakesrc\b!videotestsrc!g; $_/ge'
   [ "$2" != generic/states ] || change=
   SINK=$3 perl -0pe "$change" "$source" >"$program.c"
@@ -69,7 +71,7 @@ trap 'kill $server' EXIT
 while [ ! -s "$folder/display" ]; do sleep 0.1; done
 DISPLAY=:$(cat "$folder/display")
 export DISPLAY
-# Where neither can show anything, neither is worse than the other.
+# If neither sink could show anything, the comparison would be meaningless.
 for sink in pipsink ximagesink; do gst-launch-1.0 -q videotestsrc num-buffers=2 ! "$sink"; done
 
 failed=0

@@ -1,23 +1,23 @@
 #!/usr/bin/env bash
-# Runs PipSink's commands on a fresh Debian of another release than this machine's, in a chroot with this machine's
-# Swift toolchain. The sources are a copy of the work tree without what git ignores.
+# Runs PipSink's commands on a fresh Debian, of any release, in a chroot with this machine's Swift toolchain. The
+# sources are a copy of the work tree without the files that git ignores.
 #
 #   test-in-debian.sh SUITE [COMMAND]
 #
-# SUITE is a release by its code name, such as trixie. COMMAND is a shell command line that runs in the copy of the
-# sources; without one the two commands of the README run: make demo, then make test. The script ends with the
-# command's status.
+# SUITE is the code name of a release, such as trixie. COMMAND is a shell command line that runs in the copy of the
+# sources. The default is the README's two commands: make demo, then make test. The script exits with the command's
+# status.
 #
-# The chroot is made the first time, in .build/debian-SUITE, and kept: later runs only renew the sources, and build
-# what has changed. These variables change that:
+# The first run makes the chroot in .build/debian-SUITE. Later runs update the sources in it, and build what has
+# changed. These variables change that:
 #   PIPSINK_CHROOT   another folder for the chroot
-#   PIPSINK_CLEAN=1  builds everything anew
+#   PIPSINK_CLEAN=1  builds everything again
 #   MIRROR           another mirror of Debian's packages
 #   SWIFT            another swift than the one in PATH
-# CI and the other variables that begin with PIPSINK_ are handed on to the command.
+# CI and the other variables that begin with PIPSINK_ are passed on to the command.
 #
-# It must run as root, and needs debootstrap, util-linux and git. Mounts and processes belong to namespaces of the run,
-# so none is left behind, whatever ends it.
+# The script must run as root, and needs debootstrap, util-linux and git. Its mounts and processes are in namespaces of
+# the run, so that none is left behind, however it ends.
 set -euo pipefail
 
 fail() {
@@ -41,12 +41,12 @@ for tool in debootstrap unshare setpriv flock git; do
   command -v "$tool" >/dev/null || fail "$tool is missing: apt-get install debootstrap util-linux git" 69
 done
 swift=$(command -v "${SWIFT:-swift}") || fail "there is no Swift toolchain in PATH; SWIFT can name one" 69
-# The toolchain's folder by its own account: what is in PATH may be a launcher that lies elsewhere.
+# The toolchain says where its folder is, because the command in PATH may be a launcher in another folder.
 toolchain=$("$swift" -print-target-info | sed -n 's|.*"runtimeResourcePath" *: *"\(.*\)/usr/lib/swift".*|\1|p')
 [ -d "$toolchain/usr/bin" ] ||
-  fail "the toolchain of $swift cannot be mounted: it has to lie in a folder of its own, with usr/bin in it" 69
+  fail "the toolchain of $swift cannot be mounted: it must be in a folder of its own that contains usr/bin" 69
 
-# Namespaces of our own: what is mounted or started below ends with this script, also where that is killed.
+# The script runs in new namespaces. What is mounted or started below ends with it, even if it is killed.
 if [ "${PIPSINK_IN_NAMESPACE:-}" != 1 ]; then
   mkdir -p "$root"
   exec 9<"$root"
@@ -63,15 +63,15 @@ if [ "${PIPSINK_IN_NAMESPACE:-}" != 1 ]; then
   exit "$status"
 fi
 
-# A chroot that is being made says so, and is begun anew if it was not finished. Nobody else's folder is removed.
+# A file marks an unfinished chroot, which is made again from the beginning. Other folders are never removed.
 if [ ! -e "$root/.ready" ]; then
   if [ ! -e "$root/.unfinished" ] && [ -n "$(ls -A "$root")" ]; then
-    fail "$root is no chroot of this script's, and not empty: name another folder with PIPSINK_CHROOT" 73
+    fail "$root is not empty, and no chroot of this script: name another folder with PIPSINK_CHROOT" 73
   fi
   find "$root" -mindepth 1 -delete
   touch "$root/.unfinished"
   debootstrap --variant=minbase "$suite" "$root" "$mirror" ||
-    fail "debootstrap has not made a Debian $suite from $mirror; its log is $root/debootstrap/debootstrap.log" 69
+    fail "debootstrap could not make a Debian $suite from $mirror; its log is $root/debootstrap/debootstrap.log" 69
 fi
 
 for file in /etc/resolv.conf /etc/hosts; do
@@ -80,11 +80,11 @@ done
 mount --rbind /dev "$root/dev"
 mount --rbind /sys "$root/sys"
 mount -t proc proc "$root/proc"
-# /tmp belongs to this run alone, so that the servers' sockets there do not meet those of the machine.
+# The run has a /tmp of its own, so that the sockets of its servers do not conflict with those of the machine.
 mount -t tmpfs tmpfs "$root/tmp"
 chmod 1777 "$root/tmp"
 
-# What is there of the machine's environment.
+# The environment in the chroot, with the variables that are passed on from the machine.
 environment=(
   HOME=/root TERM="${TERM:-dumb}" LANG=C.UTF-8
   PATH="$toolchain/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -96,7 +96,7 @@ done
 inside() { chroot "$root" env -i "${environment[@]}" "$@" </dev/null; }
 
 if [ ! -e "$root/.ready" ]; then
-  # What the toolchain itself needs, beside what PipSink's own scripts install.
+  # These packages are needed by the toolchain. PipSink's scripts install all others.
   inside apt-get update -qq
   inside env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     ca-certificates git make gcc g++ libc6-dev binutils pkg-config libxml2 libcurl4 libncurses6 libsqlite3-0 libedit2 \
@@ -109,8 +109,8 @@ bind() {
   mount --bind "$1" "$root$1"
 }
 bind "$toolchain"
-# Where git's configuration has Swift packages come from elsewhere (url.BASE.insteadOf), it does so in the chroot, and a
-# local folder is there, too. Nothing else of that configuration is handed on.
+# If git's configuration redirects Swift packages (url.BASE.insteadOf), the chroot gets the same redirection, and a
+# local folder that it names is mounted. Nothing else of that configuration is passed on.
 configuration=$root/root/.gitconfig
 rm -f "$configuration"
 git config --file "$configuration" --add safe.directory '*'
@@ -122,13 +122,13 @@ git config --file "$configuration" --add safe.directory '*'
   case $folder in /?*) [ ! -d "$folder" ] || mountpoint --quiet "$root${folder%/}" || bind "${folder%/}" ;; esac
 done
 
-# The sources as they are here, with their times, so that what has not changed is not built again.
+# The sources are copied with their times, so that unchanged files are not built again.
 target=$root/root/pipsink
 mkdir -p "$target"
 [ "${PIPSINK_CLEAN:-}" != 1 ] || rm -rf "$target/.build"
 find "$target" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
 cd "$sources"
-# Run with sudo, root is not the one whom the repository belongs to.
+# With sudo, the repository belongs to another user than root, which git refuses by default.
 git -c safe.directory='*' ls-files --cached --others --exclude-standard -z |
   while IFS= read -r -d '' file; do [ ! -e "$file" ] && [ ! -L "$file" ] || printf '%s\0' "$file"; done |
   tar --create --null --files-from=- | tar --extract --no-same-owner --directory "$target"

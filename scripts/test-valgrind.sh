@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Runs the elements in gst-launch-1.0 under valgrind's memcheck, without a display, with and without processors.
-# It ends with 0 where valgrind has nothing against PipSink, and with 1 otherwise.
+# Runs the elements in gst-launch-1.0 under valgrind's memcheck, without a display, with and without processors. It
+# exits with 0 if valgrind finds no error of PipSink, and with 1 otherwise.
 #
 #   test-valgrind.sh [CONFIGURATION]
 #
-# CONFIGURATION is what the plugin is built with: release, by default, since what an optimizing compiler moves is seen there only.
+# CONFIGURATION is the build configuration of the plugin. The default is release, because errors that an optimizing
+# compiler causes are only visible there.
 #
-# GLib's own suppressions are used where libglib2.0-dev has them, and scripts/valgrind.suppressions. What valgrind says of
-# other libraries is sorted out afterwards, by scripts/valgrind-errors.py, which says how.
+# The suppressions are GLib's, if libglib2.0-dev has them, and those in scripts/valgrind.suppressions. Errors of other
+# libraries are removed afterwards by scripts/valgrind-errors.py, which describes how.
 set -euo pipefail
 configuration=${1:-release}
 cd "$(dirname "$0")/.."
@@ -20,7 +21,7 @@ trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/plugins"
 ln -s "$products/libgstpipsink.so" "$folder/plugins/"
 
-# Orc's generated code has no names that valgrind could give, and GLib's slices hide what is used after it was freed.
+# Orc's generated code has no function names for valgrind, and GLib's slice allocator hides uses of freed memory.
 export GST_PLUGIN_PATH=$folder/plugins GST_REGISTRY=$folder/registry.bin ORC_CODE=backup G_SLICE=always-malloc G_DEBUG=gc-friendly
 export SWIFT_BACKTRACE=enable=no
 unset DISPLAY WAYLAND_DISPLAY
@@ -29,7 +30,7 @@ options+=(--num-callers=200 --error-limit=no --error-exitcode=99)
 for file in /usr/share/glib-2.0/valgrind/glib.supp scripts/valgrind.suppressions; do
   [ ! -f "$file" ] || options+=(--suppressions="$file")
 done
-# The registry is made without valgrind: looking into every plugin there is takes minutes.
+# The registry is made without valgrind, under which inspecting every plugin takes minutes.
 gst-inspect-1.0 pipsink >/dev/null
 
 failed=0
@@ -49,7 +50,7 @@ run() {
   python3 scripts/valgrind-errors.py "$log" || failed=1
 }
 
-# Several streams in each, since it is the start that takes long.
+# Each run has several streams, because the start of a run takes long.
 stream() {
   echo "videotestsrc num-buffers=12 ! video/x-raw,width=102,height=66,format=$1" \
     "! pipsink surface=offscreen sync=false stream-id=$2 session=$2 ${*:3}"
@@ -58,7 +59,7 @@ run "$(stream I420 a) $(stream NV12 b mode=pip) $(stream P010_10LE c mode=pip) $
 run "$(stream I420 a mode=pip process=grayscale) $(stream NV12 b process=grayscale,rotate:90,mirror:horizontal)
   $(stream P010_10LE c process=grayscale) $(stream YUY2 d mode=pip process=nv12,mirror:vertical)
   $(stream BGRA e process=grayscale,rotate:180 rate-limit=500)"
-# The filter, before what reads GstVideoMetas and before what does not.
+# The filter runs before elements that read GstVideoMeta, and before elements that do not.
 filter() {
   echo "videotestsrc num-buffers=12 ! video/x-raw,width=102,height=66,format=$1 ! pipsinkfilter process=$2 ! $3"
 }

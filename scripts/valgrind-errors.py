@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Says which of valgrind's errors may be PipSink's.
+"""Prints the errors of valgrind that may be PipSink's.
 
   valgrind-errors.py FILE...
 
-FILE is what `valgrind --xml=yes --xml-file=FILE` wrote. It prints those errors and ends with 1 where there is one, and
-with 0 otherwise.
+FILE is the output of `valgrind --xml=yes --xml-file=FILE`. The exit code is 1 if there are such errors, and 0
+otherwise.
 
 An error has one or more stacks: where it happened, and where the memory that it is about was allocated or freed. It
 counts when
 
 - a frame of any of its stacks is in PipSink's own code or in Swift's runtime, or
-- one of its stacks does not go back to where its thread began, so that nobody knows who called, or
+- one of its stacks does not go back to where its thread began, so that the caller is unknown, or
 - the file is not complete, as when the program was killed.
 
-What is left is between GStreamer, GLib, the C library and the driver of this test, with nothing of PipSink's in it; it
-is counted and not printed.
+All other errors are in GStreamer, GLib, the C library and the program that runs the test, without any of PipSink's
+code. They are counted, but not printed.
 """
 
 import os
@@ -22,12 +22,12 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-# PipSink's libraries and programs, and Swift's.
+# The libraries and programs of PipSink and of Swift.
 OURS = re.compile(r"^(libgstpipsink|libPipSink|pipsink|libswift|libdispatch|libBlocksRuntime|lib_?Foundation)")
-# Symbols of Swift's, and of the pictures' kernels that PipSink alone calls.
+# The symbols of Swift, and the library with operations on pixels, which only PipSink calls.
 OUR_FUNCTIONS = re.compile(r"^(\$s|\$S|swift_|pipsink_)")
 OUR_KERNELS = re.compile(r"^libyuv\.so")
-# Where threads begin, the main one's and others'.
+# The functions in which threads begin, the main thread and others.
 FIRST_FUNCTIONS = {"_start", "main", "(below main)", "clone", "clone3", "start_thread", "_dl_start", "_dl_start_user"}
 
 
@@ -37,7 +37,7 @@ def frames(stack):
 
 
 def reason_to_count(error):
-    """None where the error cannot be PipSink's."""
+    """Why an error counts; None if it cannot be PipSink's."""
     for stack in error.findall("stack"):
         all_frames = list(frames(stack))
         for library, function in all_frames:
@@ -71,7 +71,7 @@ def main(paths):
         try:
             errors = ElementTree.parse(path).getroot().findall("error")
         except (OSError, ElementTree.ParseError) as problem:
-            print(f"{path}: not a complete report of valgrind's: {problem}")
+            print(f"{path}: not a complete report of valgrind: {problem}")
             counted += 1
             continue
         for error in errors:

@@ -1,6 +1,8 @@
-// The other side of `pipsink-demo bench route`: what a C program does at least with the frames of an appsink. Pulls each one, maps it, unmaps it
-// and lets it go: when the appsink says that there is one, on the stream's own thread, or with --loop as most programs do it, in a loop on a thread
-// of the appsink's own. Takes a pipeline whose appsinks are called s0, s1 and so on, runs it to its end, and prints what that took.
+// The program that `pipsink-demo bench route` compares PipSink with: the least that a C program does with the frames of
+// an appsink. It pulls each frame, maps it, unmaps it and releases it. That happens in the appsink's callback, on the
+// streaming thread, or with --loop as most programs do it: in a loop on one thread for each appsink. The argument is a
+// pipeline whose appsinks have the names s0, s1 and so on. The program runs it to its end, and prints the time and
+// memory that this took.
 //
 //   c-appsink [--loop] "fakesrc num-buffers=100000 sizetype=fixed sizemax=3110400 filltype=nothing ! appsink name=s0 sync=false"
 
@@ -11,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// From liballocations.so, where that is loaded before the C library.
+// This function is in liballocations.so, if that was loaded before the C library.
 extern guint64 pipsink_total_allocation_count(void) __attribute__((weak));
 
 static double seconds(clockid_t clock) {

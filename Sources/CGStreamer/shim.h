@@ -13,7 +13,8 @@
 /// GST_CLOCK_TIME_NONE is a cast in a macro, which Swift does not import.
 static const GstClockTime PIPSINK_CLOCK_TIME_NONE = GST_CLOCK_TIME_NONE;
 
-/// An object's name as GStreamer's log has it: "<name>", or "<element:pad>" of a pad. To be freed by g_free().
+/// The name of an object as GStreamer's log has it: "<name>", or "<element:pad>" for a pad. The caller frees it with
+/// g_free().
 static inline gchar *pipsink_object_description(GObject *object) {
   return gst_info_strdup_printf("%" GST_PTR_FORMAT, (void *)object);
 }

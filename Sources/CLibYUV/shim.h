@@ -18,8 +18,8 @@
 #include <elf.h>
 #include <stddef.h>
 
-// The matrices are globals of which Swift imports no address that stays valid; a pointer to one it can use. libyuv's
-// documented headers declare them without their content.
+// The matrices are globals, whose address Swift cannot take, so these functions return pointers to them. libyuv's
+// documented headers declare the matrices without their content.
 #define PIPSINK_YUV_MATRIX(name) \
   static inline const struct YuvConstants *pipsink_##name(void) { return &name; }
 PIPSINK_YUV_MATRIX(kYuvI601Constants)
@@ -30,8 +30,8 @@ PIPSINK_YUV_MATRIX(kYuv2020Constants)
 PIPSINK_YUV_MATRIX(kYuvV2020Constants)
 #undef PIPSINK_YUV_MATRIX
 
-// dlfcn.h declares it for programs that ask for glibc's extensions, which Swift's module of it does not. The first
-// structure is a Dl_info; the flag is RTLD_DL_SYMENT.
+// dlfcn.h declares dladdr1 only for programs that enable glibc's extensions, which Swift's module does not do. The
+// structure is a Dl_info, and the flag 1 is RTLD_DL_SYMENT.
 struct pipsink_dl_info {
   const char *file_name;
   void *file_base;
@@ -40,7 +40,7 @@ struct pipsink_dl_info {
 };
 extern int dladdr1(const void *address, struct pipsink_dl_info *info, void **extra, int flags);
 
-/// The size of a matrix in bytes, as the symbol table of the library that is loaded gives it; 0 where there is none.
+/// The size of a matrix in bytes, from the symbol table of the loaded library; 0 when the library has no symbol for it.
 static inline size_t pipsink_yuv_matrix_size(const struct YuvConstants *matrix) {
   struct pipsink_dl_info info = {0};
   void *symbol = NULL;

@@ -1,4 +1,4 @@
-// XCB and libwayland with what windows need of them, keyboards, and what draws on pictures.
+// XCB and libwayland for windows, xkbcommon for keyboards, and cairo and Pango for drawing on pictures.
 #ifndef PIPSINK_CWINDOWS_SHIM_H
 #define PIPSINK_CWINDOWS_SHIM_H
 
@@ -21,23 +21,23 @@
 #include <xkbcommon/xkbcommon-x11.h>
 #include <xkbcommon/xkbcommon.h>
 
-// Exported by libdispatch for CFRunLoop, declared in no public header.
-/// An eventfd that can be read when the main queue has work. To be called on the main thread.
+// libdispatch exports these functions for CFRunLoop, but declares them in no public header.
+/// Returns an eventfd that can be read when the main queue has work. Call it on the main thread.
 extern int _dispatch_get_main_queue_handle_4CF(void);
-/// Does the main queue's work. To be called on the main thread.
+/// Runs the work of the main queue. Call it on the main thread.
 extern void _dispatch_main_queue_callback_4CF(void *unused);
 
-// The extensions' names are variables, which Swift takes for ones that threads may change at once.
-/// What an X server says of MIT-SHM. XCB owns it.
+// The extensions are global variables, which Swift 6 refuses as unsafe, because several threads might change them.
+/// The X server's reply about the extension MIT-SHM. XCB owns it.
 static inline const xcb_query_extension_reply_t *pipsink_shared_memory_extension(xcb_connection_t *connection) {
   return xcb_get_extension_data(connection, &xcb_shm_id);
 }
-/// What an X server says of RandR. XCB owns it.
+/// The X server's reply about the extension RandR. XCB owns it.
 static inline const xcb_query_extension_reply_t *pipsink_randr_extension(xcb_connection_t *connection) {
   return xcb_get_extension_data(connection, &xcb_randr_id);
 }
 
-// Swift passes copies of constants, and libwayland keeps the addresses of interfaces.
+// Swift would pass copies of these constants, but libwayland keeps the addresses of interfaces.
 static inline const struct wl_interface *_Nonnull pipsink_wl_buffer(void) { return &wl_buffer_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_callback(void) { return &wl_callback_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_compositor(void) { return &wl_compositor_interface; }
@@ -53,10 +53,11 @@ static inline const struct wl_interface *_Nonnull pipsink_wl_subsurface(void) { 
 static inline const struct wl_interface *_Nonnull pipsink_wl_surface(void) { return &wl_surface_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_touch(void) { return &wl_touch_interface; }
 
-/// Anonymous memory that can be given to another process; negative where there is none.
+/// Allocates anonymous memory that can be shared with another process. Returns a descriptor, or a negative number on
+/// failure.
 static inline int pipsink_shareable_memory(size_t size) {
   int descriptor = (int)syscall(SYS_memfd_create, "pipsink", 1u /* MFD_CLOEXEC */);
-  // Allocated now: memory that turned out not to be there later would end the program where it draws.
+  // The pages are allocated now. If they were missing later, drawing would end the program.
   if (descriptor >= 0 && posix_fallocate(descriptor, 0, (off_t)size) != 0) {
     close(descriptor);
     return -1;

@@ -1,23 +1,24 @@
 import CGStreamer
 
-/// What belongs to PipSink as a whole.
+/// PipSink as a whole: its version, and the start of GStreamer.
 public enum PipSink {
-  /// PipSink's own version, as in the release notes.
-  public static let version = "0.1.0"
+  /// PipSink's version, as in the release notes.
+  public static let version = "0.2.0"
 
-  /// The version of the GStreamer library in use, "GStreamer 1.22.0" for instance.
+  /// The name and version of the GStreamer library in use, for instance "GStreamer 1.22.0".
   public static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }
 
-  /// Initialises GStreamer once in the process. Every entry point of the library does it by itself; an app calls it
-  /// only to learn early that GStreamer does not work here. Safe from any thread.
+  /// Initialises GStreamer, once in the process. Every entry point of the library does it by itself. An app calls it
+  /// only to learn early that GStreamer does not work here. Any thread may call it.
   ///
-  /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``, ``PipSinkError/System/resourceExhausted(_:inUse:limit:)`` where the
-  ///   process may open hardly any files.
+  /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``, or
+  ///   ``PipSinkError/System/resourceExhausted(_:inUse:limit:)`` where the process may open hardly any files.
   public static func initialize() throws(PipSinkError) {
     if let failure = initialization { throw failure }
   }
 
-  /// For programs, before anything else: Swift's and GLib's own threads end a process that gets no file for their pipes.
+  /// Checks that the process may open enough files. Programs call it before anything else, because Swift's and GLib's
+  /// threads end a process that gets no file descriptors for their pipes.
   ///
   /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   package static func checkLimits() throws(PipSinkError) { try ResourceLimits.check() }

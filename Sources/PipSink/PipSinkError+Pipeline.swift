@@ -1,33 +1,33 @@
 extension PipSinkError {
-  /// What is wrong with a pipeline, or goes wrong in it.
+  /// An error in a pipeline or its description.
   public enum Pipeline: Equatable, Sendable {
-    /// The description has no element in it.
+    /// The description contains no element.
     case empty
-    /// The description is not in gst-launch's syntax, or sets a property that does not exist.
+    /// The description does not follow gst-launch's syntax, or sets a property that does not exist.
     case invalid(reason: String)
-    /// Elements that no installed plugin has, by factory name; or, of a decoder that was missed while running, its
-    /// description.
+    /// No installed plugin has these elements. They are given by factory name, or, for a decoder that turned out to be
+    /// missing while the pipeline ran, by description.
     case missingElements([String])
     /// Two elements cannot be linked.
     case linkFailed(reason: String)
-    /// No appsink in the description, so there is no stream.
+    /// The description contains no appsink, so there is no stream.
     case noStreams
-    /// An appsink without a `name`; `element` is the name GStreamer made up for it.
+    /// An appsink has no `name`; `element` is the name that GStreamer made up for it.
     case unnamedStream(element: String)
     /// Nothing is linked to a stream's appsink.
     case unlinkedStream(StreamID)
-    /// A stream's own description has to have one appsink; it has these.
+    /// The pipeline of a single stream needs exactly one appsink; this one has the listed ones.
     case notOneStream([StreamID])
-    /// An element posted an error; `element` is its name, `message` GStreamer's text, `detail` its debug text.
+    /// An element posted an error. `element` is its name, `message` is GStreamer's text, and `detail` its debug text.
     case elementFailed(element: String, message: String, detail: String?, kind: ElementFailureKind = .other)
-    /// The pipeline refused a change of state and no element said why.
+    /// The pipeline refused a change of state, and no element said why.
     case stateChangeFailed(pipeline: String)
-    /// `start()` while the engine runs already.
+    /// `start()` was called while the engine was running.
     case alreadyRunning
-    /// Its source cannot go on from another place.
+    /// The stream's source cannot seek.
     case notSeekable(reason: String)
 
-    /// Whether the description is wrong, or this machine lacks an element; else something went wrong while it ran.
+    /// Whether the description is wrong or this machine lacks an element. Otherwise something went wrong at run time.
     package var isMistake: Bool {
       switch self {
       case .elementFailed, .stateChangeFailed, .alreadyRunning, .notSeekable: false
@@ -52,23 +52,23 @@ extension PipSinkError {
       case .unnamedStream(let element):
         Text(
           1005,
-          "the appsink that GStreamer calls \"\(element)\" has no name; where there are several, the name is the stream ID, so write \"appsink name=STREAM\""
-        )
+          "the appsink that GStreamer calls \"\(element)\" has no name",
+          "if there are several appsinks, the name is the stream ID, so write \"appsink name=STREAM\"")
       case .unlinkedStream(let id):
         Text(1006, "nothing is linked to the appsink of stream \"\(id)\"")
       case .notOneStream(let ids):
         Text(
           1007,
-          "a stream of its own needs a pipeline with one appsink, not with \(ids.count): \(ids.joined(separator: ", "))"
+          "a stream with its own pipeline needs exactly one appsink, not \(ids.count): \(ids.joined(separator: ", "))"
         )
       case .elementFailed(let element, let message, let detail, _):
         Text(1008, "element \"\(element)\": \(message)\(detail.map { " (\($0))" } ?? "")")
       case .stateChangeFailed(let pipeline):
         Text(1009, "\"\(pipeline)\" refused to start and no element said why", "GST_DEBUG=3 shows more")
       case .alreadyRunning:
-        Text(1010, "the engine runs already", "stop it first")
+        Text(1010, "the engine is already running", "stop it first")
       case .notSeekable(let reason):
-        Text(1011, "it cannot go on from another place: \(reason)")
+        Text(1011, "the stream cannot seek: \(reason)")
       }
     }
   }

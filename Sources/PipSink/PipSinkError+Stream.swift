@@ -1,17 +1,17 @@
 extension PipSinkError {
-  /// What is wrong with a stream.
+  /// An error of a single stream.
   public enum Stream: Equatable, Sendable {
-    /// No stream has this ID.
+    /// No stream has this ID. `known` lists the IDs that exist.
     case unknown(StreamID, known: [StreamID])
-    /// Two streams, or elements, of one name.
+    /// Two streams, or elements, have the same name.
     case duplicate(StreamID)
-    /// What upstream offers a stream has nothing in common with the video formats that PipSink takes.
+    /// The formats that upstream offers to a stream have nothing in common with those that PipSink accepts.
     case unsupportedCaps(streamID: StreamID, caps: String)
-    /// It has delivered no frame for so many seconds.
+    /// The stream has delivered no frame for this long.
     case stalled(StreamID, after: Duration)
-    /// One that has no end ended: its server closed the connection, for instance.
+    /// A live stream has ended, for instance because its server closed the connection.
     case endedUnexpectedly(StreamID)
-    /// Nothing in its pipeline has a volume, or can be muted.
+    /// Nothing in the stream's pipeline has a volume or can be muted.
     case noAudioVolume(StreamID)
 
     var text: Text {
@@ -19,22 +19,22 @@ extension PipSinkError {
       case .unknown(let id, let known):
         Text(
           1100, "there is no stream \"\(id)\"",
-          known.isEmpty ? "there is none at all" : "the streams are: \(known.joined(separator: ", "))")
+          known.isEmpty ? "there are no streams at all" : "the streams are: \(known.joined(separator: ", "))")
       case .duplicate(let id):
-        Text(1101, "the name \"\(id)\" is used twice", "every stream needs a name of its own")
+        Text(1101, "the name \"\(id)\" is used twice", "give every stream a different name")
       case .unsupportedCaps(let id, let caps):
         Text(
-          1102, "stream \"\(id)\" is offered \(caps), which is no video format that PipSink takes",
+          1102, "stream \"\(id)\" is offered \(caps), which is not a video format that PipSink accepts",
           "put \"videoconvert\" before its appsink, or link a video branch to it")
       case .stalled(let id, let time):
-        Text(1103, "stream \"\(id)\" has delivered no frame for \(time / .seconds(1)) s", "is its source still there?")
+        Text(1103, "stream \"\(id)\" has delivered no frame for \(time / .seconds(1)) s", "check its source")
       case .endedUnexpectedly(let id):
-        Text(1104, "stream \"\(id)\" ended before its time", "is its server still there?")
+        Text(1104, "stream \"\(id)\" ended unexpectedly", "check its server")
       case .noAudioVolume(let id):
         Text(
           1105, "stream \"\(id)\" has no sound whose volume could be set",
-          "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, give the "
-            + "volume a name that begins with \"\(id)\"")
+          "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, "
+            + "give the volume a name that begins with \"\(id)\"")
       }
     }
   }

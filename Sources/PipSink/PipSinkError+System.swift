@@ -1,18 +1,18 @@
 extension PipSinkError {
-  /// What is missing around PipSink: libraries, limits, displays, buses.
+  /// Something that is missing around PipSink: libraries, resources, displays, buses.
   public enum System: Equatable, Sendable {
-    /// `gst_init` failed.
+    /// GStreamer could not be initialised.
     case gstreamerUnavailable(reason: String)
-    /// The process has as many threads or open files as it may have, or too few are left to start another pipeline.
-    /// `limit` is nil where nobody says what it is.
+    /// The process has reached its limit of threads or open files, or too few are left to start another pipeline.
+    /// `limit` is nil where the system does not tell it.
     case resourceExhausted(ProcessResource, inUse: Int, limit: Int?)
     /// No window can be shown.
     case displayUnavailable(reason: String)
-    /// A stream's picture cannot be a toolkit's, such as GTK 4's, because the program has not loaded it.
+    /// A stream cannot be shown in a toolkit such as GTK 4, because the program has not loaded it.
     case toolkitUnavailable(String, reason: String)
     /// The session bus (D-Bus) cannot be reached.
     case sessionBusUnavailable(reason: String)
-    /// Another process gave an argument that makes no sense.
+    /// Another process, or a text such as an environment variable, gave an argument that is not valid.
     case invalidArgument(String, reason: String)
 
     var text: Text {
@@ -31,14 +31,31 @@ extension PipSinkError {
       case .sessionBusUnavailable(let reason):
         Text(
           1403, "the session bus cannot be reached: \(reason)",
-          "set DBUS_SESSION_BUS_ADDRESS, or start the program by dbus-run-session")
+          "set DBUS_SESSION_BUS_ADDRESS, or start the program with dbus-run-session")
       case .invalidArgument(let name, let reason):
-        Text(1404, "the argument \"\(name)\" cannot be taken: \(reason)")
+        Text(1404, "the argument \"\(name)\" is not valid: \(reason)")
       case .toolkitUnavailable(let toolkit, let reason):
         Text(
           1405, "\(toolkit) cannot be used: \(reason)",
-          "load \(toolkit) before the picture is asked for, as a program does that is linked with it")
+          "load \(toolkit) first, for instance by linking the program with it")
       }
+    }
+  }
+}
+
+/// A resource of which a process can use only so much.
+public enum ProcessResource: String, Sendable {
+  /// The threads of the process.
+  case threads
+  /// File descriptors: files, sockets, pipes.
+  case files = "open files"
+
+  /// The shell commands that show or raise the limit.
+  var advice: String {
+    switch self {
+    // A thread needs address space for its stack, too.
+    case .threads: "\"ulimit -u\" or \"ulimit -v\""
+    case .files: "\"ulimit -n\""
     }
   }
 }

@@ -1,23 +1,29 @@
-/// Everything that PipSink throws or reports, by what it is about: with the thing that failed, the cause, and what to do
-/// about it.
+/// Everything that PipSink throws or reports, grouped by what it is about. Each error names what failed, why, and,
+/// where possible, what to do about it.
 public enum PipSinkError: Error, Equatable, Sendable {
+  /// An error in a pipeline or its description.
   case pipeline(Pipeline)
+  /// An error of a single stream.
   case stream(Stream)
+  /// An error in frames, in processing them, or in the memory for them.
   case frame(Frame)
+  /// An error of picture-in-picture.
   case pictureInPicture(PictureInPicture)
+  /// Something that is missing around PipSink.
   case system(System)
 }
 
 extension PipSinkError: CustomStringConvertible {
-  /// A number that no other error has, the same in every version: from 1000 on of pipelines, from 1100 on of streams,
-  /// from 1200 on of frames and pictures, from 1300 on of picture-in-picture, and from 1400 on of what is around.
+  /// The error's number. No other error has it, and it stays the same in all versions: from 1000 for pipelines, from
+  /// 1100 for streams, from 1200 for frames and pictures, from 1300 for picture-in-picture, and from 1400 for the
+  /// system around PipSink.
   public var code: Int { text.code }
 
-  /// What failed, and why. Control characters in texts of others (a server's status line, a stream's ID) are written out
-  /// here and in all other texts, so that they may be printed on a terminal.
+  /// What failed, and why. Control characters in texts of others (a server's status line, a stream's ID) are escaped
+  /// here and in the other texts, so that they can be printed on a terminal.
   public var failureReason: String { text.reason.visible }
 
-  /// What to do about it, where there is something to do.
+  /// What to do about the error; nil where there is nothing to suggest.
   public var recoverySuggestion: String? { text.advice?.visible }
 
   /// What failed, why, and what to do about it, in one line.
@@ -25,9 +31,9 @@ extension PipSinkError: CustomStringConvertible {
     (text.reason + (text.advice.map { "; \($0)" } ?? "")).visible
   }
 
-  /// Whether a stream that failed so can only fail in the same way when it is started again as it is: it is a mistake in
-  /// its description, or something that this machine has not got. What may come by itself, such as a server or a device,
-  /// is no permanent failure.
+  /// Whether a stream that failed with this error fails in the same way whenever it is started again unchanged: its
+  /// description is wrong, or this machine lacks something. Failures that may pass by themselves, such as an
+  /// unreachable server or a missing device, are not permanent.
   public var isPermanent: Bool {
     switch self {
     case .pipeline(.elementFailed(_, _, _, let kind)): kind.isPermanent
@@ -37,13 +43,14 @@ extension PipSinkError: CustomStringConvertible {
     }
   }
 
-  /// Whether it makes no sense to start again what has failed so. A source that has played with these caps, or with this
-  /// password, does so perhaps again; a file that is broken in its middle stays so.
+  /// Whether a new attempt after this failure is pointless. A source that has played before with these caps or this
+  /// password may do so again; a file that is corrupt in the middle stays corrupt.
   func isFinal(hasPlayed: Bool) -> Bool {
     if case .pipeline(.elementFailed(_, _, _, .badData)) = self { return true }
     return isPermanent && !hasPlayed
   }
 
+  /// An error's number and texts.
   struct Text {
     let code: Int
     let reason: String

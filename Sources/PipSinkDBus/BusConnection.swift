@@ -2,22 +2,23 @@ import CGIO
 import Logging
 import PipSink
 
-/// A connection to the session bus of its own, with a thread on which method calls arrive.
+/// A private connection to the session bus, with a thread on which method calls arrive.
 ///
-/// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread, and
-/// the names and the thread are set before anybody else has the connection.
+/// `@unchecked Sendable`: the pointers are constants, GDBusConnection and GMainContext may be used from every thread,
+/// and the names and the thread are set before anybody else can use the connection.
 final class BusConnection: @unchecked Sendable {
-  /// Those that it has on the bus, each with a suffix where it was taken.
+  /// The names on the bus. A name that another process owns already has a suffix.
   private(set) var names: [String] = []
   private let connection: OpaquePointer
-  /// The thread's, so that calls arrive whether the app runs a GLib main loop or none.
+  /// The thread's context. With it, calls arrive whether or not the app runs a GLib main loop.
   private let context: OpaquePointer
+  /// Called on the connection's thread for every method call.
   private let handler: @Sendable (BusCall) -> Void
   private let isStopping = Locked(false)
   private var thread: WorkerThread?
   private static let logger = Logger(visible: "pipsink.dbus")
 
-  /// Connects, exports the interfaces, takes the names, and lets calls come.
+  /// Connects, exports the interfaces, requests the names, and starts to accept calls.
   ///
   /// - Parameter handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
@@ -49,8 +50,8 @@ final class BusConnection: @unchecked Sendable {
     g_main_context_unref(context)
   }
 
-  /// Whatever `body` makes calls back on `context`. This thread has the context only until then: the connection's own, which
-  /// begins behind this, could not take it otherwise.
+  /// Runs `body` with `context` as this thread's default, so that what it makes calls back there. The thread gives the
+  /// context up afterwards; otherwise the connection's thread could not take it.
   private static func asDefault<Result>(
     _ context: OpaquePointer?, _ body: () throws(PipSinkError) -> Result
   ) throws(PipSinkError) -> Result {
@@ -59,7 +60,7 @@ final class BusConnection: @unchecked Sendable {
     return try body()
   }
 
-  /// Not the process's shared connection, which ends the process when the bus goes away.
+  /// Opens a new connection. The process's shared connection would end the process when the bus goes away.
   private static func connect() throws(PipSinkError) -> OpaquePointer {
     try result { error in
       guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, error) else { return nil }
@@ -72,7 +73,10 @@ final class BusConnection: @unchecked Sendable {
     }
   }
 
-  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)`` when `body` gives nothing, with the reason that it gives.
+  /// Returns what `body` returns.
+  ///
+  /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)`` when `body` returns nil, with the reason that it
+  ///   reports.
   private static func result<Result>(
     _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result?
   ) throws(PipSinkError) -> Result {
@@ -83,11 +87,11 @@ final class BusConnection: @unchecked Sendable {
       .sessionBusUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given"))
   }
 
-  // MARK: - What is exported
+  // MARK: - Interfaces and names
 
   private func register(_ interface: any BusInterface) throws(PipSinkError) {
     var vtable = GDBusInterfaceVTable()
-    // Properties arrive as calls, too, since there is no function for them.
+    // Accesses to properties arrive as calls as well, since there is no function for them.
     vtable.method_call = Self.methodCall
     _ = try Self.result { error -> UInt32? in
       guard let node = g_dbus_node_info_new_for_xml(interface.description, error) else { return nil }
@@ -99,6 +103,9 @@ final class BusConnection: @unchecked Sendable {
     }
   }
 
+  /// Requests a name, and a name with a suffix where another process owns it.
+  ///
+  /// - Returns: the name that was obtained.
   private func own(_ name: String) throws(PipSinkError) -> String {
     let instance = "\(name).instance\(getpid())"
     var candidate = name
@@ -110,6 +117,9 @@ final class BusConnection: @unchecked Sendable {
     return candidate
   }
 
+  /// Requests a name on the bus.
+  ///
+  /// - Returns: whether it was obtained.
   private func request(_ name: String) throws(PipSinkError) -> Bool {
     let reply = try Self.result { error in
       // 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE.
@@ -125,7 +135,7 @@ final class BusConnection: @unchecked Sendable {
     return g_variant_get_uint32(code) == 1
   }
 
-  /// May be called from every thread; does nothing after the bus has gone.
+  /// Sends a signal. Any thread may call it, and it does nothing when the bus is gone.
   func emit(_ signal: String, _ arguments: [BusValue], of interface: String, at path: String) {
     g_dbus_connection_emit_signal(
       connection, nil, path, interface, signal, BusValue.makeTuple(arguments), nil)
@@ -139,14 +149,14 @@ final class BusConnection: @unchecked Sendable {
     g_main_context_pop_thread_default(context)
   }
 
-  /// Sends what is to be sent, gives the names back, and ends the thread. Not to be called on that.
+  /// Sends everything that waits, releases the names, and ends the thread. It must not be called on that thread.
   func stop() {
     isStopping.withLock { $0 = true }
     g_main_context_wakeup(context)
     thread?.join()
     g_dbus_connection_flush_sync(connection, nil, nil)
     g_dbus_connection_close_sync(connection, nil, nil)
-    // Calls that came too late would keep the connection.
+    // Calls that came too late would keep the connection alive.
     while g_main_context_iteration(context, 0) != 0 {}
   }
 
@@ -162,7 +172,7 @@ final class BusConnection: @unchecked Sendable {
       UnsafeMutableRawPointer?, gboolean, UnsafeMutablePointer<GError>?, UnsafeMutableRawPointer?
     ) -> Void = { _, vanished, error, _ in
       guard vanished != 0 else { return }
-      let reason = error.map { String(cString: $0.pointee.message) } ?? "it has ended"
-      logger.warning("the session bus has gone, and with it all control from other processes: \(reason)")
+      let reason = error.map { String(cString: $0.pointee.message) } ?? "the bus has ended"
+      logger.warning("the session bus is gone, so other processes can no longer control the session: \(reason)")
     }
 }

@@ -1,7 +1,7 @@
 import CGIO
 import PipSink
 
-/// A value on the bus, of one of the types that the interfaces use.
+/// A value on the bus, with one of the types that the interfaces use.
 indirect enum BusValue: Equatable, Sendable {
   case string(String)
   case objectPath(String)
@@ -11,26 +11,27 @@ indirect enum BusValue: Equatable, Sendable {
   case signed(Int64)
   case double(Double)
   case strings([String])
-  /// With string keys, and values of the type with this signature.
+  /// A dictionary with string keys, whose values have the type with this signature.
   case dictionary(of: String, [String: BusValue])
   case variant(BusValue)
 
-  /// Of 32 bits.
+  /// A number as 32-bit unsigned integer.
   static func count(_ number: Int) -> BusValue { .unsigned32(UInt32(clamping: number)) }
 
+  /// A stream's ID; an empty string for no stream.
   static func stream(_ id: StreamID?) -> BusValue { .string(id?.rawValue ?? "") }
 
-  /// Something of each stream, of the type with a signature.
+  /// One value for each stream, with the type of this signature.
   static func streams(of signature: String, _ values: [(StreamID, BusValue)]) -> BusValue {
     .dictionary(of: signature, Dictionary(uniqueKeysWithValues: values.map { ($0.rawValue, $1) }))
   }
 
-  /// a{sv}.
+  /// A dictionary of variants (`a{sv}`).
   static func variants(_ values: [String: BusValue]) -> BusValue {
     .dictionary(of: "v", values.mapValues(BusValue.variant))
   }
 
-  /// As a floating GVariant, which whoever takes it owns.
+  /// The value as a floating GVariant, which belongs to whoever uses it first.
   func makeVariant() -> OpaquePointer? {
     switch self {
     case .string(let text): Self.makeString(text)
@@ -45,7 +46,7 @@ indirect enum BusValue: Equatable, Sendable {
     case .dictionary(let type, let values):
       Self.makeArray(
         of: "{s\(type)}",
-        // The same order each time: Swift's own depends on where the dictionary happens to lie.
+        // The keys are sorted, since the order of a Swift dictionary differs from one to another.
         values.sorted { $0.key < $1.key }.map { key, value in
           g_variant_new_dict_entry(Self.makeString(key), value.makeVariant())
         })
@@ -58,7 +59,7 @@ indirect enum BusValue: Equatable, Sendable {
     return g_variant_new_tuple(&children, gsize(children.count))
   }
 
-  /// D-Bus has no NUL in strings, and the C string would end at one.
+  /// A string in which NUL characters are replaced. D-Bus does not allow them, and the C string would end at one.
   private static func makeString(_ text: String) -> OpaquePointer? {
     guard text.utf8.contains(0) else { return g_variant_new_string(text) }
     let visible = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))

@@ -1,20 +1,23 @@
 import PipSink
 
-/// Calls on their way from the bus to the main actor: so many at most, so that nobody can fill the memory with them,
-/// and with pauses, so that the app's own events have their turn on its main thread.
+/// Calls on their way from the bus to the main actor. Their number is limited, so that nobody can fill the memory with
+/// them. There are pauses between them, so that the app's own events get their turn on the main thread.
 final class CallQueue<Call: Sendable>: Sendable {
   private struct State {
-    /// Those that wait or are being carried out.
+    /// The calls that wait or are being carried out.
     var calls: [Call] = []
     var isClosed = false
   }
 
+  /// How many calls may wait.
   static var limit: Int { 64 }
   private static var pause: Duration { .milliseconds(5) }
   private let state = Locked(State())
 
-  /// - Parameter perform: carries out one call; called in the order of the calls.
-  /// - Returns: false when as many wait as may.
+  /// Adds a call.
+  ///
+  /// - Parameter perform: carries out one call, in the order in which they were added.
+  /// - Returns: false when too many calls wait already.
   func add(_ call: Call, perform: @escaping @MainActor @Sendable (Call) -> Void) -> Bool {
     let (isTaken, isFirst) = state.withLock { state in
       guard !state.isClosed, state.calls.count < Self.limit else { return (false, false) }
@@ -25,7 +28,7 @@ final class CallQueue<Call: Sendable>: Sendable {
     return isTaken
   }
 
-  /// What waits is dropped; its callers see that the connection goes.
+  /// Drops the calls that wait. Their callers notice that the connection is gone.
   func close() {
     state.withLock { state in
       state.isClosed = true
@@ -35,11 +38,12 @@ final class CallQueue<Call: Sendable>: Sendable {
 
   private var isClosed: Bool { state.withLock { $0.isClosed } }
 
+  /// Carries out calls until none is left.
   @MainActor
   private func drain(_ perform: @MainActor (Call) -> Void) async {
     while true {
       let batch = state.withLock { $0.calls }
-      // One of them may be what ends the service.
+      // One of the calls may end the service.
       for call in batch where !isClosed { perform(call) }
       try? await Task.sleep(for: Self.pause)
       let isEmpty = state.withLock { state in

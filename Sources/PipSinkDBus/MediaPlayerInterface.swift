@@ -1,6 +1,6 @@
 import PipSink
 
-/// `org.mpris.MediaPlayer2`: the app as desktops know media players.
+/// `org.mpris.MediaPlayer2`: the app as a media player, as desktops know them.
 final class MediaPlayerInterface: BusInterface {
   nonisolated let name = "org.mpris.MediaPlayer2"
   nonisolated let path = "/org/mpris/MediaPlayer2"
@@ -17,7 +17,11 @@ final class MediaPlayerInterface: BusInterface {
   private let identity: String
   private let quit: (@MainActor () -> Void)?
 
-  /// - Parameter quit: ends the app; nil where only its user does.
+  /// Makes the interface.
+  ///
+  /// - Parameters:
+  ///   - identity: the app's name for its user.
+  ///   - quit: ends the app; nil where only its user can do that.
   init(identity: String, quit: (@MainActor () -> Void)?) {
     self.identity = identity
     self.quit = quit
@@ -33,7 +37,11 @@ final class MediaPlayerInterface: BusInterface {
   func perform(
     _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
-    if method == "Quit" { quit?() } else if session.display.canPresent { session.display.present() }
+    if method == "Quit" {
+      quit?()
+    } else if session.display.canPresent {
+      Task { await session.display.present() }
+    }
     return []
   }
 }

@@ -1,8 +1,8 @@
 import PipSink
 
-/// `org.mpris.MediaPlayer2.Player`: what media keys and `playerctl` do.
+/// `org.mpris.MediaPlayer2.Player`: what media keys and `playerctl` control.
 ///
-/// What it tells of a position, and seeks in, is the stream that is, or would be, in picture-in-picture; a live one has no
+/// Its position and its seeks refer to the stream that is, or would be, in picture-in-picture. A live stream has no
 /// position and cannot be sought in.
 final class PlayerInterface: BusInterface {
   nonisolated static let name = "org.mpris.MediaPlayer2.Player"
@@ -38,7 +38,7 @@ final class PlayerInterface: BusInterface {
     <signal name="Seeked"><arg name="Position" type="x"/></signal>
     """
 
-  /// Whether it was stopped and not only paused.
+  /// Whether playback was stopped rather than paused.
   private var isStopped = false
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue] {
@@ -59,7 +59,7 @@ final class PlayerInterface: BusInterface {
   func perform(
     _ method: String, _ arguments: [String], on session: PictureInPictureSession
   ) throws(PipSinkError) -> [BusValue] {
-    // As CanPlay and CanPause say.
+    // CanPlay and CanPause say the same.
     let hasStreams = !session.streams.isEmpty
     switch method {
     case "Next": try show(neighbour(in: session, forward: true), in: session)
@@ -73,7 +73,7 @@ final class PlayerInterface: BusInterface {
       session.controller.stop()
     case "OpenUri":
       throw .system(
-        .invalidArgument("Uri", reason: "streams have IDs; call StartPlayingStream of org.pipsink.Session1"))
+        .invalidArgument("Uri", reason: "a stream needs an ID; call StartPlayingStream of org.pipsink.Session1"))
     case "Seek": seek(by: number(arguments), in: session)
     case "SetPosition" where arguments.first == trackID(of: session): seek(to: number(arguments), in: session)
     default: break
@@ -88,16 +88,19 @@ final class PlayerInterface: BusInterface {
     return ["Position": .signed(position.map(Self.microseconds) ?? 0)]
   }
 
+  /// A time in whole microseconds, as the interface has it.
   nonisolated static func microseconds(_ time: MediaTime) -> Int64 { Int64((time.clockTime ?? 0) / 1000) }
 
+  /// The last argument as a number.
   private func number(_ arguments: [String]) -> Int64 { arguments.last.flatMap { Int64($0) } ?? 0 }
 
-  /// nil where it cannot be sought in.
+  /// The duration of the stream; nil where it cannot be sought in.
   private func duration(of session: PictureInPictureSession) -> MediaTime? {
     session.duration(of: session.controller.currentStreamID)
   }
 
-  /// Beyond the end is the next stream, as the specification has it. Nothing happens where CanSeek is false.
+  /// Seeks by an offset in microseconds. A target after the end leads to the next stream, as the specification
+  /// requires. Nothing happens where CanSeek is false.
   private func seek(by offset: Int64, in session: PictureInPictureSession) {
     guard let duration = duration(of: session) else { return }
     let id = session.controller.currentStreamID
@@ -112,7 +115,7 @@ final class PlayerInterface: BusInterface {
     }
   }
 
-  /// What is outside of the stream is ignored, as the specification has it.
+  /// Seeks to a position in microseconds. A position outside of the stream is ignored, as the specification requires.
   private func seek(to position: Int64, in session: PictureInPictureSession) {
     guard let duration = duration(of: session), position >= 0, position <= Self.microseconds(duration) else { return }
     session.skip(session.controller.currentStreamID, to: MediaTime(value: position, timescale: 1_000_000))
@@ -122,6 +125,7 @@ final class PlayerInterface: BusInterface {
     if name == "Volume" { session.volume = value }
   }
 
+  /// Shows a stream in picture-in-picture.
   private func show(_ id: StreamID?, in session: PictureInPictureSession) throws(PipSinkError) {
     if let id { try session.controller.setSource(streamID: id) }
   }
@@ -141,7 +145,8 @@ final class PlayerInterface: BusInterface {
     return values
   }
 
-  /// A path has letters, digits and underscores only.
+  /// An object path for the stream. A path may only contain letters, digits and underscores, so the ID's bytes are
+  /// written in hexadecimal.
   private func trackID(of session: PictureInPictureSession) -> String {
     let id = session.controller.currentStreamID
     let digits = id.rawValue.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

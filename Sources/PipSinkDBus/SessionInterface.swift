@@ -1,6 +1,6 @@
 import PipSink
 
-/// `org.pipsink.Session1`.
+/// `org.pipsink.Session1`: the control interface of a session for other programs.
 final class SessionInterface: BusInterface {
   nonisolated let name = "org.pipsink.Session1"
   nonisolated let path = "/org/pipsink/Session1"
@@ -73,11 +73,13 @@ final class SessionInterface: BusInterface {
     <signal name="StatisticsChanged"><arg name="streams" type="a{sa{sv}}"/></signal>
     """
 
-  /// In bytes.
+  /// The longest stream ID that is accepted, in bytes.
   private static let longestStreamID = 255
+  /// The longest URI or description that is accepted, in bytes.
   private static let longestSource = 65_536
 
-  /// What custom rendering is given: other processes cannot have frames this way, and see how many there are.
+  /// Counts the frames of custom rendering. Other processes cannot get frames through the bus, but they can see how
+  /// many there are.
   private let customFrames = FrameTally()
 
   func properties(of session: PictureInPictureSession) -> [String: BusValue] {
@@ -88,7 +90,7 @@ final class SessionInterface: BusInterface {
       "Version": .string(PipSink.version), "Muted": .bool(session.isMuted),
       "CustomVideoRenderEnabled": .bool(session.engine.isCustomVideoRenderEnabled),
       "PictureInPictureRetries": .count(session.controller.configuration.retryPolicy?.limit ?? 0),
-      // 0 while no picture says it.
+      // It is 0 until a frame has arrived.
       "PictureInPictureAspectRatio": .double(session.controller.aspectRatio ?? 0),
       "Cameras": .streams(of: "s", streams.map { ($0.id, .string($0.camera.rawValue)) }),
       "Microphones": .streams(of: "s", streams.map { ($0.id, .string($0.microphone.rawValue)) }),
@@ -126,7 +128,7 @@ final class SessionInterface: BusInterface {
     case "IsInPictureInPicture": return [.bool(session.pictureInPictureStreamID != nil)]
     case "SetSource": try session.setPictureInPictureSource(Self.streamID(arguments))
     case "SetSecondStream":
-      // Without a stream's name: one picture.
+      // An empty name removes the second stream.
       try session.setSecondPictureInPictureStream(arguments.first == "" ? nil : Self.streamID(arguments))
     case "EnableWhenBackground":
       if controller.state == .error || controller.state == .uninitialized {
@@ -151,12 +153,13 @@ final class SessionInterface: BusInterface {
     case "SetPictureInPictureRetries":
       controller.configuration.retryPolicy = RetryPolicy(limit: arguments.last.flatMap { Int($0) } ?? 0)
     case "Statistics": return [statistics(of: session)]
-    // GDBus lets no other one come.
+    // GDBus refuses all other methods.
     default: break
     }
     return []
   }
 
+  /// The statistics of all streams.
   func statistics(of session: PictureInPictureSession) -> BusValue {
     let streams = session.streams.compactMap { info in
       session.router.statistics(of: info.id).map { statistics in
@@ -173,35 +176,37 @@ final class SessionInterface: BusInterface {
   ) throws(PipSinkError) -> CustomVideoRenderChange {
     let (isEnabled, name) = (arguments.first == "true", arguments.last ?? "")
     guard let series = FrameFormatSeries(name: name) else {
-      throw .system(.invalidArgument("series", reason: "\"\(name)\" is none of any, rgb, yuv, and no pixel format"))
+      throw .system(.invalidArgument("series", reason: "\"\(name)\" is neither any, rgb or yuv nor a pixel format"))
     }
     return session.engine.setCustomVideoRender(isEnabled ? .pixelBuffers(customFrames) : nil, formatSeries: series)
   }
 
   // MARK: - Arguments
 
-  /// What a stream is to be played from.
+  /// What a stream is played from.
   enum Source: Equatable {
     case uri(StreamID, String)
     case description(StreamID, String)
   }
 
+  /// Reads a stream's ID and source.
   static func source(_ arguments: [String]) throws(PipSinkError) -> Source {
     let source = try checked(arguments.last, name: "source", limit: longestSource)
     let id = try streamID(arguments)
     return isURI(source) ? .uri(id, source) : .description(id, source)
   }
 
+  /// Reads the first argument as a stream's ID.
   private static func streamID(_ arguments: [String]) throws(PipSinkError) -> StreamID {
     let id = try checked(arguments.first, name: "stream", limit: longestStreamID)
-    // IDs are written to terminals.
+    // IDs are printed on terminals.
     if id.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw .system(.invalidArgument("stream", reason: "it has control characters in it"))
+      throw .system(.invalidArgument("stream", reason: "it contains control characters"))
     }
     return StreamID(id)
   }
 
-  /// Width and height; nil for two zeros, which stand for the stream's own shape.
+  /// Reads a width and a height; nil for two zeros, which stand for the stream's shape.
   private static func shape(_ arguments: [String]) throws(PipSinkError) -> PictureSize? {
     let sides = arguments.map { Int($0) ?? 0 }
     if sides == [0, 0] { return nil }
@@ -210,39 +215,41 @@ final class SessionInterface: BusInterface {
       throw .system(
         .invalidArgument(
           "width, height",
-          reason: "\(size) is no shape: both are from 1 to \(PictureSize.maximumDimension), or 0 for the stream's own"))
+          reason: "\(size) is not a shape: give two numbers from 1 to \(PictureSize.maximumDimension), or 0 and 0"))
     }
     return size
   }
 
-  /// The last argument, which is one of a type's words.
+  /// Reads the last argument as one of a type's words.
   private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
     _ arguments: [String], name: String
   ) throws(PipSinkError) -> Choice {
     let text = arguments.last ?? ""
     guard let choice = Choice(rawValue: text) else {
       let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-      throw .system(.invalidArgument(name, reason: "\"\(text)\" is none of \(words)"))
+      throw .system(.invalidArgument(name, reason: "\"\(text)\" is not one of \(words)"))
     }
     return choice
   }
 
+  /// Checks that an argument is neither empty nor too long.
   private static func checked(_ text: String?, name: String, limit: Int) throws(PipSinkError) -> String {
     guard let text, !text.isEmpty else { throw .system(.invalidArgument(name, reason: "it is empty")) }
     guard text.utf8.count <= limit else {
-      throw .system(.invalidArgument(name, reason: "it has \(text.utf8.count) bytes, and \(limit) are allowed"))
+      throw .system(.invalidArgument(name, reason: "it has \(text.utf8.count) bytes, but only \(limit) are allowed"))
     }
     return text
   }
 
-  /// Whether a text begins with a scheme and "://"; a description that has a URI in it begins with an element's name.
+  /// Whether a text begins with a scheme and "://". A description that contains a URI begins with the name of an
+  /// element instead.
   static func isURI(_ text: String) -> Bool {
     text.prefixMatch(of: /[A-Za-z0-9+.\-]+:\/\//.matchingSemantics(.unicodeScalar)) != nil
   }
 }
 
 extension StreamStatistics {
-  /// Frames, and milliseconds.
+  /// The statistics as bus values. Numbers of frames are integers, and times are in milliseconds.
   var busValues: [String: BusValue] {
     var values: [String: BusValue] = [
       "Received": .unsigned(received), "InApp": .unsigned(inApp), "PictureInPicture": .unsigned(pictureInPicture),

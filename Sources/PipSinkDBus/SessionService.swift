@@ -1,13 +1,14 @@
 import PipSink
 
-/// Exports a session on the session bus: as `org.pipsink.Session1`, for programs, and as a media player
-/// (`org.mpris.MediaPlayer2`), for media keys and `playerctl`.
+/// Exports a session on the session bus: as `org.pipsink.Session1` for programs, and as a media player
+/// (`org.mpris.MediaPlayer2`) for media keys and `playerctl`.
 ///
-/// It lives on the main actor, which carries out the calls in their order; at most 64 wait for that, and more are
-/// refused with `org.freedesktop.DBus.Error.LimitsExceeded`. Frames have nothing to do with it. Dropping it stops it.
+/// It lives on the main actor, which carries out the calls in their order. At most 64 calls may wait; further ones are
+/// refused with `org.freedesktop.DBus.Error.LimitsExceeded`. Frames never wait for calls. The service stops when it is
+/// released.
 @MainActor
 public final class SessionService {
-  /// Its names on the bus. Each has a suffix (`.instance` and the process's ID) where another process had it before.
+  /// The names on the bus. A name that another process owns already has a suffix: `.instance` and the process's ID.
   public var busNames: [String] { connection.names }
 
   private weak var session: PictureInPictureSession?
@@ -15,17 +16,22 @@ public final class SessionService {
   private let queue: CallQueue<BusCall>
   private let sessionInterface = SessionInterface()
   private let interfaces: [any BusInterface]
-  /// What was said last, by interface.
+  /// The property values that were announced last, by interface.
   private var properties: [String: [String: BusValue]] = [:]
+  /// The states of the streams that were announced last.
   private var streamStates: [StreamID: StreamPlayState] = [:]
+  /// The statistics that were announced last.
   private var statistics: BusValue?
+  /// Announces the statistics every second.
   private var clock: Task<Void, Never>?
 
+  /// Exports a session.
+  ///
   /// - Parameters:
-  ///   - session: not kept.
+  ///   - session: the session; not kept alive.
   ///   - identity: the app's name for its user.
-  ///   - quit: ends the app, where other processes may ask for that. The answer to whoever asked is sent before
-  ///     ``stop()`` returns.
+  ///   - quit: ends the app; nil where other processes may not ask for that. The answer to the process that asked is
+  ///     sent before ``stop()`` returns.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   public init(
     exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
@@ -40,14 +46,14 @@ public final class SessionService {
       if !isTaken {
         call.refuse(
           "org.freedesktop.DBus.Error.LimitsExceeded",
-          "\(CallQueue<BusCall>.limit) calls wait already; wait for their answers")
+          "\(CallQueue<BusCall>.limit) calls are waiting already; wait for their answers")
       }
     }
     self.queue = queue
     inbox.service = self
     session.observeEvents { [weak self] event in
       switch event {
-      // They are told often, and nothing of them is said here.
+      // These events are frequent, and nothing on the bus depends on them.
       case .engine(.audioLevel), .engine(.buffering): break
       case .seeked(let id, let position): self?.sayPosition(position, of: id)
       default: self?.sessionDidChange()
@@ -63,14 +69,14 @@ public final class SessionService {
     stop()
   }
 
-  /// Answers nobody any more, and gives the names back. What was answered before is sent.
+  /// Stops answering calls and releases the names. Earlier answers are still sent.
   public func stop() {
     clock?.cancel()
     queue.close()
     connection.stop()
   }
 
-  /// Says on the bus what has changed in the session.
+  /// Announces on the bus what has changed in the session.
   private func sessionDidChange() {
     guard let session else { return }
     for interface in interfaces {
@@ -85,7 +91,9 @@ public final class SessionService {
     sayStreams(session.streams)
   }
 
-  /// - Parameter streams: sorted by their IDs.
+  /// Announces which streams have been added or removed, or have changed their state.
+  ///
+  /// - Parameter streams: all streams, sorted by ID.
   private func sayStreams(_ streams: [StreamInfo]) {
     let old = streamStates
     streamStates = Dictionary(uniqueKeysWithValues: streams.map { ($0.id, $0.state) })
@@ -97,12 +105,14 @@ public final class SessionService {
     }
   }
 
+  /// Announces that a player's position has changed by a seek.
   private func sayPosition(_ position: MediaTime, of id: StreamID) {
     guard id == session?.controller.currentStreamID else { return }
     let player = PlayerInterface.name
     connection.emit("Seeked", [.signed(PlayerInterface.microseconds(position))], of: player, at: PlayerInterface.path)
   }
 
+  /// Announces the statistics, where they have changed.
   private func sayStatistics() {
     guard let session else { return }
     sessionDidChange()
@@ -116,15 +126,16 @@ public final class SessionService {
     connection.emit(signal, arguments, of: sessionInterface.name, at: sessionInterface.path)
   }
 
+  /// Carries out a call.
   private func perform(_ call: BusCall) {
-    // A property's call names the interface first.
+    // A call for a property has the interface's name as first argument.
     let isProperty = call.interface == "org.freedesktop.DBus.Properties"
     let name = isProperty ? call.arguments.texts.first : call.interface
     guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
       return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
     }
     guard !isProperty else {
-      // Answers may come in another order than the questions.
+      // The answers may come in another order than the calls.
       Task.immediate { call.answer(await access(interface, call, of: session)) }
       return
     }
@@ -138,7 +149,7 @@ public final class SessionService {
     }
   }
 
-  /// GDBus lets no call for a property come that the interface does not have.
+  /// Reads or writes properties. GDBus refuses calls for properties that the interface does not have.
   private func access(
     _ interface: any BusInterface, _ call: BusCall, of session: PictureInPictureSession
   ) async -> [BusValue] {
@@ -158,7 +169,7 @@ public final class SessionService {
     }
   }
 
-  /// What the connection's thread knows of the service.
+  /// The connection's reference to the service, which does not exist yet when the connection starts.
   private final class Inbox: Sendable {
     @MainActor weak var service: SessionService?
   }

@@ -2,27 +2,31 @@ import CGTK
 import PipSink
 import PipSinkWindows
 
-/// Tells whether the user can see the app's window.
+/// Watches whether the user can see the app's window.
 ///
-/// On X11 it is in the background while it is minimised, hidden, or on another workspace than the one that is shown. On
-/// Wayland no client is told that; there it is in the background while the compositor asks for no frame of it, which
-/// compositors do while a window is minimised or on a hidden workspace. `isObscuredCounted` adds windows that others
-/// cover fully (X11), `isUnfocusedCounted` those without the keyboard's focus.
+/// On X11 the window is in the background while it is minimised, hidden, or on a workspace that is not shown. On
+/// Wayland clients are not told that. There, the window is in the background while the compositor asks for no frame of
+/// it, which is the case while it is minimised or on a hidden workspace. `BackgroundOptions` may also count windows
+/// that are fully covered by others (X11) and windows without the keyboard focus.
 @MainActor
 public final class BackgroundMonitor {
+  /// Whether the window is in the background now.
   public private(set) var isInBackground = false
   private let window: GtkWidgetPointer
   private let options: BackgroundOptions
   private let changed: (Bool) -> Void
   private let signals = SignalConnections()
   private var signs = BackgroundSigns()
-  /// On Wayland, while there is a surface.
+  /// On Wayland, watches the frames of the window's surface; nil while there is no surface.
   private var frames: WaylandForeignWatch?
   private var isWayland: Bool { GTKDisplay.kind == .wayland }
 
+  /// Begins watching a window.
+  ///
   /// - Parameters:
-  ///   - gtkWindow: the app's GtkWindow; it has to live as long as this.
-  ///   - changed: called on the main actor with whether it is in the background, after each change.
+  ///   - gtkWindow: the app's GtkWindow, which has to live as long as the monitor.
+  ///   - options: what else counts as background.
+  ///   - changed: called on the main actor after each change, with whether the window is in the background.
   public init(
     gtkWindow: UnsafeMutableRawPointer, options: BackgroundOptions = BackgroundOptions(),
     changed: @escaping (Bool) -> Void
@@ -61,6 +65,7 @@ public final class BackgroundMonitor {
     }
   }
 
+  /// Determines the state again, and reports a change.
   private func update() {
     signs.isMapped = gtk_widget_get_mapped(window) != 0
     if !signs.isMapped { endWatch() }
@@ -87,6 +92,7 @@ public final class BackgroundMonitor {
     gdk_window_add_filter(root, Self.filter, Unmanaged.passUnretained(self).toOpaque())
   }
 
+  /// The window's workspace and the one that is shown; nil on Wayland and before the window is realised.
   private var desktop: (own: UInt32, shown: UInt32)? {
     guard !isWayland, let own = gtk_widget_get_window(window), let screen = gtk_widget_get_screen(window) else {
       return nil
@@ -96,7 +102,7 @@ public final class BackgroundMonitor {
 
   // MARK: - Wayland: frames
 
-  /// GTK has no surface for the window before it is about to paint it.
+  /// Watches the frames from the window's first painting on, since GTK creates its surface only then.
   private func watchFrames() {
     signals.connect(window, "draw") { [weak self] in self?.beginWatch() }
     if gtk_widget_get_mapped(window) != 0 { beginWatch() }

@@ -2,7 +2,7 @@ import CGTK
 
 typealias GtkWidgetPointer = UnsafeMutablePointer<GtkWidget>
 
-/// What GTK's cast macros do. The types are GTK's own and are known at every call.
+/// Replacements for GTK's cast macros. The types are GTK's own and are known at every call.
 extension UnsafeMutablePointer where Pointee == GtkWidget {
   func cast<Other>(to type: Other.Type = Other.self) -> UnsafeMutablePointer<Other> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: Other.self)
@@ -12,17 +12,17 @@ extension UnsafeMutablePointer where Pointee == GtkWidget {
 }
 
 extension GdkWindowState {
-  /// Whether it is one in which nobody sees the window.
+  /// Whether the window is minimised or withdrawn.
   var isMinimized: Bool { rawValue & (GDK_WINDOW_STATE_ICONIFIED.rawValue | GDK_WINDOW_STATE_WITHDRAWN.rawValue) != 0 }
 }
 
-/// Signal handlers that belong to one Swift object; they are disconnected when this goes away. Each is a closure, which
-/// must not keep that object.
+/// Signal handlers that belong to one Swift object. They are disconnected when this is released. Each handler is a
+/// closure, which must not keep that object alive.
 @MainActor
 final class SignalConnections {
   private var connections: [(object: UnsafeMutableRawPointer, id: gulong)] = []
 
-  /// What a signal calls. GLib has it until the signal is disconnected.
+  /// The closure for a signal. GLib keeps it until the signal is disconnected.
   private final class Handler: Sendable {
     let body: @MainActor (UnsafePointer<GValue>) -> Bool
 
@@ -35,7 +35,7 @@ final class SignalConnections {
     disconnectAll()
   }
 
-  /// Handles a signal whose parameters do not matter. Where others handle it as well, they hear of it, too.
+  /// Handles a signal whose parameters do not matter. Other handlers of the signal are called as well.
   func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Void) {
     connect(object, signal) { (_: UnsafePointer<GValue>) in
       body()
@@ -43,9 +43,9 @@ final class SignalConnections {
     }
   }
 
-  /// Handles an event of a widget's.
+  /// Handles an event of a widget.
   ///
-  /// - Parameter body: returns whether the event ends with it.
+  /// - Parameter body: returns whether the event has been handled and must not be passed on.
   func connect<Event>(
     _ widget: GtkWidgetPointer, event signal: String, _ body: @escaping @MainActor (Event) -> Bool
   ) {
@@ -54,7 +54,7 @@ final class SignalConnections {
     }
   }
 
-  /// Has `body` paint a widget by a cairo_t.
+  /// Has `body` paint a widget with a cairo_t.
   func connectPainting(of widget: GtkWidgetPointer, _ body: @escaping @MainActor (OpaquePointer) -> Void) {
     connect(widget, "draw") { (parameters: UnsafePointer<GValue>) in
       if let context = g_value_get_boxed(parameters + 1) { body(OpaquePointer(context)) }
@@ -62,8 +62,10 @@ final class SignalConnections {
     }
   }
 
-  /// - Parameter body: gets the signal's parameters, of which the object that emits it is the first; returns what is
-  ///   answered to a signal that asks.
+  /// Handles a signal with its parameters.
+  ///
+  /// - Parameter body: gets the signal's parameters, beginning with the object that emits it, and returns the answer
+  ///   for signals that expect one.
   func connect(
     _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (UnsafePointer<GValue>) -> Bool
   ) {
@@ -77,13 +79,14 @@ final class SignalConnections {
       let result = withObject(closure?.pointee.data, as: Handler.self) { handler in
         UnsafePointer(bitPattern: address).map { handler.body($0) } ?? false
       }
-      // Only signals that ask have a place for the answer.
+      // Only signals that expect an answer have a place for it.
       if let answer { g_value_set_boolean(answer, result == true ? 1 : 0) }
     }
     g_object_ref(object)
     connections.append((object, g_signal_connect_closure(object, signal, closure, 0)))
   }
 
+  /// Disconnects all handlers and releases their objects.
   func disconnectAll() {
     for connection in connections {
       if g_signal_handler_is_connected(connection.object, connection.id) != 0 {
@@ -95,10 +98,9 @@ final class SignalConnections {
   }
 }
 
-/// Calls `body` with the Swift object that a C function was registered with. For functions that are called on GTK's
-/// thread.
+/// Calls `body` with the Swift object that a C callback was registered with. The callback must run on GTK's thread.
 ///
-/// - Returns: nil where the function has no object.
+/// - Returns: nil where the callback has no object.
 @discardableResult
 func withObject<Object: AnyObject & Sendable, Result: Sendable>(
   _ context: UnsafeMutableRawPointer?, as type: Object.Type, _ body: @MainActor (Object) -> Result

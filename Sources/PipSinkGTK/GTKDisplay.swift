@@ -2,22 +2,23 @@ import CGTK
 import PipSink
 import PipSinkWindows
 
-/// The display that windows are shown on.
+/// GTK's connection to the display server.
 @MainActor
 public enum GTKDisplay {
+  /// The kinds of display servers.
   public enum Kind: String, Sendable {
+    /// An X11 server, which may be Xwayland.
     case x11
+    /// A Wayland compositor.
     case wayland
   }
 
-  /// nil before ``open()``.
+  /// The kind of display server; nil before ``open()``.
   public private(set) static var kind: Kind?
-  /// What PipSink does on GTK's connection to a Wayland compositor.
+  /// PipSink's objects on GTK's connection to a Wayland compositor.
   private static var foreignConnection: WaylandForeignConnection?
-  /// What shows a window once it has come.
-  private static var token: (any Sendable)?
 
-  /// What PipSink does on GTK's connection to a Wayland compositor; made once, when it is needed.
+  /// PipSink's objects on GTK's connection to a Wayland compositor. They are created once, when they are needed.
   ///
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   static func waylandConnection() throws(PipSinkError) -> WaylandForeignConnection {
@@ -30,8 +31,9 @@ public enum GTKDisplay {
     return connection
   }
 
-  /// Shows a window again where it was minimised, covered, or on another workspace.
-  static func present(_ window: GtkWidgetPointer) {
+  /// Brings a window to the front, from where it was minimised, covered, or on another workspace. It returns when the
+  /// display server has been asked to do so.
+  static func present(_ window: GtkWidgetPointer) async {
     gtk_window_deiconify(window.asWindow)
     if kind == .x11, let display = gdk_display_get_default() {
       let time = X11UserAction.latest(gdk_x11_display_get_user_time(display))
@@ -39,12 +41,12 @@ public enum GTKDisplay {
       if time == X11UserAction.time { activate(window, display, time) }
     } else {
       gtk_window_present(window.asWindow)
-      // GTK knows what was done in its own windows alone.
-      token = WaylandActivation.token { token in activate(window, token) }
+      // GTK only knows about user actions in its own windows.
+      if let token = await WaylandActivation.token() { activate(window, token) }
     }
   }
 
-  /// A window that was destroyed meanwhile is none of GTK's any more.
+  /// Activates a window, unless it has been destroyed meanwhile.
   private static func activate(_ window: GtkWidgetPointer, _ token: String) {
     let windows = gtk_window_list_toplevels()
     defer { g_list_free(windows) }
@@ -54,8 +56,8 @@ public enum GTKDisplay {
     connection.activate(surface, token: token)
   }
 
-  /// Tells the window manager that the user wants to see a window, which is what a click in a picture-in-picture window
-  /// means; else some (openbox) only mark it as urgent where it is on another workspace.
+  /// Tells the window manager that the user wants to see a window, as after a click in a picture-in-picture window.
+  /// Without that, some window managers (openbox) only mark a window on another workspace as urgent.
   private static func activate(_ window: GtkWidgetPointer, _ display: OpaquePointer, _ time: UInt32) {
     guard let window = gtk_widget_get_window(window), let screen = gdk_display_get_default_screen(display) else {
       return
@@ -64,10 +66,11 @@ public enum GTKDisplay {
     if desktop != .max, desktop != gdk_x11_screen_get_current_desktop(screen) {
       send("_NET_CURRENT_DESKTOP", about: root, (Int(desktop), Int(time), 0, 0, 0), display)
     }
-    // 2 is for a direct action of the user's (EWMH).
+    // 2 stands for a direct action of the user (EWMH).
     send("_NET_ACTIVE_WINDOW", about: gdk_x11_window_get_xid(window), (2, Int(time), 0, 0, 0), display)
   }
 
+  /// Sends a client message about a window to the root window.
   private static func send(
     _ message: String, about window: Window, _ values: (Int, Int, Int, Int, Int), _ display: OpaquePointer
   ) {
@@ -82,14 +85,14 @@ public enum GTKDisplay {
       SubstructureRedirectMask | SubstructureNotifyMask, &event)
   }
 
-  /// Connects to the display server, once; the environment says to which (WAYLAND_DISPLAY, DISPLAY, GDK_BACKEND). To be
-  /// called on the main thread before any view or window is made.
+  /// Connects to the display server, once in the process. The environment says to which one (WAYLAND_DISPLAY, DISPLAY,
+  /// GDK_BACKEND). It must be called on the main thread, before any widget or window is created.
   ///
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   @discardableResult
   public static func open() throws(PipSinkError) -> Kind {
     if let kind = Self.kind { return kind }
-    // GTK reads no option of the program's.
+    // GTK must not read the program's options.
     guard gtk_init_check(nil, nil) != 0, let display = gdk_display_get_default() else {
       throw .system(.displayUnavailable(reason: "neither an X11 nor a Wayland display can be reached"))
     }

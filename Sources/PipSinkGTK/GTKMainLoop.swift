@@ -3,19 +3,18 @@ import Dispatch
 import Glibc
 import PipSinkWindows
 
-/// GLib's main loop and Swift's main actor on one thread, for programs with GTK 3. Without GTK,
+/// Runs GLib's main loop and Swift's main actor on one thread, for programs with GTK 3. Without GTK,
 /// ``PipSinkWindows/MainLoop`` is enough.
 ///
-/// The main actor's jobs are libdispatch's main queue, which says by an eventfd that it has work; that is one more
-/// thing for GLib's main loop to wait for. So `@MainActor` code runs between GTK's events, and may call GTK.
+/// The jobs of the main actor are in libdispatch's main queue, which announces work through an eventfd. GLib's main
+/// loop waits for that descriptor as well. So `@MainActor` code runs between GTK's events and may call GTK.
 @MainActor
 public enum GTKMainLoop {
   private static var isAttached = false
   private static var loop: OpaquePointer?
 
-  /// Lets a GLib main loop that runs on the main thread (`gtk_main`, `g_application_run`) carry out the main actor's
-  /// jobs. For apps that have such a loop; to be called once, on the main thread, before it runs. Further calls do
-  /// nothing.
+  /// Lets a GLib main loop on the main thread (`gtk_main`, `g_application_run`) run the main actor's jobs. It is for
+  /// apps that have such a loop. It must be called on the main thread before the loop runs; further calls do nothing.
   public static func attachMainActor() {
     guard !isAttached else { return }
     isAttached = true
@@ -27,23 +26,25 @@ public enum GTKMainLoop {
       }, nil, nil)
   }
 
-  /// Runs a GLib main loop with the main actor on the calling thread, which must be the main one, and never returns:
-  /// the program ends by `exit`. For programs that have no main loop of their own.
+  /// Runs a GLib main loop together with the main actor on the calling thread, which must be the main one. It never
+  /// returns: the program ends with `exit`. It is for programs without a main loop.
   public static func run() -> Never {
     attachMainActor()
     let loop = g_main_loop_new(nil, 0)
     g_main_loop_run(loop)
-    // Nobody has the loop to stop it.
+    // Nobody can stop the loop, so this is never reached.
     exit(EXIT_FAILURE)
   }
 
-  /// Runs an app on the main actor, with GLib's main loop on the calling thread, which must be the main one. The program
-  /// ends when `body` returns, with the status 0, or with 1 and the error on standard error when it throws.
+  /// Runs an app on the main actor, with GLib's main loop on the calling thread, which must be the main one. The
+  /// program ends when `body` returns, with status 0. When `body` throws, it ends with status 1 after printing the
+  /// error to standard error.
   public static func run(_ body: @escaping @MainActor () async throws -> Void) -> Never {
     MainLoop.begin(body)
     run()
   }
 
+  /// Runs the jobs that are in the main queue.
   private nonisolated static func drain(_ descriptor: Int32) {
     var count: UInt64 = 0
     _ = read(descriptor, &count, MemoryLayout<UInt64>.size)

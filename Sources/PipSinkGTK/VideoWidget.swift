@@ -2,21 +2,34 @@ import CGTK
 import PipSink
 import PipSinkWindows
 
+/// An object that owns a GTK widget, which an app can put into its containers.
+@MainActor
+public protocol GTKWidgetOwner: AnyObject {
+  /// The GtkWidget. It is borrowed: it lives as long as its owner. Only the main thread may use it.
+  var unsafeGtkWidget: UnsafeMutableRawPointer { get }
+}
+
 /// A GTK 3 widget that shows the streams of a ``PipSinkWindows/VideoContainer``.
 ///
-/// The pictures do not pass through GTK: they go to the display server from the streams' presenting threads, into windows
-/// (X11) or subsurfaces (Wayland) that lie in the widget's place over all that GTK paints there. Other widgets cannot be
-/// drawn over them; what has to lie over a picture is the container's own.
+/// The pictures do not pass through GTK. The presenting threads of the streams send them to the display server, into
+/// windows (X11) or subsurfaces (Wayland) that cover the widget's area and everything that GTK paints there. Other
+/// widgets cannot be drawn over them, so overlays have to be part of the container.
 @MainActor
 public final class VideoWidget: GTKWidgetOwner {
+  /// The container whose streams the widget shows.
   public let content: VideoContainer
+  /// The GtkWidget. It is borrowed: it lives as long as this object. Only the main thread may use it.
   public var unsafeGtkWidget: UnsafeMutableRawPointer { UnsafeMutableRawPointer(widget) }
 
   private let widget: GtkWidgetPointer
   private let signals = SignalConnections()
+  /// The widget's place in its window, while it is mapped.
   private var window: GTKWidgetWindow?
+  /// The handlers for the window that contains the widget.
   private let toplevelSignals = SignalConnections()
 
+  /// Makes a widget for a container. GTK is initialised if necessary (``GTKDisplay/open()``).
+  ///
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(content: VideoContainer) throws(PipSinkError) {
     try GTKDisplay.open()
@@ -34,11 +47,11 @@ public final class VideoWidget: GTKWidgetOwner {
   }
 
   private func connectSignals() {
-    // What lies below the pictures.
+    // This paints the background below the pictures.
     signals.connectPainting(of: widget) { [weak self] context in
       cairo_set_source_rgb(context, 0, 0, 0)
       cairo_paint(context)
-      // On Wayland GTK has no surface for the window before it is about to paint it.
+      // On Wayland, GTK creates the window's surface only when it is about to paint it.
       if let self, gtk_widget_get_mapped(widget) != 0 { enterWindow() }
     }
     signals.connect(widget, "map") { [weak self] in self?.enterWindow() }
@@ -51,7 +64,7 @@ public final class VideoWidget: GTKWidgetOwner {
     }
   }
 
-  /// The widget may be moved to another window.
+  /// Watches the window that contains the widget, which may be moved to another one.
   private func followToplevel() {
     toplevelSignals.disconnectAll()
     guard let toplevel = gtk_widget_get_toplevel(widget), gtk_widget_is_toplevel(toplevel) != 0 else { return }
@@ -68,7 +81,7 @@ public final class VideoWidget: GTKWidgetOwner {
       try content.show(in: window)
       self.window = window
     } catch {
-      // The display server has gone, and with it GTK's connection.
+      // The display server is gone, and GTK's connection with it.
       window = nil
     }
   }
@@ -115,27 +128,29 @@ public final class VideoWidget: GTKWidgetOwner {
       } ?? false
     }
     signals.connect(widget, event: "leave-notify-event") { [weak self] (event: GdkEventCrossing) in
-      // Into a picture's own window is not out of the widget.
+      // Moving into the window of a picture does not leave the widget.
       if event.detail != GDK_NOTIFY_INFERIOR { self?.content.handle(.left) }
       return false
     }
   }
 
-  /// GTK counts in its own pixels.
+  /// Converts a position from GTK's units to pixels.
   private func place(_ x: Double, _ y: Double) -> WindowEvent.Place {
     let scale = Double(gtk_widget_get_scale_factor(widget))
     return WindowEvent.Place(x: x * scale, y: y * scale)
   }
 }
 
-/// A widget's place in its window, as a window of its own.
+/// A widget's area in its window, as a window for a container.
 @MainActor
 final class GTKWidgetWindow: NativeWindow {
   private let widget: GtkWidgetPointer
   private let tiles: any WindowTileMaker
   private(set) var size = PictureSize(width: 0, height: 0)
 
-  /// - Parameter widget: one that is mapped, and lives as long as this.
+  /// Makes the window for a widget.
+  ///
+  /// - Parameter widget: a widget that is mapped, and lives as long as this object.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init(_ widget: GtkWidgetPointer) throws(PipSinkError) {
     self.widget = widget
@@ -145,7 +160,7 @@ final class GTKWidgetWindow: NativeWindow {
 
   private static func makeTiles(_ widget: GtkWidgetPointer) throws(PipSinkError) -> any WindowTileMaker {
     guard let own = gtk_widget_get_window(widget), let display = gdk_display_get_default() else {
-      throw .system(.displayUnavailable(reason: "the widget is in no window"))
+      throw .system(.displayUnavailable(reason: "the widget is not in a window"))
     }
     if GTKDisplay.kind == .wayland {
       guard let surface = gdk_window_get_toplevel(own).flatMap({ gdk_wayland_window_get_wl_surface($0) }) else {
@@ -160,13 +175,14 @@ final class GTKWidgetWindow: NativeWindow {
       windowID: UInt(id), display: String(cString: gdk_display_get_name(display)))
   }
 
-  /// Whether nobody sees the widget's window; on Wayland the compositor says so by its frames.
+  /// Notes whether the widget's window is minimised. On Wayland the compositor shows that by its frames.
   func note(isMinimized: Bool) { (tiles as? X11ForeignWindow)?.note(isMinimized: isMinimized) }
 
-  /// Uses the widget's window no more.
+  /// Stops using the widget's window.
   func leave() { (tiles as? WaylandForeignWindow)?.leave() }
 
-  /// A Wayland window's pictures lie in the surface of the whole window, which shows their places when it is painted.
+  /// Updates the position in a Wayland window. The pictures are in subsurfaces of the whole window's surface, which
+  /// applies their new places when it is painted.
   private func followInSurface(_ scale: Int) {
     guard let tiles = tiles as? WaylandForeignWindow, let own = gtk_widget_get_window(widget) else { return }
     let toplevel = gdk_window_get_toplevel(own)
@@ -182,16 +198,16 @@ final class GTKWidgetWindow: NativeWindow {
     gtk_widget_queue_draw(widget)
   }
 
-  /// Takes over where the widget is.
+  /// Updates position and size after the widget has changed.
   ///
-  /// - Returns: whether its size has changed.
+  /// - Returns: whether the size has changed.
   @discardableResult
   func follow() -> Bool {
     let scale = Int(gtk_widget_get_scale_factor(widget))
     followInSurface(scale)
     let width = Int(gtk_widget_get_allocated_width(widget)) * scale
     let height = Int(gtk_widget_get_allocated_height(widget)) * scale
-    // GTK allocates a pixel to a widget that has no place.
+    // GTK allocates one pixel to a widget that has no place.
     let new = width > 1 && height > 1 ? PictureSize(width: width, height: height) : PictureSize(width: 0, height: 0)
     defer { size = new }
     return new != size

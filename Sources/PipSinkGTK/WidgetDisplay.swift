@@ -2,20 +2,23 @@ import CGTK
 import PipSink
 import PipSinkWindows
 
-/// A session's streams in a widget of an app's own GTK 3 window, and picture-in-picture windows beside it.
+/// Shows a session's streams in a widget of an app's GTK 3 window, together with picture-in-picture windows.
 ///
-/// Each stream has a view of its own (``PipSinkWindows/RemoteVideoView``), with its name and its placeholder. The widget
-/// lives as long as the display.
+/// Each stream has a ``PipSinkWindows/RemoteVideoView`` with its name and its placeholder. The widget lives as long as
+/// the display.
 public final class WidgetDisplay: ContainerDisplay {
   private let widget: VideoWidget
-  /// The app's window.
+  /// The app's GtkWindow.
   private var window: UnsafeMutableRawPointer?
   private var background: BackgroundMonitor?
   private var isBackgroundWatched = false
 
+  /// Makes a display with a widget.
+  ///
   /// - Parameters:
-  ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
-  ///   - placementPath: where it is remembered; nil remembers nothing.
+  ///   - layout: how the streams are arranged in the widget.
+  ///   - placement: where the picture-in-picture window opens; nil uses the remembered placement.
+  ///   - placementPath: the file in which the placement is remembered; nil remembers nothing.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   public init(
     layout: VideoContainer.Layout = .grid, placement: WindowPlacement? = nil,
@@ -28,10 +31,12 @@ public final class WidgetDisplay: ContainerDisplay {
       kind: kind, container: container, placement: placement, placementPath: placementPath, makesViewsWhenShown: false)
   }
 
-  /// The widget, for the app's layout. The display owns it.
+  /// The widget, for the app's layout. It is borrowed: it lives as long as the display. Only the main thread may use
+  /// it.
   public var unsafeGtkWidget: UnsafeMutableRawPointer { widget.unsafeGtkWidget }
 
-  /// Says which window of the app has the widget in it: the one that is watched for the background and presented.
+  /// Says which window of the app contains the widget. The display watches that window for the background and brings it
+  /// to the front.
   ///
   /// - Parameter window: a GtkWindow that lives as long as the display.
   public func setWindow(_ window: UnsafeMutableRawPointer) {
@@ -41,12 +46,15 @@ public final class WidgetDisplay: ContainerDisplay {
 
   // MARK: - The app's window
 
+  /// Whether ``setWindow(_:)`` was called.
   public override var canPresent: Bool { window != nil }
 
-  public override func present() {
-    if let window { GTKDisplay.present(window.assumingMemoryBound(to: GtkWidget.self)) }
+  /// Brings the app's window to the front.
+  public override func present() async {
+    if let window { await GTKDisplay.present(window.assumingMemoryBound(to: GtkWidget.self)) }
   }
 
+  /// Begins or ends watching the app's window.
   public override func watchBackground(_ isWatched: Bool) {
     isBackgroundWatched = isWatched
     guard isWatched, let window else {

@@ -2,11 +2,11 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// GTK 4's functions, found in a program that has the library already.
+/// The functions of GTK 4, looked up in a program that has loaded the library.
 ///
-/// Nothing here links GTK 4, and nothing loads it: a program without it, or with another GTK, stays as it is, and PipSink
-/// is built without GTK 4's headers. What is called are exported functions of GTK's stable interface, none newer than
-/// GTK 4.0 but where it says so.
+/// Nothing here links or loads GTK 4. A program without it, or with another GTK, is not affected, and PipSink is built
+/// without GTK 4's headers. All functions are exported functions of GTK's stable interface. They exist since GTK 4.0,
+/// except where a comment says otherwise.
 struct GTK4Library: Sendable {
   typealias Object = UnsafeMutableRawPointer
 
@@ -18,7 +18,7 @@ struct GTK4Library: Sendable {
   private let makeMemoryTexture:
     @convention(c) @Sendable (_ width: gint, _ height: gint, _ format: guint, OpaquePointer, _ stride: gsize) -> Object?
   private let makeSnapshot: @convention(c) @Sendable () -> Object?
-  /// The size is a graphene_size_t, two floats.
+  /// The size is a graphene_size_t, which consists of two floats.
   private let endSnapshot: @convention(c) @Sendable (Object, UnsafePointer<Float>) -> Object?
   private let toplevels: @convention(c) @Sendable () -> Object?
   private let itemCount: @convention(c) @Sendable (Object) -> guint
@@ -26,20 +26,21 @@ struct GTK4Library: Sendable {
   private let surface: @convention(c) @Sendable (_ native: Object) -> Object?
   private let isMapped: @convention(c) @Sendable (_ surface: Object) -> gboolean
   private let scaleFactor: @convention(c) @Sendable (_ surface: Object) -> gint
-  /// Since GTK 4.12.
+  /// It exists since GTK 4.12.
   private let scale: (@convention(c) @Sendable (_ surface: Object) -> Double)?
 
   static let name = "GTK 4"
   private static let file = "libgtk-4.so.1"
   private static let found = Locked<GTK4Library?>(nil)
 
-  /// The functions of the GTK 4 in this process. A program that has none yet may have it later, and is looked at again.
+  /// The functions of the GTK 4 in this process. A program that has not loaded it yet may do so later, so every call
+  /// looks again.
   ///
   /// - Throws: ``PipSinkError/System/toolkitUnavailable(_:reason:)``.
   static func inProcess() throws(PipSinkError) -> GTK4Library {
     try found.withLock { found throws(PipSinkError) in
       if let found { return found }
-      // The handle is kept: GTK registers types, and so cannot be unloaded anyway.
+      // The handle is never closed: GTK registers types and so cannot be unloaded anyway.
       guard let handle = dlopen(file, RTLD_NOLOAD | RTLD_LAZY) else {
         throw .system(.toolkitUnavailable(name, reason: "the program has not loaded \(file)"))
       }
@@ -49,14 +50,16 @@ struct GTK4Library: Sendable {
     }
   }
 
-  /// The exported functions of a library and of those that it is linked with.
+  /// The exported functions of a library and of the libraries that it is linked with.
   private struct Symbols {
     let address: UInt
 
+    /// The function with a name; nil where there is none.
     func find<Function>(_ name: String, as type: Function.Type = Function.self) -> Function? {
       dlsym(UnsafeMutableRawPointer(bitPattern: address), name).map { unsafeBitCast($0, to: type) }
     }
 
+    /// The function with a name, which has to exist.
     func require<Function>(_ name: String, as type: Function.Type = Function.self) throws(PipSinkError) -> Function {
       guard let function = find(name, as: type) else {
         throw .system(.toolkitUnavailable(GTK4Library.name, reason: "\(GTK4Library.file) has no function \(name)"))
@@ -85,19 +88,19 @@ struct GTK4Library: Sendable {
 
   // MARK: - Textures
 
-  /// GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, of little-endian machines GTK's own format: it is copied where others are
-  /// converted.
+  /// GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, which is GTK's internal format on little-endian machines. It is copied, where
+  /// other formats are converted.
   private static let format: guint = 0
 
-  /// Makes a texture of BGRA pixels without transparency. GdkTextures are immutable, and so any thread may do it.
+  /// Makes a texture from opaque BGRA pixels. GdkTextures are immutable, so any thread may do it.
   ///
-  /// - Parameter bytes: `4 * size.width` bytes a row; the texture has a reference of its own.
+  /// - Parameter bytes: the pixels, `4 * size.width` bytes for each row. The texture takes a reference.
   func makeTexture(_ size: PictureSize, _ bytes: OpaquePointer) -> PaintableTexture? {
     makeMemoryTexture(gint(size.width), gint(size.height), Self.format, bytes, gsize(4 * size.width))
       .map { PaintableTexture($0, size) }
   }
 
-  /// Makes a paintable of a size that shows a texture for good. On GTK's thread.
+  /// Makes a paintable that always shows the same texture, at a given size. It must be called on GTK's thread.
   ///
   /// - Returns: a new reference.
   func makeStill(_ texture: PaintableTexture, size: (width: Double, height: Double)) -> Object? {
@@ -108,8 +111,9 @@ struct GTK4Library: Sendable {
 
   // MARK: - Screens
 
-  /// Pixels for each of GTK's units, on GTK's thread: the largest of the program's windows that are shown, since a paintable
-  /// is not told in which of them it is drawn. 1.5, for instance, where GTK is 4.12 or later, and a whole number before.
+  /// Pixels for each of GTK's units, for example 1.5 (before GTK 4.12 it is a whole number). It is the largest scale of
+  /// all windows that the program shows, because a paintable is not told in which of them it is drawn. It must be
+  /// called on GTK's thread.
   func largestScale() -> Double {
     guard let windows = toplevels() else { return 1 }
     var largest = 0.0
@@ -123,14 +127,14 @@ struct GTK4Library: Sendable {
   }
 }
 
-/// A GdkTexture of a size in pixels, with a reference to it.
+/// A GdkTexture with its size in pixels. It owns a reference to the texture.
 ///
-/// `@unchecked Sendable`: a GdkTexture never changes, and may be used and let go on every thread.
+/// `@unchecked Sendable`: a GdkTexture never changes, and may be used and released on every thread.
 final class PaintableTexture: @unchecked Sendable {
   let object: UnsafeMutableRawPointer
   let size: PictureSize
 
-  /// Owns the reference.
+  /// Takes over a reference.
   init(_ object: UnsafeMutableRawPointer, _ size: PictureSize) {
     self.object = object
     self.size = size

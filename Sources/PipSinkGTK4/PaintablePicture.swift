@@ -2,56 +2,58 @@ import CGStreamer
 import PipSink
 import PipSinkWindows
 
-/// What a paintable shows: pictures that are made on a layer's presenting thread, at the size that GTK draws them at, and
-/// drawn on GTK's thread.
+/// The content of a paintable. Pictures are made on a layer's presenting thread, at the size at which GTK draws them,
+/// and are drawn on GTK's thread.
 ///
-/// One picture at a time waits to be drawn. While it does, which it does for as long as GTK does not draw the paintable, no
-/// other is made: the layer keeps the newest frame, and is told when the picture has been drawn.
+/// At most one picture waits to be drawn. As long as it does, because GTK does not draw the paintable, no other one is
+/// made. The layer keeps the newest frame meanwhile, and is told when the picture has been drawn.
 final class PaintablePicture: Sendable {
   typealias Size = (width: Double, height: Double)
 
   private struct State {
-    /// Of the stream on square pixels, turned; nil before its first frame.
+    /// The size of the stream with square pixels, after rotation; nil before its first frame.
     var displaySize: Size?
-    /// Made, and not drawn yet.
+    /// The picture that has been made and not drawn yet.
     var made: PaintableTexture?
-    /// What was drawn last.
+    /// The picture that was drawn last.
     var drawn: PaintableTexture?
-    /// What frames are converted to, in pixels.
+    /// The size at which pictures are made.
     var demand = Demand()
-    /// Whether a frame was left out that could be shown now.
+    /// Whether a frame was skipped that could be shown now.
     var hasSkipped = false
+    /// What is drawn instead of the picture.
     var placeholder: StreamPlaceholder?
     /// The placeholder as it was drawn last.
     var cover: (placeholder: StreamPlaceholder, scale: Double, texture: PaintableTexture)?
     var convertedCount: UInt64 = 0
     var needsDisplay: (@Sendable () -> Void)?
-    // What GTK is to be told.
+    // What GTK has to be told.
     var mustInvalidateSize = false
     var isInvalidationQueued = false
 
     var isVisible: Bool {
-      // GTK gives no place to what has no size. So the first frame is looked at in any case.
+      // GTK gives no place to something without a size, so the first frame is looked at in any case.
       displaySize == nil || (placeholder == nil && made == nil && demand.size != nil)
     }
   }
 
+  /// What frames are drawn with.
   private struct Drawing: ~Copyable {
     var canvas = FrameCanvas()
   }
 
   let gtk: GTK4Library
   private let state = Locked(State())
-  /// Of the presenting thread; the lock is there for a layer that follows another one.
+  /// Only the presenting thread uses it. The lock is for a layer that follows another one.
   private let drawing = Locked(Drawing())
   private let memory = TextureMemory()
-  /// The paintable, which keeps this.
+  /// The paintable, which keeps this object alive.
   let object = WeakObject()
 
   init(_ gtk: GTK4Library) { self.gtk = gtk }
 
   var displaySize: Size? { state.withLock { $0.displaySize } }
-  /// In GTK's whole numbers; 0 by 0 before the first frame.
+  /// The size in GTK's whole units; 0 by 0 before the first frame.
   var intrinsicSize: (width: gint, height: gint) {
     let size = displaySize ?? (0, 0)
     return (gint(clamping: Int(nearest: size.width)), gint(clamping: Int(nearest: size.height)))
@@ -60,7 +62,8 @@ final class PaintablePicture: Sendable {
   var renderSize: PictureSize? { state.withLock { $0.demand.size } }
   var convertedFrameCount: UInt64 { state.withLock { $0.convertedCount } }
 
-  /// Asked before each frame; a frame that comes while it is false is left out.
+  /// Whether a frame would be shown now. It is asked before each frame, and a frame that comes while it is false is
+  /// skipped.
   var isVisible: Bool {
     state.withLock { state in
       if !state.isVisible { state.hasSkipped = true }
@@ -89,6 +92,7 @@ final class PaintablePicture: Sendable {
 
   // MARK: - On the presenting thread
 
+  /// Makes the picture for a frame.
   func render(_ sampleBuffer: SampleBuffer) throws(PipSinkError) {
     let display = sampleBuffer.formatDescription.displaySize
     let turned = sampleBuffer.orientation.swapsSides ? (display.height, display.width) : display
@@ -101,11 +105,11 @@ final class PaintablePicture: Sendable {
       state.hasSkipped = false
       return state.demand.size
     }
-    // Otherwise GTK has not drawn it yet.
+    // Without a size, GTK has not drawn the paintable yet.
     guard let size else { return }
     let texture = try makeTexture(size) { pixels, stride throws(PipSinkError) in
       try drawing.withLock { drawing throws(PipSinkError) in
-        // The paintable has the stream's shape, and who shows it keeps it or stretches it.
+        // The paintable has the stream's shape. The widget that shows it decides whether to keep or stretch it.
         _ = try drawing.canvas.draw(sampleBuffer, gravity: .resize, on: pixels, stride: stride, size: size)
       }
       if sampleBuffer.formatDescription.pixelFormat.hasAlpha {
@@ -121,6 +125,7 @@ final class PaintablePicture: Sendable {
     _ = replaced
   }
 
+  /// Removes the picture and frees memory that is not in use.
   func removeImage() {
     let removed = state.withLock { state in
       defer { (state.made, state.drawn) = (nil, nil) }
@@ -132,9 +137,10 @@ final class PaintablePicture: Sendable {
     memory.trim()
   }
 
-  /// Has the next pictures made in other memory.
+  /// Has the next pictures made in new memory.
   func rebuild() { memory.trim() }
 
+  /// Makes a texture whose pixels `draw` fills.
   private func makeTexture(
     _ size: PictureSize, _ draw: (UnsafeMutablePointer<UInt8>, _ stride: Int) throws(PipSinkError) -> Void
   ) throws(PipSinkError) -> PaintableTexture {
@@ -150,7 +156,7 @@ final class PaintablePicture: Sendable {
 
   // MARK: - On GTK's thread
 
-  /// Draws it on a GdkSnapshot, in GTK's units.
+  /// Draws the picture or the placeholder on a GdkSnapshot. The size is in GTK's units.
   func draw(on snapshot: UnsafeMutableRawPointer, width: Double, height: Double) {
     let scale = gtk.largestScale()
     let size = PictureSize(width: Int(nearest: width * scale), height: Int(nearest: height * scale))
@@ -173,6 +179,7 @@ final class PaintablePicture: Sendable {
     handler?()
   }
 
+  /// The placeholder's picture, which is drawn again when its size has changed.
   private func cover(_ placeholder: StreamPlaceholder, _ size: PictureSize, _ scale: Double) -> PaintableTexture? {
     let known = state.withLock { $0.cover }
     if let known, known.placeholder == placeholder, known.scale == scale, known.texture.size == size {
@@ -185,7 +192,9 @@ final class PaintablePicture: Sendable {
     return made
   }
 
-  /// - Returns: a new paintable that shows for good what this one shows now.
+  /// A new paintable that always shows what this one shows now.
+  ///
+  /// - Returns: a new reference.
   func makeStill() -> UnsafeMutableRawPointer? {
     let (texture, size) = state.withLock { state in
       (state.placeholder == nil ? state.drawn : state.cover?.texture, state.displaySize)
@@ -197,11 +206,11 @@ final class PaintablePicture: Sendable {
     return gtk.makeStill(texture, size: size)
   }
 
-  /// Has GTK's thread be told, once for all that happens until then.
+  /// Has GTK's thread redraw the paintable. Several changes until then cause one redraw.
   private func queueInvalidation(_ state: inout State) {
     guard !state.isInvalidationQueued, let object = object.strongReference() else { return }
     state.isInvalidationQueued = true
-    // Never at once, as g_main_context_invoke() would do on whatever thread while nobody runs the main loop.
+    // It must not happen at once: g_main_context_invoke() would do that on any thread while nobody runs the main loop.
     g_idle_add_full(
       gint(G_PRIORITY_DEFAULT),
       { object in
@@ -210,6 +219,7 @@ final class PaintablePicture: Sendable {
       }, object, { object in g_object_unref(object) })
   }
 
+  /// Tells GTK what has changed.
   private func invalidate(_ object: UnsafeMutableRawPointer) {
     let mustInvalidateSize = state.withLock { state in
       defer { (state.isInvalidationQueued, state.mustInvalidateSize) = (false, false) }
@@ -220,16 +230,21 @@ final class PaintablePicture: Sendable {
   }
 }
 
-/// The size that pictures are made at: what was last asked for. Where several widgets show the paintable, it is as large as
-/// the largest of them wants it.
+/// The size at which pictures are made: the size that was last asked for. If several widgets show the paintable, the
+/// largest one counts.
 private struct Demand {
-  /// nil before it is drawn for the first time.
+  /// The size in pixels; nil before the paintable is drawn for the first time.
   private(set) var size: PictureSize?
-  /// The largest since the newest picture was drawn for the first time, and from there back to the one before.
+  /// The largest size since the newest picture was first drawn.
   private var current: PictureSize?
+  /// The largest size while the picture before that was the newest.
   private var last: PictureSize?
 
-  /// - Parameter isFirst: whether a picture is drawn for the first time.
+  /// Notes that the paintable was drawn.
+  ///
+  /// - Parameters:
+  ///   - asked: the size in pixels.
+  ///   - isFirst: whether a picture is drawn for the first time.
   mutating func note(_ asked: PictureSize, isFirst: Bool) {
     if isFirst { (last, current) = (current, nil) }
     let new = Self.largest(asked, current)
@@ -243,7 +258,7 @@ private struct Demand {
   }
 }
 
-/// A GObject that is not kept alive.
+/// A weak reference to a GObject.
 ///
 /// `@unchecked Sendable`: a GWeakRef may be used from every thread.
 final class WeakObject: @unchecked Sendable {
@@ -261,6 +276,6 @@ final class WeakObject: @unchecked Sendable {
 
   func set(_ object: UnsafeMutableRawPointer) { g_weak_ref_set(reference, object) }
 
-  /// - Returns: a new reference; nil when the object has gone.
+  /// A new reference to the object; nil when it is gone.
   func strongReference() -> UnsafeMutableRawPointer? { g_weak_ref_get(reference) }
 }

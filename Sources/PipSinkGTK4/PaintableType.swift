@@ -1,21 +1,23 @@
 import CGStreamer
 import PipSink
 
-/// The GType of paintables whose picture is a stream: a GObject with the interface GdkPaintable, whose
-/// ``PaintablePicture`` a pointer at the end of the instance keeps.
+/// The GType of paintables that show a stream: a GObject with the interface GdkPaintable. A pointer at the end of the
+/// instance keeps the ``PaintablePicture``.
 enum PaintableType {
-  /// G_TYPE_OBJECT, a macro with a cast.
+  /// G_TYPE_OBJECT, which is a macro with a cast.
   private static let objectType = GType(20 << 2)
   private static let registered = Locked<GType?>(nil)
 
-  /// GObject's, in bytes. The pointer to the picture is behind its instance.
+  /// The sizes of GObject's structures in bytes. The pointer to the picture follows the instance.
   private static let parentSize: (class: guint, instance: guint) = {
     var parent = GTypeQuery()
     g_type_query(objectType, &parent)
     return (parent.class_size, parent.instance_size)
   }()
 
-  /// - Returns: a new paintable with one reference, which keeps `picture`; nil where GObject makes none.
+  /// Makes a paintable that keeps `picture` alive.
+  ///
+  /// - Returns: a new reference; nil where GObject does not make the object.
   static func makeInstance(of picture: PaintablePicture, _ gtk: GTK4Library) -> UnsafeMutablePointer<GObject>? {
     let type = registered.withLock { registered in
       let type = registered ?? register(gtk)
@@ -27,15 +29,18 @@ enum PaintableType {
     return object
   }
 
+  /// The picture of a paintable.
   static func picture(of instance: UnsafeMutableRawPointer) -> PaintablePicture? {
     slot(instance).pointee?.takeUnretainedValue()
   }
 
+  /// The pointer at the end of an instance.
   private static func slot(_ instance: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Unmanaged<PaintablePicture>?> {
     (instance + Int(parentSize.instance)).assumingMemoryBound(to: Unmanaged<PaintablePicture>?.self)
   }
 
-  /// Once a process and copy of this code: a program may link PipSink and load the plugin as well.
+  /// Registers the type, once for each copy of this code in the process: a program may link PipSink and load the plugin
+  /// as well.
   private static func register(_ gtk: GTK4Library) -> GType {
     let type = g_type_register_static_simple(
       objectType, GObjectTypeName.unused("PipSinkVideoPaintable"), parentSize.class,
@@ -50,6 +55,7 @@ enum PaintableType {
     return type
   }
 
+  /// Releases the picture, and then everything of GObject's.
   private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
     guard let object else { return }
     slot(object).pointee?.release()
@@ -64,7 +70,7 @@ enum PaintableType {
   private typealias Length = @convention(c) (UnsafeMutableRawPointer) -> gint
   private typealias Ratio = @convention(c) (UnsafeMutableRawPointer) -> Double
 
-  /// Fills in a GdkPaintableInterface: behind GTypeInterface are `snapshot`, `get_current_image`, `get_flags`,
+  /// Fills in a GdkPaintableInterface. After GTypeInterface it contains `snapshot`, `get_current_image`, `get_flags`,
   /// `get_intrinsic_width`, `get_intrinsic_height` and `get_intrinsic_aspect_ratio`, in this order.
   private static func fill(_ interface: UnsafeMutableRawPointer) {
     func set<Function>(_ index: Int, _ function: Function) {
@@ -74,7 +80,7 @@ enum PaintableType {
     }
     let snapshot: Snapshot = { PaintableType.picture(of: $0)?.draw(on: $1, width: $2, height: $3) }
     let currentImage: CurrentImage = { PaintableType.picture(of: $0)?.makeStill() }
-    // It has another content with every frame, and may have another size.
+    // Its content changes with every frame, and its size may change.
     let flags: Length = { _ in 0 }
     let width: Length = { PaintableType.picture(of: $0)?.intrinsicSize.width ?? 0 }
     let height: Length = { PaintableType.picture(of: $0)?.intrinsicSize.height ?? 0 }

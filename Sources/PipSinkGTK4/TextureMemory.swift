@@ -2,11 +2,11 @@ import CGStreamer
 import Glibc
 import PipSink
 
-/// Memory for a paintable's pictures, which is used again as soon as GTK has let go of the picture in it.
+/// Memory for a paintable's pictures. It is reused as soon as GTK has released the picture in it.
 final class TextureMemory: Sendable {
-  /// One picture's memory, which goes back to where it came from when nobody has this any more.
+  /// The memory of one picture. It returns to its pool when nobody uses it any more.
   ///
-  /// `@unchecked Sendable`: whoever made it writes into it before GTK has it, and nobody afterwards.
+  /// `@unchecked Sendable`: its maker writes to it before GTK gets it, and nobody does afterwards.
   final class Block: @unchecked Sendable {
     let pixels: UnsafeMutablePointer<UInt8>
     let byteCount: Int
@@ -20,7 +20,7 @@ final class TextureMemory: Sendable {
 
     deinit { memory.takeBack(UInt(bitPattern: pixels), byteCount) }
 
-    /// Bytes for GTK, which may have them for as long as it likes. The caller owns the reference.
+    /// A GBytes for GTK, which may keep it as long as it needs to. The caller owns the reference.
     func makeBytes() -> OpaquePointer? {
       g_bytes_new_with_free_func(
         pixels, gsize(byteCount), { block in if let block { Unmanaged<Block>.fromOpaque(block).release() } },
@@ -28,18 +28,22 @@ final class TextureMemory: Sendable {
     }
   }
 
+  /// Memory that is not in use.
   private struct Spare {
-    /// What one block has.
+    /// The size of one block.
     var byteCount = 0
     var addresses: [UInt] = []
   }
 
-  /// GTK has the picture that is drawn, and up to its next one the one before that; a third is being made.
+  /// How many unused blocks are kept. GTK has the picture that it draws and, until its next frame, the one before; a
+  /// third one is being made.
   private static let limit = 3
   private let spare = Locked(Spare())
 
   deinit { trim() }
 
+  /// Takes an unused block, or allocates one.
+  ///
   /// - Throws: ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   func make(_ byteCount: Int) throws(PipSinkError) -> Block {
     let (known, unusable) = spare.withLock { spare -> (UInt?, [UInt]) in
@@ -54,6 +58,7 @@ final class TextureMemory: Sendable {
     return Block(memory.bindMemory(to: UInt8.self, capacity: byteCount), byteCount, of: self)
   }
 
+  /// Keeps a block for later, or frees it.
   private func takeBack(_ address: UInt, _ byteCount: Int) {
     let isKept = spare.withLock { spare in
       guard spare.byteCount == byteCount, spare.addresses.count < Self.limit else { return false }
@@ -63,7 +68,7 @@ final class TextureMemory: Sendable {
     if !isKept { free(UnsafeMutableRawPointer(bitPattern: address)) }
   }
 
-  /// Gives back what no picture is in.
+  /// Frees all blocks that are not in use.
   func trim() {
     let unused = spare.withLock { spare in
       defer { spare = Spare() }

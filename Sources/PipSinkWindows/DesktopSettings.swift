@@ -1,12 +1,12 @@
 import CWindows
 
-/// What the user has set for all programs of the desktop.
+/// Settings that the user has chosen for all programs on the desktop.
 enum DesktopSettings {
   /// Whether the user wants animations.
   ///
-  /// No toolkit says so here, so that it is looked up where desktops write it: in GTK's settings files, which Plasma and
-  /// others keep as well, and in GNOME's settings, where GNOME is the desktop. An X server's clients hear it by XSETTINGS,
-  /// too (``X11Screen/settings``).
+  /// No toolkit is loaded that could be asked, so this reads the places where desktops store the setting: GTK's
+  /// settings files, which Plasma and others also write, and GNOME's settings when GNOME is the desktop. On X11 the
+  /// setting also arrives through XSETTINGS (``X11Screen/settings``), which ``X11Window`` reads.
   static var wantsAnimations: Bool {
     !["gtk-4.0", "gtk-3.0"].contains { isSwitchedOff(inFileOf: $0) } && gnomeWantsAnimations
   }
@@ -24,7 +24,7 @@ enum DesktopSettings {
     return ["0", "false"].contains(String(cString: text))
   }
 
-  /// Asked once: GNOME's settings come with a connection to the session bus.
+  /// Read only once, because GNOME's settings open a connection to the session bus.
   private static let gnomeWantsAnimations: Bool = {
     let desktop = g_getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
     guard desktop.split(separator: ":").contains("GNOME"), let source = g_settings_schema_source_get_default(),

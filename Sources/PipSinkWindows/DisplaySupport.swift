@@ -1,19 +1,21 @@
 import PipSink
 
-/// What the display and its window manager or compositor can do for picture-in-picture.
+/// What the current display and its window manager or compositor can do for picture-in-picture.
 @MainActor
 public struct DisplaySupport {
-  /// Which display server there is; nil for none.
+  /// The kind of display server that was found, or nil when none can be reached.
   public let system: WindowSystem?
-  /// Whether a picture-in-picture window stays above all others.
+  /// Whether a picture-in-picture window stays above all other windows.
   public let staysAbove: Bool
-  /// Why, or why not, and which kind of window it is.
+  /// The reason for the value of ``staysAbove``, in a sentence for people. It names the kind of window that is used.
   public let staysAboveReason: String
-  /// Whether it is noticed that nobody can see the app's window.
+  /// Whether PipSink can detect that the user cannot see the app's window.
   public let detectsBackground: Bool
+  /// The reason for the value of ``detectsBackground``, in a sentence for people.
   public let backgroundReason: String
 
-  /// Of the display that the environment names. Connects to the server for as long as it asks.
+  /// What the display that the environment names can do. Reading it connects to the display server for a moment and
+  /// waits for the server's answers.
   public static var current: DisplaySupport {
     switch try? WindowSystem.current() {
     case .x11: x11
@@ -44,11 +46,11 @@ public struct DisplaySupport {
       .x11, above,
       above
         ? "the window manager \(manager) keeps it above"
-        : "the window manager \(manager) knows no _NET_WM_STATE_ABOVE",
+        : "the window manager \(manager) does not support _NET_WM_STATE_ABOVE",
       hidden,
       hidden
-        ? "minimised windows and hidden workspaces are noticed"
-        : "the window manager \(manager) does not tell of minimised windows")
+        ? "minimised windows and hidden workspaces are detected"
+        : "the window manager \(manager) does not report minimised windows")
   }
 
   private static var wayland: DisplaySupport {
@@ -56,6 +58,6 @@ public struct DisplaySupport {
     let limitation = (try? PictureInPictureWindow(placementPath: nil))?.limitation
     let reason = limitation ?? kind.reason
     return DisplaySupport(
-      .wayland, limitation == nil, reason, true, "the compositor asks for no frames of windows that cannot be seen")
+      .wayland, limitation == nil, reason, true, "the compositor requests no frames from windows that cannot be seen")
   }
 }

@@ -1,16 +1,20 @@
 import CWindows
 import PipSink
 
-/// The kind of display server that windows are made on.
+/// The kind of display server on which windows are created.
 public enum WindowSystem: String, Sendable {
+  /// An X server, which the environment variable `DISPLAY` names.
   case x11
+  /// A Wayland compositor, which the environment variable `WAYLAND_DISPLAY` names.
   case wayland
 
-  /// The one that the environment names and that can be reached: Wayland's (`WAYLAND_DISPLAY`) before X11's (`DISPLAY`),
-  /// unless `PIPSINK_DISPLAY` is `x11` or `wayland`, or, where that is not set, GTK's `GDK_BACKEND` begins with one of the
-  /// two.
+  /// The display server that the environment names and that can be reached.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  /// Wayland (`WAYLAND_DISPLAY`) is preferred to X11 (`DISPLAY`), unless `PIPSINK_DISPLAY` is `x11` or `wayland`. When
+  /// that variable is not set, GTK's `GDK_BACKEND` counts in the same way if it begins with one of these two words. The
+  /// call connects to the server to find out whether it answers. It can be made on any thread.
+  ///
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no such server can be reached.
   public static func current() throws(PipSinkError) -> WindowSystem {
     let wanted = wanted
     if wanted != .x11, canReachWayland { return .wayland }
@@ -36,8 +40,8 @@ public enum WindowSystem: String, Sendable {
     return true
   }
 
-  /// Whether the environment says where a compositor's socket could be. libwayland, asked without that, complains on standard
-  /// error, and programs on X11 may have none of it.
+  /// Whether the environment says where a compositor's socket could be. Without that, libwayland prints a complaint on
+  /// standard error, which a program on X11 must not cause.
   private static var namesSocket: Bool {
     let isAbsolute = { (name: String) in
       g_getenv(name).map { $0.pointee == CChar(bitPattern: UInt8(ascii: "/")) } ?? false

@@ -2,12 +2,12 @@ import ArgumentParser
 import PipSink
 import PipSinkWindows
 
-/// Says what this machine can do.
+/// Prints what this machine can do.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
     abstract: "Shows what this machine can do, and why picture-in-picture is or is not possible.",
-    discussion: "Ends with 0 when picture-in-picture windows can be shown here, and with 69 otherwise.")
+    discussion: "The exit code is 0 when picture-in-picture windows can be shown here, and 69 otherwise.")
 
   private enum Level: String {
     case good = "ok"
@@ -15,7 +15,7 @@ struct DoctorCommand: AsyncParsableCommand {
     case missing = "missing"
   }
 
-  /// Elements that the demo's pipelines and conversions are made of, and what for.
+  /// Elements that the demo's pipelines need, and what they are needed for.
   private static let elements = [
     ("appsink", "every stream"), ("videotestsrc", "test pictures"), ("decodebin", "files and network streams"),
     ("rtspsrc", "RTSP cameras"), ("rtpjitterbuffer", "RTP"), ("webrtcbin", "WebRTC"), ("v4l2src", "cameras"),

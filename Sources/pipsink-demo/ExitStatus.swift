@@ -3,21 +3,21 @@ import PipSink
 
 /// The demo's exit codes, after sysexits.h.
 enum ExitStatus: Int32 {
-  /// EX_USAGE: an option that makes no sense, a stream that does not exist, a folder that cannot be written.
+  /// EX_USAGE: an option has an invalid value, a stream does not exist, or a folder cannot be written.
   case usage = 64
   /// EX_DATAERR: the pipeline cannot be parsed or linked.
   case pipeline = 65
   /// EX_UNAVAILABLE: an element or a display is missing.
   case unavailable = 69
-  /// EX_OSERR: the process may have no more threads or open files.
+  /// EX_OSERR: the system's limits allow no more threads, open files or address space.
   case exhausted = 71
-  /// EX_IOERR: a stream failed while running, or was only started again and never delivered a frame; or a picture, a
-  /// report or standard output could not be written.
+  /// EX_IOERR: a stream failed while it ran, or was restarted and never delivered a frame; or a picture, a report or
+  /// standard output could not be written.
   case failed = 74
 
   var exitCode: ExitCode { ExitCode(rawValue) }
 
-  /// The code for an error, wherever it comes from.
+  /// The exit code for any error of the library.
   init(_ error: PipSinkError) {
     self =
       switch error {
@@ -31,14 +31,13 @@ enum ExitStatus: Int32 {
         .usage
       case .stream(.duplicate), .stream(.unsupportedCaps): .pipeline
       case .pipeline(let error) where error.isMistake: .pipeline
-      // What happens to a pipeline that runs.
-      // What happens to a pipeline that runs.
+      // All others happen to a pipeline that runs.
       default: .failed
       }
   }
 }
 
-/// An error with its exit code, for `run()` to end with.
+/// An error with the exit code that the program ends with.
 struct DemoError: Error {
   let status: ExitStatus
   let message: String
@@ -53,7 +52,9 @@ struct DemoError: Error {
     message = error.description + (DebianPackages.advice(for: error).map { "\n\($0)" } ?? "")
   }
 
-  /// Says it on standard error.
+  /// Prints the error to standard error.
+  ///
+  /// - Returns: the exit code to end with.
   var reported: ExitCode {
     StandardStream.error.say("pipsink-demo: \(message)")
     return status.exitCode

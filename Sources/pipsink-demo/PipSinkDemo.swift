@@ -6,13 +6,13 @@ import PipSinkWindows
 struct PipSinkDemo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pipsink-demo",
-    abstract: "Shows GStreamer video streams in an app surface or in picture-in-picture.",
+    abstract: "Shows GStreamer video streams in an app's window or in picture-in-picture.",
     version: "pipsink-demo \(PipSink.version), \(PipSink.gstreamerVersion)",
     subcommands: [PlayCommand.self, DoctorCommand.self, ProcessorsCommand.self, BenchCommand.self]
   )
 }
 
-/// The main thread runs the main actor; the command runs beside it.
+/// The program's entry point. The main thread runs the main actor, and the command runs on other threads.
 @main
 enum Program {
   @MainActor
@@ -21,19 +21,20 @@ enum Program {
     do throws(DemoError) {
       try SystemLimits.checkForProgram()
     } catch {
-      // Before anything else runs, and so without anybody's clean-up.
+      // Nothing else has run yet, so that nothing has to be cleaned up.
       _exit(error.reported.rawValue)
     }
     Task.detached {
       let status = await run()
       guard status == EXIT_SUCCESS else { exit(status) }
-      // On the main actor, so that no window is at work while the process ends.
+      // The process exits on the main actor, so that no window is at work meanwhile.
       await MainActor.run { () -> Void in exit(EXIT_SUCCESS) }
     }
     MainLoop.run()
   }
 
-  /// Does what `ParsableCommand.main()` does, but for the printing of help and errors, which quote what was given.
+  /// Does what `ParsableCommand.main()` does, but prints help and errors by ``StandardStream``, because they quote the
+  /// arguments.
   ///
   /// - Returns: the program's exit status.
   private static func run() async -> Int32 {

@@ -4,7 +4,7 @@ import PipSink
 struct ProcessorsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "processors",
-    abstract: "Lists the frame processors that play's --process takes.")
+    abstract: "Lists the frame processors for the option --process of play.")
 
   func run() throws {
     for entry in FrameProcessorRegistry.shared.entries {
@@ -14,7 +14,7 @@ struct ProcessorsCommand: ParsableCommand {
   }
 }
 
-/// `STREAM=NAME[:ARGUMENT]`: a processor for a stream's frames.
+/// A processor for the frames of a stream, as `STREAM=NAME[:ARGUMENT]` on the command line.
 struct ProcessorOption: ExpressibleByArgument {
   let streamID: StreamID
   let name: String

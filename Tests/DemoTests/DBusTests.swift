@@ -429,7 +429,7 @@ struct DBusTests {
     let demo = try await bus.startSession(["videotestsrc is-live=true num-buffers=90 ! appsink name=a"])
     #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
     bus.stop()
-    #expect(await demo.wait(forText: "the session bus has gone"))
+    #expect(await demo.wait(forText: "the session bus is gone"))
     let result = try await demo.result(seconds: 60)
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
     #expect(try result.report().streams["a"]?.received == 90)

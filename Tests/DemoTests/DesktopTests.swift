@@ -22,16 +22,18 @@ struct DesktopTests {
 
   private static let document = Demo.root.appendingPathComponent("docs/desktops.md")
 
-  /// A desktop's row of the table.
+  /// A desktop's column of the table, which has a row for each ability.
   private func documented(_ desktop: Desktop) throws -> [Ability: Bool] {
     let text = try String(contentsOf: Self.document, encoding: .utf8)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
-    let row = try #require(rows.first { $0.first?.hasPrefix(desktop.rawValue) ?? false })
-    #expect(rows.first?.dropFirst().elementsEqual(Ability.allCases.map(\.rawValue)) ?? false)
-    try #require(row.count == Ability.allCases.count + 1)
-    return Dictionary(uniqueKeysWithValues: zip(Ability.allCases, row.dropFirst().map { $0.hasPrefix("yes") }))
+    let column = try #require(rows.first?.firstIndex { $0.hasPrefix(desktop.rawValue) })
+    // The second row divides the first from the others.
+    let abilities = rows.dropFirst(2)
+    #expect(abilities.compactMap(\.first).elementsEqual(Ability.allCases.map(\.rawValue)))
+    try #require(abilities.count == Ability.allCases.count && abilities.allSatisfy { $0.count > column })
+    return Dictionary(uniqueKeysWithValues: zip(Ability.allCases, abilities.map { $0[column].hasPrefix("yes") }))
   }
 
   @Test(arguments: Desktop.allCases.filter(\.isInstalled))

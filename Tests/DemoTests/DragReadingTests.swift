@@ -48,12 +48,13 @@ struct DragReadingTests {
     }
   }
 
-  @Test(arguments: [DragReading.Origin.press, .surface])
-  func theWindowFollowsTheHandWhateverTheCompositorCountsFrom(origin: DragReading.Origin) {
+  /// Without relative pointers, and with those that tell of no movement.
+  @Test(arguments: [DragReading.Origin.press, .surface], [nil, SIMD2<Double>.zero])
+  func theWindowFollowsTheHandWhateverTheCompositorCountsFrom(origin: DragReading.Origin, travel: SIMD2<Double>?) {
     var wrong = 0
     for number in 0..<500 {
       var desktop = Desktop(origin)
-      var reading = DragReading(pressed: desktop.place(of: desktop.pressed), known: nil)
+      var reading = DragReading(pressed: desktop.place(of: desktop.pressed), travel: travel, known: nil)
       let speed = Double(2 + number % 30)
       var hand = Hand(
         random: UInt64(number),
@@ -62,7 +63,7 @@ struct DragReadingTests {
       for frame in 0..<60 {
         pointer = pointer + hand.step()
         let shift = desktop.asked - desktop.start
-        if let distance = reading.distance(at: desktop.place(of: pointer), shift: shift) {
+        if let distance = reading.distance(at: desktop.place(of: pointer), travel: travel, shift: shift) {
           desktop.asked = desktop.start + distance
         }
         // It shows the window at once, or some frames later.
@@ -72,6 +73,24 @@ struct DragReadingTests {
       if reading.isCertain, reading.origin != origin { Issue.record("run \(number) is certain of what is wrong") }
     }
     #expect(wrong == 0)
+  }
+
+  /// As of a program that is late, or a hand that starts in one go: the next step is nothing like the one before.
+  @Test(arguments: [DragReading.Origin.press, .surface])
+  func relativePointersTellWhenAHandDoesNotGoOnAsItWent(origin: DragReading.Origin) {
+    var desktop = Desktop(origin)
+    var (pointer, travel) = (desktop.pressed, Vector(x: -7, y: 30))
+    var reading = DragReading(pressed: desktop.place(of: pointer), travel: travel, known: nil)
+    for step in [Vector(x: -90, y: -40), Vector(x: -20, y: -9), Vector(x: 60, y: 2), Vector(x: -3, y: -70)] {
+      (pointer, travel) = (pointer + step, travel + step)
+      let shift = desktop.asked - desktop.start
+      if let distance = reading.distance(at: desktop.place(of: pointer), travel: travel, shift: shift) {
+        desktop.asked = desktop.start + distance
+      }
+      if desktop.show() { reading.noteShown() }
+    }
+    #expect(reading.origin == origin && reading.isCertain)
+    #expect(desktop.asked - desktop.start == pointer - desktop.pressed)
   }
 
   @Test(arguments: [DragReading.Origin.press, .surface])

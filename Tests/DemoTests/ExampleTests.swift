@@ -86,8 +86,8 @@ struct ExampleTests {
 
   @Test func theProgramOfTheREADMEHasAtMostFifteenLinesAndAWindowWhoseControlsWork() async throws {
     let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
-    let readme = try String(contentsOf: Demo.root.appendingPathComponent("README.md"), encoding: .utf8)
-    #expect(readme.contains("```swift\n\(source)```"), "the README has the program as it is")
+    let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)
+    #expect(document.contains("```swift\n\(source)```"), "docs/embedding.md has the program as it is")
     let lines = source.split(separator: "\n").filter { !$0.hasPrefix("import ") && !$0.hasPrefix("//") }
     #expect(lines.count <= 15)
     let server = try await XServer()

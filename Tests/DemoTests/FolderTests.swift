@@ -1,114 +1,145 @@
 import Foundation
 import Testing
 
-/// Which of the library's folders use which, as ARCHITECTURE.md has it.
+/// Which targets import which modules, and which of the library's folders use which, as ARCHITECTURE.md has it.
 ///
-/// What counts is a name of a type that another folder declares. Members of extensions are not looked at.
+/// Between folders a use is a name of a type that another folder declares. Members of extensions are not looked at.
 @Suite struct FolderTests {
   private struct Row: Equatable, CustomStringConvertible {
-    let folder: String
+    let name: String
     let used: Set<String>
-    var description: String { "\(folder): \(used.sorted().joined(separator: ", "))" }
+    var description: String { "\(name): \(used.sorted().joined(separator: ", "))" }
   }
 
-  private static let library = Demo.root.appendingPathComponent("Sources/PipSink")
-
   @Test func noFolderUsesOneThatUsesItAndTheTableSaysWhichUsesWhich() throws {
-    let table = try documentedRows()
-    let sources = try readSources()
-    #expect(Set(table.map(\.folder)) == Set(sources.keys))
-    let declared = sources.mapValues { Set($0.flatMap(Self.declaredTypes)) }
-    let used = sources.map { folder, texts in
-      let names = Set(texts.flatMap(Self.typeNames)).subtracting(declared[folder] ?? [])
-      return Row(folder: folder, used: Set(declared.filter { !$0.value.isDisjoint(with: names) }.keys))
+    let table = try documentedRows("| folder of `PipSink` |")
+    let files = try SourceText.files(in: "Sources/PipSink").filter { $0.key.contains("/") }
+    let sources = Dictionary(grouping: files, by: { String($0.key.prefix { $0 != "/" }) })
+    #expect(Set(table.map(\.name)) == Set(sources.keys))
+    let declared = sources.mapValues { Set($0.flatMap { SourceText.declaredTypes($0.value) }) }
+    let used = sources.map { folder, files in
+      let names = Set(files.flatMap { SourceText.typeNames($0.value) }).subtracting(declared[folder] ?? [])
+      return Row(name: folder, used: Set(declared.filter { !$0.value.isDisjoint(with: names) }.keys))
     }
     for row in table {
-      #expect(used.first { $0.folder == row.folder } == row)
-      let above = Set(table.prefix { $0.folder != row.folder }.map(\.folder))
+      #expect(used.first { $0.name == row.name } == row)
+      let above = Set(table.prefix { $0.name != row.name }.map(\.name))
       #expect(row.used.isSubset(of: above), "\(row)")
+    }
+  }
+
+  @Test func noTargetUsesOneThatUsesItAndTheTableSaysWhatEachImportsAndUses() throws {
+    let table = try documentedRows("| target |")
+    let targets = try SourceText.folders(in: "Sources")
+    #expect(table.map(\.name).sorted() == targets.sorted() && targets.count > 10)
+    let texts = Dictionary(
+      uniqueKeysWithValues: try targets.map { ($0, Array(try SourceText.files(in: "Sources/\($0)").values)) })
+    let declared = texts.mapValues { Set($0.flatMap(SourceText.declaredTypes)) }
+    for row in table {
+      let own = texts[row.name] ?? []
+      #expect(Set(own.flatMap(SourceText.importedModules)) == row.used, "\(row.name)")
+      let above = Set(table.prefix { $0.name != row.name }.map(\.name))
+      #expect(row.used.intersection(targets).isSubset(of: above), "\(row)")
+      // Of those in C nothing is known but that they are imported.
+      let names = Set(own.flatMap(SourceText.typeNames))
+      for used in row.used.filter({ declared[$0]?.isEmpty == false }) {
+        #expect(declared[used]?.isDisjoint(with: names) == false, "\(row.name) uses nothing of \(used)")
+      }
+    }
+  }
+
+  @Test func thePackageGivesEachTargetWhatTheTableSays() throws {
+    let package = try String(contentsOf: Demo.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    for row in try documentedRows("| target |") where !row.used.isEmpty {
+      #expect(Self.dependencies(of: row.name, in: package) == row.used, "\(row.name)")
     }
   }
 
   /// `make fuzz` builds the demo without its entry, which has a `main` of its own.
   @Test func theDemoNeedsNothingOfTheFileWithItsEntry() throws {
-    let folder = Demo.root.appendingPathComponent("Sources/pipsink-demo")
-    var texts = try readSources(in: folder)
+    var texts = try SourceText.files(in: "Sources/pipsink-demo")
     let entry = texts.removeValue(forKey: "PipSinkDemo.swift")
-    let declared = Set(Self.declaredTypes(try #require(entry)))
+    let declared = Set(SourceText.declaredTypes(try #require(entry)))
     #expect(declared == ["PipSinkDemo", "Program"] && texts.count > 10)
-    for (name, text) in texts { #expect(declared.isDisjoint(with: Self.typeNames(text)), "\(name)") }
+    for (name, text) in texts { #expect(declared.isDisjoint(with: SourceText.typeNames(text)), "\(name)") }
   }
 
   /// It would bring the data of the world's languages into the program that is installed.
   @Test func noSourceImportsFoundationAndOneItsEssentials() throws {
-    let sources = Demo.root.appendingPathComponent("Sources")
     var imports: Set<[String]> = []
-    for target in try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil) {
-      for (name, text) in try readSources(in: target) {
-        for match in text.matches(of: /(?m)^[^\/\n]*\bimport\s+(?:\w+\s+)?(Foundation\w*)/) {
-          imports.insert([target.lastPathComponent, name, String(match.1)])
-        }
+    for (path, text) in try SourceText.files(in: "Sources") {
+      for module in SourceText.matches(of: #"^[^/\n]*\bimport\s+(?:\w+\s+)?(Foundation\w*)"#, in: text) {
+        imports.insert([path, module])
       }
     }
-    #expect(imports == [["pipsink-demo", "JSONText.swift", "FoundationEssentials"]])
+    #expect(imports == [["pipsink-demo/JSONText.swift", "FoundationEssentials"]])
   }
 
   @Test func whatIsUsedIsFoundInCodeAndNotInWords() {
     let text = """
+      import CLens
+      @testable import Desk
+      import struct Shop.Order
+      import Glibc
       /// Like ``VideoEngine``.
       public final class Layer: Drawable {
         let title = "a Window in \\(Strange.name)"  // of the Desktop
+        let script = ""\"
+          import gi
+          ""\"
         private func draw(_ frame: inout Frame) -> [Picture] { Frame.Plane.all }
+        private struct Inner {}
       }
       struct Lens<Glass> {}
+      open class Base {}
       """
-    #expect(Self.declaredTypes(text) == ["Layer", "Lens"])
-    #expect(Set(Self.typeNames(text)) == ["Layer", "Drawable", "Frame", "Picture", "Plane", "Lens", "Glass"])
+    #expect(SourceText.declaredTypes(text) == ["Layer", "Lens", "Base"])
+    #expect(SourceText.allDeclaredTypes(text) == ["Layer", "Inner", "Lens", "Base"])
+    #expect(SourceText.importedModules(text) == ["CLens", "Desk", "Shop"])
+    let names = Set(SourceText.typeNames(text)).subtracting(["CLens", "Desk", "Shop", "Order", "Glibc"])
+    #expect(names == ["Layer", "Drawable", "Frame", "Picture", "Plane", "Inner", "Lens", "Glass", "Base"])
+  }
+
+  @Test func dependenciesAreFoundByTheTargetTheyBelongTo() {
+    let package = """
+      let dependencies: [Target.Dependency] = ["CLens", .product(name: "Log", package: "log")]
+      let targets = [
+        .systemLibrary(name: "CLens"),
+        .target(name: "Desk", dependencies: ["CLens"], swiftSettings: warnings),
+        .target(
+          name: "Shop",
+          dependencies: ["Desk", .product(name: "Log", package: "log")],
+          exclude: ["Notes"]),
+        .executableTarget(name: "pipsink-demo", dependencies: demoDependencies),
+      ]
+      let demoDependencies: [Target.Dependency] = ["Shop"]
+      """
+    #expect(Self.dependencies(of: "Desk", in: package) == ["CLens"])
+    #expect(Self.dependencies(of: "Shop", in: package) == ["Desk", "Log"])
+    #expect(Self.dependencies(of: "pipsink-demo", in: package) == ["Shop"])
+    #expect(Self.dependencies(of: "CLens", in: package) == nil)
   }
 
   // MARK: - Reading
 
-  private func documentedRows() throws -> [Row] {
+  /// The first cell may name several things, all of which use the same.
+  private func documentedRows(_ head: String) throws -> [Row] {
     let text = try String(contentsOf: Demo.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let start = try #require(lines.firstIndex { $0.hasPrefix("| folder of `PipSink` |") })
-    return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { line in
-      let cells = line.split(separator: "|").map(Self.quotedNames)
-      return Row(folder: cells.first?.first ?? "", used: Set(cells.last ?? []))
+    return try #require(DocumentTable(head, in: text)).rows.flatMap { cells in
+      let used = Set(SourceText.matches(of: #"(\w+)"#, in: cells.last ?? ""))
+      return SourceText.matches(of: #"`([\w-]+)`"#, in: cells.first ?? "").map { Row(name: $0, used: used) }
     }
   }
 
-  private static func quotedNames(_ cell: Substring) -> [String] {
-    cell.matches(of: /`(\w+)`/).map { String($0.1) }
-  }
-
-  /// The texts of each folder's files.
-  private func readSources() throws -> [String: [String]] {
-    var sources: [String: [String]] = [:]
-    for url in try FileManager.default.contentsOfDirectory(at: Self.library, includingPropertiesForKeys: nil) {
-      let texts = try readSources(in: url).values
-      if !texts.isEmpty { sources[url.lastPathComponent] = Array(texts) }
-    }
-    return sources
-  }
-
-  /// The texts of a folder's Swift files by their names; none of what is no folder.
-  private func readSources(in folder: URL) throws -> [String: String] {
-    let enumerator = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-    let urls = enumerator.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
-    return try Dictionary(
-      uniqueKeysWithValues: urls.map { ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8)) })
-  }
-
-  private static func declaredTypes(_ text: String) -> [String] {
-    text.matches(
-      of:
-        /(?m)^(?:(?:public|package|private|fileprivate|final|indirect|@\w+(?:\([^)]*\))?)\s+)*(?:class|struct|enum|protocol|actor|typealias)\s+(\w+)/
-    ).map { String($0.1) }
-  }
-
-  private static func typeNames(_ text: String) -> [String] {
-    text.replacing(/\/\/[^\n]*/, with: "").replacing(/"(?:\\.|[^"\\\n])*"/, with: "")
-      .matches(of: /\b[A-Z]\w+/.wordBoundaryKind(.simple)).map { String($0.0) }
+  /// The modules that a manifest gives a target, by their names in Swift; nil where it gives none.
+  private static func dependencies(of target: String, in package: String) -> Set<String>? {
+    let isDemo = target == "pipsink-demo"
+    let beginning = isDemo ? "let demoDependencies: [Target.Dependency] = [" : "name: \"\(target)\", dependencies: ["
+    // A target may be on one line or on several.
+    let text = package.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    guard let start = text.firstRange(of: beginning)?.upperBound else { return nil }
+    // Of a product, the package's name does not count.
+    let list = String(text[start...].prefix { $0 != "]" })
+    return Set(SourceText.matches(of: #"package: "[^"]*"|"([\w-]+)""#, in: list))
   }
 }

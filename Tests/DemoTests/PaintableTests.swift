@@ -39,7 +39,7 @@ struct PaintableTests {
     let program = try start(["without_gtk"], on: server)
     try await expectEnd(of: program)
     #expect(program.output.contains("There is no paintable."), "\(program.output)")
-    #expect(program.output.contains("load GTK 4 before the picture is asked for"), "\(program.output)")
+    #expect(program.output.contains("load GTK 4 first"), "\(program.output)")
   }
 
   @Test(arguments: ["sizes", "hidden", "lifetimes"])

@@ -24,6 +24,12 @@ import Testing
     return server
   }
 
+  /// The window was last on this monitor, so that it does not matter where the app's window is.
+  private func remember(_ monitor: String, _ environment: [String: String]) throws {
+    let state = try #require(environment["XDG_STATE_HOME"])
+    #expect(WindowPlaces(monitor: monitor).save(to: state + "/pipsink/picture-in-picture.ini"))
+  }
+
   private func addRight(_ server: XServer) async throws {
     try await server.tool("xrandr", "--setmonitor", "right", "640/170x800/210+640+0", "none")
     #expect(try await server.tool("xrandr", "--listmonitors").contains("right"))
@@ -41,6 +47,7 @@ import Testing
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func itIsDraggedToAnotherMonitorAndIsThereAfterARestart() async throws {
     let server = try await divided()
+    try remember("left", server.environment)
     let first = try play(server.environment)
     let window = try await server.window("Picture-in-Picture")
     // The first monitor's lower right corner.
@@ -64,6 +71,7 @@ import Testing
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func whenItsMonitorGoesItGoesToTheOtherOneAndComesBackWithIt() async throws {
     let server = try await divided()
+    try remember("left", server.environment)
     let demo = try play(server.environment)
     _ = try await server.window("Picture-in-Picture")
     #expect(try await isAt(server, 640 - 336, 800 - 196, normal))
@@ -91,6 +99,7 @@ import Testing
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func whereTheWindowManagerHasPutItOnAnotherMonitorItStaysThere() async throws {
     let server = try await divided()
+    try remember("left", server.environment)
     let demo = try play(server.environment)
     let window = try await server.window("Picture-in-Picture")
     #expect(try await isAt(server, 640 - 336, 800 - 196, normal))
@@ -99,6 +108,25 @@ import Testing
     // A step of the wheel makes it larger, and has it go to its corner there.
     try await server.tool("xdotool", "mousemove", "900", "400", "click", "4")
     #expect(try await isAt(server, 1280 - 16 - 352, 800 - 16 - 198, PictureSize(width: 352, height: 198)))
+    demo.stop()
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func itOpensOnTheMonitorOfTheAppsWindowWhereNoneIsRemembered() async throws {
+    let server = try await divided()
+    let demo = try Demo.start(
+      ["play", Self.stream, "--surface", "window", "--window-size", "400x225"], environment: server.environment)
+    let app = try await server.window("PipSink")
+    for (x, corner) in [(700, 1280 - 336), (50, 1280 - 336)] {
+      try await server.tool("wmctrl", "-i", "-r", app.id, "-e", "0,\(x),300,-1,-1")
+      #expect(try await eventually { abs(try await server.window("PipSink").x - x) < 20 })
+      try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
+      // Where it was first, it stays, wherever the app's window goes.
+      #expect(try await isAt(server, corner, 800 - 196, normal))
+      try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
+      #expect(
+        try await eventually { try await !server.tool("wmctrl", "-l").contains("Picture-in-Picture") })
+    }
     demo.stop()
   }
 
@@ -131,10 +159,7 @@ import Testing
   func onSwayItIsLetGoBeyondTheEdgeAndIsOnTheNextMonitorAfterARestartToo() async throws {
     let server = try await WaylandServer(.sway, monitorCount: 2)
     // Which of its monitors sway tells of first depends on its version.
-    let state = try #require(server.environment["XDG_STATE_HOME"])
-    var places = WindowPlaces(monitor: "X11-1")
-    places.note(WindowPlacement(), on: "X11-1")
-    #expect(places.save(to: state + "/pipsink/picture-in-picture.ini"))
+    try remember("X11-1", server.environment)
     let demo = try play(server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
     try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to scratchpad")
@@ -149,6 +174,34 @@ import Testing
     try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to scratchpad")
     #expect(try await isAlone(server, on: 1, isLeft: true, isTop: true))
     second.stop()
+  }
+
+  @Test(
+    .enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"), arguments: ["X11-1", "X11-2"])
+  func onSwayItOpensOnTheMonitorOfTheAppsWindowWhereNoneIsRemembered(monitor: String) async throws {
+    let server = try await WaylandServer(.sway, monitorCount: 2)
+    let demo = try Demo.start(
+      ["play", Self.stream, "--surface", "window"], environment: server.environment)
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
+    let isRight = monitor == "X11-2"
+    try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to output \(monitor)")
+    try await server.swaymsg("[app_id=\"pipsink-demo\"] focus")
+    // The app's picture is there, in the middle of its monitor.
+    let (here, there) = (isRight ? 1536 : 512, isRight ? 512 : 1536)
+    #expect(
+      try await eventually {
+        let image = try await server.screenshot()
+        return isWhite(image, here, 384) && !isWhite(image, there, 384)
+      })
+    try await server.outer.tool("xdotool", "mousemove", "\(here)", "384", "click", "2", "key", "p")
+    // The app's picture gives way to the window's in the corner of the same monitor.
+    let (x, y, other) = ((isRight ? 1024 : 0) + 1024 - 336 + 3, 768 - 196 + 3, (isRight ? 0 : 1024) + 1024 - 336 + 3)
+    #expect(
+      try await eventually {
+        let image = try await server.screenshot()
+        return !isWhite(image, here, 200) && isWhite(image, x, y) && !isWhite(image, other, y)
+      })
+    demo.stop()
   }
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))

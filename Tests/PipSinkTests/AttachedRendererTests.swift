@@ -41,8 +41,8 @@ import Testing
     router.attach(layer, toStream: "c")
     #expect(
       log.entries.map(\.message) == [
-        "a surface waits for stream \"remote\", which is not there; there is none",
-        "a surface waits for stream \"c\", which is not there; there are \"a\", \"b\"",
+        "a surface waits for stream \"remote\", which does not exist; there are no streams",
+        "a surface waits for stream \"c\", which does not exist; the streams are \"a\", \"b\"",
       ])
   }
 

@@ -98,7 +98,8 @@ import Testing
     harness.setCaps()
     #expect(harness.push() != GST_FLOW_OK)
     let warning = try #require(harness.message(GST_MESSAGE_WARNING))
-    #expect(warning.contains("what follows does not take what \"rotate:90\" makes: video/x-raw"), "\(warning)")
+    #expect(
+      warning.contains("the elements that follow do not accept the output of \"rotate:90\": video/x-raw"), "\(warning)")
     #expect(warning.contains("width=(int)24, height=(int)32"))
   }
 
@@ -132,7 +133,9 @@ import Testing
     for number in 2..<5 { #expect(harness.push(number: number) == GST_FLOW_OK) }
     #expect(harness.waiting == 4 && harness.count("passed") == 4)
     let warning = try #require(harness.message(GST_MESSAGE_WARNING))
-    #expect(warning.contains("what follows does not take what \"rotate:90,mirror:vertical\" makes"), "\(warning)")
+    #expect(
+      warning.contains("the elements that follow do not accept the output of \"rotate:90,mirror:vertical\""),
+      "\(warning)")
     #expect(warning.contains("videoscale"))
     #expect(harness.message(GST_MESSAGE_WARNING) == nil)
     harness.set(process: "mirror:vertical")

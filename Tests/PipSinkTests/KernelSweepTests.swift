@@ -138,7 +138,7 @@ import Testing
   @Test(arguments: VideoOrientation.allCases)
   func turningStaysInItsMemory(orientation: VideoOrientation) {
     let (from, to) = (GuardedPlanes(), GuardedPlanes())
-    let turn = Turn(orientation)
+    let pass = OrientationPass(orientation)
     for format in [PixelFormat.gray8, .nv12, .bgra, .p010] {
       for width in Self.widths {
         for height in [1, 2, 9, 24] {
@@ -146,9 +146,9 @@ import Testing
           for placement in GuardedPlanes.placements(evenly: format.isSemiPlanar || format.isTenBit) {
             let source = from.picture(format, size, placement)
             let target = to.picture(format, orientation.applied(to: size), placement)
-            turn.perform(
-              from: turn.startsUpsideDown ? source.upsideDown : source,
-              into: turn.endsUpsideDown ? target.upsideDown : target)
+            pass.perform(
+              from: pass.startsUpsideDown ? source.upsideDown : source,
+              into: pass.endsUpsideDown ? target.upsideDown : target)
             to.expectUntouchedOutside(target, "\(format) \(size), \(orientation)")
           }
         }

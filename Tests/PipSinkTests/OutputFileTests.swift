@@ -79,7 +79,7 @@ import Testing
     var bytes = [UInt8](repeating: 0, count: 16)
     #expect(read(reader, &bytes, 16) == 5)
     // The pipe takes 64 KiB, and nobody takes them out.
-    #expect(throws: OutputFileError("its reader takes nothing")) {
+    #expect(throws: OutputFileError("its reader accepts no data")) {
       try OutputFile.write(Array(repeating: UInt8(1), count: 1_000_000), to: fifo)
     }
     #expect(try Self.status(fifo).st_mode & S_IFMT == S_IFIFO)

@@ -145,7 +145,7 @@ import Testing
     let controller = try await started(call)
     let log = Log(controller)
     call.window.die()
-    let error = PipSinkError.pictureInPicture(.windowLost(reason: "it was ended from outside"))
+    let error = PipSinkError.pictureInPicture(.windowLost(reason: "it was closed from outside"))
     #expect(await eventually { log.events == [.willStop(.failed(error)), .didStop(.failed(error))] })
     call.send("a")
     #expect(call.router.statistics(of: "a")?.inApp == 2)
@@ -194,7 +194,7 @@ import Testing
     call.window.perform(.backToApp)
     #expect(await eventually { delegate.log.contains("restore") })
     #expect(call.window.isOpen, "until the app is there")
-    #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is being stopped"))) {
+    #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is stopping"))) {
       try controller.start()
     }
     delegate.mayAnswer = true
@@ -210,7 +210,7 @@ import Testing
     (delegate.mayAnswer, delegate.answer) = (true, false)
     controller.delegate = delegate
     call.window.perform(.backToApp)
-    let reason = "the app said that it cannot show it"
+    let reason = "the app could not show it"
     #expect(
       await eventually {
         log.events == [

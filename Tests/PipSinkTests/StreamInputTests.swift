@@ -83,7 +83,7 @@ import Testing
       try PixelBuffer(unsafeLending: [plane], description) { releases.withLock { $0 += 1 } }
     }
     let short = UnsafeLentPlane(address: address, bytesPerRow: 34)
-    #expect(throws: PipSinkError.frame(.unreadable(reason: "plane 0 has rows of 34 bytes, and needs 35"))) {
+    #expect(throws: PipSinkError.frame(.unreadable(reason: "plane 0 has rows of 34 bytes, but needs 35"))) {
       try PixelBuffer(unsafeLending: [short, plane, plane], description) { releases.withLock { $0 += 1 } }
     }
     #expect(releases.withLock { $0 } == 2)

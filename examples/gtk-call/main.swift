@@ -1,4 +1,5 @@
-// A GTK 3 app with two streams of a call. Its button, or minimising it, shows them in picture-in-picture windows.
+// A GTK 3 app that shows two streams of a call. Its button shows them in picture-in-picture windows, and so does
+// minimising.
 import CGTK
 import PipSink
 import PipSinkGTK
@@ -11,11 +12,11 @@ final class CallWindow {
   private let window = gtk_window_new(GTK_WINDOW_TOPLEVEL)
 
   init(_ pipeline: PipelineDescription) throws {
-    // The pictures are a widget of the app's. Where their windows were is not remembered.
+    // The display is a widget in the app's window. The places of the picture-in-picture windows are not remembered.
     let display = try WidgetDisplay(placementPath: nil)
     session = try PictureInPictureSession(pipeline, display: display)
     if let window { display.setWindow(window) }
-    // Each stream has a picture-in-picture window for itself.
+    // Each stream gets a picture-in-picture window of its own.
     for id in session.engine.streamIDs { try session.addPictureInPictureWindow(for: id) }
     session.startsAutomatically = true
     let (box, button) = (gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), gtk_button_new_with_label("Picture in picture"))
@@ -40,7 +41,7 @@ final class CallWindow {
   }
 }
 
-/// What GTK's cast macros do.
+/// Casts a pointer to a GTK type, as GTK's cast macros do.
 func cast<Widget>(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Widget>? {
   pointer?.assumingMemoryBound(to: Widget.self)
 }

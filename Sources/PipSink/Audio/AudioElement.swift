@@ -1,39 +1,47 @@
 import CGStreamer
 
-/// An element of a running pipeline that has a volume or that tells a sound server what a stream is for.
+/// An element of a running pipeline that has a volume, or that tells a sound server what a stream is for.
 ///
-/// Used by one thread at a time.
+/// Only one thread uses it at a time.
 final class AudioElement {
   typealias ID = UInt
 
-  /// What a session wants of it.
+  /// The volume and mute state that a session wants an element to have.
   struct Wish {
+    /// The volume of the element's stream; nil where none has been set.
     var volume: Double?
-    /// The overall volume and ducking.
+    /// What the volume is multiplied by: the overall volume and ducking.
     var factor = 1.0
+    /// Whether the element's stream is muted; nil where nobody has said so.
     var isMuted: Bool?
+    /// Whether all streams are muted.
     var isMutedByAll = false
   }
 
+  /// The element, with a reference that `deinit` releases.
   let pointer: GstElementPointer
+  /// Whether the element's volume says how loud a stream is played.
   let hasVolume: Bool
   private let takesStreamProperties: Bool
   private let isSource: Bool
-  /// As the description has them.
+  /// The stream properties that the description sets.
   private let ownProperties: UnsafeMutablePointer<GstStructure>?
   private var volume = Override<Double>()
   private var mute = Override<Bool>()
+  /// The handler of `notify::mute`; 0 where there is none.
   private let handler: gulong
-  /// Whether a server has asked it to be still, and has silenced it meanwhile.
+  /// Whether a server has asked the element to be silent and has muted it.
   var isSilencedByServer = false
 
   private static let (double, boolean) = (g_type_from_name("gdouble"), g_type_from_name("gboolean"))
 
-  /// - Parameter pointer: a reference that is given back by `deinit`.
-  /// - Returns: nil when it has nothing to set, after giving the reference back.
+  /// Takes over a reference to an element.
+  ///
+  /// - Parameter pointer: the element; `deinit` releases the reference.
+  /// - Returns: nil when the element has nothing to set. The reference has been released then.
   init?(owning pointer: GstElementPointer) {
     isSource = pointer.pointee.numsinkpads == 0
-    // A microphone's or a generator's volume is not how loud a stream is played.
+    // The volume of a microphone or a generator does not say how loud a stream is played.
     hasVolume =
       !isSource && pointer.hasProperty("volume", Self.double) && pointer.hasProperty("mute", Self.boolean)
     takesStreamProperties = pointer.hasProperty("stream-properties", gst_structure_get_type())
@@ -59,6 +67,8 @@ final class AudioElement {
   static func id(of pointer: UnsafeMutableRawPointer) -> ID { UInt(bitPattern: pointer) }
   var id: ID { Self.id(of: pointer) }
 
+  /// Sets the volume and mute state that a session wants. Where it wants nothing, what the description or a mixer has
+  /// set stays.
   func take(_ wish: Wish) {
     guard hasVolume else { return }
     volume.update(
@@ -68,14 +78,14 @@ final class AudioElement {
     mute.update(
       wish.isMuted == nil && !wish.isMutedByAll ? nil : { wish.isMutedByAll || (wish.isMuted ?? $0) },
       read: { isSilencedByServer ? false : isMuted },
-      // What the server has silenced is for it to let be heard again.
+      // Only the server may unmute what it has muted.
       write: { if $0 || !isSilencedByServer { write(isMuted: $0) } })
   }
 
-  /// As it is, a server's part in it included.
+  /// Whether the element is muted now, be it by a server or by PipSink.
   var isMuted: Bool { pointer.property("mute") { g_value_get_boolean(&$0) != 0 } }
 
-  /// After a server has silenced it and taken that back, which also takes our own silence back.
+  /// Mutes the element again after a server has muted and unmuted it, which also cancels PipSink's mute.
   func restoreMute() {
     if let wanted = mute.value, isMuted != wanted { write(isMuted: wanted) }
   }
@@ -88,10 +98,10 @@ final class AudioElement {
 
   // MARK: - Stream properties
 
-  /// Tells the server what the stream is for; what the description says goes first. Servers read it when the stream
-  /// begins.
+  /// Tells the server what the stream is for. Properties that the description sets take precedence. Servers read them
+  /// when the stream starts.
   func take(_ category: AudioCategory, applicationName: String?) {
-    // A microphone is one of a call, or none of our business.
+    // A microphone belongs to a call, or is not PipSink's to describe.
     guard takesStreamProperties, !isSource || category == .voiceChat else { return }
     let properties = ownProperties.flatMap { gst_structure_copy($0) } ?? gst_structure_new_empty("props")
     defer { gst_structure_free(properties) }
@@ -112,11 +122,34 @@ final class AudioElement {
 
   private typealias NotifyHandler = @convention(c) (GstElementPointer, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
 
-  /// By way of the bus: elements say it on threads that must not wait.
+  /// Reports a change through the bus, since elements announce it on threads that must not wait.
   private static let muteChanged: NotifyHandler = { element, _, _ in BusNote.muteChanged.post(from: element) }
 
   private static func watchMute(of pointer: GstElementPointer) -> gulong {
     let handler = unsafeBitCast(muteChanged, to: GCallback.self)
     return g_signal_connect_data(pointer, "notify::mute", handler, nil, nil, GConnectFlags(rawValue: 0))
+  }
+}
+
+/// A value that PipSink sets over one that somebody else controls: a description, a server, a desktop's mixer.
+///
+/// While there is nothing to set, the value is left alone and keeps what others set. When an override ends, the value
+/// from before returns.
+struct Override<Value: Equatable> {
+  /// The value that was there before it was overridden.
+  private var own: Value?
+  /// The value that was set; nil while it is left alone.
+  private(set) var value: Value?
+
+  /// Sets or removes the override.
+  ///
+  /// - Parameter wanted: computes the new value from the one that was there before; nil removes the override.
+  mutating func update(_ wanted: ((Value) -> Value)?, read: () -> Value, write: (Value) -> Void) {
+    if own == nil, wanted == nil { return }
+    let base = own ?? read()
+    let new = wanted?(base) ?? base
+    if new != value ?? base { write(new) }
+    own = wanted == nil ? nil : base
+    value = wanted == nil ? nil : new
   }
 }

@@ -1,30 +1,32 @@
 import CGStreamer
 import Glibc
 
-/// How loud a stream was for a moment (of the `level` element's `interval`, 100 ms by default).
+/// How loud a stream was during one interval of its pipeline's `level` element (100 ms by default).
 public struct AudioLevel: Equatable, Sendable {
-  /// Root mean square over all channels, in dBFS: 0 is the loudest square wave, -3 the loudest sine.
+  /// The root mean square over all channels, in dBFS: 0 is the loudest square wave, -3 the loudest sine wave.
   public var rms: Double
   /// The highest sample of all channels, in dBFS.
   public var peak: Double
 
+  /// Makes a level from values in dBFS.
   public init(rms: Double, peak: Double) {
     self.rms = rms
     self.peak = peak
   }
 
-  /// The peak's amplitude, from 0 (silent) to 1, as WebRTC's `audioLevel` has it. For
-  /// ``PictureInPictureStreamSelector/setAudioLevel(_:_:at:)``.
+  /// The amplitude of the peak, from 0 (silent) to 1, as in WebRTC's `audioLevel`.
+  /// ``PictureInPictureStreamSelector/setAudioLevel(_:_:at:)`` takes it.
   public var linear: Double { Self.clamped(Self.power(peak).squareRoot()) }
 
-  /// From 0 to 1; what is no number is 0.
+  /// Clamps a volume to the range from 0 to 1; NaN becomes 0.
   static func clamped(_ value: Double) -> Double { value > 0 ? min(1, value) : 0 }
 
+  /// The power that corresponds to a level in decibels.
   private static func power(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 }
 
 extension AudioLevel {
-  /// What a `level` element says; nil for every other message.
+  /// Reads a message of a `level` element; nil for every other message.
   init?(_ message: UnsafeMutablePointer<GstMessage>) {
     guard gst_message_has_name(message, "level") != 0, let structure = gst_message_get_structure(message),
       let rms = Self.channels(of: structure, "rms"), let peak = Self.channels(of: structure, "peak"), !rms.isEmpty
@@ -33,6 +35,7 @@ extension AudioLevel {
     self.init(rms: 10 * log10(meanPower), peak: peak.max() ?? -.infinity)
   }
 
+  /// The values of all channels in a field of the message.
   private static func channels(of structure: UnsafePointer<GstStructure>, _ field: String) -> [Double]? {
     guard let value = gst_structure_get_value(structure, field),
       g_type_check_value_holds(value, g_type_from_name("GValueArray")) != 0,

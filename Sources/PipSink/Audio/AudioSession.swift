@@ -1,11 +1,11 @@
 /// An app's sound: how loud its streams are, what they are for, and what interrupts them.
 ///
-/// Every engine has one (``VideoEngine/audioSession``), which its streams share. What is set on it holds for the audio
-/// branches of the pipelines that run now and of all that are started later, so that it outlives restarts. Where nothing has
-/// been set, elements keep what their description or the desktop's mixer says.
+/// Every engine has one (``VideoEngine/audioSession``), which all its streams share. Its settings apply to the audio
+/// branches of the pipelines that run now and of all that are started later, so they outlive restarts. Where nothing
+/// has been set, elements keep what their description or the desktop's mixer says.
 ///
-/// Volumes are linear amplitudes from 0 to 1 (0.5 is -6 dB), as GstStreamVolume's properties are; others are taken for the
-/// nearest of those. Any thread may call, but no streaming thread.
+/// Volumes are linear amplitudes from 0 to 1 (0.5 is -6 dB), as in GstStreamVolume; other values are clamped to that
+/// range. It can be used from every thread except streaming threads.
 public final class AudioSession: Sendable {
   private struct State {
     var category = AudioCategory.playback
@@ -18,30 +18,31 @@ public final class AudioSession: Sendable {
     var outputs: [ObjectIdentifier: any AudioOutput] = [:]
   }
 
+  /// What was set for a single stream; nil where nothing was.
   private struct StreamSettings {
     var volume: Double?
     var isMuted: Bool?
   }
 
-  /// Told of an interruption that begins while there is none, and, by nil, of the end of the last.
+  /// Called with an interruption that begins while there is none, and with nil when the last one ends.
   private let interruptionChanged: @Sendable (AudioInterruption?) -> Void
   private let state = Locked(State())
-  /// Held while an interruption's change is carried out, so that changes keep their order.
+  /// Held while a change of interruptions is carried out, so that changes keep their order.
   private let changing = Locked(())
 
   init(interruptionChanged: @escaping @Sendable (AudioInterruption?) -> Void) {
     self.interruptionChanged = interruptionChanged
   }
 
-  // MARK: - What it is for
+  // MARK: - The purpose of the sound
 
-  /// For streams that are started from now on.
+  /// What the sound is for. It applies to streams that are started from now on.
   public var category: AudioCategory {
     get { state.withLock { $0.category } }
     set { change { $0.category = newValue } }
   }
 
-  /// What mixers call the app's streams; nil leaves that to the sound server. For streams that are started from now on.
+  /// The app's name in mixers; nil leaves that to the sound server. It applies to streams that are started from now on.
   public var applicationName: String? {
     get { state.withLock { $0.applicationName } }
     set { change { $0.applicationName = newValue } }
@@ -53,42 +54,43 @@ public final class AudioSession: Sendable {
 
   // MARK: - Volume
 
-  /// Of all streams; each stream's own is multiplied by it.
+  /// The overall volume, from 0 to 1. Each stream's volume is multiplied by it.
   public var volume: Double {
     get { state.withLock { $0.volume } }
     set { change { $0.volume = AudioLevel.clamped(newValue) } }
   }
 
-  /// Whether all streams are silent.
+  /// Whether all streams are muted.
   public var isMuted: Bool {
     get { state.withLock { $0.isMuted } }
     set { change { $0.isMuted = newValue } }
   }
 
-  /// A stream's own volume; nil when none has been set.
+  /// The volume of a single stream, from 0 to 1; nil when none has been set.
   public func volume(of id: StreamID) -> Double? { state.withLock { $0.streams[id]?.volume } }
 
-  /// Whether a stream itself has been muted.
+  /// Whether this stream has been muted by itself, whatever ``isMuted`` says.
   public func isMuted(_ id: StreamID) -> Bool { state.withLock { $0.streams[id]?.isMuted ?? false } }
 
-  /// Sets a stream's own volume, also of one that is yet to come.
+  /// Sets the volume of a single stream, which need not exist yet.
   ///
-  /// - Throws: ``PipSinkError/Stream/noAudioVolume(_:)`` when the stream runs and has nothing that a volume can be set on. It is
-  ///   remembered all the same.
+  /// - Throws: ``PipSinkError/Stream/noAudioVolume(_:)`` when the stream runs and has nothing that a volume can be set
+  ///   on. The volume is remembered all the same.
   public func setVolume(_ volume: Double, for id: StreamID) throws(PipSinkError) {
     change { $0.streams[id, default: .init()].volume = AudioLevel.clamped(volume) }
     try checkVolume(of: id)
   }
 
-  /// Silences a stream, or lets it be heard again, also one that is yet to come.
+  /// Mutes or unmutes a single stream, which need not exist yet.
   ///
-  /// - Throws: as ``setVolume(_:for:)``.
+  /// - Throws: ``PipSinkError/Stream/noAudioVolume(_:)`` when the stream runs and has nothing that can be muted. The
+  ///   setting is remembered all the same.
   public func setMuted(_ isMuted: Bool, for id: StreamID) throws(PipSinkError) {
     change { $0.streams[id, default: .init()].isMuted = isMuted }
     try checkVolume(of: id)
   }
 
-  /// Forgets what was set for a stream that does not come back.
+  /// Forgets the volume and mute state of a stream that does not come back.
   public func forgetStream(_ id: StreamID) { change { $0.streams[id] = nil } }
 
   private func checkVolume(of id: StreamID) throws(PipSinkError) {
@@ -104,9 +106,11 @@ public final class AudioSession: Sendable {
     for output in outputs { output.apply() }
   }
 
+  /// What an element is to be set to.
+  ///
   /// - Parameters:
-  ///   - id: nil for what several streams share.
-  ///   - takesOverall: whether no other element further down does.
+  ///   - id: the element's stream; nil for an element that several streams share.
+  ///   - takesOverall: whether the overall volume is applied here, because no element downstream applies it.
   func wish(for id: StreamID?, takesOverall: Bool) -> AudioElement.Wish {
     state.withLock { state in
       let own = id.flatMap { state.streams[$0] }
@@ -118,35 +122,36 @@ public final class AudioSession: Sendable {
 
   // MARK: - Interruptions
 
-  /// What becomes of the streams when a sound server asks them to make room for another app's, as PulseAudio's
-  /// module-role-cork does. The server silences them then: ``AudioInterruption/duck(_:)`` has pictures go on without
-  /// sound.
+  /// What happens to the streams when a sound server asks them to make room for another app's, as PulseAudio's
+  /// module-role-cork does. The server mutes them then, so with ``AudioInterruption/duck(_:)`` the pictures go on
+  /// without sound.
   public var interruptionPolicy: AudioInterruption {
     get { state.withLock { $0.interruptionPolicy } }
     set { state.withLock { $0.interruptionPolicy = newValue } }
   }
 
-  /// What holds now: a server's or the app's own, the strictest of several; nil when nothing interrupts.
+  /// The interruption that is in effect now, whether a server or the app began it; the strictest one if there are
+  /// several, and nil if there is none.
   public var interruption: AudioInterruption? { state.withLock { $0.interruptions.current } }
 
-  /// Interrupts all streams. Ends with as many calls of ``endInterruption()``.
+  /// Interrupts all streams. Each call needs one call of ``endInterruption()``.
   public func beginInterruption(_ interruption: AudioInterruption) {
     changeInterruptions { $0.explicit.append(interruption) }
   }
 
-  /// Ends the latest interruption that was begun so; when it was the last of all, everything is as it was before. What
-  /// the user has paused stays paused. Does nothing when there is none.
+  /// Ends the latest interruption that ``beginInterruption(_:)`` began. When no interruption is left, everything is as
+  /// it was before; what the user has paused stays paused. It does nothing when there is none.
   public func endInterruption() {
     changeInterruptions { _ = $0.explicit.popLast() }
   }
 
-  /// A server asks an element to be still.
+  /// Notes that a server asks an element to be silent.
   func beginRequest(of id: AudioElement.ID) {
     let policy = interruptionPolicy
     changeInterruptions { $0.requested[id] = policy }
   }
 
-  /// It does no more, or the elements have gone.
+  /// Notes that a server asks these elements no longer, or that the elements have gone.
   func endRequests(of ids: [AudioElement.ID]) {
     changeInterruptions { interruptions in
       for id in ids { interruptions.requested[id] = nil }
@@ -172,11 +177,13 @@ public final class AudioSession: Sendable {
 
   // MARK: - Pipelines
 
+  /// Adds the audio elements of a pipeline that starts.
   func attach(_ output: any AudioOutput) {
     state.withLock { $0.outputs[ObjectIdentifier(output)] = output }
     output.apply()
   }
 
+  /// Removes the audio elements of a pipeline that has ended.
   func detach(_ output: any AudioOutput) {
     state.withLock { _ = $0.outputs.removeValue(forKey: ObjectIdentifier(output)) }
   }
@@ -184,12 +191,29 @@ public final class AudioSession: Sendable {
 
 /// The audio elements of a pipeline that runs now, as a session sees them.
 protocol AudioOutput: AnyObject, Sendable {
-  /// Has the pipeline stand still or go on, as the session says now. Called on any thread.
+  /// Pauses or resumes the pipeline as the session says. Any thread may call it.
   var interruptionChanged: @Sendable () -> Void { get }
 
-  /// Whether a stream has something that its volume can be set on; nil of one that is not the pipeline's.
+  /// Whether a stream has something that its volume can be set on; nil for a stream of another pipeline.
   func hasVolume(_ id: StreamID) -> Bool?
 
   /// Sets everything as the session wants it.
   func apply()
+}
+
+/// What an app's sound is for. Desktops route, lower and mute streams by it.
+public enum AudioCategory: String, CaseIterable, Sendable {
+  /// Films and other recordings; the media role "video".
+  case playback
+  /// Calls; the media role "phone", with echo cancellation where the sound server has it. Servers lower or mute the
+  /// sound of other apps meanwhile.
+  case voiceChat = "voice-chat"
+
+  /// The value of PulseAudio's property `media.role`, which PipeWire uses as well.
+  var mediaRole: String {
+    switch self {
+    case .playback: "video"
+    case .voiceChat: "phone"
+    }
+  }
 }

@@ -1,18 +1,19 @@
 import CGStreamer
 
-/// What GStreamer has on this machine.
+/// What GStreamer offers on this machine. All of it can be asked from any thread.
 public enum ElementInspection {
-  /// Whether a plugin has an element of this name.
+  /// Whether an installed plugin has an element with this factory name.
   public static func exists(_ factory: String) -> Bool {
     guard (try? PipSink.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     gst_object_unref(UnsafeMutableRawPointer(found))
     return true
   }
 
-  /// The names of the video decoders that say that they work in hardware, best rank first.
+  /// The factory names of the video decoders that say that they work in hardware, highest rank first.
   public static var hardwareVideoDecoders: [String] {
     guard (try? PipSink.initialize()) != nil else { return [] }
-    // GST_ELEMENT_FACTORY_TYPE_DECODER with the media type video; macros with casts, which Swift does not import.
+    // This is GST_ELEMENT_FACTORY_TYPE_DECODER with the media type video. Both are macros with casts, which Swift does
+    // not import.
     let type: GstElementFactoryListType = 1 << 0 | 1 << 49
     let list = gst_element_factory_list_get_elements(type, GST_RANK_NONE)
     defer { gst_plugin_feature_list_free(list) }

@@ -1,31 +1,32 @@
 import CGStreamer
 import Logging
 
-/// Sends GStreamer's own debug log to swift-log, with the label `gstreamer.CATEGORY`, instead of to standard error.
+/// Sends GStreamer's debug log to swift-log, with the label `gstreamer.CATEGORY`, instead of to standard error.
 ///
-/// Errors, warnings, infos and debug messages keep their level; what GStreamer says of parts that an element lacks (a
-/// level of its own, between warnings and infos) is `notice`, and all that is finer than debug is `trace`. Messages come
-/// on GStreamer's threads, which wait until the log handler returns.
+/// Errors, warnings, infos and debug messages keep their level. What GStreamer says of features that an element lacks
+/// (its level FIXME, between warnings and infos) becomes `notice`, and everything finer than debug becomes `trace`.
+/// Messages are logged on GStreamer's threads, which wait until the log handler returns.
 public enum GStreamerLog {
   static let labelPrefix = "gstreamer."
 
+  /// Makes and keeps the loggers.
   private struct Bridge {
     let makeLogger: @Sendable (_ label: String) -> Logger
-    /// By category.
+    /// The loggers by category.
     var loggers: [String: Logger] = [:]
   }
 
   private static let bridge = Locked<Bridge?>(nil)
-  /// Serialises ``install(levels:makeLogger:)`` and ``remove()``, during which GStreamer logs; whether GStreamer's own
-  /// function was taken out.
+  /// Whether GStreamer's own log function was removed. Its lock is held during ``install(levels:makeLogger:)`` and
+  /// ``remove()``, while GStreamer may log.
   private static let hasReplaced = Locked(false)
 
-  /// Takes the log over from now on, in the whole process. Called again, it takes new levels and loggers.
+  /// Takes over GStreamer's log from now on, in the whole process. A second call replaces levels and loggers.
   ///
   /// - Parameters:
-  ///   - levels: what GStreamer is to log: its rules that begin with `gstreamer.`.
-  ///     Without it that stays as `GST_DEBUG` has it. The loggers' own levels count besides.
-  ///   - makeLogger: asked once for a label.
+  ///   - levels: what GStreamer logs, by the rules whose label begins with `gstreamer.`. Without it, `GST_DEBUG`
+  ///     decides. In any case the loggers' own levels apply as well.
+  ///   - makeLogger: called once for each label.
   /// - Throws: ``PipSinkError/System/gstreamerUnavailable(reason:)``.
   public static func install(
     levels: LogLevels? = nil, makeLogger: @escaping @Sendable (_ label: String) -> Logger = { Logger(label: $0) }
@@ -45,7 +46,7 @@ public enum GStreamerLog {
     }
   }
 
-  /// Gives the log back to GStreamer. What is logged stays as it was set.
+  /// Gives the log back to GStreamer. The levels that were set remain.
   public static func remove() {
     hasReplaced.withLock { hasReplaced in
       gst_debug_remove_log_function(receive)
@@ -55,7 +56,7 @@ public enum GStreamerLog {
     }
   }
 
-  /// One function for good, since GStreamer takes it out by its address.
+  /// The log function. It is one constant, since GStreamer finds the function to remove by its address.
   private static let receive: GstLogFunction = { category, level, file, function, line, object, message, _ in
     guard let name = gst_debug_category_get_name(category), let level = GStreamerLog.level(of: level),
       let logger = GStreamerLog.logger(of: String(cString: name)), logger.logLevel <= level,
@@ -71,7 +72,7 @@ public enum GStreamerLog {
       line: UInt(max(0, line)))
   }
 
-  /// Nil when the log has just been given back.
+  /// The logger for a category; nil when the log has just been given back.
   private static func logger(of category: String) -> Logger? {
     let (known, makeLogger) = bridge.withLock { ($0?.loggers[category], $0?.makeLogger) }
     if let known { return known }
@@ -80,7 +81,7 @@ public enum GStreamerLog {
     return made
   }
 
-  /// GStreamer's levels, without those that are finer than trace, and what they are in swift-log.
+  /// GStreamer's levels and their counterparts in swift-log, without GStreamer's levels that are finer than trace.
   private static let levels: [(gst: GstDebugLevel, level: Logger.Level)] = [
     (GST_LEVEL_ERROR, .error), (GST_LEVEL_WARNING, .warning), (GST_LEVEL_FIXME, .notice), (GST_LEVEL_INFO, .info),
     (GST_LEVEL_DEBUG, .debug), (GST_LEVEL_TRACE, .trace),
@@ -90,7 +91,7 @@ public enum GStreamerLog {
     gst == GST_LEVEL_NONE ? nil : levels.first { $0.gst == gst }?.level ?? .trace
   }
 
-  /// GStreamer has nothing worse than an error.
+  /// The threshold for a level. GStreamer has no level above error.
   private static func threshold(for level: Logger.Level) -> GstDebugLevel {
     levels.first { $0.level == level }?.gst ?? GST_LEVEL_ERROR
   }

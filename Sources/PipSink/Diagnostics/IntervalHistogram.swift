@@ -1,26 +1,28 @@
 import Histogram
 
-/// Lengths of time, from 1 microsecond to a minute, to two significant digits: an HdrHistogram.
+/// A distribution of durations from 1 microsecond to a minute, with two significant digits: an HdrHistogram.
 ///
-/// Every frame of every stream is recorded, so that is done here, in the library's own buckets but a handful of
-/// instructions; a histogram of the library is made from them when one is read.
+/// It records a duration for every frame of every stream. So it keeps the library's buckets itself, which takes a
+/// handful of instructions, and only makes a histogram of the library when one is read.
 public struct IntervalHistogram: Sendable {
-  /// How often each bucket's length of time has come; empty before the first.
+  /// How often a duration fell into each bucket; empty before the first one.
   private var counts: [UInt32] = []
 
-  /// How many there are.
+  /// How many durations have been recorded.
   public private(set) var count: UInt64 = 0
-  /// All of them together, in nanoseconds, exact.
+  /// The exact sum of all durations, in nanoseconds.
   private(set) var totalNanoseconds: UInt64 = 0
 
-  /// The longest of them, in microseconds, exact.
+  /// The exact longest duration, in microseconds.
   private var maximum: UInt64 = 0
 
-  /// Microseconds; anything longer counts as this.
+  /// The upper limit in microseconds; longer durations count as this.
   private static let longest: UInt64 = 60_000_000
-  /// Up to here every microsecond has a bucket of its own; from there on, as many buckets reach twice as far.
+  /// Durations below this many bits have a bucket for every microsecond. Above that, each group of as many buckets
+  /// covers twice the range of the group before.
   private static let linearBits = 8
 
+  /// Records one duration.
   @inline(__always)
   mutating func record(nanoseconds: UInt64) {
     count &+= 1
@@ -38,6 +40,8 @@ public struct IntervalHistogram: Sendable {
     counts = Array(repeating: 0, count: Self.bucket(of: Self.longest) + 1)
   }
 
+  /// The index of the bucket for a duration.
+  ///
   /// - Parameter microseconds: at most `longest`.
   @inline(__always)
   private static func bucket(of microseconds: UInt64) -> Int {
@@ -46,13 +50,14 @@ public struct IntervalHistogram: Sendable {
     return shift << (linearBits - 1) + Int(microseconds >> UInt64(shift))
   }
 
-  /// The least length of time in a bucket, in microseconds.
+  /// The shortest duration in a bucket, in microseconds.
   private static func microseconds(ofBucket bucket: Int) -> UInt64 {
     let half = 1 << (linearBits - 1)
     let shift = max(0, bucket / half - 1)
     return UInt64(bucket - shift * half) << UInt64(shift)
   }
 
+  /// The library's histogram with these counts.
   private var histogram: Histogram<UInt64> {
     var histogram = Histogram<UInt64>(
       lowestDiscernibleValue: 1, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .two)
@@ -63,16 +68,16 @@ public struct IntervalHistogram: Sendable {
     return histogram
   }
 
-  /// How many were no longer than this, to two significant digits.
+  /// How many durations were no longer than `limit`, to two significant digits.
   public func count(upTo limit: Duration) -> UInt64 {
     let microseconds = UInt64(max(0, limit.wholeNanoseconds)) / 1000
     return counts.prefix(Self.bucket(of: min(microseconds, Self.longest)) + 1).reduce(0) { $0 + UInt64($1) }
   }
 
-  /// All of them together, exact.
+  /// The exact sum of all durations.
   public var total: Duration { .nanoseconds(totalNanoseconds) }
 
-  /// What `percentile` (0 to 100) of them do not exceed; nil without any.
+  /// The duration that `percentile` (0 to 100) percent of the recorded ones do not exceed; nil when there are none.
   public func value(atPercentile percentile: Double) -> Duration? {
     count == 0 ? nil : .microseconds(histogram.valueAtPercentile(percentile))
   }

@@ -1,12 +1,14 @@
 import Glibc
 import Logging
 
-/// Which messages are logged, by the labels of their loggers: as GStreamer's `GST_DEBUG`, with swift-log's levels.
+/// Which messages are logged, by the labels of their loggers. The syntax is that of GStreamer's `GST_DEBUG`, with
+/// swift-log's levels.
 ///
-/// `pipsink.*:info,pipsink.engine:debug` is a list of patterns (fnmatch(3): `*` stands for any characters) with levels; a
-/// level alone is that of all labels. Where several patterns fit, the last one counts; where none does, `notice`.
+/// `pipsink.*:info,pipsink.engine:debug` is a list of patterns (fnmatch(3): `*` matches any characters) with levels. A
+/// level without a pattern applies to all labels. If several patterns match, the last one counts; if none does, the
+/// level is `notice`.
 ///
-/// A library must not set the logging system up: an app does it, with a handler that takes its level from here.
+/// A library must not set up the logging system. An app does it, with a handler that takes its level from here:
 /// ```swift
 /// let levels = try LogLevels.ofEnvironment() ?? LogLevels("info")
 /// LoggingSystem.bootstrap { label in
@@ -16,7 +18,7 @@ import Logging
 /// }
 /// ```
 public struct LogLevels: Equatable, Sendable {
-  /// Labels that fit, and their level.
+  /// A pattern for labels, and the level for the labels that match it.
   struct Rule: Equatable, Sendable {
     let pattern: String
     let level: Logger.Level
@@ -27,7 +29,10 @@ public struct LogLevels: Equatable, Sendable {
 
   let rules: [Rule]
 
-  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an entry that is no pattern with a level.
+  /// Parses a list of patterns and levels.
+  ///
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an entry that is not a pattern with a level, or a
+  ///   level.
   public init(_ specification: String) throws(PipSinkError) {
     var rules: [Rule] = []
     for entry in specification.parts(between: ",") {
@@ -44,18 +49,19 @@ public struct LogLevels: Equatable, Sendable {
     self.rules = rules
   }
 
-  /// What `PIPSINK_DEBUG` says; nil where it is not set.
+  /// The levels that `PIPSINK_DEBUG` specifies; nil where it is not set.
   ///
-  /// - Throws: as ``init(_:)``.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an entry that is not a pattern with a level, or a
+  ///   level.
   public static func ofEnvironment() throws(PipSinkError) -> LogLevels? {
     guard let value = getenv(environmentVariable) else { return nil }
     return try LogLevels(String(cString: value))
   }
 
-  /// Whether a rule is about GStreamer's own log (``GStreamerLog``).
+  /// Whether a rule is about GStreamer's log (``GStreamerLog``).
   public var namesGStreamer: Bool { rules.contains { $0.pattern.hasPrefix(GStreamerLog.labelPrefix) } }
 
-  /// From which level on messages with this label are logged.
+  /// The lowest level at which messages with this label are logged.
   public func level(of label: String) -> Logger.Level {
     rules.last { fnmatch($0.pattern, label, 0) == 0 }?.level ?? .notice
   }

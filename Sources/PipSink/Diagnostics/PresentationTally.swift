@@ -1,10 +1,12 @@
 import Synchronization
 
-/// What a stream shares with its surfaces: what becomes of its frames there, and the colours that it has on all of them.
+/// What a stream shares with its renderers: what becomes of its frames there, and the colour balance that applies on
+/// all of them.
 ///
-/// The surfaces' presenting threads write it, so that a streaming thread never waits for it. A frame counts once, when
-/// a surface tries it first: pictures that are shown again do not count.
+/// Presenting threads write it, so that no streaming thread ever waits for it. A frame counts once, when a renderer
+/// first tries it; frames that are shown again do not count.
 final class PresentationTally: Sendable {
+  /// What has become of the stream's frames so far.
   struct Counts {
     var shown: UInt64 = 0
     var late: UInt64 = 0
@@ -16,7 +18,7 @@ final class PresentationTally: Sendable {
   private let state = Locked(Counts())
   private let balance = Atomic<UInt64>(ColorBalance.neutral.word)
 
-  /// How the stream's colours are changed when its frames are shown.
+  /// How the stream's colours are adjusted when its frames are shown.
   var colorBalance: ColorBalance {
     get { ColorBalance(word: balance.load(ordering: .relaxed)) }
     set { balance.store(newValue.word, ordering: .relaxed) }
@@ -24,11 +26,12 @@ final class PresentationTally: Sendable {
 
   var counts: Counts { state.withLock { $0 } }
 
+  /// Changes the counts with the lock held.
   func count(_ change: (inout Counts) -> Void) {
     state.withLock { change(&$0) }
   }
 
-  /// The renderer has just returned.
+  /// Counts a frame whose renderer has just returned.
   func countShown(_ sampleBuffer: SampleBuffer) {
     let latency = sampleBuffer.receivedAt.map { CounterClock.now.nanoseconds(since: $0) }
     count { counts in

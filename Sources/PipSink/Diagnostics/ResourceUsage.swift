@@ -1,19 +1,20 @@
 import Glibc
 
-/// What the process uses, and has used so far.
+/// The resources that the process uses now and has used so far.
 public struct ResourceUsage: Sendable {
-  /// The processor time of all threads, in the program and in the kernel for it.
+  /// The processor time of all threads so far, in the program and in the kernel on its behalf.
   public let cpuTime: Duration
-  /// The resident set now, in bytes; 0 where /proc cannot be read.
+  /// The current resident set, in bytes; 0 where /proc cannot be read.
   public let residentBytes: Int
   /// The largest resident set so far, in bytes.
   public let peakResidentBytes: Int
-  /// Threads now; 0 where /proc cannot be read.
+  /// The current number of threads; 0 where /proc cannot be read.
   public let threadCount: Int
-  /// Open file descriptors now; 0 where /proc cannot be read.
+  /// The current number of open file descriptors; 0 where /proc cannot be read.
   public let openFileCount: Int
 
-  /// As it is now. Reads three files of /proc: some ten microseconds, and more with very many threads and files.
+  /// The usage at this moment. It reads three files of /proc, which takes about ten microseconds, and longer with very
+  /// many threads and files.
   public static var current: ResourceUsage {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -24,21 +25,22 @@ public struct ResourceUsage: Sendable {
       // Linux gives kibibytes (getrusage(2)).
       peakResidentBytes: Int(usage.ru_maxrss) * 1024,
       threadCount: entryCount(of: "/proc/self/task"),
-      // Without the one by which the folder itself is read.
+      // The descriptor for reading the folder itself does not count.
       openFileCount: max(0, entryCount(of: "/proc/self/fd") - 1))
   }
 
-  /// The second number of statm (proc(5)).
+  /// The resident pages: the second number of /proc/self/statm (proc(5)).
   private static func residentPageCount() -> Int {
     let words = firstLine(ofFile: "/proc/self/statm")?.split(separator: " ") ?? []
     return words.count > 1 ? Int(words[1]) ?? 0 : 0
   }
 
+  /// The number of entries in a folder of /proc, where only "." and ".." begin with a dot.
   private static func entryCount(of path: String) -> Int {
     guard let folder = opendir(path) else { return 0 }
     defer { closedir(folder) }
     var count = 0
-    // All but "." and "..", whatever its own name begins with.
+    // Names of threads and descriptors are numbers.
     while let entry = readdir(folder) { count += entry.pointee.d_name.0 == UInt8(ascii: ".") ? 0 : 1 }
     return count
   }

@@ -1,22 +1,23 @@
 import Logging
 
 extension Logger {
-  /// A logger for what may hold text of others, such as a server's status line or a stream's ID: its messages and their
-  /// metadata come to the app's log handler with control characters written out, so that a handler that prints them on a
-  /// terminal does not print what the terminal obeys.
+  /// A logger for messages that may contain text of others, such as a server's status line or a stream's ID. Control
+  /// characters in its messages and their metadata are escaped before they reach the app's log handler, so that a
+  /// handler that prints them does not send commands to the terminal.
   ///
-  /// All of PipSink's loggers are made by this.
+  /// All loggers of PipSink are made with this.
   package init(visible label: String) {
     self.init(visible: Logger(label: label))
   }
 
-  /// The same with a logger that somebody else has made.
+  /// Makes the same kind of logger from one that somebody else has made.
   init(visible logger: Logger) {
     self = logger
     handler = VisibleLogHandler(next: logger.handler)
   }
 }
 
+/// Escapes control characters and passes messages on to another handler.
 private struct VisibleLogHandler: LogHandler {
   var next: any LogHandler
 

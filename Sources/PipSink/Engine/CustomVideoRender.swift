@@ -1,18 +1,22 @@
-/// What an engine knows of custom rendering: how streams' consumers are wrapped when it starts.
+/// The state of an engine's custom rendering: how the streams' consumers are wrapped when a pipeline starts.
 struct CustomVideoRender {
+  /// Wraps a stream's consumer so that the app's receiver gets the frames, too.
   typealias Tap = @Sendable (StreamID, any SampleBufferConsumer) -> any SampleBufferConsumer
 
+  /// The tap for the next start; nil when custom rendering is disabled.
   var tap: Tap?
-  /// What was asked for while the engine ran: a tap, or none.
+  /// The change that was requested while the engine ran, and that takes effect when it stops; `.some(nil)` disables
+  /// custom rendering.
   var awaited: Tap??
-  /// The pipelines that run, each from before its start until after its stop: the engine's own, and those of streams.
+  /// The number of running pipelines: the engine's own and those of single streams. Each counts from before its start
+  /// until after its stop.
   var pipelineCount = 0
 
   var isInUse: Bool { pipelineCount > 0 }
 }
 
 extension VideoEngine {
-  /// A pipeline is to start: from here on it cannot be changed.
+  /// Notes that a pipeline is about to start. Custom rendering cannot change while it runs.
   @discardableResult
   func beginCustomVideoRender() -> CustomVideoRender.Tap? {
     customVideoRender.withLock { render in
@@ -21,7 +25,7 @@ extension VideoEngine {
     }
   }
 
-  /// A pipeline has stopped. With the last one, what was asked for meanwhile is done.
+  /// Notes that a pipeline has stopped. When it was the last one, a change that was requested meanwhile takes effect.
   func endCustomVideoRender() {
     let changed = customVideoRender.withLock { render -> Bool? in
       render.pipelineCount -= 1

@@ -1,57 +1,66 @@
-/// What an engine is doing.
+/// What a ``VideoEngine``'s pipeline is doing.
 public enum EngineState: Sendable, Equatable {
-  /// Nothing runs; `start()` is possible.
+  /// Nothing runs, and the engine can be started.
   case stopped
-  /// The pipeline is being brought up: sources open, decoders wait for their first data. Also while a pipeline that has
-  /// failed waits for its next start.
+  /// The pipeline is being brought up: sources open, and decoders wait for their first data. A pipeline that has failed
+  /// and waits for its next start is in this state, too.
   case starting
-  /// Frames may flow.
+  /// The pipeline plays, and frames may flow.
   case running
-  /// Nothing flows until ``VideoEngine/isPaused`` is false again; live sources lose what they deliver meanwhile.
+  /// Nothing flows until ``VideoEngine/isPaused`` is false again. What live sources produce meanwhile is lost.
   case paused
 }
 
-/// What happens in an engine besides frames.
+/// Something that has happened in a ``VideoEngine``. Frames are delivered separately, to their consumers.
+///
+/// ``VideoEngine/events()`` gives a sequence of them.
 public enum EngineEvent: Sendable {
+  /// The engine's pipeline is in another state.
   case stateChanged(EngineState)
-  /// A stream's frames have this format from now on. Comes before the first frame in it is shown.
+  /// A stream's frames have this format from now on. The event is sent before the first frame in that format is shown.
   case formatChanged(StreamID, VideoFormatDescription)
-  /// A stream is in another state: its first frame is there (`playing`), it has ended, it failed. The others go on.
+  /// A stream is in another state, for instance because its first frame has come (`playing`), or because it has ended
+  /// or failed. Other streams are not affected.
   case streamStateChanged(StreamID, StreamPlayState)
-  /// Its camera is on or off, as the app said or as the flow of frames tells; unknown when the stream is over.
+  /// The camera behind a stream is on or off, as the app has said or as the flow of frames shows. It is unknown once
+  /// the stream is over.
   case cameraStateChanged(StreamID, DeviceState)
-  /// Its microphone is on or off; unknown when the stream is over.
+  /// The microphone behind a stream is on or off. It is unknown once the stream is over.
   case microphoneStateChanged(StreamID, DeviceState)
-  /// Its decoder stands still because nobody sees the stream, or goes on.
+  /// A stream's decoder has been suspended because the stream is hidden (true), or has been resumed (false).
   case decodingSuspended(StreamID, Bool)
-  /// How long a stream's source is may be known now, or has changed (``VideoEngine/timeline(of:)``).
+  /// The duration of a stream's source has become known, or has changed (``VideoEngine/timeline(of:)``).
   case durationChanged(StreamID)
-  /// A source is read ahead: at 100 there is enough of it to play.
+  /// A source is being buffered. Playback continues when `percent` is 100.
   case buffering(percent: Int)
-  /// Custom rendering is on or off for the next start, also where that had to wait for the engine's stop.
+  /// Custom rendering is enabled or disabled from the next start on. Where the change had to wait for the engine to
+  /// stop, the event is sent when it takes effect.
   case customVideoRenderChanged(isEnabled: Bool)
-  /// Frames of a stream lie in memory that cannot be read (a GPU's), and are left out; `caps` says which. Sent at the
-  /// first one; ``StreamInfo/skippedFrameCount`` counts them.
+  /// Frames of a stream are skipped because they are in memory that the processor cannot read, such as a GPU's; `caps`
+  /// names that memory. The event is sent for the first such frame, and ``StreamInfo/skippedFrameCount`` counts them
+  /// all.
   case framesSkipped(StreamID, caps: String)
-  /// How loud a stream is, from a `level` element in its audio branch, as often as that says.
+  /// The loudness of a stream. The event is sent for each message of a `level` element in the stream's audio branch.
   case audioLevel(StreamID, AudioLevel)
-  /// A stream has sound, but no picture, and goes on with that.
+  /// A stream has sound, but no picture, and goes on with the sound alone.
   case streamHasNoVideo(StreamID)
-  /// An audio element failed, for want of a sound server for instance. Its branch has been taken out of the pipeline
-  /// (an autoaudiosink goes on in silence), and pictures go on: at once, or with the next start of a stream whose source
-  /// it had shared.
+  /// An audio element has failed, for instance because there is no sound server. Its branch has been removed from the
+  /// pipeline (an autoaudiosink goes on without sound), and pictures go on: at once, or, for a stream that shares its
+  /// source with that branch, with the stream's next start.
   case audioFailed(PipSinkError)
-  /// Something interrupts the ``AudioSession``, and nothing did before.
+  /// An interruption of the ``AudioSession`` has begun, and there was none before.
   case audioInterruptionBegan(AudioInterruption)
-  /// Nothing interrupts it any more.
+  /// The last interruption of the ``AudioSession`` has ended.
   case audioInterruptionEnded
-  /// An element's warning, or the error of an element that no stream depends on; no stream has stopped.
+  /// An element has posted a warning, or an element that no stream depends on has posted an error. No stream has
+  /// stopped.
   case warning(element: String, message: String, detail: String?)
-  /// A pipeline with these streams did not stop in time (``VideoEngine/stateChangeTimeout``) and was given up: one of its
-  /// elements blocks, as a source does that connects to a server that does not answer. Everything else goes on, and may
-  /// be started anew. The pipeline's thread and memory are given back when the element lets go.
+  /// A pipeline with these streams did not stop within ``VideoEngine/stateChangeTimeout`` and was abandoned, because
+  /// one of its elements blocks, for instance a source that waits for a server that does not answer. Everything else
+  /// goes on, and the streams may be started again. The pipeline's thread and memory are freed when the element
+  /// returns.
   case abandoned([StreamID])
-  /// Every stream has ended or failed, those with a pipeline of their own among them; all that they had to tell was told
-  /// before. The engine waits for `stop()`, or for further streams.
+  /// Every stream has ended or failed, including those with a pipeline of their own. The event comes after all events
+  /// of these streams. The engine waits for `stop()`, or for further streams.
   case finished
 }

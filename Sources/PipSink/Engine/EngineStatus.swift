@@ -1,8 +1,9 @@
 import Logging
 
-/// What an engine and its runs share: what is wanted, how things are, who is told, the sound, and the clock.
+/// What an engine and its runs share: the settings, the state of every stream, the events, the audio session, the
+/// clock.
 ///
-/// Its lock is held for a few instructions, and taken by streaming threads and the bus thread.
+/// Its lock is held for a few instructions. Streaming threads and the pipelines' threads take it.
 final class EngineStatus: Sendable {
   struct State {
     var engine = EngineState.stopped
@@ -10,23 +11,23 @@ final class EngineStatus: Sendable {
     var stallTimeout = Duration.seconds(3)
     var streams: [StreamID: StreamInfo] = [:]
     var localStreamIDs: Set<StreamID> = []
-    /// Streams whose frames come from outside.
+    /// The streams whose frames come from outside of the engine.
     var inputIDs: Set<StreamID> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
     var stateChangeTimeout = Duration.seconds(5)
     var retryPolicy: RetryPolicy? = .persistent
-    /// Pipelines that were given up.
+    /// The number of pipelines that were abandoned.
     var abandonedCount = 0
-    /// Changes of streams' states that are being told of.
+    /// The number of changes of streams' states whose events are being sent at the moment.
     var changesUnderWay = 0
-    /// Whether a stream has ended or failed, or has gone, since it was looked last whether all have.
+    /// Whether a stream has ended, failed or been removed since ``finish()`` last checked whether all have finished.
     var mayHaveFinished = false
     var hasFinished = false
 
-    /// After a change has been told of.
+    /// Checks, after the events of a change were sent, whether all streams have finished.
     ///
-    /// - Returns: whether it was the last that makes all streams ended or failed.
+    /// - Returns: true once, when every stream has ended or failed and all of their events have been sent.
     mutating func finish() -> Bool {
       guard changesUnderWay == 0, mayHaveFinished, !hasFinished else { return false }
       mayHaveFinished = false
@@ -41,7 +42,7 @@ final class EngineStatus: Sendable {
       return !visibleStreamIDs.contains(id)
     }
 
-    /// - Returns: whether there was no such stream.
+    /// - Returns: false when there is such a stream already.
     mutating func add(_ id: StreamID) -> Bool {
       guard streams[id] == nil else { return false }
       streams[id] = StreamInfo(id: id, isLocal: localStreamIDs.contains(id))
@@ -53,7 +54,7 @@ final class EngineStatus: Sendable {
   let state = Locked(State())
   let blocked = BlockedPipelines()
   let audioSession: AudioSession
-  /// What everything of the engine waits by.
+  /// The clock for all timeouts of the engine.
   let clock: SchedulingClock
   private let logger = Logger(visible: "pipsink.engine")
 
@@ -74,13 +75,13 @@ final class EngineStatus: Sendable {
     }
   }
 
-  /// A stream is stopped for good.
+  /// Notes that a stream has stopped, and forgets it.
   func retire(_ id: StreamID) {
     setStopped(id)
     state.withLock { $0.streams[id] = nil }
   }
 
-  /// Nothing comes of a stream any more. How one ended is still worth knowing.
+  /// Notes that a stream has stopped. One that has ended or failed stays in that state, so that it can still be read.
   func setStopped(_ id: StreamID) {
     if info(of: id)?.state.isOver != true { setStream(id, to: .stopped) }
   }
@@ -95,8 +96,8 @@ final class EngineStatus: Sendable {
     broadcast.send(.stateChanged(new))
   }
 
-  /// Notes it, tells of it where it is new, and takes flowing frames for a camera that is on: both at once, so that
-  /// whoever looks finds no camera on in a stream that stands still.
+  /// Sets a stream's state, and sends an event when it has changed. The camera's state follows from the stream's: both
+  /// change under one lock, so that no reader finds a camera that is on in a stream that has stalled.
   func setStream(_ id: StreamID, to new: StreamPlayState) {
     let changes: [(device: StreamDevice, state: DeviceState)]? = state.withLock { state in
       guard let old = state.streams[id]?.state else { return nil }
@@ -110,11 +111,11 @@ final class EngineStatus: Sendable {
     logger.debug("stream \"\(id)\": \(new)")
     broadcast.send(.streamStateChanged(id, new))
     for change in changes { send(change.device, of: id, change.state) }
-    // What is told last of the streams comes from the thread that is ready last.
+    // Several threads may be here: the last of them sends the event that all streams have finished.
     finish { $0.changesUnderWay -= 1 }
   }
 
-  /// A stream has been stopped and removed: it may be that all others have ended.
+  /// Sends ``EngineEvent/finished`` if all other streams have finished, after a stream was stopped and removed.
   func finishWithoutStopped() { finish { $0.mayHaveFinished = true } }
 
   private func finish(after change: (inout State) -> Void) {
@@ -125,7 +126,7 @@ final class EngineStatus: Sendable {
     if hasFinished { broadcast.send(.finished) }
   }
 
-  /// A pipeline has been given up.
+  /// Notes that a pipeline with these streams was abandoned.
   func noteAbandoned(_ ids: [StreamID]) {
     state.withLock { state in
       state.abandonedCount += 1
@@ -134,12 +135,12 @@ final class EngineStatus: Sendable {
     broadcast.send(.abandoned(ids))
   }
 
-  /// What the flow of frames and sound tells of a device.
+  /// Sets a device's state as it follows from the flow of frames or sound.
   func observe(_ device: StreamDevice, of id: StreamID, _ new: DeviceState) {
     if update(id, { $0.observe(device, new) }) == true { send(device, of: id, new) }
   }
 
-  /// What the app says of a device.
+  /// Sets a device's state as the app knows it.
   func say(_ device: StreamDevice, of id: StreamID, _ new: DeviceState) {
     if update(id, { $0.say(device, new) }) == true { send(device, of: id, new) }
   }
@@ -156,7 +157,7 @@ final class EngineStatus: Sendable {
     if let old, old != isSuspended { broadcast.send(.decodingSuspended(id, isSuspended)) }
   }
 
-  /// - Returns: what `change` returns; nil where there is no such stream.
+  /// - Returns: the result of `change`; nil when there is no such stream.
   @discardableResult
   func update<Result>(_ id: StreamID, _ change: (inout StreamInfo) -> Result) -> Result? {
     state.withLock { state -> Result? in
@@ -168,7 +169,8 @@ final class EngineStatus: Sendable {
 }
 
 extension StreamPlayState {
-  /// What it says of the stream's devices. A stream that is over says nothing of them: its camera was not switched off.
+  /// The states of the stream's devices that follow from this state. They are unknown when the stream is over, since
+  /// that does not mean that its camera was switched off.
   fileprivate var devices: [(device: StreamDevice, state: DeviceState)] {
     switch self {
     case .playing: [(.camera, .on)]
@@ -185,7 +187,7 @@ extension StreamInfo {
     case .failed(let error), .reconnecting(_, _, let error): failure = error
     case .playing: failure = nil
     case .requesting:
-      // One that is tried again has its failure still.
+      // A stream that is being retried keeps its last failure.
       if case .reconnecting = state {} else if state != .requesting { failure = nil }
       format = nil
       skippedFrameCount = 0

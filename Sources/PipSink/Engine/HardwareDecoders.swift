@@ -1,27 +1,30 @@
 import CGStreamer
 
-/// Which decoders GStreamer prefers: those that work in hardware (VA-API, V4L2, NVDEC) or others.
+/// The preference between hardware decoders (VA-API, V4L2, NVDEC) and software decoders.
 ///
-/// It holds for the whole process and for pipelines that are made afterwards: decodebin and its kin take the decoder of
-/// the highest rank.
+/// It applies to the whole process, and to pipelines that are made after a change: decodebin and similar elements
+/// choose the decoder with the highest rank.
 public enum HardwareDecoders {
+  /// Whether hardware decoders are used.
   public enum Preference: String, CaseIterable, Sendable {
-    /// GStreamer's own ranks.
+    /// Decoders keep the ranks that GStreamer gave them.
     case automatic
-    /// Before all others.
+    /// Hardware decoders are preferred to all others.
     case on
-    /// Not at all.
+    /// Hardware decoders are not used.
     case off
   }
 
   private struct State {
     var preference = Preference.automatic
-    /// GStreamer's own, by the factories' names.
+    /// The ranks that GStreamer gave the decoders, by the names of their factories.
     var ranks: [String: guint] = [:]
   }
 
   private static let state = Locked(State())
 
+  /// The preference of this process; ``Preference/automatic`` at first. Setting it changes the ranks of all hardware
+  /// video decoders. It may be read and set from any thread.
   public static var preference: Preference {
     get { state.withLock { $0.preference } }
     set {
@@ -35,7 +38,7 @@ public enum HardwareDecoders {
           let rank =
             switch newValue {
             case .automatic: own
-            // Above what the best software decoder has.
+            // This is above the rank of the best software decoder.
             case .on: max(own, GST_RANK_PRIMARY.rawValue + 100)
             case .off: GST_RANK_NONE.rawValue
             }

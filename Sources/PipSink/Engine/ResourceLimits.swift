@@ -1,13 +1,13 @@
 import Glibc
 
-/// Finds out before a pipeline is made whether there is enough for it. GLib ends the process when it gets no thread or
-/// no pipe, and GStreamer goes on with warnings.
+/// Checks before a pipeline is made whether the process can get enough threads and file descriptors. Without this
+/// check, GLib would end the process when it cannot get a thread or a pipe, and GStreamer would go on with warnings.
 enum ResourceLimits {
-  /// What the larger pipelines take, with their sockets and clocks.
+  /// How many threads and file descriptors a large pipeline takes, including its sockets and clocks.
   private static let reserve = 16
 
-  /// Takes as many threads and files as a pipeline may need, and gives them back at once: limits are the process's, the
-  /// user's, the service's and the system's, and nobody tells them all.
+  /// Takes as many threads and file descriptors as a pipeline may need, and gives them back at once. Trying is the only
+  /// reliable test: the process, the user, the service and the system have limits, and no call returns all of them.
   ///
   /// - Throws: ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``.
   static func check() throws(PipSinkError) {
@@ -28,7 +28,7 @@ enum ResourceLimits {
       guard errno == EMFILE || errno == ENFILE else { return }
       for file in files { close(file) }
       let limit = fileLimit
-      // The folder that is counted has to be opened, too.
+      // Counting the open files opens a folder, for which one descriptor must be free.
       let inUse = files.isEmpty ? limit : ResourceUsage.current.openFileCount
       files = []
       throw .system(.resourceExhausted(.files, inUse: inUse ?? 0, limit: limit))
@@ -48,9 +48,9 @@ enum ResourceLimits {
     }
   }
 
-  /// The error of a thread that cannot be had.
+  /// The error for a thread that the system refuses.
   static var threadRefused: PipSinkError {
-    // The user's limit counts the threads of all the user's processes, so it says nothing about this one's.
+    // The limit applies to all processes of the user together, so it is not reported for this process.
     .system(.resourceExhausted(.threads, inUse: ResourceUsage.current.threadCount, limit: nil))
   }
 

@@ -1,8 +1,9 @@
-/// Decoding of streams that nobody sees.
+/// Decoding of hidden streams.
 extension VideoEngine {
-  /// Whether streams are decoded that nobody sees, as ``visibleStreamIDs`` says. By default they are not: their
-  /// decoders stand still, and go on with a keyframe when the stream is seen again. The rest of their pipelines, audio
-  /// for instance, goes on.
+  /// Whether hidden streams are decoded; false by default. ``visibleStreamIDs`` says which streams are visible.
+  ///
+  /// While a stream is hidden, its decoder is suspended; when the stream is visible again, decoding resumes with a
+  /// keyframe. The rest of its pipeline, for instance its audio branch, is not affected. May be set from any thread.
   public var isBackgroundDecodingEnabled: Bool {
     get { status.state.withLock { $0.isBackgroundDecodingEnabled } }
     set {
@@ -11,8 +12,10 @@ extension VideoEngine {
     }
   }
 
-  /// The streams that somebody can see; nil stands for all. A ``PictureInPictureController`` with this engine keeps it
-  /// right; an app without one may.
+  /// The IDs of the visible streams; nil, the default, means that all are visible.
+  ///
+  /// A ``PictureInPictureController`` that knows this engine updates the set. An app without a controller may set it
+  /// itself, from any thread.
   public var visibleStreamIDs: Set<StreamID>? {
     get { status.state.withLock { $0.visibleStreamIDs } }
     set {

@@ -1,7 +1,7 @@
-/// Streams whose frames come from outside the engine: pushed by an app, or by a `pipsink` element. The engine knows what
-/// they do and tells it as it does of its own streams.
+/// Streams whose frames come from outside of the engine: an app or a `pipsink` element pushes them. The engine keeps
+/// their states and sends their events as it does for its own streams.
 extension VideoEngine {
-  /// Makes a stream known that waits for its first frame.
+  /// Adds a stream that waits for its first frame.
   ///
   /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, ``PipSinkError/System/invalidArgument(_:reason:)``.
   func addInput(_ id: StreamID) throws(PipSinkError) {
@@ -15,13 +15,14 @@ extension VideoEngine {
     status.setStream(id, to: .requesting)
   }
 
-  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for what is no stream's ID.
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID that is empty or contains a NUL.
   static func check(_ id: StreamID) throws(PipSinkError) {
     guard id.rawValue.isEmpty || id.rawValue.utf8.contains(0) else { return }
-    throw .system(.invalidArgument("stream", reason: id.rawValue.isEmpty ? "it is empty" : "it has a NUL in it"))
+    throw .system(
+      .invalidArgument("stream", reason: id.rawValue.isEmpty ? "it is empty" : "it contains a NUL character"))
   }
 
-  /// What a stream that was added so does now.
+  /// Sets the state of a stream that ``addInput(_:)`` added.
   func setInput(_ id: StreamID, to state: StreamPlayState) {
     if inputIDs.contains(id) { status.setStream(id, to: state) }
   }
@@ -32,6 +33,6 @@ extension VideoEngine {
     status.finishWithoutStopped()
   }
 
-  /// The streams that were added so, sorted.
+  /// The streams that ``addInput(_:)`` added, sorted by their IDs.
   var inputIDs: [StreamID] { status.state.withLock { $0.inputIDs.sorted() } }
 }

@@ -1,19 +1,21 @@
 import CGStreamer
 
-/// Where a stream is in its source.
+/// The position of a stream in its source, such as a file.
 public struct StreamTimeline: Equatable, Sendable {
-  /// From the source's start; nil while its pipeline does not say.
+  /// The time from the start of the source; nil while it is unknown.
   public var position: MediaTime?
-  /// How long the source is; nil for a live one, and while it is not known.
+  /// The duration of the source; nil for a live source, and while it is unknown.
   public var duration: MediaTime?
-  /// Whether the stream can go on from another place.
+  /// Whether the stream can jump to another position.
   public var isSeekable = false
 }
 
-/// Time in sources that have an end: files, and some network streams.
+/// Positions in sources that have an end: files and some network streams.
 extension VideoEngine {
-  /// Where a stream is, be it of the engine's pipeline or of one of its own; nil of another one, and while its pipeline does
-  /// not answer. Suspends for a quarter of a second at most.
+  /// The position of a stream, which may belong to the engine's pipeline or have its own. Suspends for a quarter of a
+  /// second at most.
+  ///
+  /// - Returns: nil for an unknown stream, and while the pipeline does not answer.
   public func timeline(of id: StreamID) async -> StreamTimeline? {
     await currentRun(of: id)?.ask { pipeline in
       StreamTimeline(
@@ -27,10 +29,15 @@ extension VideoEngine {
     return streamIDs.contains(id) ? withRun { $0 } : nil
   }
 
-  /// Has a stream go on from another place, and with it those that share its pipeline, as ``seek(to:isAccurate:)`` does.
-  /// Suspends meanwhile, but no longer than `time`.
+  /// Jumps to another position of a stream, and of all streams that share its pipeline. Suspends until the elements
+  /// have answered.
   ///
-  /// - Throws: as ``seek(to:isAccurate:)``, and ``PipSinkError/Stream/unknown(_:known:)``.
+  /// - Parameters:
+  ///   - id: a stream of the engine's pipeline, or one with its own.
+  ///   - position: the time from the start of the source.
+  ///   - isAccurate: whether to begin with exactly that frame rather than with the keyframe before it.
+  ///   - time: the longest time to wait.
+  /// - Throws: the errors of ``seek(to:isAccurate:)``, and ``PipSinkError/Stream/unknown(_:known:)``.
   public func seekStream(
     _ id: StreamID, to position: MediaTime, isAccurate: Bool = false, within time: Duration
   ) async throws(PipSinkError) {
@@ -40,26 +47,36 @@ extension VideoEngine {
     try finishSeek(run, await run?.perform(by: deadline(time)) { $0.seek(to: position, isAccurate: isAccurate) })
   }
 
-  /// Where the pipeline is, from its start; nil while it does not say, which it also does not while one of its elements
-  /// blocks. ``MediaTime/invalid`` is never returned. Waits a quarter of a second at most.
+  /// The position of the engine's own pipeline, from the start of its source. It is nil while the position is unknown,
+  /// for instance because an element blocks, and never ``MediaTime/invalid``. Blocks for a quarter of a second at most.
   public var position: MediaTime? { withRun { $0.ask { $0.time(gst_element_query_position) } } ?? nil }
 
-  /// How long the pipeline's source is; nil for a live one, and while it is not known. Waits as ``position`` does.
+  /// The duration of the source of the engine's own pipeline; nil for a live source, and while it is unknown. Blocks
+  /// for a quarter of a second at most.
   public var duration: MediaTime? { withRun { $0.duration } ?? nil }
 
-  /// Goes on from another place: from the keyframe before it or, where `isAccurate`, from that very frame, which takes
-  /// longer. Streams that had ended go on, too. Frames from there come as soon as they can. Waits for the elements'
-  /// answer, but no longer than ``stateChangeTimeout``.
+  /// Jumps to another position of the engine's own pipeline. Streams that have ended begin to play again, too.
   ///
-  /// - Throws: ``PipSinkError/Pipeline/notSeekable(reason:)``, and then nothing has changed; where an element does not answer in
-  ///   time, it may still do so.
+  /// Blocks until the elements have answered, but not longer than ``stateChangeTimeout``. The first frame from the new
+  /// position comes later.
+  ///
+  /// - Parameters:
+  ///   - time: the time from the start of the source.
+  ///   - isAccurate: whether to begin with exactly that frame, which takes longer than to begin with the keyframe
+  ///     before it.
+  /// - Throws: ``PipSinkError/Pipeline/notSeekable(reason:)``. Then nothing has changed, except that an element that
+  ///   did not answer in time may still jump later.
   public func seek(to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     try seek(withRun { $0 }, to: time, isAccurate: isAccurate, by: deadline(nil))
   }
 
-  /// The same for a stream with a pipeline of its own.
+  /// Jumps to another position of a stream with its own pipeline. Blocks as ``seek(to:isAccurate:)`` does.
   ///
-  /// - Throws: as above, and ``PipSinkError/Stream/unknown(_:known:)``.
+  /// - Parameters:
+  ///   - id: a stream that ``startPlayingStream(_:from:configuration:deliveringTo:)`` started.
+  ///   - time: the time from the start of the source.
+  ///   - isAccurate: whether to begin with exactly that frame rather than with the keyframe before it.
+  /// - Throws: the errors of ``seek(to:isAccurate:)``, and ``PipSinkError/Stream/unknown(_:known:)``.
   public func seekStream(_ id: StreamID, to time: MediaTime, isAccurate: Bool = false) throws(PipSinkError) {
     guard let player = players.withLock({ $0[id] }) else { throw .stream(.unknown(id, known: playingStreamIDs)) }
     try seek(player.run, to: time, isAccurate: isAccurate, by: player.deadline())
@@ -71,24 +88,24 @@ extension VideoEngine {
     try finishSeek(run, run?.perform(until: deadline) { $0.seek(to: time, isAccurate: isAccurate) })
   }
 
-  /// - Parameter isDone: nil where there was no answer in time.
+  /// - Parameter isDone: whether the seek succeeded; nil when there was no answer in time.
   private func finishSeek(_ run: PipelineRun?, _ isDone: Bool?) throws(PipSinkError) {
     guard run != nil else { throw .pipeline(.notSeekable(reason: "nothing is playing")) }
     guard let isDone else {
       throw .pipeline(.notSeekable(reason: "one of its elements does not answer"))
     }
-    guard isDone else { throw .pipeline(.notSeekable(reason: "its source refused, as live ones do")) }
+    guard isDone else { throw .pipeline(.notSeekable(reason: "its source refused, as live sources do")) }
   }
 }
 
 extension Pipeline {
-  /// Whether all that it plays are files, which have the same in them at every start.
+  /// Whether all its sources are files, whose contents are the same at every start.
   var readsFiles: Bool { hasElement(ofKinds: ["Source", "File"]) && !readsNetwork }
 
-  /// Whether something in it reads from the network.
+  /// Whether one of its sources reads from the network.
   fileprivate var readsNetwork: Bool { hasElement(ofKinds: ["Source", "Network"]) }
 
-  /// Whether its source goes on from any place of its choice.
+  /// Whether its source can jump to another position.
   fileprivate var isSeekable: Bool {
     let query = gst_query_new_seeking(GST_FORMAT_TIME)
     defer { gst_query_unref(query) }
@@ -112,13 +129,14 @@ extension PipelineRun {
 
   fileprivate var duration: MediaTime? { ask { $0.time(gst_element_query_duration) } }
 
-  /// Whether an end that comes now is taken for a failure: a server closes the connection of a source that does not know
-  /// how long it is.
+  /// Whether an end at this moment is a failure. That is so for a network source of unknown duration, whose server has
+  /// closed the connection.
   var endsUnexpectedly: Bool { pipeline.readsNetwork && duration == nil }
 
-  /// A query goes through the elements, and waits for what they hold. On the run's thread it holds up nobody else.
+  /// Sends a query on the run's thread and waits for the answer. A query passes through the elements and may have to
+  /// wait for their locks; on that thread it blocks nobody else.
   fileprivate func ask(_ query: @escaping @Sendable (Pipeline) -> MediaTime?) -> MediaTime? {
-    // While one is without an answer, another would only wait, too.
+    // While one query waits for its answer, another one would only have to wait, too.
     guard !isQueryOpen.load(ordering: .relaxed) else { return nil }
     let deadline = clock.moment(in: Self.queryPatience)
     if let answer = perform(until: deadline, { query($0.pipeline) }) { return answer }
@@ -126,7 +144,7 @@ extension PipelineRun {
     return nil
   }
 
-  /// The same for tasks.
+  /// Sends a query as the other `ask` does, but suspends instead of blocking.
   fileprivate func ask<Answer: Sendable>(_ query: @escaping @Sendable (Pipeline) -> Answer) async -> Answer? {
     guard !isQueryOpen.load(ordering: .relaxed) else { return nil }
     let deadline = clock.moment(in: Self.queryPatience)

@@ -1,14 +1,14 @@
-/// Starts the engine's own pipeline again when all its streams have failed.
+/// Restarts of the engine's own pipeline when all its streams have failed.
 extension VideoEngine {
-  /// What is to run: from a start by the engine's owner to the stop.
+  /// What is to run, from a start by the engine's owner until the stop.
   struct Plan {
-    /// What takes the streams' frames; nil where nothing is to run.
+    /// Returns the consumers of the streams' frames; nil when nothing is to run.
     private(set) var consumers: (@Sendable (StreamID) -> any SampleBufferConsumer)?
-    /// Of the start or stop. What was planned before the latest is out of date.
+    /// Counts starts and stops. What was planned under an older number is obsolete.
     private(set) var number = 0
-    /// Restarts since failures were forgotten last.
+    /// The number of restarts since the pipeline last played for long enough.
     private var attempt = 0
-    /// Whether the pipeline has failed, and its next start is to come.
+    /// Whether the pipeline has failed and waits for its next start.
     fileprivate(set) var isRestartAwaited = false
 
     mutating func begin(_ consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer) {
@@ -22,7 +22,7 @@ extension VideoEngine {
       number += 1
     }
 
-    /// - Returns: the next restart's number, and what to wait before it; nil when there is none.
+    /// - Returns: the number of the next restart and the pause before it; nil when there is no further restart.
     fileprivate mutating func retry(
       _ policy: RetryPolicy, _ number: Int, hasSettled: Bool
     ) -> (attempt: Int, pause: Duration)? {
@@ -35,13 +35,13 @@ extension VideoEngine {
   }
 
   private static let settledAfter = Duration.seconds(10)
-  /// Pipelines that block, each with threads and memory, are not to become ever more.
+  /// The number of blocked pipelines from which on no other is started, since each keeps threads and memory.
   private static let blockedLimit = 3
 
-  /// On the run's thread: all its streams have failed.
+  /// Plans a restart after all streams of a run have failed. Called on the run's thread.
   ///
-  /// - Parameter number: of the plan that the run is of.
-  /// - Returns: whether the pipeline is started again. The streams have been told so then.
+  /// - Parameter number: the number of the plan that the run belongs to.
+  /// - Returns: whether the pipeline is restarted. If so, its streams are `reconnecting`.
   func planRestart(of run: PipelineRun?, _ number: Int, after failure: PipelineRun.Failure) -> Bool {
     let hasPlayed = failure.playingSince != nil
     let now = status.clock.now
@@ -57,7 +57,7 @@ extension VideoEngine {
     let (clock, blocked, timeout) = (status.clock, status.blocked, status.state.withLock { $0.stateChangeTimeout })
     Task { [weak self] in
       if let run {
-        // At once: the next start needs the device that this one has.
+        // The run stops at once, since the next start may need the device that it uses.
         run.requestStop()
         _ = await run.waitForStop(by: clock.moment(in: timeout))
         self?.forget(run)
@@ -91,7 +91,7 @@ extension VideoEngine {
     status.setEngine(.stopped)
   }
 
-  /// The engine has been stopped: no restart comes any more.
+  /// Cancels a planned restart after the engine was stopped.
   func cancelRestart() {
     let wasAwaited = plan.withLock { plan in
       defer { if plan.consumers == nil { plan.isRestartAwaited = false } }

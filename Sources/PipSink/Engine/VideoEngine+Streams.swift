@@ -1,14 +1,16 @@
-/// Streams that come and go while the engine runs, each with a pipeline of its own.
+/// Streams that are started and stopped while the engine runs, each with a pipeline of its own.
 extension VideoEngine {
-  /// Plays a stream beside those that there are, which notice nothing of it. It is started again when it fails, as the
-  /// configuration says; ``EngineEvent/streamStateChanged(_:_:)`` tells what it does.
+  /// Starts another stream, without affecting those that play already, and returns at once. When it fails, it is
+  /// restarted as `configuration` says; ``EngineEvent/streamStateChanged(_:_:)`` reports its state.
   ///
   /// - Parameters:
-  ///   - description: with one appsink, whatever its name.
-  ///   - consumer: asked once for every time that its pipeline is started.
-  /// - Throws: as ``init(_:)``; ``PipSinkError/Pipeline/notOneStream(_:)``; ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID
-  ///   that is empty or has a NUL in it, and ``PipSinkError/Stream/duplicate(_:)`` for a stream that there is. Nothing has
-  ///   changed then.
+  ///   - streamID: an ID that no other stream of the engine has.
+  ///   - description: a pipeline with one appsink, whose name is ignored.
+  ///   - configuration: when the stream is restarted, and its timeouts.
+  ///   - consumer: returns the consumer of the stream's frames. It is called for each start of the pipeline.
+  /// - Throws: the errors of ``init(_:)``; ``PipSinkError/Pipeline/notOneStream(_:)``;
+  ///   ``PipSinkError/System/invalidArgument(_:reason:)`` for an ID that is empty or contains a NUL; and
+  ///   ``PipSinkError/Stream/duplicate(_:)`` for an ID that is in use. Then nothing has changed.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
     configuration: StreamConfiguration = .init(),
@@ -31,9 +33,14 @@ extension VideoEngine {
     player.start()
   }
 
-  /// Plays what is at a URI: a file, HTTP, HLS, RTSP.
+  /// Starts a stream that plays a URI, such as that of a file or one with HTTP, HLS or RTSP, and returns at once.
   ///
-  /// - Throws: as above.
+  /// - Parameters:
+  ///   - streamID: an ID that no other stream of the engine has.
+  ///   - uri: what GStreamer's uridecodebin can play.
+  ///   - configuration: when the stream is restarted, its timeouts, and whether its sound is played.
+  ///   - consumer: returns the consumer of the stream's frames. It is called for each start of the pipeline.
+  /// - Throws: the errors of ``startPlayingStream(_:from:configuration:deliveringTo:)``.
   public func startPlayingStream(
     _ streamID: StreamID, uri: String, configuration: StreamConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
@@ -43,15 +50,16 @@ extension VideoEngine {
       configuration: configuration, deliveringTo: consumer)
   }
 
-  /// The URI is one value whatever is in it, since it may come from somebody else.
+  /// The pipeline that plays a URI. The URI is quoted, since it may come from an untrusted source.
   private static func uriPipeline(_ uri: String, playsAudio: Bool) -> String {
     let video = "uridecodebin name=source uri=\(LaunchText.quoted(uri)) ! videoconvert ! appsink name=video"
     return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
-  /// Stops a stream that was started so, forgets it, and waits until it delivers nothing any more, but no longer than the
-  /// `stateChangeTimeout` of its configuration: a pipeline that does not stop by then is given up. The ID may be used
-  /// anew at once.
+  /// Stops a stream with its own pipeline, removes it, and blocks until it delivers no more frames.
+  ///
+  /// A pipeline that has not stopped after the `stateChangeTimeout` of the stream's configuration is abandoned. The ID
+  /// may be used again at once. The method must not be called on a streaming thread.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
@@ -61,11 +69,13 @@ extension VideoEngine {
     status.finishWithoutStopped()
   }
 
-  /// The same for tasks: suspends meanwhile. It begins on the caller's actor, and the stream is forgotten before the first
-  /// suspension.
+  /// Stops a stream with its own pipeline and removes it, as ``stopPlayingStream(_:)`` does, but suspends instead of
+  /// blocking. The method begins on the caller's actor, and the stream is removed before the first suspension.
   ///
-  /// - Parameter time: what its pipeline gets; nil for the `stateChangeTimeout` of its configuration.
-  /// - Returns: whether it has stopped. If not, its pipeline was given up.
+  /// - Parameters:
+  ///   - streamID: a stream that ``startPlayingStream(_:from:configuration:deliveringTo:)`` started.
+  ///   - time: the longest time to wait; nil for the `stateChangeTimeout` of the stream's configuration.
+  /// - Returns: true when the pipeline has stopped; false when it was abandoned.
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   @discardableResult
   public nonisolated(nonsending) func stopPlayingStream(
@@ -79,8 +89,8 @@ extension VideoEngine {
     return await player.waitForStop(by: player.deadline(in: time))
   }
 
-  /// Takes a player out and has it stop. What it does from here on is not told any more, but that its pipeline had to be
-  /// given up.
+  /// Removes a player and asks it to stop. From now on the engine reports nothing about it, except that its pipeline
+  /// was abandoned.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   func retirePlayer(_ streamID: StreamID) throws(PipSinkError) -> StreamPlayer {
@@ -95,32 +105,35 @@ extension VideoEngine {
     return player
   }
 
-  /// A player's pipeline has come to its end, or was given up.
+  /// Forgets a player whose pipeline has stopped or was abandoned.
   func forget(_ player: StreamPlayer) {
     let isLast = retiredPlayers.withLock { $0.removeValue(forKey: ObjectIdentifier(player)) != nil }
-    // Whoever else has waited for it has been here, too.
+    // Several callers may have waited for the same player; only one of them counts.
     if isLast { endCustomVideoRender() }
   }
 
-  /// The streams that were started so, sorted.
+  /// The IDs of the streams with their own pipelines, sorted.
   public var playingStreamIDs: [StreamID] { players.withLock { $0.keys.sorted() } }
 
-  /// Every stream that there is, sorted by its ID.
+  /// What the engine knows of all its streams, sorted by their IDs.
   public var streams: [StreamInfo] {
     status.state.withLock { $0.streams.keys.sorted() }.compactMap(info)
   }
 
-  /// Whether every stream that there is has come to its end or failed, and one at least. ``EngineEvent/finished`` tells when that
-  /// becomes so; whoever starts streams meanwhile asks again when it is told.
+  /// Whether there is at least one stream, and all of them have ended or failed.
+  ///
+  /// ``EngineEvent/finished`` is sent when this becomes true. An app that starts streams meanwhile should check this
+  /// property again when it receives the event.
   public var hasFinished: Bool { status.state.withLock { $0.hasFinished } }
 
-  /// What is known of a stream; nil of one that there is not.
+  /// What the engine knows of a stream; nil for an unknown stream.
   public func info(of streamID: StreamID) -> StreamInfo? { status.info(of: streamID) }
 
-  /// What a stream does; `stopped` of one that there is not.
+  /// The state of a stream; `stopped` for an unknown stream.
   public func playState(of streamID: StreamID) -> StreamPlayState { info(of: streamID)?.state ?? .stopped }
 
-  /// The streams that are the app's own picture rather than somebody else's. May name streams that are still to come.
+  /// The IDs of the local streams, such as the app's own camera; all others are remote. The set may name streams that
+  /// do not exist yet. May be set from any thread.
   public var localStreamIDs: Set<StreamID> {
     get { status.state.withLock { $0.localStreamIDs } }
     set {
@@ -131,13 +144,14 @@ extension VideoEngine {
     }
   }
 
-  /// What the app knows of the camera behind a stream, from its signalling for instance. It holds, whatever the frames
-  /// tell, until the app says `unknown`.
+  /// Sets the state of the camera behind a stream as the app knows it, for instance from its signalling. This state has
+  /// priority over what the flow of frames shows, until the app sets `unknown`. May be called from any thread.
   public func setCameraState(_ state: DeviceState, of streamID: StreamID) {
     status.say(.camera, of: streamID, state)
   }
 
-  /// The same for the microphone.
+  /// Sets the state of the microphone behind a stream as the app knows it. This state has priority over what the
+  /// stream's `level` element reports, until the app sets `unknown`. May be called from any thread.
   public func setMicrophoneState(_ state: DeviceState, of streamID: StreamID) {
     status.say(.microphone, of: streamID, state)
   }

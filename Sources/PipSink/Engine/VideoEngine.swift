@@ -3,48 +3,50 @@ import CGStreamer
 /// Runs a GStreamer pipeline and hands each stream's frames to its consumer.
 ///
 /// Every appsink in the description is a stream, and its `name` is the stream ID. Frames are delivered on GStreamer's
-/// streaming threads, at their time (unless the appsink says `sync=false`); everything else arrives as
+/// streaming threads, when their time has come (unless the appsink says `sync=false`). Everything else is reported by
 /// ``EngineEvent``s.
 ///
-/// A stream that ends or fails does not touch the others. When all streams of the pipeline have failed, it is started
-/// again as ``retryPolicy`` says. `start(deliveringTo:)` and `stop()` may be called from any
-/// thread but a streaming one; the engine can be started again after a stop, with a new pipeline from the same
+/// A stream that ends or fails does not affect the others. When all streams of the pipeline have failed, the pipeline
+/// is restarted as ``retryPolicy`` says. `start(deliveringTo:)` and `stop()` may be called from any thread except a
+/// streaming thread. After a stop, the engine can be started again; it then makes a new pipeline from the same
 /// description.
 ///
-/// Elements may block while a pipeline starts or stops. Nothing here waits for them longer than
-/// ``stateChangeTimeout``, and what has `within` in its name suspends meanwhile instead of blocking the caller. A start
-/// that takes longer goes on by itself; a pipeline that does not stop is given up (``EngineEvent/abandoned(_:)``).
+/// Elements may block while a pipeline starts or stops. No method waits for them longer than ``stateChangeTimeout``,
+/// and the methods with a `within` parameter suspend instead of blocking the caller. A start that takes longer
+/// continues in the background. A pipeline that does not stop is abandoned (``EngineEvent/abandoned(_:)``).
 public final class VideoEngine: Sendable {
-  /// The streams, in the order of the description.
+  /// The streams of the engine's own pipeline, in the order of its description.
   public let streamIDs: [StreamID]
 
-  /// Of its own pipeline; nil where it has none.
+  /// Makes the engine's own pipeline; nil when it has none.
   private let pipelines: PipelineFactory?
   let status: EngineStatus
-  /// Streams with a pipeline of their own.
+  /// The players of the streams that have a pipeline of their own.
   let players = Locked<[StreamID: StreamPlayer]>([:])
-  /// Of those, the ones that have been stopped and whose pipelines have not come to their end.
+  /// The players of streams that have been stopped, but whose pipelines have not stopped yet.
   let retiredPlayers = Locked<[ObjectIdentifier: StreamPlayer]>([:])
   let customVideoRender = Locked(CustomVideoRender())
-  /// Volumes, and what interrupts the streams.
+  /// The volumes of this engine's streams, and the interruptions of their sound.
   public var audioSession: AudioSession { status.audioSession }
 
-  /// What runs of its own pipeline. Held for a few instructions.
+  /// The current run of the engine's own pipeline. The lock is held for a few instructions.
   let run = Locked<PipelineRun?>(nil)
-  /// What is to run, and what has become of it. Held while a run is made, so that there is one at a time; no run waits for
-  /// that.
+  /// What is to run. The lock is held while a run is made, so that there is one at a time. No run waits for this lock.
   let plan = Locked(Plan())
 
-  /// Parses the description; nothing runs yet.
+  /// Makes an engine and parses the description of its pipeline, without starting it.
   ///
-  /// - Throws: ``PipSinkError``: syntax, a missing element, a link that is impossible, no stream, an unnamed one, two
-  ///   of one name, caps that no frame of ours can have, too few threads or files left.
+  /// - Throws: ``PipSinkError`` for a syntax error, a missing element, an impossible link, no stream, a stream without
+  ///   a name, two streams with the same name, caps that PipSink does not support, and too few free threads or file
+  ///   descriptors.
   public convenience init(_ description: PipelineDescription) throws(PipSinkError) {
     try self.init(description, clock: .system)
   }
 
-  /// An engine without a pipeline: streams are started one by one
+  /// Makes an engine without a pipeline, whose streams are started one by one
   /// (``startPlayingStream(_:from:configuration:deliveringTo:)``).
+  ///
+  /// - Throws: ``PipSinkError`` when GStreamer cannot be initialised.
   public convenience init() throws(PipSinkError) { try self.init(clock: .system) }
 
   init(_ description: PipelineDescription? = nil, clock: SchedulingClock) throws(PipSinkError) {
@@ -59,15 +61,17 @@ public final class VideoEngine: Sendable {
     stop()
   }
 
-  /// The events from now on; each call gives a stream of its own. It ends when the engine goes away.
+  /// The engine's events from now on. Each call returns an independent sequence, which ends when the engine is
+  /// released.
   public func events() -> AsyncStream<EngineEvent> {
     status.broadcast.stream()
   }
 
+  /// The state of the engine's own pipeline.
   public var state: EngineState { status.state.withLock { $0.engine } }
 
-  /// Whether the pipeline and all streams with one of their own stand still. May be set while they run and before they
-  /// start; waits for neither.
+  /// Whether the engine's pipeline and the streams with their own pipelines are paused. It may be set from any thread,
+  /// while they run and before they start. Setting it does not wait for them.
   public var isPaused: Bool {
     get { status.state.withLock { $0.isPaused } }
     set {
@@ -77,28 +81,32 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// After this time without a frame a stream of the engine's pipeline counts as stalled; taken at the next start.
+  /// The time without a frame after which a stream of the engine's pipeline is stalled; 3 seconds by default and at
+  /// least 10 milliseconds. A change takes effect at the next start.
   public var stallTimeout: Duration {
     get { status.state.withLock { $0.stallTimeout } }
     set { status.state.withLock { $0.stallTimeout = max(.milliseconds(10), newValue) } }
   }
 
-  /// What follows when every stream of the engine's own pipeline has failed, at least one for a reason that may pass
-  /// (``PipSinkError/isPermanent``); nil leaves them failed. A pipeline with a stream that has come to its end is not
-  /// started again: that one would begin anew. After ten seconds of playing earlier failures are forgotten.
+  /// How the engine's own pipeline is restarted when all its streams have failed, at least one of them with an error
+  /// that is not permanent (``PipSinkError/isPermanent``). With nil it is not restarted.
+  ///
+  /// A pipeline with a stream that has reached its end is not restarted, since that stream would begin again. After ten
+  /// seconds of playing, earlier failures no longer count.
   public var retryPolicy: RetryPolicy? {
     get { status.state.withLock { $0.retryPolicy } }
     set { status.state.withLock { $0.retryPolicy = newValue } }
   }
 
-  /// What a start, a stop or a seek waits for the pipeline at most. A stop gives up a pipeline that takes longer.
+  /// The longest time that a start, a stop or a seek waits for the pipeline; 5 seconds by default. A pipeline that
+  /// takes longer to stop is abandoned.
   public var stateChangeTimeout: Duration {
     get { status.state.withLock { $0.stateChangeTimeout } }
     set { status.state.withLock { $0.stateChangeTimeout = max(.zero, newValue) } }
   }
 
-  /// How many pipelines have been given up so far (``EngineEvent/abandoned(_:)``), those of streams with one of their own
-  /// included.
+  /// The number of pipelines of this engine that have been abandoned so far (``EngineEvent/abandoned(_:)``), including
+  /// those of single streams.
   public var abandonedPipelineCount: Int { status.state.withLock { $0.abandonedCount } }
 
   func deadline(_ time: Duration?) -> MonotonicTime {
@@ -107,13 +115,14 @@ public final class VideoEngine: Sendable {
 
   // MARK: - Start and stop
 
-  /// Starts the pipeline. Returns when it is on its way, after ``stateChangeTimeout`` at the latest;
-  /// ``EngineEvent/stateChanged(_:)`` tells when it runs.
+  /// Starts the pipeline, and blocks until its elements have accepted the start, but not longer than
+  /// ``stateChangeTimeout``. ``EngineEvent/stateChanged(_:)`` tells when the pipeline runs.
   ///
-  /// - Parameter consumers: chooses what takes a stream's frames; asked once a stream and start, before the first frame.
-  /// - Throws: ``PipSinkError/Pipeline/alreadyRunning``; ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; the error of an element
-  ///   that refuses to start, when no stream is left without it (a stream that is left goes on, and the others' failures
-  ///   arrive as events, as does the error of an element that takes longer to refuse).
+  /// - Parameter consumers: returns the consumer of a stream's frames. It is called once per stream and start, before
+  ///   the first frame, and again for each automatic restart.
+  /// - Throws: ``PipSinkError/Pipeline/alreadyRunning``; ``PipSinkError/System/resourceExhausted(_:inUse:limit:)``; the
+  ///   error of an element that refuses to start, if no stream can play without it. If some streams can, they go on,
+  ///   and the failures of the others are reported as events. So is an error that comes after ``stateChangeTimeout``.
   public func start(
     deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
@@ -121,7 +130,11 @@ public final class VideoEngine: Sendable {
     try finishStart(of: run, run.startError(until: deadline(nil)))
   }
 
-  /// Starts the pipeline as ``start(deliveringTo:)`` does, and suspends meanwhile, but no longer than `time`.
+  /// Starts the pipeline as ``start(deliveringTo:)`` does, but suspends instead of blocking.
+  ///
+  /// - Parameters:
+  ///   - time: the longest time to wait for the pipeline's elements.
+  ///   - consumers: returns the consumer of a stream's frames, as for ``start(deliveringTo:)``.
   ///
   /// - Throws: as ``start(deliveringTo:)``.
   public func start(
@@ -138,7 +151,7 @@ public final class VideoEngine: Sendable {
     throw error
   }
 
-  /// Has the pipeline started, and waits for nothing. The run is to be asked for its error.
+  /// Begins a start without waiting. The caller then asks the run for its error.
   private func begin(
     deliveringTo consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) -> PipelineRun {
@@ -154,9 +167,9 @@ public final class VideoEngine: Sendable {
     }
   }
 
-  /// Makes a pipeline and has it started, while nothing runs.
+  /// Makes a pipeline and begins its start. Nothing else of the engine's own pipeline may run.
   ///
-  /// - Parameter number: the plan's.
+  /// - Parameter number: the number of the plan that the run belongs to.
   @discardableResult
   func launch(
     _ number: Int, isAwaited: Bool, deliveringTo consumers: (StreamID) -> any SampleBufferConsumer
@@ -168,7 +181,7 @@ public final class VideoEngine: Sendable {
       self?.planRestart(of: run, number, after: failure) ?? false
     }
     let run = PipelineRun(pipeline, status: runStatus)
-    // Before anything can be heard of it.
+    // The run has to be known before its first event.
     self.run.withLock { $0 = run }
     do throws(PipSinkError) {
       try run.start(isAwaited: isAwaited) { id in
@@ -182,7 +195,7 @@ public final class VideoEngine: Sendable {
     return run
   }
 
-  /// The run has come to its end, or was given up.
+  /// Forgets a run that has ended or was abandoned.
   func forget(_ run: PipelineRun) {
     let isMine = self.run.withLock { current in
       guard current === run else { return false }
@@ -192,9 +205,11 @@ public final class VideoEngine: Sendable {
     if isMine { endCustomVideoRender() }
   }
 
-  /// Stops the pipeline and all streams with one of their own, and waits until no frame is delivered any more and all
-  /// its threads are gone, but no longer than ``stateChangeTimeout``: what does not stop by then is given up. Does
-  /// nothing when stopped.
+  /// Stops the engine's pipeline and all streams with their own pipelines, and blocks until no more frames are
+  /// delivered and all threads have ended.
+  ///
+  /// What has not stopped after ``stateChangeTimeout`` is abandoned. When nothing runs, the method does nothing. It
+  /// must not be called on a streaming thread.
   public func stop() {
     let (run, players) = requestStop()
     let deadline = deadline(nil)
@@ -209,9 +224,10 @@ public final class VideoEngine: Sendable {
     cancelRestart()
   }
 
-  /// Stops as ``stop()`` does, and suspends meanwhile, but no longer than `time`.
+  /// Stops everything as ``stop()`` does, but suspends instead of blocking.
   ///
-  /// - Returns: whether everything has stopped. What had not was given up.
+  /// - Parameter time: the longest time to wait. What has not stopped by then is abandoned.
+  /// - Returns: true when everything has stopped; false when something was abandoned.
   @discardableResult
   public func stop(within time: Duration) async -> Bool {
     let (run, players) = requestStop()
@@ -232,7 +248,7 @@ public final class VideoEngine: Sendable {
   private func requestStop() -> (PipelineRun?, [StreamPlayer]) {
     for id in playingStreamIDs { _ = try? retirePlayer(id) }
     let players = retiredPlayers.withLock { Array($0.values) }
-    // One that is just being started is stopped, too.
+    // The lock of the plan makes sure that a run that is being started right now is stopped, too.
     let run = plan.withLock { plan in
       plan.end()
       return withRun { $0 }
@@ -241,24 +257,32 @@ public final class VideoEngine: Sendable {
     return (run, players)
   }
 
-  /// Has the decoders stand still or go on, as it is wanted now.
+  /// Asks every run to suspend or resume its decoders according to the current settings.
   func updateDecoding() {
     withRun { $0.requestDecodingUpdate() }
     for player in players.withLock({ Array($0.values) }) { player.run?.requestDecodingUpdate() }
   }
 
-  /// Calls `body` with an element of the running pipeline: to set its properties, or for what has no interface here,
-  /// such as webrtcbin's signalling. The element is borrowed; it may be kept with a reference of one's own, and outlives
-  /// the run then.
+  /// Calls `body` with an element of the engine's running pipeline, for instance to set its properties, or to use what
+  /// PipSink has no interface for, such as webrtcbin's signalling.
   ///
-  /// - Returns: nil when nothing runs, or no element has this name.
+  /// The element is borrowed for the time of the call. With a reference of its own (`gst_object_ref`), the caller may
+  /// keep it longer than the run lasts.
+  ///
+  /// - Parameters:
+  ///   - name: the element's name in the pipeline.
+  ///   - body: is called on the caller's thread.
+  /// - Returns: the result of `body`; nil when nothing runs or no element has this name.
+  /// - Throws: what `body` throws.
   public func withUnsafeElement<Result>(
     named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
   ) rethrows -> Result? {
     try withRun { try $0.withUnsafeElement(named: name, body) } ?? nil
   }
 
-  /// What runs now of its own pipeline; nil when nothing does.
+  /// Calls `body` with the current run of the engine's own pipeline.
+  ///
+  /// - Returns: nil when there is none.
   @discardableResult
   func withRun<Result>(_ body: (PipelineRun) throws -> Result) rethrows -> Result? {
     try run.withLock { $0 }.map(body)

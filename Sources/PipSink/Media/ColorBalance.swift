@@ -1,46 +1,53 @@
-/// How the colours of a picture are changed when it is shown: brightness, contrast, hue and saturation, each in
-/// thousandths from -1000 to 1000, where 0 changes nothing.
+/// An adjustment of a picture's colours when it is shown: brightness, contrast, hue and saturation, each in thousandths
+/// from -1000 to 1000, where 0 changes nothing.
 ///
-/// The numbers mean what they mean to the channels of GStreamer's `videobalance`: a contrast of -1000 is one luma for
-/// all, one of 1000 twice the difference from black; a brightness of 1000 adds the whole range; a hue of 1000 turns the
-/// colours by half a circle; a saturation of -1000 takes the colours away, one of 1000 doubles them.
+/// The numbers have the same meaning as the channels of GStreamer's `videobalance`. A contrast of -1000 gives all
+/// pixels the same luma, and one of 1000 doubles the difference from black. A brightness of 1000 adds the whole range.
+/// A hue of 1000 rotates the colours by half a circle. A saturation of -1000 removes the colours, and one of 1000
+/// doubles them.
 public struct ColorBalance: Hashable, Sendable {
+  /// The range of each value.
   public static let range = -1000...1000
-  /// Nothing is changed.
+  /// The balance that changes nothing.
   public static let neutral = ColorBalance()
 
-  // Of 16 bits each, so that all of it is one atomic word.
+  // Each value has 16 bits, so that all four fit in one atomic word.
   private var values = InlineArray<4, Int16>(repeating: 0)
 
-  /// - Parameters: cut to ``range``.
+  /// Makes a balance. Values outside of ``range`` are clamped to it.
   public init(brightness: Int = 0, contrast: Int = 0, hue: Int = 0, saturation: Int = 0) {
     (self.brightness, self.contrast, self.hue, self.saturation) = (brightness, contrast, hue, saturation)
   }
 
+  /// The brightness, in thousandths. A new value is clamped to ``range``.
   public var brightness: Int {
     get { Int(values[0]) }
     set { values[0] = Self.cut(newValue) }
   }
+  /// The contrast, in thousandths. A new value is clamped to ``range``.
   public var contrast: Int {
     get { Int(values[1]) }
     set { values[1] = Self.cut(newValue) }
   }
+  /// The hue, in thousandths. A new value is clamped to ``range``.
   public var hue: Int {
     get { Int(values[2]) }
     set { values[2] = Self.cut(newValue) }
   }
+  /// The saturation, in thousandths. A new value is clamped to ``range``.
   public var saturation: Int {
     get { Int(values[3]) }
     set { values[3] = Self.cut(newValue) }
   }
 
+  /// Whether all four values are 0, so that nothing is changed.
   public var isNeutral: Bool { word == 0 }
 
   private static func cut(_ value: Int) -> Int16 {
     Int16(max(range.lowerBound, min(range.upperBound, value)))
   }
 
-  /// All four in one word.
+  /// All four values in one word.
   var word: UInt64 {
     (0..<4).reduce(0) { $0 | UInt64(UInt16(bitPattern: values[$1])) << (16 * $1) }
   }
@@ -49,6 +56,8 @@ public struct ColorBalance: Hashable, Sendable {
     for index in 0..<4 { values[index] = Int16(truncatingIfNeeded: word >> (16 * index)) }
   }
 
+  /// Whether all four values are equal.
   public static func == (left: ColorBalance, right: ColorBalance) -> Bool { left.word == right.word }
+  /// Feeds all four values into a hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(word) }
 }

@@ -1,39 +1,54 @@
 import CGStreamer
 
-/// A time or duration as a fraction of a second, with CMTime's meaning: `value / timescale` seconds.
+/// A time or duration of `value / timescale` seconds, with the meaning of Core Media's CMTime.
 ///
-/// Arithmetic is exact as long as the result fits in 64 bits over the common timescale; it rounds to the nearest tick
-/// of the finer timescale where the common one would be too large, and goes to an infinity where even that overflows.
+/// Arithmetic is exact as long as the result fits in 64 bits at the common timescale. If the common timescale is too
+/// large, the result is rounded to the nearest tick of the finer one; if even that overflows, it is an infinity.
 public struct MediaTime: Sendable {
-  /// The kinds are in the order of their times.
-  public enum Kind: UInt8, Sendable { case negativeInfinity, numeric, positiveInfinity, indefinite, invalid }
+  /// The kinds of times, in the order in which times of different kinds are sorted.
+  public enum Kind: UInt8, Sendable {
+    /// A time before all others.
+    case negativeInfinity
+    /// A number of ticks.
+    case numeric
+    /// A time after all numeric times.
+    case positiveInfinity
+    /// A time that exists, but is unknown.
+    case indefinite
+    /// No time.
+    case invalid
+  }
 
-  /// Ticks. Meaningless unless ``kind`` is numeric.
+  /// The number of ticks; 0 unless ``kind`` is numeric.
   public let value: Int64
-  /// Ticks a second, above zero. Meaningless unless ``kind`` is numeric.
+  /// The number of ticks per second, above zero; 0 unless ``kind`` is numeric.
   public let timescale: Int32
+  /// Whether the time is a number, an infinity, indefinite or invalid.
   public let kind: Kind
 
-  /// No time at all, as of a frame without a time stamp.
+  /// No time, for instance that of a frame without a time stamp.
   public static let invalid = MediaTime(kind: .invalid)
-  /// A time that exists but is not known, such as a live stream's duration.
+  /// A time that exists but is unknown, such as the duration of a live stream.
   public static let indefinite = MediaTime(kind: .indefinite)
+  /// A time after all numeric times.
   public static let positiveInfinity = MediaTime(kind: .positiveInfinity)
+  /// A time before all numeric times.
   public static let negativeInfinity = MediaTime(kind: .negativeInfinity)
+  /// Zero seconds.
   public static let zero = MediaTime(value: 0, timescale: 1)
 
-  /// The timescale of GStreamer's clock times.
+  /// The timescale of GStreamer's clock times: 1,000,000,000 ticks per second.
   public static let nanosecondTimescale: Int32 = 1_000_000_000
 
-  /// `value / timescale` seconds; ``invalid`` when `timescale` is not above zero.
+  /// Makes a time of `value / timescale` seconds; ``invalid`` if `timescale` is not above zero.
   public init(value: Int64, timescale: Int32) {
     self.value = timescale > 0 ? value : 0
     self.timescale = timescale > 0 ? timescale : 0
     kind = timescale > 0 ? .numeric : .invalid
   }
 
-  /// A GstClockTime: nanoseconds, with `GST_CLOCK_TIME_NONE` (all bits set) as ``invalid``. What does not fit in a
-  /// signed 64-bit count of nanoseconds (beyond 292 years) is ``positiveInfinity``.
+  /// Makes a time from a GstClockTime in nanoseconds. `GST_CLOCK_TIME_NONE` (all bits set) becomes ``invalid``, and a
+  /// value that does not fit in a signed 64-bit number (beyond 292 years) becomes ``positiveInfinity``.
   public init(clockTime: UInt64) {
     if clockTime == PIPSINK_CLOCK_TIME_NONE {
       self = .invalid
@@ -44,7 +59,10 @@ public struct MediaTime: Sendable {
     }
   }
 
-  /// The nearest tick of `timescale` to `seconds`.
+  /// Makes the time at the tick of `timescale` that is nearest to `seconds`.
+  ///
+  /// It is ``invalid`` if `seconds` is not a number or `timescale` is not above zero, and an infinity if the number of
+  /// ticks does not fit in 64 bits.
   public init(seconds: Double, timescale: Int32 = nanosecondTimescale) {
     if seconds.isNaN || timescale <= 0 {
       self = .invalid
@@ -61,11 +79,14 @@ public struct MediaTime: Sendable {
     self.kind = kind
   }
 
+  /// Whether the time is of any kind except invalid.
   public var isValid: Bool { kind != .invalid }
+  /// Whether the time is a number rather than an infinity, indefinite or invalid.
   public var isNumeric: Bool { kind == .numeric }
+  /// Whether the time exists but is unknown.
   public var isIndefinite: Bool { kind == .indefinite }
 
-  /// Seconds; not a number when invalid or indefinite.
+  /// The time in seconds; not a number for an invalid or indefinite time.
   public var seconds: Double {
     switch kind {
     case .numeric: Double(value) / Double(timescale)
@@ -75,14 +96,16 @@ public struct MediaTime: Sendable {
     }
   }
 
-  /// As a GstClockTime in nanoseconds, rounded to the nearest; nil where that has no such time (negative, not numeric).
+  /// The time as a GstClockTime in nanoseconds, rounded to the nearest; nil if the time is negative or not numeric.
   public var clockTime: UInt64? {
     guard isNumeric, value >= 0 else { return nil }
     let converted = converted(to: Self.nanosecondTimescale)
     return converted.isNumeric ? converted.value.magnitude : nil
   }
 
-  /// The same time in another timescale, rounded to the nearest tick, halves away from zero.
+  /// The same time at another timescale, rounded to the nearest tick, with halves away from zero.
+  ///
+  /// - Parameter newTimescale: ticks per second. If it is not above zero, the result of a numeric time is ``invalid``.
   public func converted(to newTimescale: Int32) -> MediaTime {
     guard isNumeric, newTimescale != timescale else { return self }
     guard newTimescale > 0 else { return .invalid }
@@ -98,6 +121,8 @@ public struct MediaTime: Sendable {
 }
 
 extension MediaTime {
+  /// The sum of two times. It is invalid if one of them is invalid or they are opposite infinities, and otherwise
+  /// indefinite if one of them is.
   public static func + (left: MediaTime, right: MediaTime) -> MediaTime {
     switch (left.kind, right.kind) {
     case (.numeric, .numeric): return addNumeric(left, right)
@@ -109,11 +134,13 @@ extension MediaTime {
     }
   }
 
+  /// The difference of two times, by the rules of addition.
   public static func - (left: MediaTime, right: MediaTime) -> MediaTime {
     // -Int64.min has no 64-bit value, so a numeric right side is subtracted rather than negated and added.
     left.isNumeric && right.isNumeric ? addNumeric(left, right, sign: -1) : left + (-right)
   }
 
+  /// The negated time. Invalid and indefinite times stay as they are.
   public static prefix func - (time: MediaTime) -> MediaTime {
     switch time.kind {
     case .numeric:
@@ -124,6 +151,7 @@ extension MediaTime {
     }
   }
 
+  /// The time multiplied by a whole number. An infinity multiplied by 0 is invalid.
   public static func * (time: MediaTime, factor: Int32) -> MediaTime {
     switch time.kind {
     case .numeric:
@@ -154,20 +182,24 @@ extension MediaTime {
   }
 }
 
-/// Ordered as CMTimeCompare orders: negative infinity, numbers, positive infinity, indefinite, invalid. Equal times are
-/// equal whatever their timescales: 1/2 is 500/1000.
+/// Times are ordered as by CMTimeCompare: negative infinity, numbers, positive infinity, indefinite, invalid. Numeric
+/// times with different timescales may be equal: 1/2 equals 500/1000.
 extension MediaTime: Comparable, Hashable {
+  /// Whether two times are equal. Numeric times are compared by their values in seconds: 1/2 equals 500/1000.
   public static func == (left: MediaTime, right: MediaTime) -> Bool {
     left.kind == right.kind
       && (!left.isNumeric
         || Int128(left.value) * Int128(right.timescale) == Int128(right.value) * Int128(left.timescale))
   }
 
+  /// Whether a time comes before another. The order is: negative infinity, numbers, positive infinity, indefinite,
+  /// invalid.
   public static func < (left: MediaTime, right: MediaTime) -> Bool {
     guard left.isNumeric, right.isNumeric else { return left.kind.rawValue < right.kind.rawValue }
     return Int128(left.value) * Int128(right.timescale) < Int128(right.value) * Int128(left.timescale)
   }
 
+  /// Feeds the time into a hasher. Equal times have equal hashes, whatever their timescales.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     guard isNumeric else { return }
@@ -178,6 +210,7 @@ extension MediaTime: Comparable, Hashable {
 }
 
 extension MediaTime: CustomStringConvertible {
+  /// The time as text: "value/timescale", "invalid", "indefinite", "+infinity" or "-infinity".
   public var description: String {
     switch kind {
     case .numeric: "\(value)/\(timescale)"

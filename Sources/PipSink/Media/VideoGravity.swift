@@ -1,24 +1,27 @@
-/// How a picture is fitted to a surface of another shape, with AVLayerVideoGravity's meaning.
+/// How a picture is fitted to a surface with another aspect ratio, with the meaning of AVFoundation's
+/// AVLayerVideoGravity.
 public enum VideoGravity: String, CaseIterable, Sendable {
-  /// Stretched to fill the surface.
+  /// The picture is stretched to fill the surface.
   case resize
-  /// All of the picture, in its shape, with black bars.
+  /// The whole picture is shown with its aspect ratio, between black bars.
   case resizeAspect
-  /// The surface filled, the picture in its shape and cut at two sides.
+  /// The picture fills the surface with its aspect ratio, and is cropped at two sides.
   case resizeAspectFill
 
-  /// What part of the picture goes where.
+  /// Which part of the picture is shown in which part of the surface.
   struct Placement: Equatable {
-    /// In pixels of the picture.
+    /// The part of the picture, in its pixels.
     var source: PictureRect
-    /// In pixels of the surface.
+    /// The part of the surface, in its pixels.
     var target: PictureRect
   }
 
+  /// Computes the placement of a picture on a surface.
+  ///
   /// - Parameters:
-  ///   - picture: in pixels.
-  ///   - displaySize: the picture's size on square pixels; its shape is what counts.
-  ///   - surface: in pixels.
+  ///   - picture: the picture's size in pixels.
+  ///   - displaySize: the picture's size on square pixels, of which only the aspect ratio counts.
+  ///   - surface: the surface's size in pixels.
   func placement(of picture: PictureSize, displaySize: (width: Double, height: Double), in surface: PictureSize)
     -> Placement
   {
@@ -51,13 +54,15 @@ public enum VideoGravity: String, CaseIterable, Sendable {
 }
 
 extension VideoGravity {
-  /// The pixel of a frame that is shown at a place of a surface.
+  /// The pixel of a frame that is shown at a point of a surface.
   ///
   /// - Parameters:
-  ///   - point: on the surface, in pixels.
-  ///   - orientation: how the frame is turned when it is shown.
-  /// - Returns: a pixel of the frame as it lies in memory, without its crop meta; outside of the frame for a point beside
-  ///   the picture.
+  ///   - point: a point on the surface, in pixels.
+  ///   - surface: the surface's size in pixels.
+  ///   - format: the frame's format.
+  ///   - orientation: how the frame is rotated and mirrored when it is shown.
+  /// - Returns: a pixel of the frame as it is in memory, ignoring its crop meta. For a point beside the picture, it is
+  ///   outside of the frame.
   package func pixel(
     at point: (x: Double, y: Double), of surface: PictureSize, in format: VideoFormatDescription,
     orientation: VideoOrientation
@@ -69,7 +74,7 @@ extension VideoGravity {
     let (source, target) = (placement.source, placement.target)
     let x = Double(source.x) + (point.x - Double(target.x)) * Double(source.width) / Double(target.width)
     let y = Double(source.y) + (point.y - Double(target.y)) * Double(source.height) / Double(target.height)
-    // Far outside, where it does not matter, sums must not overflow.
+    // Coordinates far outside are clamped, so that sums do not overflow.
     let bound = 1 << 30
     let column = max(-bound, min(bound, Int(nearest: x.rounded(.down))))
     let row = max(-bound, min(bound, Int(nearest: y.rounded(.down))))
@@ -78,9 +83,9 @@ extension VideoGravity {
     return (Double(found.x), Double(found.y))
   }
 
-  /// Where the visible part of a frame goes when it is turned first.
+  /// Computes the placement of a frame that is rotated and mirrored before it is shown.
   ///
-  /// - Returns: the source rectangle in pixels of the visible part before it is turned.
+  /// - Returns: the placement, whose source is in pixels of the frame's visible part before the rotation.
   func placement(of frame: MappedFrame, orientation: VideoOrientation, in surface: PictureSize) -> Placement {
     let display = frame.formatDescription.displaySize(of: frame.visible.size)
     let turned = orientation.applied(to: frame.visible.size)

@@ -1,66 +1,73 @@
 import CGStreamer
 
-/// How a picture has to be turned to be upright: mirrored at its vertical axis first, where it is mirrored, then turned
-/// clockwise. The eight values are all that there are.
+/// How a picture has to be mirrored and rotated to be upright: first mirrored left to right if ``isMirrored`` is set,
+/// and then rotated clockwise. There are eight orientations.
 public struct VideoOrientation: Hashable, Sendable, CaseIterable {
-  /// Clockwise. The raw value is in degrees.
+  /// A clockwise rotation. The raw value is the angle in degrees.
   public enum Rotation: Int, CaseIterable, Sendable {
+    /// No rotation.
     case none = 0
+    /// 90 degrees clockwise.
     case quarter = 90
+    /// 180 degrees.
     case half = 180
+    /// 270 degrees clockwise, which is 90 degrees anticlockwise.
     case threeQuarters = 270
 
-    /// Any multiple of 90 degrees; negative ones are anticlockwise.
+    /// Makes a rotation from an angle in degrees. Negative angles are anticlockwise.
     ///
-    /// - Returns: nil for other angles.
+    /// - Returns: nil if the angle is not a multiple of 90.
     public init?(degrees: Int) {
       self.init(rawValue: ((degrees % 360) + 360) % 360)
     }
   }
 
-  /// Left and right exchanged, before the rotation.
+  /// Whether left and right are exchanged, before the rotation.
   public var isMirrored: Bool
+  /// The clockwise rotation, after the mirroring.
   public var rotation: Rotation
 
+  /// Makes an orientation from a rotation, and whether the picture is mirrored before it.
   public init(rotation: Rotation = .none, isMirrored: Bool = false) {
     self.rotation = rotation
     self.isMirrored = isMirrored
   }
 
-  /// Nothing is to be done.
+  /// The picture is upright already.
   public static let upright = VideoOrientation()
-  /// Left and right exchanged.
+  /// Left and right are exchanged.
   public static let mirrored = VideoOrientation(isMirrored: true)
-  /// Top and bottom exchanged.
+  /// Top and bottom are exchanged.
   public static let flippedVertically = VideoOrientation(rotation: .half, isMirrored: true)
 
+  /// All eight orientations.
   public static let allCases = [false, true].flatMap { isMirrored in
     Rotation.allCases.map { VideoOrientation(rotation: $0, isMirrored: isMirrored) }
   }
 
-  /// Whether width and height change places.
+  /// Whether width and height are exchanged.
   public var swapsSides: Bool { rotation == .quarter || rotation == .threeQuarters }
 
-  /// This one first, then `next`.
+  /// The orientation that has the effect of this one followed by `next`.
   public func followed(by next: VideoOrientation) -> VideoOrientation {
-    // A mirror after a turn is the same as the opposite turn after the mirror.
+    // Mirroring after a rotation is the same as the opposite rotation after mirroring.
     let own = next.isMirrored ? -rotation.rawValue : rotation.rawValue
     return VideoOrientation(
       rotation: Rotation(degrees: own + next.rotation.rawValue) ?? .none, isMirrored: isMirrored != next.isMirrored)
   }
 
-  /// What undoes this one.
+  /// The orientation that undoes this one.
   public var inverse: VideoOrientation {
     VideoOrientation(
       rotation: isMirrored ? rotation : Rotation(degrees: -rotation.rawValue) ?? .none, isMirrored: isMirrored)
   }
 
-  /// The size of a picture of `size` after it was turned.
+  /// The size of a picture of `size`, in pixels, after this orientation was applied.
   public func applied(to size: PictureSize) -> PictureSize {
     swapsSides ? PictureSize(width: size.height, height: size.width) : size
   }
 
-  /// Where a rectangle of a picture of `size` lies after the picture was turned.
+  /// The place of a rectangle in a picture of `size` after this orientation was applied to the picture.
   func applied(to rect: PictureRect, in size: PictureSize) -> PictureRect {
     let x = isMirrored ? size.width - rect.x - rect.width : rect.x
     let right = size.width - x - rect.width
@@ -75,7 +82,7 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
 }
 
 extension VideoOrientation: CustomStringConvertible {
-  /// "upright", "rotated by 90", "mirrored and rotated by 180".
+  /// The orientation as text, for instance "upright", "rotated by 90" or "mirrored and rotated by 180".
   public var description: String {
     let turn = rotation == .none ? nil : "rotated by \(rotation.rawValue)"
     return switch (isMirrored, turn) {
@@ -88,8 +95,8 @@ extension VideoOrientation: CustomStringConvertible {
 }
 
 extension VideoOrientation {
-  /// GStreamer's methods, as videoflip carries them out: 90R is clockwise, UL_LR keeps the upper left and lower right
-  /// corners where they are.
+  /// Makes an orientation from GStreamer's method, with the meaning that videoflip gives it: 90R is clockwise, and
+  /// UL_LR keeps the upper left and lower right corners where they are.
   package init?(_ method: GstVideoOrientationMethod) {
     switch method {
     case GST_VIDEO_ORIENTATION_IDENTITY: self.init()
@@ -104,21 +111,21 @@ extension VideoOrientation {
     }
   }
 
-  /// As an `image-orientation` tag has it.
+  /// The value of an `image-orientation` tag for this orientation.
   package var tag: String { (isMirrored ? "flip-rotate-" : "rotate-") + "\(rotation.rawValue)" }
 
-  /// From the `image-orientation` of a tag list; nil when it has none.
+  /// Makes an orientation from the `image-orientation` tag of a list; nil if it has none.
   package init?(tags: UnsafePointer<GstTagList>) {
     var method = GST_VIDEO_ORIENTATION_IDENTITY
     guard gst_video_orientation_from_tag(UnsafeMutablePointer(mutating: tags), &method) != 0 else { return nil }
     self.init(method)
   }
 
-  /// From a buffer's GstVideoAffineTransformationMeta; nil when it has none, or one that is no turn by a multiple of 90
-  /// degrees.
+  /// Makes an orientation from a buffer's GstVideoAffineTransformationMeta; nil if it has none, or if the
+  /// transformation is not a rotation by a multiple of 90 degrees with or without mirroring.
   ///
-  /// The meta's matrix is OpenGL's (by column) and moves the picture's corners, with y upwards, between 0 and 1; what
-  /// it does to directions is the same as in glimagesink's coordinates.
+  /// The meta's matrix is in OpenGL's order (by column). It moves the picture's corners in coordinates from 0 to 1,
+  /// with y upwards. Its effect on directions is the same as in glimagesink's coordinates.
   init?(affineMetaOf buffer: UnsafeMutablePointer<GstBuffer>) {
     guard let meta = gst_buffer_get_meta(buffer, gst_video_affine_transformation_meta_api_get_type()) else {
       return nil
@@ -127,10 +134,11 @@ extension VideoOrientation {
     self.init(xToX: matrix.0, xToY: matrix.1, yToX: matrix.4, yToY: matrix.5)
   }
 
-  /// From where the directions right and up of a picture go, with y upwards.
+  /// Makes an orientation from the directions into which a transformation moves a picture's x and y axes, with y
+  /// upwards.
   init?(xToX: Float, xToY: Float, yToX: Float, yToY: Float) {
     let rounded = [xToX, xToY, yToX, yToY].map { $0.rounded() }
-    // Scaled or skewed pictures are not turned ones.
+    // Transformations that scale or skew the picture are not orientations.
     guard zip(rounded, [xToX, xToY, yToX, yToY]).allSatisfy({ abs($0 - $1) < 0.01 }) else { return nil }
     switch rounded {
     case [1, 0, 0, 1]: self.init()

@@ -1,13 +1,13 @@
 import Logging
 
-/// Sends every frame of every stream to exactly one surface, by the mode and the picture-in-picture stream ID; to two
-/// only where that is asked for (`keepsShowingInApp`).
+/// Sends each frame of each stream to one surface: to a picture-in-picture surface if the ``RoutingTable`` says so, and
+/// to the stream's surface in the app otherwise. With `keepsShowingInApp`, frames go to both.
 ///
-/// A switch publishes a new ``RoutingTable`` whole. Frames never wait for a switch of another stream, and at no moment
-/// do two streams reach one picture-in-picture surface. All calls are allowed from every thread, except from within a
-/// destination.
+/// A switch replaces the table as a whole. Frames never wait for a switch of another stream, and two streams never
+/// reach the same picture-in-picture surface at the same time. All methods may be called from any thread, except from
+/// within a layer that is receiving a frame.
 public final class FrameRouter: Sendable {
-  /// Serialises switches; no frame takes this lock.
+  /// The lock serialises switches. No frame takes it.
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
   private let firstFrameBroadcast = Broadcast<StreamID>()
@@ -17,7 +17,7 @@ public final class FrameRouter: Sendable {
     var table: RoutingTable
     var routes: [StreamRoute] = []
     var surfaces: [PictureInPictureSurfaceID: any SampleBufferDestination]
-    /// Destinations of streams that are yet to come.
+    /// Destinations that wait for streams which have not been added yet.
     var awaiting: [StreamID: [any SampleBufferDestination]] = [:]
     var lastSurfaceNumber = 0
     var keepsInAppPictures = true
@@ -31,7 +31,12 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// - Parameter destination: the primary surface of picture-in-picture.
+  /// Makes a router without streams.
+  ///
+  /// - Parameters:
+  ///   - table: the table to begin with.
+  ///   - destination: the primary picture-in-picture surface; nil for none.
+  ///   - logger: gets messages about switches.
   init(
     table: RoutingTable = RoutingTable(), destination: (any SampleBufferDestination)?,
     logger: Logger = Logger(visible: "pipsink.routing")
@@ -40,10 +45,11 @@ public final class FrameRouter: Sendable {
     control = Locked(Control(table: table, surfaces: [.primary: destination].compactMapValues(\.self)))
   }
 
+  /// The current table.
   public var table: RoutingTable { control.withLock { $0.table } }
 
-  /// Whether an in-app surface keeps its last picture when its stream goes to picture-in-picture; otherwise it is
-  /// cleared.
+  /// Whether a surface in the app keeps its last picture when its stream moves to picture-in-picture; true by default.
+  /// If not, the surface is cleared.
   public var keepsInAppPictures: Bool {
     get { control.withLock { $0.keepsInAppPictures } }
     set { control.withLock { $0.keepsInAppPictures = newValue } }
@@ -51,11 +57,14 @@ public final class FrameRouter: Sendable {
 
   // MARK: - Streams and surfaces
 
-  /// A stream's way in: what an engine, a processor chain or a ``StreamInput`` gives its frames to. A stream that is new
-  /// is added, with its frames counted only, until ``setLayer(_:for:)`` gives it a place in the app. For a stream that is
-  /// there, the frames of another run begin, with numbers of their own.
+  /// The consumer for a stream's frames, to which an engine, a ``ProcessorChain`` or a ``StreamInput`` passes them.
   ///
-  /// - Returns: what takes the frames, one at a time and in their order; the same one until the stream is removed.
+  /// A new stream is added. Its frames are only counted until ``setLayer(_:for:)`` gives it a layer in the app. For a
+  /// known stream, the call begins another run, whose frames are numbered from 1 again.
+  ///
+  /// - Parameter streamID: the stream's ID.
+  /// - Returns: the consumer, which takes one frame at a time and in order. It is the same one until the stream is
+  ///   removed.
   @discardableResult
   public func input(for streamID: StreamID) -> any SampleBufferConsumer {
     control.withLock { control in
@@ -65,7 +74,7 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// Shows a stream on another surface in the app, or counts its frames only; the stream is added when it is new.
+  /// Sets a stream's surface in the app; with nil its frames are only counted. A new stream is added.
   func setDestination(_ inApp: (any SampleBufferDestination)?, for streamID: StreamID) {
     control.withLock { control in
       if let route = control.route(streamID) {
@@ -89,18 +98,17 @@ public final class FrameRouter: Sendable {
     return route
   }
 
-  /// Shows every frame of a stream on `destination` as well, also of one that is yet to come.
+  /// Shows every frame of a stream on `destination` as well. The stream may be added later.
   ///
-  /// - Returns: whether the stream has delivered a frame.
+  /// - Returns: whether the stream has already delivered a frame.
   func addDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) -> Bool {
     control.withLock { control in
       if let route = control.route(streamID) { return route.add(destination) }
       if control.awaiting[streamID]?.contains(where: { $0 === destination }) != true {
         control.awaiting[streamID, default: []].append(destination)
         let known = control.routes.map { "\"\($0.streamID)\"" }.sorted().joined(separator: ", ")
-        logger.notice(
-          "a surface waits for stream \"\(streamID)\", which is not there; \(known.isEmpty ? "there is none" : "there are \(known)")"
-        )
+        let streams = known.isEmpty ? "there are no streams" : "the streams are \(known)"
+        logger.notice("a surface waits for stream \"\(streamID)\", which does not exist; \(streams)")
       }
       return false
     }
@@ -114,8 +122,8 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// Forgets a stream that is gone: its surfaces show nothing of it any more, and its consumer's frames go nowhere. One
-  /// that comes back under its ID is a new stream.
+  /// Removes a stream. Its surfaces are cleared, and frames that its consumer still gets are ignored. When a stream
+  /// with the same ID is added later, it is a new stream.
   public func removeStream(_ streamID: StreamID) {
     let requestedAt = MonotonicTime.now
     control.withLock { control in
@@ -127,7 +135,7 @@ public final class FrameRouter: Sendable {
     }
   }
 
-  /// Adds a picture-in-picture surface: the primary one where there is none, another otherwise.
+  /// Adds a picture-in-picture surface: the primary one if there is none yet, and another one otherwise.
   func addSurface(_ destination: any SampleBufferDestination) -> PictureInPictureSurfaceID {
     control.withLock { control in
       var id = PictureInPictureSurfaceID.primary
@@ -136,39 +144,42 @@ public final class FrameRouter: Sendable {
         id = PictureInPictureSurfaceID(number: control.lastSurfaceNumber)
       }
       control.surfaces[id] = destination
-      // A stream may have been sent there before there was a surface.
+      // The table may have sent a stream there before the surface existed.
       for route in control.routes where route.placement.surface == id { route.show(on: destination) }
       return id
     }
   }
 
-  /// The surface's stream goes back to the app, and the surface is forgotten.
+  /// Removes a picture-in-picture surface. Its stream moves back to the app.
   public func removePictureInPictureSurface(_ surface: PictureInPictureSurfaceID) {
     leavePictureInPicture(on: surface)
     control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
   }
 
-  /// Changes a stream's colours on all surfaces, from the pictures on that are shown. Other consumers of its frames see them
-  /// as they are. It costs nothing while it is neutral; a stream that was not added is left alone.
+  /// Adjusts a stream's colours on all surfaces that show it, including the pictures that are shown at the moment.
+  /// Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no effect on an
+  /// unknown stream.
   public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
     control.withLock { $0.route(streamID) }?.setColorBalance(balance)
   }
 
-  /// The size in pixels of the surface that shows a stream's next frame; nil where none does, or it has no size yet. Of a
-  /// stream that is in picture-in-picture and in the app, the larger one.
+  /// The size in pixels of the surface that shows a stream's next frame; nil if there is none, or if it has no size
+  /// yet. For a stream on several surfaces, it is the size of the largest one.
   package func surfaceSize(of streamID: StreamID) -> PictureSize? {
     control.withLock { $0.route(streamID) }?.surfaceSize
   }
 
   // MARK: - Switches
 
-  /// Picture-in-picture for this stream; whichever was on that surface before goes back to the app.
+  /// Moves a stream to a picture-in-picture surface. A stream that was shown there moves back to the app.
   ///
   /// - Parameters:
-  ///   - keepsShowingInApp: whether its frames go to the in-app surface as well.
-  ///   - presented: called once, on the presenting thread, when the surface has presented its first picture of the
-  ///     stream; dropped without a call when it never does.
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, and then nothing has changed.
+  ///   - streamID: the stream.
+  ///   - surface: the surface to show it on.
+  ///   - keepsShowingInApp: whether its frames go to its surface in the app as well.
+  ///   - presented: is called once, on the surface's presenting thread, with the moment when the surface has presented
+  ///     its first picture of the stream. It is released without a call if that never happens.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``. Then nothing has changed.
   public func enterPictureInPicture(
     _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false,
     presented: (@Sendable (MonotonicTime) -> Void)? = nil
@@ -176,15 +187,17 @@ public final class FrameRouter: Sendable {
     try change(presented) { $0.showing(streamID, on: surface, keepsShowingInApp: keepsShowingInApp) }
   }
 
-  /// The surface's stream goes back to the app. It stays chosen for the primary surface.
+  /// Moves the stream of a picture-in-picture surface back to the app. For the primary surface, it stays the chosen
+  /// stream (``RoutingTable/pictureInPictureStreamID``).
   public func leavePictureInPicture(on surface: PictureInPictureSurfaceID = .primary) {
     let requestedAt = MonotonicTime.now
     control.withLock { control in publish(control.table.clearing(surface), in: &control, requestedAt, nil) }
   }
 
-  /// Publishes a new table and moves the streams that it moves.
+  /// Replaces the table, and moves the streams whose surfaces it changes.
   ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for a stream that was not added, and then nothing has changed.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` if the table names a stream that was not added. Then nothing
+  ///   has changed.
   public func switchTo(_ table: RoutingTable) throws(PipSinkError) {
     try change(nil) { _ in table }
   }
@@ -216,7 +229,7 @@ public final class FrameRouter: Sendable {
         to: placement, control.destination(of: placement), keepsInAppPicture: control.keepsInAppPictures,
         requestedAt: requestedAt, presented: isEntering ? presented : nil)
     }
-    // Who leaves a surface leaves before another enters it: so no two streams ever reach it at once.
+    // A stream leaves a surface before another one enters it, so that two streams never reach it at the same time.
     while !moving.isEmpty {
       let occupied = Set(control.routes.compactMap(\.placement.surface))
       let free = moving.firstIndex { route in
@@ -227,23 +240,26 @@ public final class FrameRouter: Sendable {
         let route = moving.remove(at: free)
         move(route, to: table.placement(of: route.streamID))
       } else {
-        // They go round in a circle: one makes room.
+        // The remaining streams exchange their surfaces in a circle, so one of them has to leave first.
         move(moving[0], to: RoutingTable.Placement())
       }
     }
   }
 
-  // MARK: - What happened so far
+  // MARK: - Statistics
 
+  /// The counts of a stream's frames; nil for a stream that was not added.
   public func statistics(of streamID: StreamID) -> StreamStatistics? {
     control.withLock { $0.route(streamID) }?.statistics
   }
 
-  /// Everything that is counted and measured of a stream; nil of one that was not added.
+  /// All counts and measurements of a stream; nil for a stream that was not added.
   ///
   /// - Parameters:
-  ///   - info: what its engine knows of it (``VideoEngine/info(of:)``), for the frames that never reached the router.
-  ///   - processing: of its ``ProcessorChain``, where it has one.
+  ///   - streamID: the stream.
+  ///   - info: what its engine knows about it (``VideoEngine/info(of:)``), which adds the frames that never reached the
+  ///     router.
+  ///   - processing: the statistics of its ``ProcessorChain``, if it has one.
   public func renderStatistics(
     of streamID: StreamID, info: StreamInfo? = nil, processing: ProcessorChain.Statistics? = nil
   ) -> RenderStatistics? {
@@ -253,29 +269,30 @@ public final class FrameRouter: Sendable {
       processing: processing)
   }
 
-  /// The newest frame of a stream, whichever surface it went to.
+  /// The newest frame of a stream; nil if none has come.
   public func latestSampleBuffer(of streamID: StreamID) -> SampleBuffer? {
     control.withLock { $0.route(streamID) }?.latest
   }
 
-  /// The streams, in the order that they were added.
+  /// The IDs of the streams, in the order in which they were added.
   public var streamIDs: [StreamID] { control.withLock { $0.routes.map(\.streamID) } }
 
-  /// Every stream's moves between surfaces, in the order they happened: of those that one switch made, who left comes
-  /// first. The last thousand of each stream are kept.
+  /// The moves of all streams between surfaces, in order. Of the moves of one switch, those back to the app come first.
+  /// The last thousand moves of each stream are kept.
   public var changes: [SurfaceChange] {
     control.withLock { $0.routes }.flatMap(\.changes).sorted {
       ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)
     }
   }
 
-  /// The moves from now on, each when the new surface has presented its first picture; frames lost or repeated are not
-  /// counted yet then (``changes`` has them). Each call gives a stream of its own.
+  /// A sequence of the moves from now on. Each is sent when the new surface has presented its first picture. At that
+  /// time, lost and repeated frames have not been counted yet; ``changes`` has these counts. Each call returns an
+  /// independent sequence.
   public func presentedChanges() -> AsyncStream<SurfaceChange> {
     broadcast.stream()
   }
 
-  /// The streams whose first frame comes from now on. Each call gives a stream of its own.
+  /// A sequence of the streams whose first frame comes from now on. Each call returns an independent sequence.
   public func firstFrames() -> AsyncStream<StreamID> {
     firstFrameBroadcast.stream()
   }

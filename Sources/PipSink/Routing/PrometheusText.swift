@@ -1,9 +1,10 @@
-/// Statistics in Prometheus' text exposition format, version 0.0.4, for a file that node_exporter's textfile collector
-/// reads, or for an HTTP server's answer.
+/// Statistics in Prometheus' text exposition format, version 0.0.4. They can be written to a file for node_exporter's
+/// textfile collector, or served by HTTP.
 ///
-/// All names begin with `pipsink_`, the process's, too, so that they get along with those of whoever reads the file.
+/// All names begin with `pipsink_`, including those of the process metrics, so that they do not collide with the
+/// collector's.
 public struct PrometheusText {
-  /// Nanoseconds.
+  /// The upper limits of the histograms' buckets.
   private static let bucketLimits = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 100, 250, 500, 1000, 5000]
     .map(Duration.milliseconds)
 
@@ -11,6 +12,11 @@ public struct PrometheusText {
   public private(set) var text = ""
   private let streams: [RenderStatistics]
 
+  /// Makes the text.
+  ///
+  /// - Parameters:
+  ///   - streams: the statistics of each stream.
+  ///   - process: the resources that the process uses.
   public init(_ streams: [RenderStatistics], process: ResourceUsage) {
     self.streams = streams
     count("received", "Frames taken from the engine.") { [("", $0.received)] }
@@ -19,8 +25,8 @@ public struct PrometheusText {
     }
     count("shown", "Frames that were presented.") { [("", $0.shown)] }
     count("replaced", "Frames that were never shown, because a newer one came first.") { [("", $0.replaced)] }
-    count("late", "Frames left out because a later one's time had come, too.") { [("", $0.late)] }
-    count("dropped", "Frames left out, by reason.") { statistics in
+    count("late", "Frames skipped because the time of a later one had come as well.") { [("", $0.late)] }
+    count("dropped", "Frames that were left out, by reason.") { statistics in
       let dropped = statistics.dropped
       return [
         ("processor", dropped.processor), ("unreadable", dropped.unreadable), ("upstream", dropped.upstream),
@@ -29,8 +35,8 @@ public struct PrometheusText {
     }
     gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)
-    histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival to its presenting.", \.latencies)
-    gauge("pipsink_last_handover_latency_seconds", "From the last switch's request to its first picture.") {
+    histogram("pipsink_frame_latency_seconds", "Time from a frame's arrival until it was presented.", \.latencies)
+    gauge("pipsink_last_handover_latency_seconds", "Time from the last switch's request to its first picture.") {
       $0.lastHandover?.firstFrameLatency.map { $0 / .seconds(1) }
     }
     gauge("pipsink_last_handover_frames_lost", "Frames that the last switch gave to no surface.") {
@@ -40,10 +46,11 @@ public struct PrometheusText {
       $0.lastHandover.map { Double($0.framesRepeated) }
     }
     self.process("cpu_seconds_total", "counter", "Processor time used.", "\(process.cpuTime / .seconds(1))")
-    self.process("resident_memory_bytes", "gauge", "Resident set.", "\(process.residentBytes)")
-    self.process("peak_resident_memory_bytes", "gauge", "Largest resident set so far.", "\(process.peakResidentBytes)")
-    self.process("threads", "gauge", "Threads.", "\(process.threadCount)")
-    self.process("open_fds", "gauge", "Open file descriptors.", "\(process.openFileCount)")
+    self.process("resident_memory_bytes", "gauge", "Resident set size.", "\(process.residentBytes)")
+    self.process(
+      "peak_resident_memory_bytes", "gauge", "Largest resident set size so far.", "\(process.peakResidentBytes)")
+    self.process("threads", "gauge", "Number of threads.", "\(process.threadCount)")
+    self.process("open_fds", "gauge", "Number of open file descriptors.", "\(process.openFileCount)")
   }
 
   private mutating func count(
@@ -93,7 +100,7 @@ public struct PrometheusText {
   }
 
   private static func escaped(_ label: String) -> String {
-    // Scalars, since a mark behind a quote makes another character of it, and "\r\n" is one.
+    // This goes by scalars, since a quote with a combining mark is a different Character, and "\r\n" is one Character.
     label.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
       case "\\": result += "\\\\"

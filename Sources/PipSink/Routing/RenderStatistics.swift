@@ -1,37 +1,42 @@
-/// What became of a stream's frames, and how fast, from their arrival to the surfaces.
+/// Counts and times of a stream's frames, from their arrival until surfaces have presented them.
 ///
-/// A frame of a stream with surfaces ends as shown, replaced, late, hidden or failed, or waits still. One that is
-/// mirrored is counted for each of its two surfaces.
+/// Each frame of a stream with surfaces is counted as shown, replaced, late, hidden or failed, unless it is still
+/// waiting. A frame that goes to two surfaces is counted for each of them.
 public struct RenderStatistics: Sendable {
-  /// Frames that were left out, by the reason.
+  /// The numbers of frames that were left out, by reason.
   public struct Dropped: Equatable, Sendable {
-    /// Taken out by the stream's processors on purpose, or because one failed. Not among `received`.
+    /// Frames that the stream's processors have dropped, on purpose or because a processor failed. They are not in
+    /// ``RenderStatistics/received``.
     public internal(set) var processor: UInt64 = 0
-    /// In memory that cannot be read, since the stream's last start. Not among `received`.
+    /// Frames in memory that cannot be read, since the stream's last start. They are not in
+    /// ``RenderStatistics/received``.
     public internal(set) var unreadable: UInt64 = 0
-    /// Dropped by the pipeline's elements because they were late, since the stream's last start. Not among `received`.
+    /// Frames that the pipeline's elements have dropped because they were late, since the stream's last start. They are
+    /// not in ``RenderStatistics/received``.
     public internal(set) var upstream: UInt64 = 0
-    /// Not converted because nobody could see the surface.
+    /// Frames that were not converted because the surface was hidden.
     public internal(set) var hidden: UInt64 = 0
-    /// Refused by the surface, also after it was repaired.
+    /// Frames that the surface has refused, even after it was repaired.
     public internal(set) var failed: UInt64 = 0
   }
 
+  /// The ID of the stream.
   public let streamID: StreamID
+  /// The numbers of frames that were left out.
   public let dropped: Dropped
-  /// Frames received a second, in the last second or two; falls towards 0 when frames stay away. Nil before the second
-  /// frame.
+  /// The number of frames received per second, in the last second or two. It falls towards 0 when no frames come, and
+  /// is nil before the second frame.
   public let frameRate: Double?
-  /// The stream's last move from one surface to another: how long its first picture took, and what was lost or
-  /// repeated.
+  /// The stream's last move from one surface to another, with its latency and the frames that it lost or repeated; nil
+  /// if the stream has not moved.
   public let lastHandover: SurfaceChange?
   private let routed: StreamStatistics
   private let presented: PresentationTally.Counts
 
   /// - Parameters:
-  ///   - counts: what the stream's surfaces counted.
-  ///   - info: what its engine knows; without it nothing of what comes before the router is counted.
-  ///   - processing: of its processors, where it has some.
+  ///   - counts: the counts of the stream's surfaces.
+  ///   - info: what the engine knows about the stream. Without it, the counts of what happens before the router are 0.
+  ///   - processing: the counts of the stream's processors.
   init(
     _ streamID: StreamID, _ statistics: StreamStatistics, _ counts: PresentationTally.Counts,
     lastHandover: SurfaceChange?, info: StreamInfo?, processing: ProcessorChain.Statistics?
@@ -46,31 +51,33 @@ public struct RenderStatistics: Sendable {
     presented = counts
   }
 
-  /// Frames taken from the engine; `inApp + pictureInPicture`.
+  /// The number of frames that the router has received, which is `inApp + pictureInPicture`.
   public var received: UInt64 { routed.received }
-  /// Frames routed to the stream's in-app surface.
+  /// The number of frames routed to the stream's surface in the app.
   public var inApp: UInt64 { routed.inApp }
-  /// Frames routed to a picture-in-picture surface.
+  /// The number of frames routed to a picture-in-picture surface.
   public var pictureInPicture: UInt64 { routed.pictureInPicture }
-  /// Frames whose pictures surfaces have presented.
+  /// The number of pictures that surfaces have presented.
   public var shown: UInt64 { presented.shown }
-  /// Never shown, because a newer one came first.
+  /// The number of frames that were never shown because a newer one came first.
   public var replaced: UInt64 { routed.replaced }
-  /// Left out by a surface with a timebase, because a later frame's time had come, too.
+  /// The number of frames that a layer with a timebase has skipped, because the time of a later frame had come as well.
   public var late: UInt64 { presented.late }
-  /// The newest frame's.
+  /// The format of the newest frame; nil before the first one.
   public var format: VideoFormatDescription? { routed.format }
-  /// Frames received a second in the whole time that the stream ran; nil before the second frame.
+  /// The number of frames received per second while the stream ran; nil before the second frame.
   public var averageFrameRate: Double? { routed.averageFrameRate }
-  /// Times between one frame's arrival and the next one's.
+  /// The times between the arrivals of successive frames.
   public var intervals: IntervalHistogram { routed.intervals }
-  /// Times from a frame's arrival to its surface having presented it. With a timebase the wait for the frame's own time
-  /// is part of it.
+  /// The times from a frame's arrival until its surface has presented it. With a timebase, they include the wait for
+  /// the frame's presentation time.
   public var latencies: IntervalHistogram { presented.latencies }
 
-  /// Whether frames' times are taken, of all streams in the process: intervals, rates and latencies. That is one look
-  /// at the clock and one entry in a histogram for a frame, and one of each again where it is shown. May be changed
-  /// from any thread at any time; frames are counted in any case.
+  /// Whether times are measured for all streams in the process: intervals, rates and latencies. Frames are counted in
+  /// any case.
+  ///
+  /// Measuring costs one reading of the clock and one entry in a histogram per frame, and the same again when the frame
+  /// is shown. It may be changed from any thread at any time.
   public static var takesTimes: Bool {
     get { FrameTimes.areTaken }
     set { FrameTimes.areTaken = newValue }

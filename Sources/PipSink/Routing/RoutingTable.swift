@@ -1,37 +1,40 @@
-/// How streams are shown.
+/// Whether a stream is shown in picture-in-picture.
 public enum RoutingMode: String, Sendable {
-  /// Every stream in its own in-app surface.
+  /// Every stream is shown on its own surface in the app.
   case normal
-  /// The picture-in-picture stream in the picture-in-picture surface, the others in the app.
+  /// The picture-in-picture stream is shown on the picture-in-picture surface, and the others in the app.
   case pictureInPicture
 }
 
 /// The two kinds of surface that a stream's frames can go to.
 public enum SurfaceKind: String, Sendable {
+  /// A surface in the app.
   case inApp
+  /// A picture-in-picture surface.
   case pictureInPicture
 }
 
-/// One of a router's picture-in-picture surfaces.
+/// Identifies one of a router's picture-in-picture surfaces.
 public struct PictureInPictureSurfaceID: Hashable, Sendable {
-  /// The one that a router is made with.
+  /// The router's first picture-in-picture surface.
   public static let primary = PictureInPictureSurfaceID(number: 0)
 
   let number: Int
 }
 
-/// Which surface each stream's frames go to. Immutable: a switch makes a new one.
+/// Determines the surface of each stream. A table is immutable; a switch replaces it.
 ///
-/// A stream is in one picture-in-picture surface at most, and a surface shows one stream.
+/// A stream is on one picture-in-picture surface at most, and each of these surfaces shows one stream at most.
 public struct RoutingTable: Equatable, Sendable {
-  /// What a picture-in-picture surface shows.
+  /// The stream that a picture-in-picture surface shows.
   public struct Entry: Equatable, Sendable {
+    /// The ID of the stream.
     public let streamID: StreamID
-    /// Whether its frames go to the in-app surface as well.
+    /// Whether the stream's frames go to its surface in the app as well.
     public let keepsShowingInApp: Bool
   }
 
-  /// Where a stream's frames go: to its in-app surface where `surface` is nil.
+  /// Where a stream's frames go. If `surface` is nil, it is the stream's surface in the app.
   struct Placement: Equatable {
     var surface: PictureInPictureSurfaceID?
     var keepsShowingInApp = false
@@ -40,12 +43,16 @@ public struct RoutingTable: Equatable, Sendable {
     var isInApp: Bool { surface == nil || keepsShowingInApp }
   }
 
-  /// What the picture-in-picture surfaces show that show something.
+  /// The streams on the picture-in-picture surfaces. Surfaces that show nothing have no entry.
   public let entries: [PictureInPictureSurfaceID: Entry]
-  /// The stream chosen for the primary surface, also while that shows nothing.
+  /// The stream that is chosen for the primary surface, even while that shows nothing.
   public let pictureInPictureStreamID: StreamID?
 
-  /// - Parameter pictureInPictureStreamID: for the primary surface. Has no effect in normal mode.
+  /// Makes a table for the primary picture-in-picture surface.
+  ///
+  /// - Parameters:
+  ///   - mode: whether the surface shows the stream.
+  ///   - pictureInPictureStreamID: the stream that is chosen for the surface. In normal mode it is not shown there.
   public init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
     let entry = pictureInPictureStreamID.map { Entry(streamID: $0, keepsShowingInApp: false) }
     self.init(entries: mode == .normal ? [:] : [.primary: entry].compactMapValues(\.self), pictureInPictureStreamID)
@@ -56,15 +63,16 @@ public struct RoutingTable: Equatable, Sendable {
     pictureInPictureStreamID = entries[.primary]?.streamID ?? chosen
   }
 
-  /// Of the primary surface.
+  /// The mode of the primary surface.
   public var mode: RoutingMode { entries[.primary] == nil ? .normal : .pictureInPicture }
 
-  /// A picture-in-picture surface when one shows the stream; the stream's own in-app surface in every other case.
+  /// The kind of surface that a stream's frames go to: a picture-in-picture surface if one shows the stream, and the
+  /// stream's surface in the app otherwise.
   public func surface(for streamID: StreamID) -> SurfaceKind {
     placement(of: streamID).kind
   }
 
-  /// The table in which `surface` shows the stream, which leaves any other.
+  /// The table in which `surface` shows the stream, and no other picture-in-picture surface does.
   public func showing(
     _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false
   ) -> RoutingTable {
@@ -73,12 +81,12 @@ public struct RoutingTable: Equatable, Sendable {
     return RoutingTable(entries: entries, pictureInPictureStreamID)
   }
 
-  /// The table in which `surface` shows nothing.
+  /// The table in which `surface` shows no stream.
   public func clearing(_ surface: PictureInPictureSurfaceID = .primary) -> RoutingTable {
     RoutingTable(entries: entries.filter { $0.key != surface }, pictureInPictureStreamID)
   }
 
-  /// The table that knows nothing of a stream.
+  /// The table without a stream.
   func forgetting(_ streamID: StreamID) -> RoutingTable {
     RoutingTable(
       entries: entries.filter { $0.value.streamID != streamID },

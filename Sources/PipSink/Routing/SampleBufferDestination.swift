@@ -1,33 +1,34 @@
-/// What the router hands frames to: a display layer. All calls return at once and come with a stream's lock held, so they
-/// must not call the router.
+/// A destination of the router's frames, which is a display layer. All methods must return at once, and must not call
+/// the router, since they are called under a stream's lock.
 protocol SampleBufferDestination: AnyObject, Sendable {
-  /// Takes a stream's next frame.
+  /// Receives the next frame of a stream.
   ///
-  /// - Returns: whether a frame that was waiting here is replaced by it, and so will never be shown.
+  /// - Returns: whether the frame replaces one that was waiting here, and that will never be shown.
   @discardableResult
   func enqueue(_ sampleBuffer: SampleBuffer) -> Bool
 
-  /// From here on the frames of another stream come. Drops what waits, and shows `latest` at once; with nothing to
-  /// show, takes the last picture away.
+  /// Begins with the frames of another stream. Waiting frames are dropped, and `latest` is shown at once.
   ///
   /// - Parameters:
-  ///   - isFresh: whether `latest` has been shown nowhere yet, so that it counts when ``enqueue(_:)`` replaces it.
-  ///   - presented: called once, after the first picture from here on has been presented, on the presenting thread.
-  ///     Dropped without a call when nothing ever is.
+  ///   - latest: the stream's latest frame. With nil the last picture is removed.
+  ///   - isFresh: whether `latest` has not been shown anywhere yet, so that it counts if ``enqueue(_:)`` replaces it.
+  ///   - presented: is called once, on the presenting thread, with the moment when the first picture from now on was
+  ///     presented. It is released without a call if that never happens.
   func begin(with latest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?)
 
-  /// From here on no frames come.
+  /// Ends the frames of a stream.
   ///
-  /// - Returns: the frame that was waiting to be shown, which now will not be.
+  /// - Parameter removingImage: whether to remove the last picture.
+  /// - Returns: the frame that was waiting and that will not be shown here.
   func relinquish(removingImage: Bool) -> SampleBuffer?
 
-  /// From here on `tally` counts what becomes of the frames, and says what colours they have: called before the first
-  /// frame of its stream.
+  /// Sets the tally that counts what becomes of the stream's frames, and that has its colour balance. Called before the
+  /// first frame of the stream.
   func report(to tally: PresentationTally)
 
-  /// Shows the picture once more, since something about its stream has changed.
+  /// Shows the current picture again, because something about its stream has changed.
   func redraw()
 
-  /// The surface's size in pixels; nil without a surface, or while it has none.
+  /// The size of the layer's surface in pixels; nil without a surface, or while that has no size.
   var bounds: PictureSize? { get }
 }

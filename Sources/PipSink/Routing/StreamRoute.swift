@@ -1,8 +1,7 @@
-/// One stream's way to its surface: the part of the router that the stream's streaming thread goes through.
+/// The path of one stream to its surface, which is the part of the router that runs on the stream's streaming thread.
 ///
-/// It has its own lock, held for a few instructions a frame, and knows its current surface, so that no frame takes a
-/// lock that other streams share. A switch goes through ``move`` under the same lock, between two
-/// frames.
+/// It knows the stream's current surface and has a lock of its own, which is held for a few instructions per frame, so
+/// that no frame takes a lock that streams share. A switch calls ``move`` under the same lock, between two frames.
 final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
@@ -13,13 +12,13 @@ final class StreamRoute: SampleBufferConsumer {
     var inApp: (any SampleBufferDestination)?
     /// The picture-in-picture surface that shows the stream.
     var pictureInPicture: (any SampleBufferDestination)?
-    /// What shows every frame, whatever the mode.
+    /// Further destinations, which get every frame in every mode.
     var others: [any SampleBufferDestination] = []
     var latest: SampleBuffer?
     var statistics = StreamStatistics()
     var lastSequenceNumber: UInt64 = 0
     var changes: [Change] = []
-    /// Whether the last change waits for the first frame that is routed to the new surface.
+    /// Whether no frame has been routed since the last change.
     var isChangeOpen = false
     /// Whether the stream was removed.
     var isClosed = false
@@ -30,8 +29,9 @@ final class StreamRoute: SampleBufferConsumer {
 
   fileprivate static let changeLimit = 1000
 
-  /// A move, and the moment that the new surface's presenting thread reports. The moment is an object of its own, which
-  /// the surface may keep: a reference to the route would be a circle, and a weak one makes every use of it slower.
+  /// A move, and the moment of the first picture, which the new surface's presenting thread sets. The moment is a
+  /// separate object, since a strong reference from the surface to the route would be a cycle, and a weak one would
+  /// make every use of the route slower.
   fileprivate struct Change {
     var change: SurfaceChange
     let presentedAt = Locked<MonotonicTime?>(nil)
@@ -55,8 +55,7 @@ final class StreamRoute: SampleBufferConsumer {
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
     let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? CounterClock.now : nil)
-    // The frame that is replaced as the latest is let go outside of the lock: it may be the last reference to its
-    // memory.
+    // The previous latest frame is released outside of the lock, since it may be the last reference to its memory.
     let isFirst = state.withLock { state in
       guard !state.isClosed else { return false }
       let replaced = state.enqueue(sampleBuffer)
@@ -74,7 +73,7 @@ final class StreamRoute: SampleBufferConsumer {
     if isFirst { firstFrames.send(streamID) }
   }
 
-  /// Sends the stream elsewhere from its next frame on, and shows its latest one there at once.
+  /// Moves the stream to another surface from its next frame on, and shows its latest frame there at once.
   func move(
     to placement: RoutingTable.Placement, _ pictureInPicture: (any SampleBufferDestination)?, keepsInAppPicture: Bool,
     requestedAt: MonotonicTime, presented: (@Sendable (MonotonicTime) -> Void)?
@@ -83,7 +82,7 @@ final class StreamRoute: SampleBufferConsumer {
       let old = state.placement
       guard placement != old else { return }
       let changesSurface = placement.surface != old.surface
-      // What it leaves. The picture-in-picture surface must not go on showing somebody who left it.
+      // First the stream leaves its old surface. A picture-in-picture surface must not keep a picture of it.
       var waiting: SampleBuffer?
       if old.surface != nil, changesSurface { waiting = state.pictureInPicture?.relinquish(removingImage: true) }
       if old.isInApp, !placement.isInApp {
@@ -93,7 +92,7 @@ final class StreamRoute: SampleBufferConsumer {
       let change = changesSurface ? state.beginChange(of: streamID, to: placement.kind, requestedAt) : nil
       state.placement = placement
       state.pictureInPicture = pictureInPicture
-      // What it enters. A frame that waits still waits in the app where the stream stays there.
+      // Then it enters its new surface. If it stays in the app, a frame that waits there keeps waiting.
       if old.isInApp, placement.isInApp { waiting = nil }
       let reported = change.map { change in firstPicture(after: change, presented) }
       if placement.isInApp, !old.isInApp {
@@ -105,12 +104,12 @@ final class StreamRoute: SampleBufferConsumer {
         pictureInPicture?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: reported)
       }
       if waiting != nil, changesSurface, state.destination == nil { state.statistics.replaced += 1 }
-      // The app has had every frame already.
+      // The surface in the app has got every frame already.
       if placement.surface == nil, old.isInApp { change?.presentedAt.withLock { $0 = .now } }
     }
   }
 
-  /// What the new surface calls with the moment of its first picture.
+  /// The closure that the new surface calls with the moment of its first picture.
   private func firstPicture(
     after change: Change, _ presented: (@Sendable (MonotonicTime) -> Void)?
   ) -> @Sendable (MonotonicTime) -> Void {
@@ -124,7 +123,7 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
-  /// Shows the stream on another layer in the app from its next frame on, beginning with its newest.
+  /// Sets the stream's layer in the app from its next frame on, which begins with the newest frame.
   func setInApp(_ inApp: (any SampleBufferDestination)?) {
     let dropped = state.withLock { state -> SampleBuffer? in
       guard inApp !== state.inApp else { return nil }
@@ -140,7 +139,7 @@ final class StreamRoute: SampleBufferConsumer {
     _ = dropped
   }
 
-  /// The picture-in-picture surface that the stream is sent to is there now.
+  /// Shows the stream on the picture-in-picture surface that the table sends it to, and that was added later.
   func show(on pictureInPicture: any SampleBufferDestination) {
     state.withLock { state in
       state.pictureInPicture = pictureInPicture
@@ -151,7 +150,7 @@ final class StreamRoute: SampleBufferConsumer {
 
   /// Shows every frame on `destination` as well, beginning with the newest.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: whether the stream has already delivered a frame.
   func add(_ destination: any SampleBufferDestination) -> Bool {
     state.withLock { state in
       guard !state.others.contains(where: { $0 === destination }) else { return state.latest != nil }
@@ -169,7 +168,7 @@ final class StreamRoute: SampleBufferConsumer {
     _ = dropped
   }
 
-  /// The stream is no more: its surfaces are empty, and what still comes goes nowhere.
+  /// Closes the route of a removed stream: its surfaces are cleared, and further frames are ignored.
   func close() {
     let dropped = state.withLock { state in
       let waiting = state.destination?.relinquish(removingImage: true)
@@ -187,20 +186,20 @@ final class StreamRoute: SampleBufferConsumer {
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 
-  /// The stream's colours are changed from now on, also those of the pictures that are shown.
+  /// Adjusts the stream's colours from now on, including those of the pictures that are shown at the moment.
   func setColorBalance(_ balance: ColorBalance) {
     guard tally.colorBalance != balance else { return }
     tally.colorBalance = balance
     for surface in state.withLock(\.surfaces) { surface.redraw() }
   }
 
-  /// Of the largest surface that shows the stream.
+  /// The size in pixels of the largest surface that shows the stream.
   var surfaceSize: PictureSize? {
     let sizes = state.withLock(\.surfaces).compactMap(\.bounds)
     return sizes.max { $0.width * $0.height < $1.width * $1.height }
   }
 
-  /// The next run of the engine counts its frames from 1 again.
+  /// Begins another run of the stream, whose frames are numbered from 1 again.
   func beginRun() {
     state.withLock { state in
       state.lastSequenceNumber = 0
@@ -217,7 +216,7 @@ final class StreamRoute: SampleBufferConsumer {
     }
   }
 
-  /// What its surfaces made of its frames.
+  /// The counts of what the surfaces have done with the stream's frames.
   var presentations: PresentationTally.Counts { tally.counts }
 
   var changes: [SurfaceChange] {
@@ -232,15 +231,17 @@ final class StreamRoute: SampleBufferConsumer {
 }
 
 extension StreamRoute.State {
-  /// Those that show the stream now.
+  /// The surfaces that show the stream now.
   fileprivate var surfaces: [any SampleBufferDestination] {
     [placement.isInApp ? inApp : nil, placement.surface == nil ? nil : pictureInPicture].compactMap(\.self) + others
   }
 
+  /// Passes a frame to all surfaces that show the stream.
+  ///
   /// - Returns: whether the frame replaces one that will never be shown.
   @inline(__always)
   fileprivate mutating func enqueue(_ sampleBuffer: SampleBuffer) -> Bool {
-    // A loop over none would still retain the array.
+    // The check saves time, since a loop over an empty array would still retain the array.
     if !others.isEmpty { for other in others { other.enqueue(sampleBuffer) } }
     guard placement.surface != nil else { return inApp?.enqueue(sampleBuffer) ?? false }
     let replaced = pictureInPicture?.enqueue(sampleBuffer) ?? false
@@ -248,7 +249,7 @@ extension StreamRoute.State {
     return replaced
   }
 
-  /// Notes a move. How many frames it loses or repeats, the next frame shows.
+  /// Notes a move. The next frame shows how many frames the move has lost or repeated.
   fileprivate mutating func beginChange(
     of streamID: StreamID, to kind: SurfaceKind, _ requestedAt: MonotonicTime
   ) -> StreamRoute.Change {
@@ -262,7 +263,7 @@ extension StreamRoute.State {
 
   fileprivate mutating func measureChange(firstFrame: UInt64) {
     isChangeOpen = false
-    // The first frame of a run has none before it.
+    // There is no frame before the first one of a run.
     guard lastSequenceNumber > 0 else { return }
     let index = changes.count - 1
     let expected = lastSequenceNumber + 1

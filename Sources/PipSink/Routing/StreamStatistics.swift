@@ -1,25 +1,31 @@
-/// Counts of one stream's frames.
+/// The counts of one stream's frames in a router.
 public struct StreamStatistics: Sendable {
-  /// Frames routed to the stream's in-app surface.
+  /// The number of frames routed to the stream's surface in the app.
   public private(set) var inApp: UInt64 = 0
-  /// Frames routed to the picture-in-picture surface.
+  /// The number of frames routed to a picture-in-picture surface.
   public private(set) var pictureInPicture: UInt64 = 0
-  /// Those of the routed frames that were never shown, because a newer one came first.
+  /// The number of routed frames that were never shown because a newer one came first.
   public internal(set) var replaced: UInt64 = 0
-  /// The newest frame's format.
+  /// The format of the newest frame; nil before the first one.
   public internal(set) var format: VideoFormatDescription?
-  /// Times between one frame's arrival and the next one's.
+  /// The times between the arrivals of successive frames.
   public private(set) var intervals = IntervalHistogram()
+  /// When the first frame arrived; nil before that, or if times are not measured.
   public private(set) var firstArrival: MonotonicTime?
+  /// When the newest frame arrived; nil before the first frame, or if times are not measured.
   public private(set) var lastArrival: MonotonicTime?
 
-  /// Frames taken from the engine; each goes to one of the two surfaces.
+  /// The number of frames that the router has received.
   public var received: UInt64 { inApp + pictureInPicture }
 
   private var isContinuous = false
   private var rateMeter = FrameRateMeter()
 
-  /// - Parameter now: nil where no times are taken.
+  /// Counts a frame.
+  ///
+  /// - Parameters:
+  ///   - surface: the kind of surface that it is routed to.
+  ///   - now: when it arrived; nil if times are not measured.
   mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?) {
     if surface == .inApp { inApp += 1 } else { pictureInPicture += 1 }
     if let now { countArrival(at: now) } else { isContinuous = false }
@@ -37,16 +43,16 @@ public struct StreamStatistics: Sendable {
     lastArrival = now
   }
 
-  /// After a stop the time to the next frame is no frame interval.
+  /// Notes that the stream has stopped, after which the time to the next frame is not a frame interval.
   mutating func forgetLastArrival() {
     isContinuous = false
   }
 
-  /// Frames a second while the stream ran; nil before the second frame.
+  /// The number of frames per second while the stream ran; nil before the second frame.
   public var averageFrameRate: Double? {
     intervals.totalNanoseconds == 0 ? nil : Double(intervals.count) * 1e9 / Double(intervals.totalNanoseconds)
   }
 
-  /// Frames a second in the last second or two before `now`; nil before the second frame.
+  /// The number of frames per second in the last second or two before `now`; nil before the second frame.
   public func frameRate(at now: MonotonicTime) -> Double? { rateMeter.rate(at: now) ?? averageFrameRate }
 }

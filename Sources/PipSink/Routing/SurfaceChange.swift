@@ -1,19 +1,22 @@
-/// One stream's move from one surface to another, and how well it went.
+/// The move of a stream from one surface to another, with its latency and the frames that it lost or repeated.
 public struct SurfaceChange: Sendable {
+  /// The ID of the stream.
   public let streamID: StreamID
+  /// The kind of surface that the stream has left.
   public let from: SurfaceKind
+  /// The kind of surface that shows the stream now.
   public let to: SurfaceKind
-  /// When the switch was asked for.
+  /// When the switch was requested.
   public let requestedAt: MonotonicTime
-  /// When the new surface had presented its first picture; nil when it has not (yet).
+  /// When the new surface had presented its first picture; nil if it has not yet.
   public internal(set) var firstPresentedAt: MonotonicTime?
-  /// Frames of the stream, by their sequence numbers, that neither surface was given between the last one of the old
-  /// surface and the first one of the new.
+  /// The number of frames, by their sequence numbers, that neither surface got, between the last frame on the old
+  /// surface and the first one on the new.
   public internal(set) var framesLost: UInt64 = 0
-  /// Frames that routing gave to both surfaces. The latest frame, with which the new surface starts, is not counted: it
-  /// is put there so that the surface is not black, and takes the place of no other.
+  /// The number of frames that were routed to both surfaces. The latest frame, with which the new surface begins so
+  /// that it is not black, is not counted, since it replaces no other frame.
   public internal(set) var framesRepeated: UInt64 = 0
 
-  /// The time from the request to the first picture.
+  /// The time from the request to the first picture on the new surface; nil if there is none yet.
   public var firstFrameLatency: Duration? { firstPresentedAt.map(requestedAt.duration(to:)) }
 }

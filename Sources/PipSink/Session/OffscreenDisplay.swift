@@ -1,31 +1,39 @@
-/// A display in memory: for servers, and for tests.
+/// A display in memory, for servers and for tests.
 public final class OffscreenDisplay: SessionDisplay {
+  /// A stream's layer and the renderer that it is attached to.
   private struct Place {
     let layer: SampleBufferDisplayLayer
     let renderer: OffscreenRenderer
   }
 
+  /// "offscreen".
   public let kind = "offscreen"
+  /// The same as ``pictureInPictureWindow``.
   public var pictureInPictureHost: any PictureInPictureHost { pictureInPictureWindow }
+  /// The session's picture-in-picture window.
   public let pictureInPictureWindow: OffscreenPictureInPictureWindow
+  /// The session's handler. A program may call it as if a user had done something.
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
   private var places: [StreamID: Place] = [:]
-  /// What stands in the streams' places; a stream whose picture is shown has none.
+  /// The placeholders that stand for streams. A stream whose picture is shown has none.
   public private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
-  /// The streams of which their places say that the microphone is off.
+  /// The streams whose places say that the microphone is off.
   public private(set) var microphonesOff: Set<StreamID> = []
   private let inAppSize: PictureSize
   private let pictureInPictureSize: PictureSize
-  /// In the split layout: the picture of the first two streams.
+  /// The picture of the first two streams in the split layout; nil in the other layout.
   private let split: OffscreenSplitView?
-  /// The streams of its halves, the local one first.
+  /// The streams in the halves of the split layout, the local one first.
   private var halves: [StreamID?] = []
 
+  /// Makes a display.
+  ///
   /// - Parameters:
-  ///   - inAppSize: of each stream's picture in the app, in pixels; in the split layout of both together.
-  ///   - pictureInPictureSize: in pixels.
+  ///   - inAppSize: the size of each stream's picture in the app, in pixels; in the split layout, the size of the first
+  ///     two streams' picture together.
+  ///   - pictureInPictureSize: the size of picture-in-picture windows, in pixels.
   ///   - isSplit: whether the first two streams share one picture (``OffscreenSplitView``).
-  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``.
+  /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(
     inAppSize: PictureSize = PictureSize(width: 640, height: 360),
     pictureInPictureSize: PictureSize = PictureSize(width: 320, height: 180), isSplit: Bool = false
@@ -36,10 +44,12 @@ public final class OffscreenDisplay: SessionDisplay {
     pictureInPictureWindow = try OffscreenPictureInPictureWindow(size: pictureInPictureSize)
   }
 
+  /// Makes another picture-in-picture window of the same size.
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
     try OffscreenPictureInPictureWindow(size: pictureInPictureSize)
   }
 
+  /// Makes a picture for a stream and attaches its layer.
   public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     guard places[streamID]?.layer !== layer else { return }
     removeStream(streamID)
@@ -49,7 +59,7 @@ public final class OffscreenDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
-  /// A half of the split layout that is free.
+  /// Takes a free half of the split layout; nil where there is none.
   private func takeHalf(for streamID: StreamID) -> OffscreenRenderer? {
     guard let split else { return nil }
     let free = halves.firstIndex(of: nil) ?? halves.count
@@ -58,7 +68,7 @@ public final class OffscreenDisplay: SessionDisplay {
     return free == 0 ? split.local : split.remote
   }
 
-  /// The local picture has the whole width while the remote one is not there.
+  /// Gives the local picture the whole width while there is no remote one.
   private func showOrHideRemote() {
     guard halves.count > 1, let remote = halves[1] else {
       split?.showsRemote = false
@@ -68,6 +78,7 @@ public final class OffscreenDisplay: SessionDisplay {
     split?.showsRemote = placeholder != .inPictureInPicture && placeholder != .ended
   }
 
+  /// Detaches the stream's layer and forgets its picture.
   public func removeStream(_ streamID: StreamID) {
     places.removeValue(forKey: streamID)?.layer.detach()
     placeholders[streamID] = nil
@@ -76,18 +87,23 @@ public final class OffscreenDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
+  /// Notes the placeholder in ``placeholders``. The picture itself stays as it is.
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     placeholders[streamID] = placeholder
     showOrHideRemote()
   }
 
+  /// Notes the microphone in ``microphonesOff``.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
     if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
   }
 
-  /// What a stream's place shows: its newest picture, also under a placeholder; nil before the first.
+  /// A copy of a stream's newest picture in the app, whether or not a placeholder stands for it; nil before the first
+  /// one.
   public func image(of streamID: StreamID) -> BGRAImage? { places[streamID]?.renderer.image() }
 
+  /// Copies of all pictures, after waiting up to two seconds for each stream's newest frame. Their names are `inApp`
+  /// for the split layout, `inApp-STREAM`, and `pip-STREAM`.
   public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] {
     for place in places.values { _ = place.layer.waitUntilPresented(by: .now.advanced(by: .seconds(2))) }
     let tiles = places.keys.sorted().filter { !halves.contains($0) }.compactMap { id in

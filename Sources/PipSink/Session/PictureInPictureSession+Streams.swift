@@ -1,16 +1,24 @@
-/// Streams that come and go.
+/// Adding and removing streams, and following what they do.
 extension PictureInPictureSession {
-  /// What the engine knows of every stream that there is, sorted by their IDs.
+  /// What the engine knows of every stream, sorted by ID.
   public var streams: [StreamInfo] { engine.streams }
 
-  /// What the engine knows of a stream; nil of one that is not there.
+  /// What the engine knows of a stream; nil for an unknown stream.
   public func info(of streamID: StreamID) -> StreamInfo? { engine.info(of: streamID) }
+
+  /// Checks that the session knows a stream.
+  func check(_ streamID: StreamID) throws(PipSinkError) {
+    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
+  }
 
   /// Plays a stream with a pipeline of its own.
   ///
-  /// - Parameter description: with one appsink, whatever its name.
-  /// - Throws: as ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)``, and as
-  ///   ``SessionDisplay/add(_:for:)``; then nothing has changed.
+  /// - Parameters:
+  ///   - streamID: the stream's ID.
+  ///   - description: the pipeline, which needs exactly one appsink. The appsink's name does not matter.
+  ///   - configuration: how the stream is played.
+  /// - Throws: the errors of ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)`` and
+  ///   ``SessionDisplay/add(_:for:)``. Nothing has changed then.
   public func startStream(
     _ streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration = .init()
   ) throws(PipSinkError) {
@@ -20,9 +28,14 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Plays what is at a URI: a file, HTTP, HLS, RTSP.
+  /// Plays a URI as a stream: a file, HTTP, HLS or RTSP.
   ///
-  /// - Throws: as above.
+  /// - Parameters:
+  ///   - streamID: the stream's ID.
+  ///   - uri: what is played.
+  ///   - configuration: how the stream is played.
+  /// - Throws: the errors of ``VideoEngine/startPlayingStream(_:uri:configuration:deliveringTo:)`` and
+  ///   ``SessionDisplay/add(_:for:)``. Nothing has changed then.
   public func startStream(
     _ streamID: StreamID, uri: String, configuration: StreamConfiguration = .init()
   ) throws(PipSinkError) {
@@ -31,24 +44,26 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Adds a stream whose frames the app pushes, from any thread. Its first frame makes it a stream that plays;
-  /// ``endInput(_:)`` says that no more come.
+  /// Adds a stream whose frames the app pushes, from any thread. It counts as playing from its first frame on.
+  /// ``endInput(_:)`` says that no more frames come.
   ///
-  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, and as ``SessionDisplay/add(_:for:)``; then nothing has changed.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
+  ///   changed then.
   public func addInput(_ streamID: StreamID) throws(PipSinkError) -> StreamInput {
     StreamInput(streamID: streamID, deliveringTo: try addStream(streamID))
   }
 
-  /// Adds a stream of an engine that is the app's own.
+  /// Adds a stream of an engine that belongs to the app.
   ///
-  /// - Returns: what takes its frames, on any one thread.
-  /// - Throws: as ``addInput(_:)``.
+  /// - Returns: the consumer for the stream's frames, which any one thread may call.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
+  ///   changed then.
   public func addStream(_ streamID: StreamID) throws(PipSinkError) -> any SampleBufferConsumer {
     try addInput(streamID, layer: nil)
     return Self.input(of: streamID, router, chains[streamID])
   }
 
-  /// What takes the frames of another run of a stream.
+  /// The consumer for the frames of a new run of a stream.
   nonisolated static func input(
     of id: StreamID, _ router: FrameRouter, _ chain: ProcessorChain?
   ) -> any SampleBufferConsumer {
@@ -56,24 +71,24 @@ extension PictureInPictureSession {
     return chain ?? input
   }
 
-  /// What a stream's frames go through before they are shown, first to last.
+  /// The processors that a stream's frames go through before they are shown, in their order.
   public func processors(of streamID: StreamID) -> [any FrameProcessor] { chains[streamID]?.processors ?? [] }
 
-  /// Exchanges what a stream's frames go through before they are shown, while they flow: the next frame goes through the
-  /// new ones. A processor that stays keeps its state.
+  /// Replaces the processors of a stream while its frames flow. The next frame goes through the new ones. A processor
+  /// that is in both lists keeps its state.
   ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, also for a stream whose way to the session is somebody else's, as
-  ///   that of the element's streams is.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, which also applies to streams whose frames do not come
+  ///   through the session, such as those of the element.
   public func setProcessors(_ processors: [any FrameProcessor], of streamID: StreamID) throws(PipSinkError) {
     guard let chain = chains[streamID] else { throw .stream(.unknown(streamID, known: chains.keys.sorted())) }
     chain.processors = processors
   }
 
-  /// Adds a stream whose way through the router is its owner's, and stays that when the session removes the stream.
+  /// Adds a stream that its owner routes, and that stays in the router when the session removes it.
   ///
   /// - Parameters:
-  ///   - layer: shows it in the app.
-  ///   - prepare: called when the session knows the stream and before its place in the app shows anything.
+  ///   - layer: shows the stream in the app.
+  ///   - prepare: called when the session knows the stream, before its place in the app shows anything.
   package func addStream(
     _ id: StreamID, layer: SampleBufferDisplayLayer, prepare: () -> Void
   ) throws(PipSinkError) {
@@ -95,22 +110,23 @@ extension PictureInPictureSession {
     if router.latestSampleBuffer(of: id) != nil { noteFirstFrame(of: id) }
   }
 
-  /// No more frames of a pushed stream come, for now; the next one has it go on.
+  /// Says that no more frames of a pushed stream come for now. The next frame resumes the stream.
   public func endInput(_ streamID: StreamID) { setInput(streamID, to: .ended) }
 
-  /// A pushed stream that had ended goes on.
+  /// Says that a pushed stream that had ended goes on.
   package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
 
-  /// Whoever says what a stream does finds everything done that follows from it.
+  /// Sets the state of a pushed stream. Everything that follows from it has been done when the call returns.
   private func setInput(_ id: StreamID, to state: StreamPlayState) {
     engine.setInput(id, to: state)
     follow(id)
   }
 
-  /// Removes a stream that was started or added; its pipeline comes to its end meanwhile, or is given up. Waits for
-  /// nothing.
+  /// Removes a stream that was started or added. Its pipeline is stopped, or given up, in the background; the call does
+  /// not wait for it.
   ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for another one, also for those of the session's own pipeline.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for other streams, including those of the session's own
+  ///   pipeline.
   public func removeStream(_ streamID: StreamID) throws(PipSinkError) {
     let removable = engine.playingStreamIDs + engine.inputIDs
     guard removable.contains(streamID) else { throw .stream(.unknown(streamID, known: removable.sorted())) }
@@ -121,7 +137,7 @@ extension PictureInPictureSession {
     } else {
       Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(streamID, within: nil) }
     }
-    // Picture-in-picture goes on with another stream before this one is gone.
+    // Picture-in-picture changes to another stream before this one has gone.
     dedicatedControllers.removeValue(forKey: streamID)?.uninitialize()
     controller.streamSelector.remove(streamID)
     let isRouted = routedElsewhere.remove(streamID) == nil
@@ -138,12 +154,13 @@ extension PictureInPictureSession {
     emit(.streamRemoved(streamID, summary))
   }
 
-  /// What there is to know of a stream now; nil of one that is not there.
+  /// What is known of a stream at this moment; nil for an unknown stream.
   public func summary(of streamID: StreamID) -> StreamSummary? { summary(of: streamID, engine.info(of: streamID)) }
 
-  /// The same of every stream, in the order that they were added.
+  /// What is known of every stream at this moment, in the order in which the streams were added.
   public var summaries: [StreamSummary] { router.streamIDs.compactMap { summary(of: $0) } }
 
+  /// What is known of a stream, with information from the engine that was taken earlier.
   package func summary(of id: StreamID, _ info: StreamInfo?) -> StreamSummary? {
     let chain = chains[id]
     return router.renderStatistics(of: id, info: info, processing: chain?.statistics).map { statistics in
@@ -153,12 +170,14 @@ extension PictureInPictureSession {
     }
   }
 
-  // MARK: - How streams come
+  // MARK: - Starting streams
 
+  /// Drops the frames of a stream that has been removed.
   private final class Discard: SampleBufferConsumer {
     func consume(_ sampleBuffer: SampleBuffer) {}
   }
 
+  /// Makes a stream's layer and starts its pipeline with `body`.
   private func start(
     _ id: StreamID,
     _ body: (VideoEngine, @escaping @Sendable (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) -> Void
@@ -166,7 +185,7 @@ extension PictureInPictureSession {
     let isNew = playStates[id] == nil
     if isNew { try addLayer(for: id) }
     let chain = chains[id]
-    // A restart that comes at the moment of a removal must not bring the stream back.
+    // A restart at the moment of a removal must not bring the stream back.
     let isRemoved = Locked(false)
     do throws(PipSinkError) {
       try body(engine) { [router] id in
@@ -180,6 +199,7 @@ extension PictureInPictureSession {
     noteAdded(id, .requesting)
   }
 
+  /// Notes a new stream and shows it everywhere.
   private func noteAdded(_ id: StreamID, _ state: StreamPlayState, _ prepare: () -> Void = {}) {
     playStates[id] = state
     choose(among: id)
@@ -189,14 +209,14 @@ extension PictureInPictureSession {
     emit(.streamAdded(id))
   }
 
-  /// Makes a stream's layer and its way through the router.
+  /// Makes a stream's layer and routes its frames there.
   func addLayer(for id: StreamID, _ given: SampleBufferDisplayLayer? = nil) throws(PipSinkError) {
     let made = given ?? SampleBufferDisplayLayer(name: id.rawValue, videoGravity: configuration.videoGravity)
     let layer = display.showsStreams ? made : nil
     if let layer { try display.add(layer, for: id) }
     layers[id] = layer
     if layer != nil || !router.streamIDs.contains(id) { router.setLayer(layer, for: id) }
-    // Whoever made the layer leads the frames to it.
+    // If somebody else has made the layer, they deliver the frames themselves.
     if given == nil, chains[id] == nil {
       let chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
       chain.processors = configuration.processors[id] ?? []
@@ -211,16 +231,18 @@ extension PictureInPictureSession {
     display.removeStream(id)
   }
 
-  // MARK: - What streams do
+  // MARK: - Following streams
 
+  /// Notes that the first frame of a stream has arrived.
   func noteFirstFrame(of id: StreamID) {
     if engine.inputIDs.contains(id) { setInput(id, to: .playing) }
   }
 
+  /// Reacts to an event of the engine.
   func handle(_ event: EngineEvent) {
     switch event {
     case .streamStateChanged(let id, _):
-      // What waits for the stream's first picture has it, also where the stream is over by now.
+      // Everything that waits for the stream's first picture gets it, even if the stream has ended by now.
       if router.latestSampleBuffer(of: id) != nil {
         for controller in controllers { controller.streamDidBecomeReady(id) }
       }
@@ -237,8 +259,8 @@ extension PictureInPictureSession {
     emit(.engine(event))
   }
 
-  /// What a stream does is what its place in the app, the selector and, where it is there, picture-in-picture show. An
-  /// event may be older than what is known.
+  /// Shows a stream's state in the app, in the selector and in picture-in-picture. An event may be older than what is
+  /// known already.
   private func follow(_ id: StreamID) {
     guard playStates[id] != nil, let state = engine.info(of: id)?.state, state != playStates[id] else { return }
     playStates[id] = state
@@ -254,33 +276,14 @@ extension PictureInPictureSession {
     followCamera(of: id)
   }
 
-  /// The session's own window may show the stream, unless that has one for itself.
+  /// Lets the session's window choose a stream, unless the stream has a window for itself.
   private func choose(among id: StreamID) {
     guard dedicatedControllers[id] == nil else { return }
     controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
   }
 
-  /// Whether a device of a stream is off that is not over. What the app has said of it holds while no frames come, too;
-  /// without that a device counts as off in every stream that stands still, so only those are believed that play. The
-  /// stream may have ended since the session heard of it.
-  func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
-    guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
-      !info.state.isOver
-    else { return false }
-    return info.saidDevices.contains(device) || told == .playing && info.state == .playing
-  }
-
-  private func followCamera(of id: StreamID) {
-    let isOff = isOff(.camera, of: id)
-    if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {
-      controller.streamSelector.setEnabled(id, !isOff)
-    }
-    updateContent(of: id)
-    updatePlaceholders()
-  }
-
-  /// Has picture-in-picture say what becomes of its stream's frames. Cameras and ends are the selector's business where
-  /// the session's own window is concerned, which goes on with another stream.
+  /// Has picture-in-picture show whether its stream's frames are missing. In the session's window, which changes to
+  /// another stream, the selector handles cameras and ends.
   func updateContent(of id: StreamID) {
     let isWaitedFor =
       switch playStates[id] {

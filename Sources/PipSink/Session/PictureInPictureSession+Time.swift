@@ -1,16 +1,20 @@
-/// Where streams are in their sources, and how they go to another place.
+/// The playback position of streams, and seeking.
 extension PictureInPictureSession {
-  /// How long the source of a stream is that can be sought in; nil of a live one, and while it is not known.
+  /// The duration of a stream's source; nil for a source that cannot be sought in, such as a live one, and while it is
+  /// not known.
   public func duration(of streamID: StreamID) -> MediaTime? { durations[streamID] }
 
-  /// Where a stream is; nil of one that is not there or is pushed, and while its pipeline does not answer, for which it
-  /// suspends for a quarter of a second at most.
+  /// The position and duration of a stream; nil for an unknown or pushed stream, and when its pipeline does not answer.
+  /// The call suspends for a quarter of a second at most.
   public func timeline(of streamID: StreamID) async -> StreamTimeline? { await engine.timeline(of: streamID) }
 
-  /// Has a stream go on from another place, and with it those that share its pipeline. What is before its start or behind its
-  /// end is taken for those.
+  /// Seeks in a stream, and in the streams that share its pipeline.
   ///
-  /// - Throws: as ``VideoEngine/seekStream(_:to:isAccurate:within:)``.
+  /// - Parameters:
+  ///   - streamID: the stream.
+  ///   - position: where to go on. It is clamped to the range from the start to the end.
+  ///   - isAccurate: whether to go exactly there rather than to the nearest keyframe before.
+  /// - Throws: the errors of ``VideoEngine/seekStream(_:to:isAccurate:within:)``.
   public func seek(
     _ streamID: StreamID, to position: MediaTime, isAccurate: Bool = false
   ) async throws(PipSinkError) {
@@ -19,10 +23,15 @@ extension PictureInPictureSession {
     emit(.seeked(streamID, to: wanted))
   }
 
-  /// The same, from where the stream is; `interval` may be negative. After another seek it waits for the first frame from
-  /// there, since only then the stream says where it is, but no longer than ``VideoEngine/stateChangeTimeout``.
+  /// Seeks from a stream's current position. After another seek it waits for the first frame from there, since only
+  /// then the position is known, but no longer than ``VideoEngine/stateChangeTimeout``.
   ///
-  /// - Throws: as above, and ``PipSinkError/Pipeline/notSeekable(reason:)`` where the stream does not say where it is.
+  /// - Parameters:
+  ///   - streamID: the stream.
+  ///   - interval: how far to seek; negative values mean backward.
+  ///   - isAccurate: whether to go exactly there rather than to the nearest keyframe before.
+  /// - Throws: the errors of ``VideoEngine/seekStream(_:to:isAccurate:within:)``, and
+  ///   ``PipSinkError/Pipeline/notSeekable(reason:)`` where the position is not known.
   public func seek(
     _ streamID: StreamID, by interval: MediaTime, isAccurate: Bool = false
   ) async throws(PipSinkError) {
@@ -33,22 +42,23 @@ extension PictureInPictureSession {
     {
       position = await timeline(of: streamID)?.position
     }
-    guard let position else { throw .pipeline(.notSeekable(reason: "it does not say where it is")) }
+    guard let position else { throw .pipeline(.notSeekable(reason: "its position is not known")) }
     try await seek(streamID, to: position + interval, isAccurate: isAccurate)
   }
 
-  /// Seeks for a control, whose user waits for no answer (``SessionEvent/refused(_:)``). One seek begins when the one before
-  /// has ended, so that two are twice as far. It is accurate: the keyframe before the place may be behind where the stream
-  /// is now, and others are told of the place.
+  /// Seeks for a control that does not wait for an answer; a failure becomes ``SessionEvent/refused(_:)``. A seek
+  /// begins when the one before has ended, so that two seeks go twice as far. It is accurate, because the keyframe
+  /// before the target may be behind the current position, and because the target is announced.
   func skip(_ streamID: StreamID, by interval: MediaTime) {
     attemptLater { session throws(PipSinkError) in try await session.seek(streamID, by: interval, isAccurate: true) }
   }
 
-  /// The same to a place.
+  /// Seeks to a position for a control that does not wait for an answer, in its turn.
   package func skip(_ streamID: StreamID, to position: MediaTime) {
     attemptLater { session throws(PipSinkError) in try await session.seek(streamID, to: position, isAccurate: true) }
   }
 
+  /// Does something when the seek before has ended, and reports a failure as an event.
   private func attemptLater(
     _ body: @escaping @MainActor (PictureInPictureSession) async throws(PipSinkError) -> Void
   ) {
@@ -63,7 +73,7 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Asks a stream's pipeline anew how long it is.
+  /// Asks a stream's pipeline again how long it is.
   func updateDuration(of id: StreamID) {
     Task { [weak self, engine] in
       guard let timeline = await engine.timeline(of: id) else { return }
@@ -76,6 +86,7 @@ extension PictureInPictureSession {
     setDuration(timeline.isSeekable ? timeline.duration : nil, of: id)
   }
 
+  /// Notes the duration of a source that can be sought in.
   func setDuration(_ duration: MediaTime?, of id: StreamID) {
     guard durations[id] != duration else { return }
     durations[id] = duration
@@ -83,7 +94,7 @@ extension PictureInPictureSession {
     emit(.durationChanged(id))
   }
 
-  /// Offers skipping in the windows whose streams can be sought in.
+  /// Offers the skip buttons in the windows whose streams can be sought in.
   func updateSkipping() {
     for controller in controllers {
       if duration(of: controller.currentStreamID) == nil {

@@ -1,101 +1,106 @@
-/// Everything that an app's picture-in-picture needs, kept in step: its streams, where they are shown, the
+/// Everything that an app's picture-in-picture needs, kept in step: its streams, the places where they are shown, the
 /// picture-in-picture window and its controls, sound, placeholders, and what is decoded.
 ///
-/// The session owns a ``VideoEngine``, a ``FrameRouter``, a layer for each stream, and a
-/// ``PictureInPictureController`` with its stream selector, and connects them: a stream that comes, ends, fails or loses
-/// its camera reaches the selector, the placeholders and the window; whether streams are paused, muted or how loud they
-/// are is said in one place and shown in all; what nobody can see is not decoded. Its parts stay reachable for what it
-/// has no method for.
+/// The session owns a ``VideoEngine``, a ``FrameRouter``, a layer for each stream, and a ``PictureInPictureController``
+/// with its stream selector, and connects them. When a stream is added, ends, fails or loses its camera, the selector,
+/// the placeholders and the window follow. Pause, mute and volume are set in one place and shown everywhere. What
+/// nobody can see is not decoded. Its parts are accessible for everything that the session has no method for.
 ///
-/// Control lives on the main actor; frames never wait for it. Dropping the session stops its streams and takes its
-/// windows away.
+/// The session lives on the main actor; frames never wait for it. When it is released, its streams stop and its windows
+/// close.
 @MainActor
 public final class PictureInPictureSession {
   /// How a session begins.
   public struct Configuration: Sendable {
-    /// Streams that are the app's own picture. May name streams that are still to come.
+    /// The streams that are the user's own picture. They need not exist yet.
     public var localStreamIDs: Set<StreamID> = []
-    /// The stream for picture-in-picture; may still be to come. Nil has the stream selector choose.
+    /// The stream for picture-in-picture, which need not exist yet. With nil the stream selector chooses.
     public var pictureInPictureStreamID: StreamID?
-    /// The stream in the other half of its window (``setSecondPictureInPictureStream(_:)``); may still be to come.
+    /// The stream in the other half of the window (``setSecondPictureInPictureStream(_:)``), which need not exist yet.
     public var secondPictureInPictureStreamID: StreamID?
     /// Whether picture-in-picture begins with the session, from its stream's first frame on.
     public var startsInPictureInPicture = false
-    /// Who is shown in picture-in-picture where nobody says it.
+    /// How the stream for picture-in-picture is chosen where nobody has chosen one.
     public var streamSelectorPolicy = PictureInPictureStreamSelector.Policy.first
-    /// Of the picture-in-picture controller.
+    /// The configuration of the picture-in-picture controllers.
     public var pictureInPicture = PictureInPictureController.Configuration()
-    /// How pictures are fitted to their places in the app.
+    /// How frames are fitted to their places in the app.
     public var videoGravity = VideoGravity.resizeAspect
-    /// What follows when the pipeline that the session begins with has failed (``VideoEngine/retryPolicy``). Streams with
-    /// pipelines of their own have a ``StreamConfiguration``.
+    /// What happens when the pipeline that the session begins with has failed (``VideoEngine/retryPolicy``). For
+    /// streams with their own pipelines, ``StreamConfiguration`` says it.
     public var retryPolicy: RetryPolicy? = .persistent
     /// Whether streams that nobody can see are decoded all the same.
     public var isBackgroundDecodingEnabled = false
-    /// What the frames of streams go through first. Streams may still be to come.
+    /// The processors that the frames of streams go through first. The streams need not exist yet.
     public var processors: [StreamID: [any FrameProcessor]] = [:]
 
+    /// Makes the default configuration.
     public init() {}
   }
 
+  /// The engine that runs the pipelines. The session owns it.
   public let engine: VideoEngine
+  /// The router that sends frames to the layers. The session owns it.
   public let router: FrameRouter
+  /// Where streams are shown.
   public let display: any SessionDisplay
-  /// Of the window that every session has. Streams with windows for themselves have further ones
-  /// (``addPictureInPictureWindow(for:)``).
+  /// The controller of the session's picture-in-picture window. Streams with windows for themselves have further
+  /// controllers (``addPictureInPictureWindow(for:)``).
   public let controller: PictureInPictureController
   /// The controllers of streams with windows for themselves.
   public internal(set) var dedicatedControllers: [StreamID: PictureInPictureController] = [:]
-  /// Asked to bring the app's user interface back when the user leaves picture-in-picture for it; returns whether that
-  /// could be done. Nil has the display do it.
+  /// Brings the app's user interface back when the user leaves picture-in-picture for it, and returns whether that was
+  /// possible. With nil the display does it.
   public var restoreUserInterface: (@MainActor () async -> Bool)?
-  /// Asked about a control of the picture-in-picture window before the session carries it out; returns whether the app
-  /// has done so. For apps whose streams are not the session's to pause.
+  /// Called for a control of a picture-in-picture window before the session handles it. It returns whether the app has
+  /// handled it. It is for apps whose streams the session cannot pause.
   public var actionHandler: (@MainActor (PictureInPictureAction) -> Bool)?
-  /// Asked to pause the streams, or to have them go on, where ``isPaused`` is set: for streams whose pipelines are somebody
-  /// else's. ``notePaused(_:)`` says what has come of it.
+  /// Called instead of pausing or resuming the streams when ``isPaused`` is set. It is for streams whose pipelines
+  /// belong to somebody else, who reports the result with ``notePaused(_:)``.
   public var pauseHandler: (@MainActor (_ isPaused: Bool) -> Void)?
-  /// Asked to switch the streams' sound off or on where ``isMuted`` is set: for streams whose sound is somebody else's.
-  /// ``noteMuted(_:)`` says what has come of it.
+  /// Called instead of muting or unmuting the streams when ``isMuted`` is set. It is for streams whose sound belongs to
+  /// somebody else, who reports the result with ``noteMuted(_:)``.
   public var muteHandler: (@MainActor (_ isMuted: Bool) -> Void)?
 
-  /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when it comes back.
+  /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when the app returns.
   public var startsAutomatically = false {
     didSet { updateAutomaticStart() }
   }
 
   let configuration: Configuration
   let broadcast = Broadcast<SessionEvent>()
-  /// What the streams do, as far as it has been told.
+  /// The states of all streams, as far as the session has reacted to them.
   var playStates: [StreamID: StreamPlayState] = [:]
   var layers: [StreamID: SampleBufferDisplayLayer] = [:]
-  /// Of streams that can be sought in.
+  /// The durations of streams that can be sought in.
   var durations: [StreamID: MediaTime] = [:]
-  /// The last of the seeks that controls have asked for.
+  /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
+  /// The processor chains of the streams whose frames come through the session.
   var chains: [StreamID: ProcessorChain] = [:]
-  /// By the streams with a pipeline of their own: whether they have been removed.
+  /// Whether a stream with its own pipeline has been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
-  /// What every stream's place was told to show; the value nil is the picture.
+  /// What the display was told to show for each stream; the value nil means the picture.
   var placeholders: [StreamID: StreamPlaceholder?] = [:]
-  /// The streams whose cameras were found to be off.
+  /// The streams whose cameras are off.
   var camerasOff: Set<StreamID> = []
-  /// The streams whose places were told that their microphones are off.
+  /// The streams for which the display was told that the microphone is off.
   var microphonesOff: Set<StreamID> = []
-  /// Streams whose way through the router is their owners'.
+  /// Streams that their owners route.
   var routedElsewhere: Set<StreamID> = []
-  /// Renderers that show streams besides.
+  /// Additional renderers that show streams.
   var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
   private var tasks: [Task<Void, Never>] = []
   private let log = SessionLog()
   private let meter = PictureInPictureMeter()
 
-  /// Makes a session; nothing runs and nothing is shown before ``start()``.
+  /// Makes a session. Nothing runs and nothing is shown before ``start()``.
   ///
   /// - Parameters:
-  ///   - description: a pipeline, each appsink of which is a stream; nil for a session whose streams come later.
-  ///   - display: where streams are shown; one session has it for itself.
-  /// - Throws: as ``VideoEngine/init(_:)``, and as ``SessionDisplay/add(_:for:)``.
+  ///   - description: a pipeline in which each appsink is a stream; nil for a session whose streams are added later.
+  ///   - display: where streams are shown. One display belongs to one session.
+  ///   - configuration: how the session begins.
+  /// - Throws: the errors of ``VideoEngine/init(_:)`` and ``SessionDisplay/add(_:for:)``.
   public convenience init(
     _ description: PipelineDescription? = nil, display: any SessionDisplay, configuration: Configuration = .init()
   ) throws(PipSinkError) {
@@ -103,16 +108,18 @@ public final class PictureInPictureSession {
     try self.init(engine, display, configuration)
   }
 
+  /// Makes a session for an engine.
+  ///
   /// - Parameters:
-  ///   - engine: not started, and the session's from now on.
-  ///   - router: may have streams already, which ``addStream(_:layer:prepare:)`` makes the session's.
+  ///   - engine: an engine that has not been started. The session owns it from now on.
+  ///   - router: a router that may have streams already; ``addStream(_:layer:prepare:)`` adds them to the session.
   package init(
     _ engine: VideoEngine, _ display: any SessionDisplay, _ configuration: Configuration, router: FrameRouter? = nil
   ) throws(PipSinkError) {
     let selector = Self.selector(of: engine.streamIDs, configuration)
     let chosen = configuration.pictureInPictureStreamID ?? selector.selected
     let begins = configuration.startsInPictureInPicture && chosen != nil
-    // From the first frame on.
+    // The routing applies from the first frame on.
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
     self.router = router ?? FrameRouter(table: table)
@@ -149,6 +156,7 @@ public final class PictureInPictureSession {
     display.eventHandler = nil
   }
 
+  /// Connects a controller to the session.
   func connect(_ controller: PictureInPictureController) {
     controller.delegate = self
     controller.engine = engine
@@ -157,6 +165,7 @@ public final class PictureInPictureSession {
     controller.isMuted = isMuted
   }
 
+  /// Listens to the engine and the router.
   private func hearStreams() {
     let (events, firstFrames) = (engine.events(), router.firstFrames())
     tasks = [
@@ -168,9 +177,9 @@ public final class PictureInPictureSession {
   // MARK: - Start and stop
 
   /// Shows the app's window, begins picture-in-picture where the configuration says so, and starts the pipeline. Where
-  /// picture-in-picture cannot be had, the streams go on without it (``SessionEvent/refused(_:)``).
+  /// picture-in-picture is not possible, the streams start without it (``SessionEvent/refused(_:)``).
   ///
-  /// - Throws: as ``VideoEngine/start(within:deliveringTo:)``.
+  /// - Throws: the errors of ``VideoEngine/start(within:deliveringTo:)``.
   public func start() async throws(PipSinkError) {
     display.show()
     for id in router.streamIDs { takeConfiguredSecondStream(id) }
@@ -180,10 +189,11 @@ public final class PictureInPictureSession {
     try await engine.start(within: engine.stateChangeTimeout) { Self.input(of: $0, router, chains[$0]) }
   }
 
-  /// Starts the session, waits until the user closes the app's window, every stream has come to its end, or
-  /// ``invalidate()`` is called, and stops it.
+  /// Starts the session and waits until the user closes the app's window, every stream has ended, or ``invalidate()``
+  /// is called. Then it stops the session.
   ///
-  /// - Throws: as ``start()``, and the reason when the app's window goes with its display server.
+  /// - Throws: the errors of ``start()``, and the reason when the app's window is lost together with its display
+  ///   server.
   public func run() async throws(PipSinkError) {
     let events = events()
     try await start()
@@ -203,17 +213,17 @@ public final class PictureInPictureSession {
     if let failure { throw failure }
   }
 
-  /// Stops all streams. The last pictures stay where they are shown; ``start()`` goes on.
+  /// Stops all streams. The last pictures stay where they are shown, and ``start()`` resumes.
   ///
-  /// - Parameter time: what pipelines have for their stop; nil for the engine's `stateChangeTimeout`.
-  /// - Returns: whether everything has stopped. What had not was given up.
+  /// - Parameter time: how long pipelines may take to stop; nil for the engine's `stateChangeTimeout`.
+  /// - Returns: whether everything has stopped. What had not stopped was given up.
   @discardableResult
   public func stop(within time: Duration? = nil) async -> Bool {
     await engine.stop(within: time ?? engine.stateChangeTimeout)
   }
 
-  /// Ends everything: streams, picture-in-picture, windows for single streams, the app's window where it is the display's
-  /// own. The streams of ``events()`` end then, and ``run()`` returns.
+  /// Ends everything: streams, picture-in-picture, windows for single streams, and the app's window where the display
+  /// owns it. The streams of ``events()`` end then, and ``run()`` returns.
   public func invalidate() async {
     uninitializePictureInPicture()
     dedicatedControllers = [:]
@@ -222,25 +232,27 @@ public final class PictureInPictureSession {
     broadcast.finish()
   }
 
-  /// What the process has used while picture-in-picture was active with the session's own window, up to now.
+  /// The resources that the process has used while picture-in-picture was active in the session's window.
   public var pictureInPictureUsage: PictureInPictureUsage { meter.usage }
 
   // MARK: - Events
 
-  /// The events from now on; each call gives a stream of its own. It ends when the session goes away.
+  /// A stream of the events from now on. Each call makes another stream, which ends when the session is released or
+  /// invalidated.
   public func events() -> AsyncStream<SessionEvent> { broadcast.stream() }
 
-  /// Calls `observer` with every event from now on, while it happens: before the call returns that brought it about.
+  /// Calls `observer` with every event from now on, before the call that caused the event returns.
   package func observeEvents(_ observer: @escaping @MainActor (SessionEvent) -> Void) {
     broadcast.observe { event in MainActor.assumeIsolated { observer(event) } }
   }
 
+  /// Logs an event and reports it to observers.
   func emit(_ event: SessionEvent) {
     log.note(event)
     broadcast.send(event)
   }
 
-  /// Does what nobody waits for the answer of.
+  /// Does something for a caller that does not wait for an answer, and reports a failure as an event.
   package func attempt(_ body: () throws(PipSinkError) -> Void) {
     do throws(PipSinkError) {
       try body()
@@ -249,7 +261,7 @@ public final class PictureInPictureSession {
     }
   }
 
-  /// Everything that is to be told of picture-in-picture with the session's own window.
+  /// Reacts to an event of picture-in-picture in the session's window.
   private func handle(_ event: PictureInPictureEvent) {
     switch event {
     case .didStart: meter.begin()
@@ -264,6 +276,7 @@ public final class PictureInPictureSession {
     emit(.pictureInPicture(event, of: id))
   }
 
+  /// Reacts to an event of the display.
   private func handle(_ event: SessionDisplayEvent) {
     emit(.display(event))
     switch event {

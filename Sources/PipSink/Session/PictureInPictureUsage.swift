@@ -1,25 +1,25 @@
-/// What the process has used while a session's picture-in-picture was active.
+/// The resources that the process has used while a session's picture-in-picture was active.
 public struct PictureInPictureUsage: Equatable, Sendable {
-  /// For how long it has been active, all times together.
+  /// How long picture-in-picture has been active in total.
   public var duration = Duration.zero
-  /// The processor time of all threads meanwhile, in the program and in the kernel for it.
+  /// The processor time of all threads during that time, in the program and in the kernel on its behalf.
   public var cpuTime = Duration.zero
-  /// The largest resident set that was seen meanwhile, in bytes; looked at once a second.
+  /// The largest resident set during that time, in bytes. It is sampled once a second.
   public var residentBytes = 0
 
-  /// How many processors were busy on average; 0 where there was no time.
+  /// How many processors were busy on average; 0 where picture-in-picture was never active.
   public var processorShare: Double { duration > .zero ? cpuTime / duration : 0 }
 }
 
-/// Measures it.
+/// Measures what the process uses while picture-in-picture is active.
 @MainActor
 final class PictureInPictureMeter {
-  /// Of the times that are over.
+  /// The usage in the times that are over.
   private var finished = PictureInPictureUsage()
   private var start: (time: MonotonicTime, cpuTime: Duration)?
   private var timer: Task<Void, Never>?
 
-  /// Up to now.
+  /// The usage up to now.
   var usage: PictureInPictureUsage {
     guard let start else { return finished }
     let now = ResourceUsage.current
@@ -46,6 +46,7 @@ final class PictureInPictureMeter {
     timer = nil
   }
 
+  /// Samples the resident set.
   private func look() { finished.residentBytes = usage.residentBytes }
 
   isolated deinit { timer?.cancel() }

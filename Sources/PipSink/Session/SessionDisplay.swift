@@ -1,120 +1,142 @@
-/// Where a session shows its streams: windows, memory, nowhere, or the app's own widgets.
+/// Where a session shows its streams: in windows, in memory, nowhere, or in the app's widgets.
 ///
-/// A display knows nothing of engines, routing or controllers. The session gives it one layer for each stream, says what
-/// stands in a stream's place while there is no picture to show there, and takes the picture-in-picture window from it.
-/// All calls come on the main actor.
+/// A display knows nothing of engines, routing or controllers. The session gives it one layer for each stream, says
+/// which placeholder stands for a stream while there is no picture to show, and takes the picture-in-picture window
+/// from it. Every method is called on the main actor.
 @MainActor
 public protocol SessionDisplay: AnyObject {
-  /// One word for reports: "x11", "wayland", "offscreen" or "none" of PipSink's own.
+  /// One word for reports. PipSink's displays use "x11", "wayland", "offscreen", "none" and "app".
   var kind: String { get }
 
-  /// Whether streams are shown in the app at all. Where they are not, the session makes no layers, and frames that would
-  /// be shown there are only counted.
+  /// Whether streams are shown in the app at all; true by default. Where they are not, the session makes no layers, and
+  /// frames that would be shown there are only counted.
   var showsStreams: Bool { get }
 
-  /// The picture-in-picture window, the same one at every call.
+  /// The session's picture-in-picture window. It is the same one at every call.
   var pictureInPictureHost: any PictureInPictureHost { get }
 
-  /// Set by the session, which it must not keep alive.
+  /// What the display calls when something happens. The session sets it, and the display must not keep the session
+  /// alive.
   var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)? { get set }
 
   /// Makes another picture-in-picture window, for a stream that has one for itself.
   ///
-  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where there is but one.
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where there can be one window only, as by
+  ///   default.
   func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost
 
   /// Makes a place for a stream in the app and shows `layer` there.
   ///
-  /// - Throws: ``PipSinkError`` where that cannot be; then nothing has changed.
+  /// - Throws: ``PipSinkError`` where that is not possible. Nothing has changed then.
   func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError)
 
-  /// Takes away the place of a stream, if it has one.
+  /// Removes the place of a stream, if it has one.
   func removeStream(_ streamID: StreamID)
 
-  /// Shows `placeholder` in a stream's place instead of its picture; nil shows the picture.
+  /// Shows a placeholder instead of a stream's picture; nil shows the picture.
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID)
 
-  /// Says in a corner of a stream's place that the microphone behind it is off, or not any more.
+  /// Shows or hides a mark in a corner of a stream's place which says that its microphone is off. By default it does
+  /// nothing.
   func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID)
 
-  /// Shows the app's window; called when the session starts.
+  /// Shows the app's window. It is called when the session starts, and does nothing by default.
   func show()
 
-  /// Takes the app's window away, where there is one of the display's own, and by default does nothing. ``show()`` brings
-  /// it back.
+  /// Closes the app's window where the display owns it; ``show()`` shows it again. By default it does nothing.
   func hide()
 
-  /// Whether the app has a window that ``present()`` can bring back.
+  /// Whether the app has a window that ``present()`` can bring to the front; false by default.
   var canPresent: Bool { get }
 
-  /// Brings the app's window back from where it was minimised, covered, or on another workspace.
-  func present()
+  /// Brings the app's window to the front, from where it was minimised, covered, or on another workspace. By default it
+  /// does nothing.
+  ///
+  /// It returns when the display server has been asked to do so. The picture-in-picture window closes after that, because
+  /// a compositor shows a window only as the result of a user action in another one, and sway 1.7 shows it when the other
+  /// one goes.
+  func present() async
 
-  /// Has ``SessionDisplayEvent/background(_:)`` be told, or not any more.
+  /// Begins or ends reporting ``SessionDisplayEvent/background(_:)``. By default it does nothing.
   func watchBackground(_ isWatched: Bool)
 
-  /// Does what only some displays can do; others do nothing.
+  /// Does something that only some displays can do. By default it does nothing.
   func perform(_ action: SessionDisplayAction)
 
-  /// How many frames have been converted to be shown; nil where that is not counted.
+  /// How many frames have been converted in order to be shown; nil, as by default, where that is not counted.
   var convertedFrameCount: UInt64? { get }
 
-  /// What is shown now, by the names that a snapshot's files get. A place that shows no picture is left out.
+  /// Copies of what is shown now, with the names for a snapshot's files; none by default. A place that shows no picture
+  /// is left out.
   ///
-  /// - Parameter pictureInPictureStreamID: the stream in the picture-in-picture window; nil while that is closed.
+  /// - Parameter pictureInPictureStreamID: the stream in the picture-in-picture window; nil while the window is closed.
   func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)]
 }
 
-/// What a display tells its session.
+/// What a display reports to its session.
 public enum SessionDisplayEvent: Equatable, Sendable {
-  /// Nobody can see the app any more, or somebody can again.
+  /// Nobody can see the app any more, or somebody can see it again.
   case background(Bool)
   /// A key was pressed in one of the windows.
   case key(Character)
-  /// The user wants a stream in picture-in-picture, or back from there.
+  /// The user wants to move a stream to picture-in-picture, or back from there.
   case pictureInPictureToggled(StreamID)
   /// The user closed the app's window.
   case closeRequested
-  /// The app's window has gone, with the display server or without it. The display shows it again when it is asked to and
-  /// can.
+  /// The app's window has disappeared, with or without the display server. ``SessionDisplay/show()`` shows it again
+  /// where that is possible.
   case windowLost(PipSinkError)
 }
 
-/// What only windows can do.
+/// Something that only displays with windows can do.
 public enum SessionDisplayAction: Equatable, Sendable {
+  /// Makes the app's window fill the screen, or restores its size.
   case toggleFullscreen
-  /// Shows a text over the app's window, or takes it away.
+  /// Shows a text over the app's window, or hides it.
   case toggleHelp(String)
 }
 
-/// What stands in a stream's place in the app while its picture is not shown there.
+/// What is shown in a stream's place in the app instead of its picture.
 public enum StreamPlaceholder: Hashable, Sendable {
-  /// No frame has come yet.
+  /// No frame has arrived yet.
   case waiting
+  /// The camera is off.
   case cameraOff
-  /// Its frames stay away, and are expected to come back.
+  /// The frames have stopped, and are expected to return.
   case reconnecting
-  /// It is shown in picture-in-picture instead.
+  /// The stream is shown in picture-in-picture instead.
   case inPictureInPicture
+  /// The stream has ended.
   case ended
-  /// It failed, and is not tried again; the reason is for the user.
+  /// The stream has failed and is not tried again. The reason is for the user.
   case failed(String)
 }
 
 extension SessionDisplay {
+  /// Streams are shown.
   public var showsStreams: Bool { true }
+  /// The display has no window of the app's.
   public var canPresent: Bool { false }
+  /// Frames are not counted.
   public var convertedFrameCount: UInt64? { nil }
 
+  /// Throws, since there is one window only.
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
-    throw .pictureInPicture(.unsupported(reason: "this display has one picture-in-picture window"))
+    throw .pictureInPicture(.unsupported(reason: "this display has only one picture-in-picture window"))
   }
 
+  /// Does nothing.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {}
+  /// Does nothing.
   public func show() {}
+  /// Does nothing.
   public func hide() {}
+  /// Does nothing.
   public func present() {}
+  /// Does nothing.
   public func watchBackground(_ isWatched: Bool) {}
+  /// Does nothing.
   public func perform(_ action: SessionDisplayAction) {}
+  /// Returns no images.
   public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] { [] }
 }

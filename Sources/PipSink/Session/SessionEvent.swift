@@ -1,50 +1,59 @@
-/// What a ``PictureInPictureSession`` tells, in the order that it happens.
+/// What a ``PictureInPictureSession`` reports, in the order in which it happens.
 public enum SessionEvent: Sendable {
+  /// A stream has been added.
   case streamAdded(StreamID)
-  /// A stream has been removed. The summary is what there was to know of it; nil where its owner had taken it out of the
-  /// router before.
+  /// A stream has been removed. The summary contains what was known of it last; it is nil where the stream's owner had
+  /// removed it from the router before.
   case streamRemoved(StreamID, StreamSummary?)
-  /// Something happened in the engine, or to a stream that is pushed.
+  /// Something happened in the engine, or to a pushed stream.
   case engine(EngineEvent)
-  /// Something happened to the session's picture-in-picture window, with the stream that it is about: the one that is in
-  /// the window, was last or will be next.
+  /// Something happened to the session's picture-in-picture window. The stream is the one in the window, or the one
+  /// that was or will be there.
   case pictureInPicture(PictureInPictureEvent, of: StreamID)
-  /// A stream can, or can no longer, be sought in, or its length is another one (``PictureInPictureSession/duration(of:)``).
+  /// A stream can be sought in now or can no longer, or its duration has changed
+  /// (``PictureInPictureSession/duration(of:)``).
   case durationChanged(StreamID)
-  /// A stream goes on from another place, which somebody has asked the session for.
+  /// A stream goes on from another position after a seek through the session.
   case seeked(StreamID, to: MediaTime)
   /// ``PictureInPictureSession/isPaused``, `isMuted` or `volume` has changed, or an interruption has begun or ended.
   case playbackChanged
+  /// Something happened to the display.
   case display(SessionDisplayEvent)
-  /// What a key asked for, or the configuration at the start, could not be done.
+  /// Something that a key, a control or the configuration asked for was not possible.
   case refused(PipSinkError)
 }
 
-/// What there is to know of a stream at one moment.
+/// What is known of a stream at one moment.
 public struct StreamSummary: Sendable {
+  /// The numbers of its frames and times.
   public let statistics: RenderStatistics
-  /// What the engine knows; nil of a stream that is not in it.
+  /// What the engine knows; nil for a stream that is not in the engine.
   public let info: StreamInfo?
-  /// Its moves between the app and picture-in-picture, the last thousand.
+  /// Its last thousand moves between the app and picture-in-picture.
   public let changes: [SurfaceChange]
-  /// What its processors threw last; nil where they threw nothing.
+  /// The last error of its processors; nil where there was none.
   public let processingError: PipSinkError?
   /// Whether it has processors.
   public let isProcessed: Bool
 
+  /// The stream's ID.
   public var streamID: StreamID { statistics.streamID }
 }
 
-/// What users do by keys.
+/// What users do with keys.
 public enum SessionAction: Equatable, Sendable {
+  /// Start or stop picture-in-picture.
   case togglePictureInPicture
-  /// The next stream in picture-in-picture.
+  /// Show the next stream in picture-in-picture.
   case nextStream
+  /// Pause or resume all streams.
   case togglePause
+  /// Mute or unmute all streams.
   case toggleMute
+  /// Make the app's window fill the screen, or restore its size.
   case toggleFullscreen
 
-  /// What a key does, in windows and on terminals: `p`, `n`, space, `m` and `f`; nil for another one.
+  /// The action of a key in windows and on terminals: `p`, `n`, space, `m` and `f`; nil for other keys.
   public init?(key: Character) {
     switch key {
     case "p": self = .togglePictureInPicture

@@ -1,7 +1,7 @@
 import Logging
 
-/// What a session logs. What somebody has to do something about is a warning or a notice, which apps show by default;
-/// what happens besides is told to those who ask for more.
+/// Logs what happens in a session. What somebody has to react to is a warning or a notice, which apps show by default;
+/// everything else is logged at the level debug.
 struct SessionLog {
   private let session: Logger
   private let pictureInPicture: Logger
@@ -13,6 +13,7 @@ struct SessionLog {
     audio = makeLogger("pipsink.audio")
   }
 
+  /// Logs an event of the session.
   func note(_ event: SessionEvent) {
     switch event {
     case .streamAdded(let id): session.debug("stream \"\(id)\" has been added")
@@ -20,12 +21,13 @@ struct SessionLog {
     case .engine(let event): note(event)
     case .refused(let error): session.warning("\(error)")
     case .playbackChanged: session.debug("pause, sound or volume has changed")
-    case .durationChanged(let id): session.debug("how long stream \"\(id)\" is has changed")
+    case .durationChanged(let id): session.debug("the duration of stream \"\(id)\" has changed")
     case .seeked(let id, let time): session.debug("stream \"\(id)\" goes on from \(time.seconds) s")
     case .pictureInPicture, .display: break
     }
   }
 
+  /// Logs an event of the engine.
   private func note(_ event: EngineEvent) {
     switch event {
     case .streamStateChanged(let id, .failed(let error)): session.warning("stream \"\(id)\" has failed: \(error)")
@@ -33,14 +35,16 @@ struct SessionLog {
       session.notice("stream \"\(id)\": \(error); try \(attempt) in \(pause)")
     case .audioFailed(let error): audio.warning("there is no sound: \(error)")
     case .audioInterruptionBegan(let interruption): audio.notice("another app's sound interrupts: \(interruption)")
-    case .audioInterruptionEnded: audio.notice("the interruption is over")
+    case .audioInterruptionEnded: audio.notice("the interruption has ended")
     case .customVideoRenderChanged(let isEnabled):
       session.debug("custom rendering is \(isEnabled ? "enabled" : "disabled")")
     default: break
     }
   }
 
-  /// - Parameter usage: of all the times that it was active.
+  /// Logs an event of picture-in-picture.
+  ///
+  /// - Parameter usage: what has been used so far while picture-in-picture was active.
   func note(_ event: PictureInPictureEvent, of id: StreamID, _ usage: PictureInPictureUsage) {
     switch event {
     case .willStart: pictureInPicture.debug("picture-in-picture begins with stream \"\(id)\"")
@@ -49,16 +53,16 @@ struct SessionLog {
         "picture-in-picture shows stream \"\(id)\"\(latency.map { ", after \($0 / .milliseconds(1)) ms" } ?? "")")
     case .failedToStart(.pictureInPicture(.cancelled)):
       pictureInPicture.debug("picture-in-picture was stopped before it began")
-    case .failedToStart(let error): pictureInPicture.warning("picture-in-picture does not start: \(error)")
+    case .failedToStart(let error): pictureInPicture.warning("picture-in-picture could not start: \(error)")
     case .didStop(.failed(let error)): pictureInPicture.warning("picture-in-picture has failed: \(error)")
     case .didStop(let reason):
       pictureInPicture.debug(
         """
-        picture-in-picture has stopped (\(reason)); so far it was there for \(usage.duration / .seconds(1)) s, with \
+        picture-in-picture has stopped (\(reason)); so far it was active for \(usage.duration / .seconds(1)) s, with \
         \(Int(usage.processorShare * 100)) % of a processor and \(usage.residentBytes / 1_000_000) MB
         """)
     case .sourceChanged(let old, let new):
-      pictureInPicture.debug("picture-in-picture goes from stream \"\(old)\" to \"\(new)\"")
+      pictureInPicture.debug("picture-in-picture changes from stream \"\(old)\" to \"\(new)\"")
     case .stateChanged(let state): pictureInPicture.debug("picture-in-picture is \(state.rawValue)")
     case .restoreFailed(let error): pictureInPicture.warning("\(error)")
     case .willStop, .restoreUserInterface, .renderSizeChanged, .suspendedChanged, .action: break

@@ -1,6 +1,6 @@
 extension Int {
-  /// The nearest whole number, or the nearest that an `Int` has; 0 of what is no number. For sizes and places that are
-  /// computed with numbers of others, which may be beyond all bounds.
+  /// The whole number nearest to `value`, clamped to the range of `Int`; NaN becomes 0. It is for sizes and positions
+  /// that are computed from numbers of other programs, which have no bounds.
   package init(nearest value: Double) {
     let rounded = value.rounded()
     self = Int(exactly: rounded) ?? (rounded.isNaN ? 0 : rounded < 0 ? .min : .max)
@@ -8,13 +8,14 @@ extension Int {
 }
 
 extension Duration {
-  /// So many seconds, from none to 31 years: a `Duration` cannot be made of every number, and not all that can be made can
-  /// be slept for. What is no number is no time.
+  /// A duration of `seconds`, clamped to the range from zero to 31 years; NaN becomes zero. A `Duration` cannot
+  /// represent every number, and a task cannot sleep for every `Duration`.
   package static func seconds(clamping seconds: Double) -> Duration {
     .seconds(seconds > 0 ? min(seconds, 1_000_000_000) : 0)
   }
 
-  /// The nearest number of them that an `Int64` has: a `Duration` of 2.9 seconds is some attoseconds less than that.
+  /// The duration in nanoseconds, rounded to the nearest whole number and clamped to the range of `Int64`. It rounds
+  /// because a `Duration` of 2.9 seconds is some attoseconds shorter than that.
   package var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isProductTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,32 +1,34 @@
 import CGStreamer
 import Glibc
 
-/// Why a file could not be written, in the system's words.
+/// The reason why a file could not be written, in the system's words.
 package struct OutputFileError: Error, Equatable, CustomStringConvertible {
+  /// The reason, as a clause without a full stop.
   package let description: String
 
+  /// Makes an error with a reason of PipSink's.
   package init(_ description: String) {
     self.description = description
   }
 
-  /// - Parameter code: an `errno`.
+  /// Makes an error with the system's text for an `errno`.
   package init(code: Int32) {
     description = String(cString: strerror(code))
   }
 }
 
-/// Writes files whole or not at all, so that whoever reads one finds the old content or the new, and a full disk leaves
-/// the old. All files that PipSink writes are written by this.
+/// Writes files as a whole or not at all. A reader finds either the old content or the new, and a full disk leaves the
+/// old. PipSink writes all its files with this.
 ///
-/// A link is followed, as other programs do it: what it leads to is replaced, and the link stays. What is not a regular
-/// file (`/dev/null`, a terminal, a FIFO that somebody reads) is written to; block devices, sockets and folders are
-/// refused. `/dev/stdout`, `/dev/stderr` and `/dev/fd/N` are the descriptors themselves.
+/// A symbolic link is followed, as other programs do: the file that it points to is replaced, and the link stays. What
+/// is not a regular file (`/dev/null`, a terminal, a FIFO that somebody reads) is written to; block devices, sockets
+/// and folders are refused. `/dev/stdout`, `/dev/stderr` and `/dev/fd/N` stand for the process's own descriptors.
 package enum OutputFile {
-  /// Replaces the file, or makes it. A new one has the mode that the umask leaves of 0666; one that is replaced keeps its
-  /// mode and, where that is allowed, its owner. One that this process must not write is not replaced, even where its
-  /// folder would allow it. A file that may be written in a folder that may not is written in place.
+  /// Replaces the file, or creates it. A new file gets the mode 0666 less the umask. A file that is replaced keeps its
+  /// mode and, where that is allowed, its owner. A file that this process may not write is not replaced, even where its
+  /// folder would allow that. A writable file in a folder that is not writable is written in place.
   ///
-  /// Waits for the disk; for the reader of a FIFO or a terminal it waits two seconds at most.
+  /// The call waits for the disk. For the reader of a FIFO or a terminal it waits two seconds at most.
   package static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(OutputFileError) {
     let bytes = Array(bytes)
     guard !path.isEmpty else { throw OutputFileError("it has no name") }
@@ -52,30 +54,30 @@ package enum OutputFile {
     }
   }
 
-  /// Whether a file can be made in a folder, found out by making one and removing it.
+  /// Checks that a file can be created in a folder, by creating one and removing it.
   package static func check(folder: String) throws(OutputFileError) {
     let (descriptor, path) = try makeTemporary(in: folder)
     close(descriptor)
     unlink(path)
   }
 
-  /// Milliseconds.
+  /// How long to wait for a reader, in milliseconds.
   private static let patience: Int32 = 2000
 
-  // MARK: - Where it goes
+  // MARK: - The path
 
-  /// Follows the links in the last part of the path, which need not lead to anything yet.
+  /// Follows the symbolic links in the last component of the path, which need not exist yet.
   ///
-  /// - Returns: the descriptor of this process that it stands for, if it does, and the path without such links.
+  /// - Returns: the descriptor of this process that the path stands for, if it does, and the path without such links.
   private static func follow(_ path: String) throws(OutputFileError) -> (descriptor: Int32?, path: String) {
     var path = path
-    // As many as the kernel follows.
+    // The kernel follows as many links.
     for _ in 0..<40 {
       let (folder, name) = split(path)
       guard let folder = String(taking: realpath(folder, nil)) else { return (nil, path) }
       if folder == "/proc/\(getpid())/fd", let descriptor = Int32(name) { return (descriptor, path) }
       path = (folder == "/" ? "" : folder) + "/" + name
-      // Other links of /proc lead to what is not named by their text.
+      // The text of other links below /proc does not name what they point to.
       guard !folder.hasPrefix("/proc/"), let target = String(taking: g_file_read_link(path, nil)) else {
         return (nil, path)
       }
@@ -87,14 +89,14 @@ package enum OutputFile {
   private static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
     let name = String(path[path.utf8.index(after: slash)...])
-    // A path that ends in a slash is a folder's, which whoever opens it says.
+    // A path that ends in a slash names a folder, and the call that opens it reports that.
     guard !name.isEmpty else { return (path, ".") }
     return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
   }
 
   // MARK: - Writing
 
-  /// Puts a new file in the old one's place.
+  /// Writes a new file and renames it to `path`.
   private static func replace(_ path: String, with bytes: [UInt8], like old: stat?) throws(OutputFileError) {
     if old != nil, faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 { throw OutputFileError(code: errno) }
     let (descriptor, temporary): (Int32, String)
@@ -109,7 +111,7 @@ package enum OutputFile {
       defer { close(descriptor) }
       try write(bytes, to: descriptor, patience: -1)
       if let old {
-        // The owner first, since a change of it takes away some of the mode.
+        // The owner comes first, since changing it clears some bits of the mode.
         if old.st_uid != geteuid() || old.st_gid != getegid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
         guard fchmod(descriptor, old.st_mode & 0o777) == 0 else { throw OutputFileError(code: errno) }
       }
@@ -117,16 +119,17 @@ package enum OutputFile {
       guard rename(temporary, path) == 0 else { throw OutputFileError(code: errno) }
     } catch {
       unlink(temporary)
-      // Where another file system is mounted on the file, as in containers.
+      // A file system may be mounted on the file itself, as in containers.
       guard old != nil, error == OutputFileError(code: EBUSY) else { throw error }
       try writeInPlace(bytes, path, flags: O_TRUNC)
     }
   }
 
+  /// Creates a file with a random name in `folder`.
   private static func makeTemporary(in folder: String) throws(OutputFileError) -> (descriptor: Int32, path: String) {
     while true {
-      // From the kernel's random numbers, so that nobody can be there first, and by O_EXCL nobody is. Not mkstemp(3), whose
-      // files others cannot read whatever the umask says.
+      // The name comes from the kernel's random numbers, so that nobody can guess it, and O_EXCL makes sure that nobody
+      // has. mkstemp(3) is not used, because others cannot read its files whatever the umask says.
       let path = "\(folder)/.pipsink-\(String(UInt64.random(in: .min ... .max), radix: 36))"
       let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
       if descriptor >= 0 { return (descriptor, path) }
@@ -142,17 +145,17 @@ package enum OutputFile {
     try checkClosing(descriptor)
   }
 
-  /// Writes all of it.
+  /// Writes all of `bytes` to a descriptor.
   ///
-  /// - Parameter patience: milliseconds to wait for a descriptor that does not block and takes nothing; -1 for ever.
+  /// - Parameter patience: milliseconds to wait for a non-blocking descriptor that accepts no data; -1 waits for ever.
   package static func write(_ bytes: [UInt8], to descriptor: Int32, patience: Int32 = -1) throws(OutputFileError) {
     guard let code = errorOfWriting(bytes, to: descriptor, patience: patience) else { return }
-    throw code == EAGAIN ? OutputFileError("its reader takes nothing") : OutputFileError(code: code)
+    throw code == EAGAIN ? OutputFileError("its reader accepts no data") : OutputFileError(code: code)
   }
 
-  /// Writes all of it, or as much as can be.
+  /// Writes `bytes` to a descriptor, or as many of them as possible.
   ///
-  /// - Returns: an `errno`; nil when all is written.
+  /// - Returns: an `errno`; nil when everything is written.
   package static func errorOfWriting(_ bytes: [UInt8], to descriptor: Int32, patience: Int32 = -1) -> Int32? {
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -173,7 +176,8 @@ package enum OutputFile {
     }
   }
 
-  /// Some file systems say only when a file is closed that it was not written.
+  /// Checks that what was written to a descriptor has arrived. Some file systems report a failed write only when a file
+  /// is closed.
   package static func checkClosing(_ descriptor: Int32) throws(OutputFileError) {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw OutputFileError(code: errno) }

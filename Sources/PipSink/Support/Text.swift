@@ -1,9 +1,9 @@
 import Glibc
 
-/// Text as other programs read it: by bytes. A mark behind a character makes another `Character` of it, "\r\n" is one, and
-/// equality of strings is by canonical equivalence.
+/// Text as other programs read it, which is by bytes. In Swift, a combining mark makes another `Character` of the one
+/// before it, "\r\n" is one `Character`, and strings are equal when they are canonically equivalent.
 extension StringProtocol {
-  /// What is before and behind the first `mark`, an ASCII character; nil where there is none.
+  /// The parts before and after the first `mark`, which is an ASCII character; nil where the text has none.
   package func divided(at mark: Unicode.Scalar) -> (before: String, behind: String)? {
     guard let place = utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
     return (
@@ -11,17 +11,17 @@ extension StringProtocol {
     )
   }
 
-  /// The parts between `mark`s, ASCII characters, the empty ones included.
+  /// The parts between occurrences of `mark`, an ASCII character, including empty parts.
   package func parts(between mark: Unicode.Scalar) -> [String] {
     utf8.split(separator: UInt8(ascii: mark), omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the text begins with these bytes.
+  /// Whether the text's UTF-8 begins with the bytes of `start`.
   package func beginsWithBytes(of start: some StringProtocol) -> Bool { utf8.starts(with: start.utf8) }
 }
 
-/// The first line of a file of the kernel's, with its line feed, at most 127 bytes; nil where it cannot be read.
+/// The first line of one of the kernel's files, with its line feed, up to 127 bytes; nil where the file cannot be read.
 func firstLine(ofFile path: String) -> String? {
   guard let file = fopen(path, "r") else { return nil }
   defer { fclose(file) }

@@ -1,13 +1,15 @@
 extension StringProtocol {
-  /// The text with everything that a terminal would obey, or that would change the order or the line of what is read,
-  /// written out: control characters (C0, DEL, C1), the overrides, embeddings and isolates of bidirectional text, and the
-  /// two separators of lines and paragraphs. An ESC becomes `\u{1B}`, as Swift spells it, and a line break `\n`.
+  /// The text with all characters escaped that a terminal would obey, or that would change the order or the line breaks
+  /// of what is read. These are control characters (C0, DEL, C1), the overrides, embeddings and isolates of
+  /// bidirectional text, and the separators of lines and paragraphs. An ESC becomes `\u{1B}`, as Swift spells it, and a
+  /// line break `\n`.
   ///
-  /// Everything that is printed or logged, and that may hold text of others (servers, files, other processes, arguments),
-  /// goes through this once. A second time changes nothing.
+  /// Everything that is printed or logged and may contain text of others (servers, files, other processes, arguments)
+  /// goes through this once. Applying it a second time changes nothing.
   package var visible: String { written(keepingLayout: false) }
 
-  /// The same, but line breaks and tabs stay as they are: for texts of several lines.
+  /// The text with characters escaped as ``visible`` does, except that line breaks and tabs stay. It is for texts of
+  /// several lines.
   package var visibleLines: String { written(keepingLayout: true) }
 
   private func written(keepingLayout: Bool) -> String {
@@ -32,13 +34,14 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal obeys it rather than showing it, or it changes how its neighbours are read.
+  /// Whether a terminal obeys the character rather than showing it, or the character changes how its neighbours are
+  /// read.
   package var isUnseen: Bool { isUnseen(keepingLayout: false) }
 
   fileprivate func isUnseen(keepingLayout: Bool) -> Bool {
     switch value {
     case 0x09, 0x0A: !keepingLayout
-    // C0, DEL and C1; the separators of lines and paragraphs; what overrides the direction of text.
+    // C0, DEL and C1; the separators of lines and paragraphs; characters that override the direction of text.
     case 0...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }

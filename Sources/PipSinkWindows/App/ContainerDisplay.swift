@@ -1,49 +1,56 @@
 import PipSink
 
-/// A session's streams in a ``VideoContainer``, and picture-in-picture windows beside it: what displays with windows have
-/// in common.
+/// A session display that shows the streams in a ``VideoContainer`` and opens picture-in-picture windows beside it.
 ///
-/// Each stream has a view of its own (``RemoteVideoView``), with its name and its placeholder.
+/// It is the common base of the displays that have windows; subclasses provide the app's window or widget. Each stream
+/// has its own ``RemoteVideoView`` with its name and its placeholder.
 @MainActor
 open class ContainerDisplay: SessionDisplay {
+  /// The display server or toolkit in one word, for reports.
   public let kind: String
+  /// Called with the display's events. The session sets it; an app that uses a session leaves it alone.
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
+  /// The display's first picture-in-picture window. It is always the same one.
   public var pictureInPictureHost: any PictureInPictureHost { pictureInPictureWindow }
-  /// The views by their streams.
+  /// The views that are in the container, by their streams.
   public private(set) var views: [StreamID: RemoteVideoView] = [:]
-  /// Told of the pointer in a stream's view; the size is the view's, in pixels.
+  /// Called when the pointer does something in a stream's view. The size is the view's, in pixels.
   package var pointerHandler: (@MainActor (StreamID, PointerEvent, PictureSize) -> Void)?
-  /// Told of keys in the picture-in-picture window that mean nothing there.
+  /// Called for keys in the picture-in-picture window that have no meaning there.
   package var pictureInPictureKeyHandler: ((_ keysym: UInt32) -> Void)? {
     get { pictureInPictureWindow.otherKeyPressed }
     set { pictureInPictureWindow.otherKeyPressed = newValue }
   }
-  /// The keys that the session hears of; nil for all.
+  /// The keys that are reported to the session; nil reports all.
   package var reportedKeys: Set<Character>?
-  /// Whether one stream comes before another in the grid; nil has every new one come last.
+  /// Returns whether one stream comes before another in the grid. While it is nil, every new stream comes last.
   package var areInOrder: (@MainActor (StreamID, StreamID) -> Bool)? {
     didSet {
       let areInOrder = areInOrder ?? { _, _ in false }
       container.areInOrder = { areInOrder($0.streamID, $1.streamID) }
     }
   }
-  /// Called when a stream's view has been made.
+  /// Called when a stream's view has been created.
   package var viewAdded: (@MainActor () -> Void)?
 
-  private let pictureInPictureWindow: PictureInPictureWindow
+  let pictureInPictureWindow: PictureInPictureWindow
+  /// The container with the streams' views, which the app's window or widget shows.
   public let container: VideoContainer
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
   private var microphonesOff: Set<StreamID> = []
 
+  /// Creates a display for a container.
+  ///
   /// - Parameters:
-  ///   - kind: the display server, in one word.
-  ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
-  ///   - placementPath: where it is remembered; nil remembers nothing.
-  ///   - makesViewsWhenShown: whether a stream that is shown in picture-in-picture from its beginning on gets its view when
-  ///     it comes to the app.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - kind: the display server or toolkit, in one word.
+  ///   - container: the container to show the streams in.
+  ///   - placement: the corner and size of the picture-in-picture window; nil uses the ones that were remembered.
+  ///   - placementPath: the file in which they are remembered; nil remembers nothing.
+  ///   - makesViewsWhenShown: whether a stream's view is created only when the stream is first shown in the app, so
+  ///     that a stream that starts in picture-in-picture has none until then.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   package init(
     kind: String, container: VideoContainer, placement: WindowPlacement?, placementPath: String?,
     makesViewsWhenShown: Bool
@@ -56,7 +63,9 @@ open class ContainerDisplay: SessionDisplay {
     pictureInPictureWindow.keyPressed = { [weak self] in self?.press($0) ?? false }
   }
 
-  /// - Returns: whether the key is one that the session hears of.
+  /// Reports a key press to the session.
+  ///
+  /// - Returns: whether the key is one that is reported to the session.
   package func press(_ keysym: UInt32) -> Bool {
     // A keysym below 128 is its ASCII character.
     guard keysym < 128, let key = Unicode.Scalar(keysym).map(Character.init), reportedKeys?.contains(key) ?? true else {
@@ -68,10 +77,19 @@ open class ContainerDisplay: SessionDisplay {
 
   // MARK: - Streams
 
+  /// Creates another picture-in-picture window. Its corner and size are not remembered.
+  ///
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public func makePictureInPictureHost() throws(PipSinkError) -> any PictureInPictureHost {
     try PictureInPictureWindow(placementPath: nil)
   }
 
+  /// Adds a view for a stream to the container and shows a layer in it.
+  ///
+  /// - Parameters:
+  ///   - layer: the layer that gets the stream's frames. It replaces one that was added before.
+  ///   - streamID: the stream.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone.
   public func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     if layers[streamID] !== layer { removeStream(streamID) }
     layers[streamID] = layer
@@ -92,6 +110,8 @@ open class ContainerDisplay: SessionDisplay {
     viewAdded?()
   }
 
+  /// Detaches a stream's layer and removes its view from the container. It does nothing for a stream that was not
+  /// added.
   public func removeStream(_ streamID: StreamID) {
     layers.removeValue(forKey: streamID)?.detach()
     placeholders[streamID] = nil
@@ -101,6 +121,7 @@ open class ContainerDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
+  /// Shows a placeholder in a stream's view instead of its picture; nil shows the picture.
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     placeholders[streamID] = placeholder
     if placeholder != .inPictureInPicture, let layer = layers[streamID] { try? addView(layer, for: streamID) }
@@ -108,12 +129,13 @@ open class ContainerDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
+  /// Shows or hides the mark for a microphone that is off in the corner of a stream's view.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
     if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
     views[streamID]?.isMicrophoneOff = isOff
   }
 
-  /// In the split layout the local picture has the whole width while the remote one is not there.
+  /// In the split layout, gives the local picture the whole width while the remote one is not shown in the app.
   private func showOrHideRemote() {
     guard container.layout == .split, container.views.count > 1 else { return }
     let remote = container.views[1].streamID
@@ -122,19 +144,31 @@ open class ContainerDisplay: SessionDisplay {
 
   // MARK: - The app's window
 
+  /// Shows the app's window. It does nothing unless a subclass overrides it.
   open func show() {}
+  /// Hides the app's window. It does nothing unless a subclass overrides it.
   open func hide() {}
+  /// Whether the app has a window that ``present()`` can bring to the user. It is false unless a subclass overrides it.
   open var canPresent: Bool { false }
-  open func present() {}
+  /// Brings the app's window to the user. It does nothing unless a subclass overrides it.
+  open func present() async {}
+  /// Starts or stops reporting whether the user can see the app's window. It does nothing unless a subclass overrides
+  /// it.
   open func watchBackground(_ isWatched: Bool) {}
+  /// Performs an action that only some displays know. It does nothing unless a subclass overrides it.
   open func perform(_ action: SessionDisplayAction) {}
 
   // MARK: - What is shown
 
+  /// The number of frames that have been converted for the streams' views and for the first picture-in-picture window.
   public var convertedFrameCount: UInt64? {
     views.values.reduce(pictureInPictureWindow.convertedFrameCount) { $0 + $1.convertedFrameCount }
   }
 
+  /// Returns copies of the pictures that are shown now. Views that show no picture are left out.
+  ///
+  /// - Parameter pictureInPictureStreamID: the stream in the first picture-in-picture window; nil while that is closed.
+  /// - Returns: each picture with a name, such as "inApp-camera" or "pip-camera".
   public func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] {
     let inApp = views.keys.sorted().map { id in ("inApp-\(id)", views[id]?.image()) }
     let pip = pictureInPictureStreamID.map { [("pip-\($0)", pictureInPictureWindow.image())] } ?? []

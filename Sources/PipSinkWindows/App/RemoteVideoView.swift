@@ -1,34 +1,47 @@
 import PipSink
 
-/// A stream's place in a window: its picture or what stands there instead, its name, whether its microphone is off, and a
+/// One stream's view in a window: its picture or a placeholder, its name, a mark when its microphone is off, and a
 /// button for picture-in-picture.
 ///
-/// It owns one display layer, which follows its bounds, and which can be exchanged while frames flow. A ``VideoContainer``
-/// gives it its bounds, and may be in a window of PipSink's (``VideoWindow``) or in a widget of a toolkit's.
+/// A view owns one display layer, which follows the view's bounds and can be exchanged while frames arrive. A
+/// ``VideoContainer`` sets the bounds; it is shown in a ``VideoWindow`` or in a toolkit's widget.
 @MainActor
 public final class RemoteVideoView {
+  /// The stream whose name the view shows.
   public let streamID: StreamID
-  /// What is shown here. Another layer has the view's place, size and placeholder at once, and shows its newest frame there,
-  /// or black until it has one. The one before leaves first: nothing of it is seen any more, and it can be shown elsewhere.
+  /// The layer that is shown in the view.
+  ///
+  /// A new layer takes over the view's position, size and placeholder at once. It shows its newest frame, or black
+  /// until it has one. The old layer is detached first, so its picture disappears and it can be shown elsewhere.
   public var layer: SampleBufferDisplayLayer {
-    // The surface goes from the one layer to the other by itself.
+    // Attaching the new layer to the renderer detaches the old one.
     didSet { layer.attach(to: place) }
   }
-  /// What a display layer is attached to. Usable from every thread, also when the view has gone.
+  /// The renderer that the view's layer is attached to. It can be used on any thread, and outlives the view.
   public var renderer: any VideoRenderer { place }
 
   let place = ExchangeableRenderer()
-  /// Tells the container that something is to be drawn anew.
+  /// Called when the view needs to be drawn again; set by the container.
   var changed: (() -> Void)?
   private let fade = Animation()
   private let controls: FadingOpacity
 
+  /// Creates a view with a new layer.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream whose name the view shows.
+  ///   - videoGravity: how the layer fits pictures into the view.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) {
     self.init(
       streamID: streamID, layer: SampleBufferDisplayLayer(name: streamID.rawValue, videoGravity: videoGravity))
   }
 
-  /// - Parameter layer: shown here from now on.
+  /// Creates a view that shows an existing layer.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream whose name the view shows.
+  ///   - layer: the layer that gets the stream's frames. It is attached to the view, and leaves where it was shown
+  ///     before.
   public init(streamID: StreamID, layer: SampleBufferDisplayLayer) {
     self.streamID = streamID
     self.layer = layer
@@ -39,43 +52,48 @@ public final class RemoteVideoView {
     controls.changed = { [weak self] in self?.changed?() }
   }
 
-  /// What is shown instead of the picture, all of which it hides; nil shows the picture.
+  /// The placeholder that covers the picture completely; nil shows the picture. A new view has the placeholder
+  /// ``PipSink/StreamPlaceholder/waiting``.
   ///
-  /// The picture of a stream that goes to picture-in-picture fades into the placeholder, and comes back so, unless the user
-  /// wants no animations. Every other placeholder is there at once, so that nothing is seen of a camera that is off.
+  /// When the stream goes to picture-in-picture or comes back, the placeholder fades in or out, unless the user has
+  /// turned animations off. Every other placeholder appears at once, so that no picture of a camera that is off stays
+  /// visible.
   public var placeholder: StreamPlaceholder? {
     didSet {
       guard placeholder != oldValue else { return }
-      // One text after another is no move of the picture's.
+      // The picture has not moved when one text only replaces another.
       let isMove = (oldValue ?? placeholder) == .inPictureInPicture && (oldValue == nil) != (placeholder == nil)
       showCover(placeholder?.text, fades: isMove && animates)
     }
   }
 
-  /// Called when the user presses the button that takes the stream to picture-in-picture or, while that is its placeholder,
-  /// back. The button is there while the pointer moves over the view, and not at all while this is nil.
+  /// Called when the user clicks the button that takes the stream to picture-in-picture, or back while it is there.
+  ///
+  /// The button appears while the pointer moves over the view. While this property is nil, there is no button.
   public var pictureInPictureToggled: (@MainActor () -> Void)?
 
-  /// What the pointer does on the view, for apps; the size is the view's, in pixels.
+  /// Called when the pointer does something in the view that is not meant for the view's button. The size is the
+  /// view's, in pixels.
   public var pointerHandler: (@MainActor (PointerEvent, PictureSize) -> Void)?
 
-  /// Whether a crossed microphone is shown in the lower right corner, also beside a placeholder.
+  /// Whether a crossed-out microphone is shown in the lower right corner. It is also shown over a placeholder.
   public var isMicrophoneOff = false {
     didSet { if isMicrophoneOff != oldValue { changed?() } }
   }
 
-  /// Whether the stream's name is shown.
+  /// Whether the stream's name is shown in the lower left corner. It is true by default.
   public var showsName = true {
     didSet { if showsName != oldValue { changed?() } }
   }
 
-  /// In pixels; nil while it has no place in a window.
+  /// The view's size in pixels, or nil while the view is not shown in a window.
   public var renderSize: PictureSize? { frame?.size }
 
-  /// Frames that were converted for this view so far: none while nobody can see it.
+  /// The number of frames that have been converted for this view since its window was created. No frames are converted
+  /// while the view is not visible.
   public var convertedFrameCount: UInt64 { place.tile?.convertedFrameCount ?? 0 }
 
-  /// A copy of the picture that is shown, in pixels of the screen; nil when none is.
+  /// Returns a copy of the picture as it is shown, at the view's size in pixels, or nil when no picture is shown.
   public func image() -> BGRAImage? { place.tile?.image() }
 
   // MARK: - In a container
@@ -83,7 +101,7 @@ public final class RemoteVideoView {
   /// Whether the user wants animations.
   var animates = true
 
-  /// In the window, in pixels; nil while it is hidden.
+  /// The view's rectangle in the window, in pixels; nil while the view is hidden.
   var frame: PictureRect? {
     didSet {
       guard frame != oldValue else { return }
@@ -92,7 +110,7 @@ public final class RemoteVideoView {
     }
   }
 
-  /// What the view shows pictures in; nil while it is in no window.
+  /// The tile in which the view shows pictures; nil while the view is not in a window.
   var tile: (any WindowTile)? {
     get { place.tile }
     set {
@@ -102,9 +120,9 @@ public final class RemoteVideoView {
     }
   }
 
-  // MARK: - What lies over the picture
+  // MARK: - Drawing over the picture
 
-  /// The text over the picture, and how much of it is seen.
+  /// The text over the picture, and its opacity.
   private struct Cover {
     var text: String
     var opacity = 1.0
@@ -140,7 +158,9 @@ public final class RemoteVideoView {
     changed?()
   }
 
-  /// - Parameter scale: pixels for each unit.
+  /// Returns what is drawn over the view's picture.
+  ///
+  /// - Parameter scale: the number of pixels in a unit.
   func overlayLayers(scale: Double) -> [WindowOverlay.Layer] {
     guard let frame else { return [] }
     var layers: [WindowOverlay.Layer] = []
@@ -178,7 +198,7 @@ public final class RemoteVideoView {
     return layers
   }
 
-  /// In the view, in pixels.
+  /// The rectangle of the button in the view, in pixels.
   private func buttonFrame(scale: Double) -> PictureRect {
     let side = Int(nearest: Double(ControlBars.side) * scale)
     let margin = Int(nearest: Double(ControlBars.margin) * scale)
@@ -187,9 +207,9 @@ public final class RemoteVideoView {
 
   // MARK: - The pointer
 
-  /// The places of `event` are in the view, in pixels.
+  /// Handles an event of the pointer, whose position is in the view, in pixels.
   ///
-  /// - Returns: whether it was for the button.
+  /// - Returns: whether the event was meant for the button.
   func handle(_ event: PointerEvent, scale: Double) -> Bool {
     guard pictureInPictureToggled != nil else { return false }
     let button = buttonFrame(scale: scale)
@@ -200,7 +220,7 @@ public final class RemoteVideoView {
       return false
     case .pressed(1, let x, let y):
       isPressed = button.contains(x: Int(x), y: Int(y)) && controls.opacity > 0
-      // A finger presses without having come.
+      // A finger presses without having moved over the view before.
       controls.show()
       return isPressed
     case .released(1, let x, let y):
@@ -224,59 +244,14 @@ public final class RemoteVideoView {
   }
 }
 
-/// How much is seen of controls that come with the pointer or a touch, and fade when it rests or leaves.
-@MainActor
-final class FadingOpacity {
-  private(set) var opacity = 0.0
-  /// Whether it can be seen, or is about to: on a busy desktop nothing may be drawn yet.
-  var isShown: Bool { opacity > 0 || target > 0 }
-  var changed: (() -> Void)?
-  private var target = 0.0
-  private let fading = Animation()
-  private var hiding: Task<Void, Never>?
-  private static let resting = Duration.seconds(2.5)
-
-  isolated deinit { hiding?.cancel() }
-
-  func show() {
-    fade(to: 1)
-    hiding?.cancel()
-    hiding = Task { [weak self] in
-      guard (try? await Task.sleep(for: Self.resting)) != nil else { return }
-      self?.fade(to: 0)
-    }
-  }
-
-  func hide() {
-    hiding?.cancel()
-    fade(to: 0)
-  }
-
-  func hideAtOnce() {
-    hiding?.cancel()
-    fading.stop()
-    (opacity, target) = (0, 0)
-  }
-
-  private func fade(to opacity: Double) {
-    guard target != opacity else { return }
-    target = opacity
-    fading.run(from: self.opacity, to: opacity) { [weak self] in
-      self?.opacity = $0
-      self?.changed?()
-    }
-  }
-}
-
-extension StreamPlaceholder {
-  package var text: String {
-    switch self {
-    case .waiting: "Waiting for video"
-    case .cameraOff: "Camera is off"
-    case .reconnecting: "Reconnecting"
-    case .inPictureInPicture: "In picture-in-picture"
-    case .ended: "The stream has ended"
-    case .failed(let reason): "The stream has failed\n\(reason)"
-    }
-  }
+/// Something that the pointer did in a stream's view. Positions are in pixels from the view's upper left corner.
+public enum PointerEvent: Sendable {
+  /// The pointer moved.
+  case moved(x: Double, y: Double)
+  /// A button was pressed. Button 1 is the left one; a finger on a touch screen counts as that.
+  case pressed(button: Int, x: Double, y: Double)
+  /// A button was released. Button 1 is the left one.
+  case released(button: Int, x: Double, y: Double)
+  /// The wheel was turned. `deltaX` and `deltaY` are in steps of the wheel; right and down are positive.
+  case scrolled(x: Double, y: Double, deltaX: Double, deltaY: Double)
 }

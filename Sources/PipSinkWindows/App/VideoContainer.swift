@@ -1,28 +1,34 @@
 import PipSink
 
-/// Several streams' places in a window, and what lies over them.
+/// The views of several streams, laid out in one window, and what is drawn over them.
 ///
-/// What it is shown in, a window of PipSink's or a toolkit's widget, tells it of its size and of the pointer. The streams
-/// are not touched when the layout changes, and a picture that is not shown is not converted either.
+/// The ``VideoWindow`` or toolkit's widget that shows the container passes its size and pointer events on to it. A
+/// change of layout does not affect the streams, and no frames are converted for views that are not shown.
 @MainActor
 public final class VideoContainer {
+  /// How a container arranges its views.
   public enum Layout: Sendable {
-    /// Every stream in rows and columns, as many of each as show them largest.
+    /// All views are in rows and columns, in the numbers that make the views largest.
     case grid
-    /// The first view over the whole width alone, or in one half with the second one in the other. Further ones are not
-    /// shown. ``PipSink/OffscreenSplitView`` does the same without a window.
+    /// The first view has the whole width, or shares it in halves with the second one while
+    /// ``VideoContainer/showsRemote`` is true. Further views are not shown. ``PipSink/OffscreenSplitView`` has the same
+    /// layout without a window.
     case split
   }
 
+  /// How the views are arranged.
   public let layout: Layout
+  /// The views in their order.
   public private(set) var views: [RemoteVideoView] = []
 
-  /// In the split layout, whether the second view is shown; at first it is not.
+  /// Whether the second view is shown in the split layout. It is false by default, and has no effect in the grid
+  /// layout.
   public var showsRemote = false {
     didSet { if showsRemote != oldValue { arrange() } }
   }
 
-  /// Whether one view comes before another; nil has every new one come last.
+  /// Returns whether one view comes before another. It determines the position of views that are added later; while it
+  /// is nil, every new view comes last.
   public var areInOrder: (@MainActor (RemoteVideoView, RemoteVideoView) -> Bool)?
 
   private let overlay = WindowOverlay()
@@ -33,13 +39,17 @@ public final class VideoContainer {
   private var isButtonHeld = false
   private var size = PictureSize(width: 0, height: 0)
 
+  /// Creates a container without views.
+  ///
+  /// - Parameter layout: how the container arranges its views.
   public init(layout: Layout = .grid) {
     self.layout = layout
   }
 
-  /// Adds a stream's view behind those that are there.
+  /// Adds a view after the existing ones, or at the position that ``areInOrder`` determines.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` when the window's server has gone; then nothing has changed.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the window's display server has gone.
+  ///   Nothing has changed then.
   public func add(_ view: RemoteVideoView) throws(PipSinkError) {
     if let window { try place(view, in: window) }
     view.changed = { [weak self] in self?.draw() }
@@ -47,6 +57,7 @@ public final class VideoContainer {
     arrange()
   }
 
+  /// Removes a view. Its layer stays attached to the view. It does nothing for a view of another container.
   public func remove(_ view: RemoteVideoView) {
     guard let index = views.firstIndex(where: { $0 === view }) else { return }
     views.remove(at: index)
@@ -59,7 +70,9 @@ public final class VideoContainer {
     arrange()
   }
 
-  /// Shows a text over everything, or takes it away.
+  /// Shows a text over all views, or hides it when one is shown already.
+  ///
+  /// - Parameter text: the text, in lines that are shown in a monospaced font.
   public func toggleHelp(_ text: String) {
     let scale = window?.scale ?? 1
     help = help == nil ? (text, OverlayDrawing.help(text, scale: scale), scale) : nil
@@ -68,7 +81,7 @@ public final class VideoContainer {
 
   // MARK: - In a window
 
-  /// Shows the views in a window, which has none of another container.
+  /// Shows the views in a window that shows no other container.
   package func show(in window: any NativeWindow) throws(PipSinkError) {
     for view in views { try place(view, in: window) }
     self.window = window
@@ -82,7 +95,7 @@ public final class VideoContainer {
     view.tile = tile
   }
 
-  /// The window has gone, or is to show nothing of the container any more.
+  /// Stops showing the views in the window, for instance because it has been destroyed.
   package func leaveWindow() {
     for view in views {
       view.tile?.leaveWindow()
@@ -92,9 +105,9 @@ public final class VideoContainer {
     hovered = nil
   }
 
-  /// Does what an event of the window asks for.
+  /// Handles an event of the window.
   ///
-  /// - Returns: whether it was for the container alone.
+  /// - Returns: whether the event was meant for the container alone.
   @discardableResult
   package func handle(_ event: WindowEvent) -> Bool {
     switch event {

@@ -1,43 +1,49 @@
 import PipSink
 
-/// An app's window: its streams' pictures, and a help text. It needs no toolkit, and no main loop but the main actor.
+/// An app's window on X11 or Wayland that shows a ``VideoContainer``. It needs no toolkit, and no main loop other than
+/// the main actor.
 @MainActor
 public final class VideoWindow {
+  /// The title of every app window.
   public static let title = "PipSink"
-  /// The role (X11) by which window managers know it.
+  /// The role of every app window on X11 (`WM_WINDOW_ROLE`) and its tag on Wayland (`xdg-toplevel-tag`). Window rules
+  /// can match it.
   public static let role = "in-app"
 
+  /// The container with the views that fill the window.
   public let content: VideoContainer
-  /// Which display server has the window.
+  /// The kind of display server that the window is on.
   public let system: WindowSystem
-  /// The user closed the window.
+  /// Called when the user wants to close the window. The window stays open until ``hide()`` is called.
   public var didRequestClose: (() -> Void)?
-  /// The window has gone with its display server, or was killed. ``show()`` makes it anew where there is a server again.
+  /// Called when the display server has gone or has destroyed the window. ``show()`` then creates the window again if a
+  /// server can be reached.
   public var didLoseWindow: ((PipSinkError) -> Void)?
-  /// A key was pressed; says whether it meant something.
+  /// Called when a key is pressed in the window. It returns whether the key had a meaning.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
-  /// Told after each change of ``isInBackground``. While this is nil, nobody looks.
+  /// Called after each change of ``isInBackground``. While it is nil, changes are not watched.
   public var backgroundChanged: ((_ isInBackground: Bool) -> Void)? {
     didSet {
       native?.isBackgroundWatched = backgroundChanged != nil
       noteBackground()
     }
   }
+  /// Whether the user cannot see the window. It is kept up to date only while ``backgroundChanged`` is set.
   public private(set) var isInBackground = false
 
   private let size: PictureSize
   private let options: BackgroundOptions
   private var native: (any NativeAppWindow)?
-  /// Of a window that is gone, for the next one.
+  /// Whether the last window was fullscreen when it was lost, so that the next one is as well.
   private var wasFullscreen = false
 
-  /// Connects to the display server; ``show()`` shows the window.
+  /// Creates a window that is hidden until ``show()`` is called. This connects to the display server.
   ///
   /// - Parameters:
-  ///   - content: fills it.
-  ///   - size: in the desktop's pixels, which a scale factor makes several of the screen's.
+  ///   - content: the container that fills the window.
+  ///   - size: the window's first size in logical pixels, which the desktop multiplies by its scale factor.
   ///   - backgroundOptions: when the window counts as being in the background.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     content: VideoContainer, size: PictureSize, backgroundOptions: BackgroundOptions = BackgroundOptions()
   ) throws(PipSinkError) {
@@ -61,23 +67,36 @@ public final class VideoWindow {
     self.native = native
   }
 
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` where the window had gone, and cannot be made again.
+  /// Shows the window. If it has been lost, this creates it again.
+  ///
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when a lost window cannot be created again.
   public func show() throws(PipSinkError) {
     try connect()
     native?.show()
   }
 
+  /// Hides the window. ``show()`` shows it again.
   public func hide() { native?.hide() }
 
-  /// Shows it again where it was minimised, covered, or on another workspace.
-  public func present() { native?.present() }
+  /// The monitor that shows most of the window. It is nil while the window is on no monitor, and where the display
+  /// server does not say.
+  var monitor: WindowMonitor? { native?.monitor }
 
+  /// Brings the window to the user when it is minimised, covered by others, or on another workspace. Desktops that do
+  /// not let programs do that mark the window as needing attention instead. It does nothing while the window is hidden.
+  ///
+  /// It returns when the display server has been asked, after a second at most. The window appears later.
+  public func present() async { await native?.present() }
+
+  /// Makes the window fullscreen, or ends that.
   public func toggleFullscreen() {
     guard let native else { return }
     native.setFullscreen(!native.isFullscreen)
   }
 
-  /// Shows a text over everything, or takes it away.
+  /// Shows a text over all views, or hides it when one is shown already.
+  ///
+  /// - Parameter text: the text, in lines that are shown in a monospaced font.
   public func toggleHelp(_ text: String) { content.toggleHelp(text) }
 
   private func handle(_ event: WindowEvent) {
@@ -107,6 +126,7 @@ public final class VideoWindow {
 }
 
 extension WindowSystem {
+  /// Creates an app's window on this kind of display server.
   @MainActor
   func makeAppWindow(
     size: PictureSize, _ options: BackgroundOptions, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void

@@ -1,21 +1,26 @@
 import PipSink
 
-/// A session's streams in a window of PipSink's own, on X11 or Wayland, and picture-in-picture windows beside it.
+/// A session display that shows the streams in a ``VideoWindow``, on X11 or Wayland, and opens picture-in-picture
+/// windows beside it.
 public final class WindowDisplay: ContainerDisplay {
+  /// How the window arranges the streams' views.
   public typealias Layout = VideoContainer.Layout
 
-  /// What the app's window does when a key was pressed in it, before the session hears of the key; returns whether the
-  /// key is dealt with.
+  /// Called when a key is pressed in the app's window, before the session hears of it. It returns whether it has
+  /// handled the key.
   package var keyHandler: (@MainActor (_ keysym: UInt32) -> Bool)?
   private let window: VideoWindow
   private var isShown = false
 
+  /// Creates a display whose window is hidden until the session starts. This connects to the display server.
+  ///
   /// - Parameters:
-  ///   - size: of the app's window, in the desktop's pixels.
-  ///   - placement: of the picture-in-picture window; nil takes the one that was remembered.
-  ///   - opensWithFirstStream: whether the app's window is opened when a stream is shown in it, instead of at the
-  ///     session's start.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  ///   - size: the first size of the app's window in logical pixels, which the desktop multiplies by its scale factor.
+  ///   - layout: how the window arranges the streams' views.
+  ///   - placement: the corner and size of the picture-in-picture window; nil uses the ones that were remembered.
+  ///   - opensWithFirstStream: whether the app's window opens when the first stream is shown in it, instead of when the
+  ///     session starts.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
     placement: WindowPlacement? = nil, opensWithFirstStream: Bool = false
@@ -25,6 +30,7 @@ public final class WindowDisplay: ContainerDisplay {
     try super.init(
       kind: window.system.rawValue, container: container, placement: placement,
       placementPath: WindowPlacement.defaultPath, makesViewsWhenShown: opensWithFirstStream)
+    pictureInPictureWindow.preferredMonitor = { [weak window] in window?.monitor }
     window.didRequestClose = { [weak self] in self?.eventHandler?(.closeRequested) }
     window.didLoseWindow = { [weak self] error in
       self?.isShown = false
@@ -37,9 +43,10 @@ public final class WindowDisplay: ContainerDisplay {
     if opensWithFirstStream { viewAdded = { [weak self] in self?.show() } }
   }
 
-  /// The streams that have a view in the window.
+  /// The streams that have a view in the window, sorted.
   package var shownStreamIDs: [StreamID] { views.keys.sorted() }
 
+  /// Shows the app's window. If that fails, it reports ``PipSink/SessionDisplayEvent/windowLost(_:)``.
   public override func show() {
     guard !isShown else { return }
     do throws(PipSinkError) {
@@ -50,21 +57,26 @@ public final class WindowDisplay: ContainerDisplay {
     }
   }
 
+  /// Hides the app's window.
   public override func hide() {
     isShown = false
     window.hide()
   }
 
+  /// Whether the app's window is shown, so that ``present()`` can bring it to the user.
   public override var canPresent: Bool { isShown }
 
-  public override func present() {
-    if isShown { window.present() }
+  /// Brings the app's window to the user, as ``VideoWindow/present()`` does.
+  public override func present() async {
+    if isShown { await window.present() }
   }
 
+  /// Starts or stops reporting whether the user can see the app's window.
   public override func watchBackground(_ isWatched: Bool) {
     window.backgroundChanged = isWatched ? { [weak self] in self?.eventHandler?(.background($0)) } : nil
   }
 
+  /// Toggles the app's window between fullscreen and normal, or shows and hides a help text over it.
   public override func perform(_ action: SessionDisplayAction) {
     switch action {
     case .toggleFullscreen: window.toggleFullscreen()

@@ -1,8 +1,9 @@
 import PipSink
 
-/// Where the controls of a picture-in-picture window lie, in units that a scale makes pixels: close at the upper left, back
-/// to the app at the upper right, the others in the middle of the lower edge.
+/// The layout of the controls in a picture-in-picture window, in units: close is at the upper left, back to the app at
+/// the upper right, and the others are in the middle of the lower edge.
 struct ControlBars: Equatable {
+  /// A row of controls on one background.
   struct Bar: Equatable {
     let frame: PictureRect
     let actions: [PictureInPictureAction]
@@ -14,7 +15,7 @@ struct ControlBars: Equatable {
   private static let order: [PictureInPictureAction] = [
     .previousStream, .skipBackward, .playPause, .skipForward, .nextStream, .mute,
   ]
-  /// Which of them are left out first where the window is too narrow for all.
+  /// The order in which controls are left out where the window is too narrow for all of them.
   private static let dispensable: [PictureInPictureAction] = [
     .previousStream, .skipBackward, .skipForward, .nextStream, .mute, .playPause,
   ]
@@ -22,8 +23,8 @@ struct ControlBars: Equatable {
   let bars: [Bar]
 
   /// - Parameters:
-  ///   - actions: those that make sense now.
-  ///   - size: the window's.
+  ///   - actions: the actions that are available now.
+  ///   - size: the window's size, in units.
   init(_ actions: Set<PictureInPictureAction>, in size: PictureSize) {
     var middle = Self.order.filter { actions.contains($0) }
     for action in Self.dispensable where Self.width(middle.count) > size.width - 2 * Self.margin {
@@ -45,7 +46,7 @@ struct ControlBars: Equatable {
 
   private static func width(_ count: Int) -> Int { count * side + max(0, count - 1) * spacing }
 
-  /// The control at a place; nil where there is none.
+  /// Returns the control at a position in units, or nil where there is none.
   func action(x: Int, y: Int) -> PictureInPictureAction? {
     for bar in bars where bar.frame.contains(x: x, y: y) {
       let index = (x - bar.frame.x) / (Self.side + Self.spacing)

@@ -1,8 +1,10 @@
 import CWindows
 import PipSink
 
-/// The pictures on the buttons over streams, and the mark of a microphone that is off. They are drawn here,
-/// since icon themes may be missing. The raw value is what the button says to those who do not see it, and as a tooltip.
+/// The icons on the buttons over streams, and the mark for a microphone that is off.
+///
+/// They are drawn by this code, because icon themes may be missing. The raw value is the button's tooltip and its label
+/// for assistive technology.
 package enum ControlIcon: String {
   case play = "Play"
   case pause = "Pause"
@@ -17,6 +19,7 @@ package enum ControlIcon: String {
   case forward = "Skip forward"
   case microphoneOff = "The microphone is off"
 
+  /// Chooses the icon of a picture-in-picture control in the current state of the stream.
   package init(_ action: PictureInPictureAction, isPaused: Bool, isMuted: Bool) {
     self =
       switch action {
@@ -31,7 +34,10 @@ package enum ControlIcon: String {
       }
   }
 
-  /// Draws it in white, a microphone that is crossed out in red, into a square of 16 by 16 whose corner is at the origin.
+  /// Draws the icon in white into a square of 16 by 16 units whose upper left corner is at the origin. The microphone
+  /// is crossed out in red.
+  ///
+  /// - Parameter context: a `cairo_t`.
   package func draw(_ context: OpaquePointer) {
     cairo_set_source_rgb(context, 1, 1, 1)
     cairo_set_line_width(context, 2)

@@ -1,9 +1,9 @@
 import PipSink
 
-/// A surface in a window of somebody else's, in which a text can stand instead of the picture.
+/// A renderer that can show a text instead of the picture, for a window that belongs to another toolkit or program.
 ///
-/// Windows of PipSink's own draw such texts over their pictures. Here the text is shown as if it were a frame, by whatever
-/// shows frames on the surface.
+/// PipSink's own windows draw such texts over their pictures. Here the text is drawn into a frame, which the base
+/// renderer shows like any other.
 package final class CoveredRenderer: VideoRenderer {
   private struct State {
     var text: String?
@@ -11,25 +11,27 @@ package final class CoveredRenderer: VideoRenderer {
   }
 
   private struct Drawing {
-    /// What was drawn last, for which text and which size.
+    /// The frame with the text that was drawn last, and the text and the size that it was drawn for.
     var cover: (text: String, size: PictureSize, frame: SampleBuffer)?
-    /// Whether the cover is what the surface shows.
+    /// Whether the base renderer shows the cover now.
     var isShown = false
   }
 
   private let base: any VideoRenderer
   private let scale: @Sendable (PictureSize) -> Double
   private let state = Locked(State())
-  /// Of the presenting thread; the lock is there for a layer that follows another one.
+  /// Used by the presenting thread. The lock is needed for the moment when one layer replaces another.
   private let drawing = Locked(Drawing())
   private let mustRedraw = Locked(false)
 
-  /// - Parameter scale: pixels for each unit of the text, on a surface of a size in pixels.
+  /// - Parameters:
+  ///   - base: the renderer that shows the frames.
+  ///   - scale: returns the number of pixels in a unit of the text, for a destination of the given size in pixels.
   package init(_ base: any VideoRenderer, scale: @escaping @Sendable (PictureSize) -> Double) {
     (self.base, self.scale) = (base, scale)
   }
 
-  /// What stands instead of the picture; nil shows the picture.
+  /// The text that is shown instead of the picture; nil shows the picture.
   package var text: String? {
     get { state.withLock { $0.text } }
     set {
@@ -69,7 +71,7 @@ package final class CoveredRenderer: VideoRenderer {
 
   package func removeImage() {
     drawing.withLock { drawing in
-      // A surface that cannot show the text is black, and the next frame finds out why.
+      // A renderer that cannot show the text turns black. The next frame reports the error.
       if let isShown = try? showCover(&drawing), isShown { return }
       drawing = Drawing()
       base.removeImage()
@@ -81,7 +83,9 @@ package final class CoveredRenderer: VideoRenderer {
 
   // MARK: - The text
 
-  /// - Returns: false where the picture is to be shown.
+  /// Shows the text if there is one.
+  ///
+  /// - Returns: false when the picture should be shown instead.
   private func showCover(_ drawing: inout Drawing) throws(RenderingError) -> Bool {
     guard let text else { return false }
     guard let size = base.renderSize, size.isValid else { return true }
@@ -90,7 +94,7 @@ package final class CoveredRenderer: VideoRenderer {
       return mustRedraw
     }
     let isNew = drawing.cover?.text != text || drawing.cover?.size != size
-    // Frames that come meanwhile change nothing.
+    // Frames that arrive while the text is shown change nothing.
     guard isNew || mustRedraw || !drawing.isShown else { return true }
     do throws(PipSinkError) {
       if isNew { drawing.cover = (text, size, try Self.frame(text, size, scale: scale(size))) }

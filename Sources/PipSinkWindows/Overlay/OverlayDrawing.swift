@@ -1,8 +1,10 @@
 import CWindows
 import PipSink
 
-/// How controls, marks and texts over pictures look. In units that a scale makes pixels.
+/// Draws the controls, marks and texts that are shown over pictures. Lengths are in units, and each `scale` is the
+/// number of pixels in a unit.
 enum OverlayDrawing {
+  /// Draws a row of controls.
   static func bar(
     _ bar: ControlBars.Bar, _ presentation: PictureInPicturePresentation, hovered: PictureInPictureAction?,
     scale: Double
@@ -27,7 +29,7 @@ enum OverlayDrawing {
     }
   }
 
-  /// A button over a stream's place.
+  /// Draws a button that is shown over a stream's view.
   static func button(_ icon: ControlIcon, isHovered: Bool, scale: Double) -> OverlayImage {
     let side = Double(ControlBars.side)
     return OverlayImage(
@@ -45,12 +47,12 @@ enum OverlayDrawing {
     }
   }
 
-  /// A stream's name, on an opaque ground.
+  /// Draws a stream's name on an opaque background.
   static func name(_ name: String, scale: Double) -> OverlayImage {
     label(name, font: "sans", size: 12, padding: (8, 2), scale: scale, ground: (coverGray, coverGray, coverGray, 1))
   }
 
-  /// A text of several lines in a typewriter's letters.
+  /// Draws a help text of several lines in a monospaced font.
   static func help(_ text: String, scale: Double) -> OverlayImage {
     label(text, font: "monospace", size: 13, padding: (16, 16), scale: scale, ground: (0, 0, 0, 0.8))
   }
@@ -59,7 +61,7 @@ enum OverlayDrawing {
     _ text: String, font name: String, size: Double, padding: (x: Double, y: Double), scale: Double,
     ground: (red: Double, green: Double, blue: Double, alpha: Double)
   ) -> OverlayImage {
-    // As large as the text, which is measured on a picture of one pixel.
+    // The text is first measured on a picture of one pixel.
     var extent = PictureSize(width: 1, height: 1)
     _ = OverlayImage(extent, scale: scale) { context in
       withText(text, font: name, size: size, on: context) { layout in
@@ -93,17 +95,17 @@ enum OverlayDrawing {
     body(layout)
   }
 
-  /// What lies behind a text that stands instead of a picture.
+  /// The brightness of the background behind a text that replaces a picture, from 0 to 1.
   static let coverGray = 28 / 255.0
 
-  /// A text that stands instead of a picture, without what lies behind it.
+  /// Draws a text that replaces a picture, without its background.
   ///
-  /// - Parameter width: of the picture's place, in pixels.
+  /// - Parameter width: the width of the picture that it replaces, in pixels.
   static func cover(_ text: String, width: Int, scale: Double) -> OverlayImage {
     let width = max(1, Int(Double(width) / scale))
     let layOut = { (layout: OpaquePointer) in
       pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
-      // Addresses and paths have no spaces.
+      // URLs and paths have no spaces, so lines may also break within a word.
       pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
       pango_layout_set_width(layout, Int32(width) * PANGO_SCALE)
     }
@@ -124,9 +126,11 @@ enum OverlayDrawing {
     }
   }
 
-  /// The layers of a text that stands instead of a picture.
+  /// Returns the layers for a text that replaces a picture: the background and the text in its middle.
   ///
-  /// - Parameter text: as ``cover(_:width:scale:)`` makes it.
+  /// - Parameters:
+  ///   - text: an image from ``cover(_:width:scale:)``.
+  ///   - frame: the picture's rectangle in the window, in pixels.
   static func coverLayers(_ text: OverlayImage, in frame: PictureRect, opacity: Double = 1) -> [WindowOverlay.Layer] {
     [
       .init(gray: coverGray, in: frame, opacity: opacity),
@@ -137,8 +141,10 @@ enum OverlayDrawing {
     ]
   }
 
+  /// The width and height of the microphone mark, in units.
   static let microphoneSide = 24
 
+  /// Draws the mark for a microphone that is off.
   static func microphone(scale: Double) -> OverlayImage {
     let side = microphoneSide
     return OverlayImage(PictureSize(width: side, height: side).scaled(by: scale), scale: scale) { context in

@@ -1,31 +1,19 @@
 import PipSink
 
-/// What lies over the pictures of a window: controls, texts, marks. Called on the presenting threads of its pictures.
-package protocol PictureDecoration: AnyObject, Sendable {
-  /// - Parameter area: where a picture is in the window, in pixels, as in what follows.
-  func isShown(in area: PictureRect) -> Bool
-
-  /// Whether nothing can be seen of a picture.
-  func hides(_ area: PictureRect) -> Bool
-
-  /// Draws on a picture.
-  ///
-  /// - Parameters:
-  ///   - pixels: BGRx, `stride` bytes a row.
-  ///   - willDraw: called before anything is drawn with each rectangle of the picture that is drawn on.
-  func draw(
-    on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void)
-}
-
-/// The pixels of a picture that its decoration hides, kept so that another decoration can be drawn without another frame.
+/// The pixels of a picture that its decoration covers. They are kept so that another decoration can be drawn without
+/// another frame.
 ///
-/// Only what is drawn on is kept: a name and a mark in the corners cost a few rows and not the whole picture.
+/// Only the pixels that are drawn on are kept: a name and a mark in the corners cost a few rows and not the whole
+/// picture.
 struct PictureUnderlay: ~Copyable {
   private var parts: [(rectangle: PictureRect, bytes: [UInt8])] = []
 
-  /// Draws a decoration on a picture without any.
+  /// Draws a decoration on a picture that has none.
   ///
-  /// - Parameter isBlack: whether nothing is lost with the picture, of which nothing is kept then.
+  /// - Parameters:
+  ///   - pixels: the picture's BGRx pixels, with `stride` bytes in each row.
+  ///   - area: the picture's rectangle in the window, in pixels.
+  ///   - isBlack: whether the picture is only black, so that none of its pixels are kept.
   mutating func draw(
     _ decoration: any PictureDecoration, on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect,
     isBlack: Bool = false
@@ -39,7 +27,7 @@ struct PictureUnderlay: ~Copyable {
     self.parts = parts
   }
 
-  /// Puts the picture's own pixels back.
+  /// Restores the pixels that the decoration covers.
   mutating func restore(on pixels: UnsafeMutablePointer<UInt8>, stride: Int) {
     for (rectangle, bytes) in parts {
       bytes.withUnsafeBufferPointer { bytes in
@@ -53,7 +41,7 @@ struct PictureUnderlay: ~Copyable {
     parts = []
   }
 
-  /// Puts them back in a copy of the picture without padding.
+  /// Restores the covered pixels in a copy of the picture that has no padding between its rows.
   func restore(inCopy bytes: inout [UInt8], width: Int) {
     for (rectangle, kept) in parts {
       for row in 0..<rectangle.height {
@@ -65,7 +53,7 @@ struct PictureUnderlay: ~Copyable {
     }
   }
 
-  /// The picture has gone.
+  /// Discards the kept pixels, because the picture is no longer there.
   mutating func forget() { parts = [] }
 
   private static func bytes(of part: PictureRect, _ pixels: UnsafeMutablePointer<UInt8>, stride: Int) -> [UInt8] {

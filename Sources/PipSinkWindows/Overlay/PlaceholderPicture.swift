@@ -1,15 +1,16 @@
 import CWindows
 import PipSink
 
-/// What stands in a stream's place instead of its picture, as a picture of its own: for surfaces that are no part of a
-/// window of PipSink's.
+/// Draws a placeholder text as a picture, for windows and widgets that do not draw over their pictures.
 package enum PlaceholderPicture {
-  /// Draws a text all over a picture, as BGRA without transparency. From any thread.
+  /// Fills a picture with a text on its background, as opaque BGRA. It can be called on any thread.
   ///
   /// - Parameters:
-  ///   - text: ``StreamPlaceholder/text``, for instance.
-  ///   - pixels: four times the width bytes a row, from the top; valid for the time of the call.
-  ///   - scale: pixels for each unit that the text is measured in.
+  ///   - text: the text, for instance ``StreamPlaceholder/text``.
+  ///   - pixels: the picture's memory, from the top row down, with four bytes for each pixel and no padding. It is used
+  ///     only during the call.
+  ///   - size: the picture's size, in pixels.
+  ///   - scale: the number of pixels in a unit of the text.
   package static func draw(
     _ text: String, on pixels: UnsafeMutablePointer<UInt8>, size: PictureSize, scale: Double
   ) {
@@ -19,7 +20,21 @@ package enum PlaceholderPicture {
       OverlayDrawing.coverLayers(
         OverlayDrawing.cover(text, width: size.width, scale: scale), in: area))
     overlay.draw(on: pixels, stride: size.width * 4, in: area) { _ in }
-    // Cairo has drawn into a format whose fourth byte is nobody's.
+    // Cairo draws into a format that leaves the fourth byte undefined.
     FrameCanvas.makeOpaque(pixels, stride: size.width * 4, size: size)
+  }
+}
+
+extension StreamPlaceholder {
+  /// The text that is shown instead of the stream's picture.
+  package var text: String {
+    switch self {
+    case .waiting: "Waiting for video"
+    case .cameraOff: "Camera is off"
+    case .reconnecting: "Reconnecting"
+    case .inPictureInPicture: "In picture-in-picture"
+    case .ended: "The stream has ended"
+    case .failed(let reason): "The stream has failed\n\(reason)"
+    }
   }
 }

@@ -1,31 +1,31 @@
-import CLibYUV
 import CWindows
 import PipSink
 
-/// Pictures that lie over a window's video: they are drawn once, and put over every frame.
+/// The images that are shown over a window's video. They are drawn once and then blended over every frame.
 package final class WindowOverlay: PictureDecoration {
+  /// One image or colour at a position in the window.
   struct Layer: Sendable {
     enum Content: Sendable {
       case image(OverlayImage)
-      /// One colour; its parts are from 0 to 1.
+      /// A single colour whose components are between 0 and 1.
       case color(red: Double, green: Double, blue: Double)
     }
 
     let content: Content
-    /// In the window, in pixels.
+    /// The layer's rectangle in the window, in pixels.
     let frame: PictureRect
     var opacity = 1.0
-    /// Whether nothing is seen of what it lies over where it is not faded.
+    /// Whether the layer covers everything below it when its opacity is 1.
     var isOpaque = false
 
-    /// - Parameter origin: in the window, in pixels.
+    /// - Parameter origin: the position of the image's upper left corner in the window, in pixels.
     init(image: OverlayImage, origin: (x: Int, y: Int), opacity: Double = 1) {
       content = .image(image)
       frame = PictureRect(x: origin.x, y: origin.y, width: image.size.width, height: image.size.height)
       self.opacity = opacity
     }
 
-    /// One colour all over.
+    /// Fills a rectangle of the window, in pixels, with one shade of gray.
     init(gray: Double, in frame: PictureRect, opacity: Double = 1) {
       content = .color(red: gray, green: gray, blue: gray)
       self.frame = frame
@@ -33,13 +33,13 @@ package final class WindowOverlay: PictureDecoration {
       isOpaque = true
     }
 
-    /// Its image, where that is not faded.
+    /// The layer's image if it has one and is fully opaque, so that it needs no cairo context.
     fileprivate var wholeImage: OverlayImage? {
       guard case .image(let image) = content, opacity >= 1, image.hasPixels else { return nil }
       return image
     }
 
-    /// - Parameter origin: of the picture that is drawn on.
+    /// - Parameter origin: the position in the window of the picture that is drawn on, in pixels.
     func paint(on context: OpaquePointer?, from origin: (x: Int, y: Int)) {
       let (x, y) = (frame.x - origin.x, frame.y - origin.y)
       switch content {
@@ -54,11 +54,13 @@ package final class WindowOverlay: PictureDecoration {
 
   private let layers = Locked<[Layer]>([])
 
-  /// The lowest first.
+  /// Replaces all layers. The first one is the lowest.
   func set(_ layers: [Layer]) { self.layers.withLock { $0 = layers.filter { $0.opacity > 0 } } }
 
-  /// The same, and draws the pictures in `places` anew. One that nothing hides any more is asked for: its layer has kept
-  /// it, and a stream that stands still brings no other.
+  /// Replaces all layers and redraws the pictures in `places`.
+  ///
+  /// A picture that was covered and is not any more is requested from its display layer, which has kept it: a stream
+  /// that is paused delivers no other.
   func set(_ layers: [Layer], over places: [ExchangeableRenderer]) {
     let hidden = places.filter { $0.tile?.frame.map(hides) == true }
     set(layers)
@@ -81,7 +83,8 @@ package final class WindowOverlay: PictureDecoration {
       let frame = layer.frame
       willDraw(PictureRect(x: frame.x - area.x, y: frame.y - area.y, width: frame.width, height: frame.height))
     }
-    // For a name and a mark, Cairo takes longer to get ready than to draw, and does so for every frame.
+    // For a name and a mark, setting up cairo for every frame takes longer than drawing, so images are blended
+    // directly.
     let images = layers.compactMap(\.wholeImage)
     if images.count == layers.count {
       for (image, layer) in zip(images, layers) {
@@ -99,80 +102,25 @@ package final class WindowOverlay: PictureDecoration {
   }
 }
 
-/// A picture with transparency that is drawn once, when it is made.
-///
-/// `@unchecked Sendable`: Cairo's surface is not changed afterwards, and is read by one thread at a time behind the lock.
-final class OverlayImage: @unchecked Sendable {
-  let size: PictureSize
-  private let surface: OpaquePointer?
-  private let lock = Locked(())
-
-  /// - Parameters:
-  ///   - size: in pixels.
-  ///   - scale: pixels for one unit of what `draw` draws in.
-  init(_ size: PictureSize, scale: Double, draw: (_ context: OpaquePointer?) -> Void) {
-    self.size = size
-    surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(size.width), Int32(size.height))
-    let context = cairo_create(surface)
-    cairo_scale(context, scale, scale)
-    draw(context)
-    cairo_destroy(context)
-    cairo_surface_flush(surface)
-  }
-
-  deinit { cairo_surface_destroy(surface) }
-
-  /// Not where Cairo had no memory for it.
-  var hasPixels: Bool { cairo_image_surface_get_data(surface) != nil }
-
-  /// Puts it over a picture as it is.
-  ///
-  /// - Parameters:
-  ///   - pixels: BGRx, `stride` bytes a row.
-  ///   - area: where the picture is in the window, in pixels.
-  ///   - x: where this is in the window, as `y`.
-  func blend(on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, x: Int, y: Int) {
-    guard let source = cairo_image_surface_get_data(surface) else { return }
-    let sourceStride = Int(cairo_image_surface_get_stride(surface))
-    let (left, top) = (max(x, area.x), max(y, area.y))
-    let width = min(x + size.width, area.x + area.width) - left
-    let height = min(y + size.height, area.y + area.height) - top
-    guard width > 0, height > 0 else { return }
-    let target = pixels.advanced(by: (top - area.y) * stride + (left - area.x) * 4)
-    // Cairo's ARGB32 is libyuv's ARGB, with the colours multiplied by alpha in both.
-    ARGBBlend(
-      source.advanced(by: (top - y) * sourceStride + (left - x) * 4), Int32(sourceStride), target, Int32(stride),
-      target,
-      Int32(stride), Int32(width), Int32(height))
-  }
-
-  func paint(on context: OpaquePointer?, x: Int, y: Int, _ opacity: Double) {
-    lock.withLock { _ in
-      cairo_set_source_surface(context, surface, Double(x), Double(y))
-      cairo_paint_with_alpha(context, opacity)
-      // The context lets the surface go.
-      cairo_set_source_rgb(context, 0, 0, 0)
-    }
-  }
-}
-
 extension PictureRect {
+  /// Whether a point lies in the rectangle.
   func contains(x: Int, y: Int) -> Bool {
     x >= self.x && y >= self.y && x < self.x + width && y < self.y + height
   }
 
+  /// Whether another rectangle lies completely in this one.
   func contains(_ other: PictureRect) -> Bool {
     other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
   }
 
+  /// Whether two rectangles have at least one point in common.
   func intersects(_ other: PictureRect) -> Bool {
     x < other.x + other.width && other.x < x + width && y < other.y + other.height && other.y < y + height
   }
-
 }
 
 extension PictureSize {
-  /// To whole pixels.
+  /// Returns the size multiplied by a factor and rounded to whole pixels, at least 1 by 1.
   func scaled(by factor: Double) -> PictureSize {
     PictureSize(
       width: max(1, Int(nearest: Double(width) * factor)), height: max(1, Int(nearest: Double(height) * factor)))

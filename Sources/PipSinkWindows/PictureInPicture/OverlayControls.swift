@@ -1,9 +1,10 @@
 import PipSink
 
-/// The controls over a picture-in-picture window: they come with the pointer or a touch, and fade when it rests or leaves.
+/// The controls over a picture-in-picture window. They fade in with the pointer or a touch, and fade out when the
+/// pointer rests or leaves.
 @MainActor
 final class OverlayControls {
-  /// Pixels for each unit.
+  /// The number of pixels in a unit.
   var scale = 1.0
   private let changed: @MainActor () -> Void
   private let fading = FadingOpacity()
@@ -12,6 +13,7 @@ final class OverlayControls {
   private var pressed: PictureInPictureAction?
   private var images: [(bar: ControlBars.Bar, look: Look, image: OverlayImage)] = []
 
+  /// Everything that the image of a row of controls depends on.
   private struct Look: Equatable {
     let isPaused: Bool
     let isMuted: Bool
@@ -19,13 +21,17 @@ final class OverlayControls {
     let scale: Double
   }
 
-  /// - Parameter changed: called when they are to be drawn anew.
+  /// - Parameter changed: called when the controls need to be drawn again.
   init(_ changed: @escaping @MainActor () -> Void) {
     self.changed = changed
     fading.changed = changed
   }
 
-  /// - Parameter size: the window's, in pixels.
+  /// Returns the layers of the controls as they look now.
+  ///
+  /// - Parameters:
+  ///   - presentation: what the window shows, and the actions that are available.
+  ///   - size: the window's size, in pixels.
   func layers(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Layer] {
     let units = PictureSize(width: Int(Double(size.width) / scale), height: Int(Double(size.height) / scale))
     let bars = ControlBars(presentation.actions, in: units)
@@ -45,10 +51,11 @@ final class OverlayControls {
     }
   }
 
-  /// The control at a place, in units; nil where there is none, and while they are not shown and not about to be.
+  /// Returns the control at a position in units. It is nil where there is none, and while the controls are neither
+  /// visible nor about to be.
   func action(x: Int, y: Int) -> PictureInPictureAction? { fading.isShown ? bars?.action(x: x, y: y) : nil }
 
-  /// The pointer has moved.
+  /// Called when the pointer has moved to a position in units.
   func move(x: Int, y: Int) {
     show()
     let action = bars?.action(x: x, y: y)
@@ -57,9 +64,13 @@ final class OverlayControls {
     changed()
   }
 
+  /// Called when a button is pressed on a control.
   func press(_ action: PictureInPictureAction) { pressed = action }
 
-  /// - Returns: what was pressed, if it was let go there, too.
+  /// Called when the button is released.
+  ///
+  /// - Parameter action: the control under the pointer; nil for none.
+  /// - Returns: the control that was pressed if the button was released on it, otherwise nil.
   @discardableResult
   func release(on action: PictureInPictureAction?) -> PictureInPictureAction? {
     defer { pressed = nil }
@@ -68,7 +79,7 @@ final class OverlayControls {
 
   func show() { fading.show() }
 
-  /// The pointer has left.
+  /// Called when the pointer has left the window.
   func leave() {
     hovered = nil
     fading.hide()

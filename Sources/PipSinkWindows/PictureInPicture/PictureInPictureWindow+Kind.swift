@@ -3,22 +3,26 @@ import Logging
 import PipSink
 
 extension PictureInPictureWindow {
-  /// What a window is for the display server. The raw values are those of `PIPSINK_PIP_WINDOW`, which asks for one.
+  /// The kind of window that picture-in-picture uses on a display server.
+  ///
+  /// On Wayland the first kind that the compositor supports is used, in the order of layer-shell, Xwayland, xx-pip and
+  /// ordinary window. The environment variable `PIPSINK_PIP_WINDOW` chooses another kind by its raw value.
   public enum Kind: String, CaseIterable, Sendable {
+    /// A window on an X server that the window manager keeps above others (EWMH).
     case x11
-    /// On the overlay layer of a Wayland compositor.
+    /// A surface on the overlay layer of a Wayland compositor (`wlr-layer-shell-unstable-v1`).
     case layerShell = "layer-shell"
-    /// An X11 window beside the app's windows, which are Wayland's.
+    /// An X11 window in a Wayland session's Xwayland, beside the app's own Wayland windows.
     case xwayland
-    /// The compositor's own kind of such windows (`xx-pip-v1`), which it places as it likes. It is asked for by its name
-    /// alone, or where there is neither layer-shell nor Xwayland.
+    /// A picture-in-picture window of the compositor's (`xx-pip-v1`), which alone decides where it is. It is used where
+    /// there is neither layer-shell nor Xwayland, and where `PIPSINK_PIP_WINDOW` asks for it.
     case xxPip = "xx-pip"
-    /// A window of Wayland's like any other.
+    /// An ordinary Wayland window (xdg-shell), which other windows can cover.
     case toplevel
   }
 
-  /// What picture-in-picture is on this desktop, before there is any window. Connects to the display server for as long as
-  /// it asks.
+  /// Whether picture-in-picture is supported on the current desktop, without opening a window. Reading it connects to
+  /// the display server for a moment and waits for the server's answers.
   public static var support: PictureInPictureSupport {
     do throws(PipSinkError) {
       let window = try PictureInPictureWindow(placementPath: nil)
@@ -32,17 +36,18 @@ extension PictureInPictureWindow {
 
 @MainActor
 extension PictureInPictureWindow.Kind {
-  /// The first kind that can be had, or the one that `PIPSINK_PIP_WINDOW` names if it can.
+  /// Finds the first kind that the desktop supports, or the one that `PIPSINK_PIP_WINDOW` names if that is supported.
   ///
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   package static func found() throws(PipSinkError) -> Self {
     guard try WindowSystem.current() == .wayland else { return .x11 }
     if let forced, [.layerShell, .xwayland, .xxPip, .toplevel].contains(forced), forced.isPossible { return forced }
-    // The best first.
+    // The best kind comes first.
     return [.layerShell, .xwayland, .xxPip].first { $0.isPossible } ?? .toplevel
   }
 
-  /// Whether it can be had on Wayland. An Xwayland that is not needed is not asked for: it may have to be started.
+  /// Whether the Wayland session supports this kind. Xwayland is only tried where it is needed, because connecting to
+  /// it may start it.
   private var isPossible: Bool {
     let globals = (try? WaylandConnection.shared())?.globals
     let has = { (role: WaylandFloatingWindow.Role) in
@@ -60,6 +65,12 @@ extension PictureInPictureWindow.Kind {
   private static var forced: Self? { wanted.flatMap { Self(rawValue: $0) } }
   private static var wanted: String? { g_getenv("PIPSINK_PIP_WINDOW").map { String(cString: $0) } }
 
+  /// Creates the back-end's window of this kind.
+  ///
+  /// - Parameters:
+  ///   - display: an X server, as in `DISPLAY`; nil for the one that the environment names. Only X11 windows use it.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
   func makeWindow(
     display: String?, size: PictureSize, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) -> any NativePictureInPictureWindow {
@@ -73,19 +84,20 @@ extension PictureInPictureWindow.Kind {
 
   private static var hasWarned = false
 
-  /// Says once what the window is and why, what it is not, and what was asked for and cannot be had.
+  /// Logs, once in the program's life, which kind is used and why, what it cannot do, and whether the kind that
+  /// `PIPSINK_PIP_WINDOW` asks for is not supported.
   func warnOnce(_ limitation: String?) {
     guard !Self.hasWarned else { return }
     Self.hasWarned = true
     let logger = Logger(visible: "pipsink.windows")
     if let wanted = Self.wanted, wanted != rawValue {
-      logger.warning("PIPSINK_PIP_WINDOW asks for \"\(wanted)\", which cannot be had here; it is \(rawValue)")
+      logger.warning("PIPSINK_PIP_WINDOW asks for \"\(wanted)\", which is not available here; \(rawValue) is used")
     }
     logger.debug("the picture-in-picture window is \(rawValue): \(reason)")
     if let limitation { logger.warning("picture-in-picture cannot stay above other windows: \(limitation)") }
   }
 
-  /// Which kind of window it is, and why, for people.
+  /// Which kind of window is used and why, in a sentence for people.
   package var reason: String {
     if Self.forced == self { return "PIPSINK_PIP_WINDOW asks for \(rawValue)" }
     return switch self {

@@ -1,8 +1,8 @@
 import PipSink
 
-/// Where the window is: its monitor, its corner there, and its size.
+/// Where the window is: its monitor, its corner on that monitor, and its size.
 extension PictureInPictureWindow {
-  /// Goes to a corner, and stays in it when its size changes.
+  /// Moves the window to a corner of its monitor. It stays in that corner when its size changes.
   func snap(to corner: WindowCorner) {
     guard let native else { return }
     placement.corner = corner
@@ -11,7 +11,7 @@ extension PictureInPictureWindow {
     native.snap(to: WindowPlace(corner, stackOffset: offset), size: placement.size)
   }
 
-  /// Takes the width, and the height that goes with it by the picture's shape.
+  /// Resizes the window to a width in units, with the height that the picture's aspect ratio gives.
   func resize(toWidth wanted: Int) {
     guard let native else { return }
     isShaped = true
@@ -21,11 +21,11 @@ extension PictureInPictureWindow {
     native.flush()
   }
 
-  /// Remembers where it is now.
+  /// Saves the window's current monitor, corner and size.
   func remember() {
     places.note(placement, on: monitor)
     guard let placementPath else { return }
-    // Other windows remember their places there, too.
+    // Other windows save their places in the same file.
     var saved = WindowPlaces(from: placementPath) ?? places
     saved.note(placement, on: monitor)
     saved.monitor = places.monitor
@@ -34,20 +34,24 @@ extension PictureInPictureWindow {
 
   // MARK: - Monitors
 
-  /// The monitor that the user put it on last, or else the one that it is on, or else the first one.
+  /// Chooses the monitor that the user put the window on last, or else the one that it is on, or else that of the app's
+  /// window, or else the first one.
   private func bestMonitor(_ monitors: [WindowMonitor]) -> WindowMonitor? {
     let named = { (name: String?) in name.flatMap { name in monitors.first { $0.name == name } } }
-    return named(places.monitor) ?? named(monitor) ?? monitors.first
+    if let known = named(places.monitor) ?? named(monitor) { return known }
+    guard monitors.count > 1, let preferred = preferredMonitor?() else { return monitors.first }
+    // Xwayland has other names for the compositor's monitors, so the monitor is also looked up by its area.
+    return named(preferred.name) ?? monitors.under(preferred.area) ?? monitors.first
   }
 
-  /// Takes the monitor to be on, and the place that it has there; whoever calls this shows it there.
+  /// Chooses the window's monitor, and the corner and size that it has there. The caller then moves the window.
   ///
-  /// - Returns: whether it is another one.
+  /// - Returns: whether the monitor has changed.
   @discardableResult
   func chooseMonitor() -> Bool {
     guard let native, let best = bestMonitor(native.monitors) else { return false }
     native.go(to: best)
-    // Where it is shown first it belongs, as long as nobody puts it elsewhere.
+    // The first monitor counts as chosen until the user moves the window to another one.
     places.monitor = places.monitor ?? best.name
     guard monitor != best.name else { return false }
     if let monitor { places.note(placement, on: monitor) }
@@ -56,20 +60,21 @@ extension PictureInPictureWindow {
     return true
   }
 
-  /// It is closed, and opened on the best monitor.
+  /// Forgets the monitor of a window that is being closed, so that it opens on the best one.
   func leaveMonitor() {
     if let monitor { places.note(placement, on: monitor) }
     monitor = nil
   }
 
-  /// Monitors, panels or the workspace are others.
+  /// Called when the monitors, the panels or the current workspace have changed.
   func returnToMonitor() {
     if chooseMonitor() { resize(toWidth: placement.width) }
     snap(to: placement.corner)
     native?.flush()
   }
 
-  /// The user does something in it: it is on the monitor where the window manager has put it, perhaps by a shortcut.
+  /// Called when the user does something in the window. It records the monitor on which the window is, because the
+  /// window manager may have moved the window there, for instance by a shortcut.
   func findMonitor() {
     guard let native, let frame = native.frame,
       let found = native.monitors.under(frame, current: monitor), found.name != monitor
@@ -78,7 +83,8 @@ extension PictureInPictureWindow {
     (monitor, places.monitor) = (found.name, found.name)
   }
 
-  /// The user has dragged it and let it go: it goes to the nearest corner of the monitor that most of it is on.
+  /// Called when the user has dragged the window and released it. The window moves to the nearest corner of the monitor
+  /// that shows most of it.
   func drop(at frame: PictureRect) {
     guard let native else { return }
     if let found = native.monitors.under(frame, current: monitor) {
@@ -86,7 +92,7 @@ extension PictureInPictureWindow {
       if found.name != monitor {
         monitor = found.name
         native.go(to: found)
-        // It keeps its size as far as it fits there.
+        // The window keeps its size as far as that fits on the other monitor.
         resize(toWidth: placement.width)
       }
     }
@@ -96,14 +102,14 @@ extension PictureInPictureWindow {
 
   // MARK: - Several windows
 
-  /// Those that are open.
+  /// The windows that are open now.
   static var stack = WindowStack<ObjectIdentifier>()
 
   private func notePlace() {
     if isOpen { Self.stack.note(placement, on: monitor, of: ObjectIdentifier(self)) }
   }
 
-  /// Where its corner is full it takes another.
+  /// Chooses another corner when the window's own one is full.
   func chooseFreeCorner() {
     guard let native else { return }
     let own = ObjectIdentifier(self)

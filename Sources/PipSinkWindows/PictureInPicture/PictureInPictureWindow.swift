@@ -1,63 +1,71 @@
 import CWindows
 import PipSink
 
-/// A small window above all others that shows one stream, or two in a half each. It needs no toolkit.
+/// A small window above all others that shows one stream, or two streams side by side. It needs no toolkit.
 ///
-/// It has no border, stays above all others on all workspaces where the desktop does that, is in no taskbar or pager, and
-/// takes no focus when it appears. It is moved by dragging it anywhere and then goes to the nearest corner of the monitor
-/// that it is on, is resized at its corners and by the scroll wheel, and keeps the shape of its picture. Controls come with the pointer; a
-/// double click goes back to the app.
+/// Where the desktop supports it, the window stays above all others on all workspaces. It has no border, is not listed
+/// in taskbars and pagers, and does not take the focus when it appears. The user moves it by dragging it anywhere; it
+/// then snaps to the nearest corner of its monitor. The user resizes it at its corners or with the scroll wheel, and it
+/// keeps the shape of its picture. Controls appear with the pointer, and a double click goes back to the app.
 ///
-/// What it is depends on the desktop (``Kind-swift.enum``): on X11 a window that asks the window manager for all that
-/// (EWMH), on Wayland a surface on layer-shell's overlay layer, and where the compositor has none, as on GNOME, an X11
-/// window in its Xwayland.
+/// The kind of window depends on the desktop (``Kind-swift.enum``). On X11 it is a window that asks the window manager
+/// for these properties (EWMH). On Wayland it is a surface on layer-shell's overlay layer; where the compositor has no
+/// layer-shell, as on GNOME, it is an X11 window in Xwayland.
 ///
-/// It needs no main loop but the main actor, and takes nothing else with it: its connection to the server is its own, and a
-/// server that dies is a ``PictureInPictureWindowEvent/lost(_:)``, after which ``open(_:)`` looks for a server again.
+/// The window needs no main loop other than the main actor. Its connection to the display server is independent of any
+/// toolkit's. When the server dies, the window reports ``PipSink/PictureInPictureWindowEvent/lost(_:)``, and the next
+/// ``open(_:)`` looks for a server again.
 @MainActor
 public final class PictureInPictureWindow: PictureInPictureHost {
 
-  /// What the window is for the display server.
+  /// The kind of window that is used on the current desktop.
   public let kind: Kind
+  /// The renderer of the window's first stream, which has the whole window or its left half.
   public var renderer: any VideoRenderer { first }
+  /// The renderer of the window's second stream, which has the right half while there is one.
   public var secondRenderer: (any VideoRenderer)? { second }
+  /// Called with the window's events. The picture-in-picture controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-  /// A key was pressed in it; says whether it meant something. What it leaves, the window's own keys take: space, m, the
-  /// arrows, Return, Escape.
+  /// Called when a key is pressed in the window. It returns whether it has handled the key; otherwise the window
+  /// handles the keys that it knows: space, m, left, right, Return and Escape.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
-  /// A key was pressed that means nothing to the window either, or a control that it does not offer now.
+  /// Called for a key that the window does not know, or whose action is not available now.
   package var otherKeyPressed: ((_ keysym: UInt32) -> Void)?
+  /// Returns the monitor to open on when none is remembered, which is that of the app's window.
+  package var preferredMonitor: (() -> WindowMonitor?)?
 
   let first = ExchangeableRenderer()
   let second = ExchangeableRenderer()
   private let overlay = WindowOverlay()
   private let display: String?
   let placementPath: String?
-  /// What is remembered of all monitors.
+  /// The places that are remembered for all monitors.
   var places: WindowPlaces
-  /// On the monitor that it is on.
+  /// The window's corner and size on its current monitor.
   var placement: WindowPlacement
-  /// The name of the monitor that it is on; nil where the display server chooses one, and before it is open.
+  /// The name of the window's monitor. It is nil where the display server chooses the monitor, and before the window is
+  /// open.
   var monitor: String?
   private(set) var isOpen = false
   private(set) var presentation: PictureInPicturePresentation?
   private(set) var native: (any NativePictureInPictureWindow)?
-  /// The last one that was heard of.
+  /// The last size that the display server has reported, in pixels.
   private var size = PictureSize(width: 0, height: 0)
+  /// Whether the window has been given the shape of its picture.
   var isShaped = false
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
   private var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
 
-  /// Makes the window; ``open(_:)`` shows it.
+  /// Creates a window that is hidden until ``open(_:)`` is called.
   ///
   /// - Parameters:
-  ///   - display: an X server, as in DISPLAY, on which the window is made; nil takes the first ``Kind-swift.enum`` that the
-  ///     desktop has.
-  ///   - placement: where it is when nothing was remembered.
-  ///   - placementPath: the file to remember its place in; nil to forget it.
-  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)`` where no display server can be reached.
+  ///   - display: an X server, as in `DISPLAY`, on which the window is created. Nil uses the first ``Kind-swift.enum``
+  ///     that the desktop supports.
+  ///   - placement: the corner and size that the window has when none are remembered.
+  ///   - placementPath: the file in which its monitor, corner and size are remembered; nil does not remember them.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
     display: String? = nil, placement: WindowPlacement = WindowPlacement(),
     placementPath: String? = WindowPlacement.defaultPath
@@ -76,6 +84,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   // MARK: - PictureInPictureHost
 
+  /// Why the window cannot be opened now, in a sentence for people, or nil when it can. Reading it may connect to the
+  /// display server.
   public var unsupportedReason: String? {
     do throws(PipSinkError) {
       _ = try connected()
@@ -85,10 +95,16 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     }
   }
 
+  /// What the window cannot do on this desktop, such as staying above others, in a sentence for people, or nil when
+  /// nothing is missing. Reading it may connect to the display server.
   public var limitation: String? {
     try? connected().limitation
   }
 
+  /// Shows the window, on the monitor and in the corner that are remembered.
+  ///
+  /// - Parameter presentation: the streams to show, and the state of the controls.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError) {
     let native = try connected()
     kind.warnOnce(native.limitation)
@@ -110,6 +126,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     second.isShown = presentation.secondStreamID != nil
   }
 
+  /// Hides the window. It does nothing when the window is not open.
   public func close() {
     guard isOpen else { return }
     isOpen = false
@@ -122,6 +139,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     native?.hide()
   }
 
+  /// Shows other streams or another state of the controls. It does nothing when the window is not open.
   public func update(_ presentation: PictureInPicturePresentation) {
     guard isOpen, let native else { return }
     let old = self.presentation
@@ -135,14 +153,15 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     }
     if old?.aspectRatio != presentation.aspectRatio || !isShaped {
       resize(toWidth: placement.width)
-      // What is dragged goes to its corner when it is let go.
+      // A window that is being dragged goes to its corner when it is released.
       if !pointer.isActive { snap(to: placement.corner) }
     }
     if old != presentation { draw() }
     native.flush()
   }
 
-  /// A copy of what it shows, in pixels of the screen; nil when it shows no picture.
+  /// Returns a copy of the picture as it is shown, without the controls and at the window's size in pixels, or nil when
+  /// the window shows no picture.
   public func image() -> BGRAImage? {
     let left = first.tile?.image()
     guard presentation?.secondStreamID != nil, let left, let right = second.tile?.image() else { return left }
@@ -155,12 +174,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       ])
   }
 
-  /// Frames that were converted for it so far.
+  /// The number of frames that have been converted for this window since it was last created on the display server.
   package var convertedFrameCount: UInt64 {
     [first, second].reduce(0) { $0 + ($1.tile?.convertedFrameCount ?? 0) }
   }
 
-  // MARK: - The server's window
+  // MARK: - The back-end's window
 
   private func connected() throws(PipSinkError) -> any NativePictureInPictureWindow {
     if let native {
@@ -187,7 +206,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     divide()
   }
 
-  /// Nothing is asked of the window any more, which goes.
+  /// Stops using the back-end's window and releases it.
   private func letGo() {
     for half in [first, second] {
       half.tile?.leaveWindow()
@@ -215,14 +234,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     case .stateChanged:
       if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }
     case .screenChanged:
-      // The window may be on a monitor that is not there any more, or where a panel is now.
+      // The window's monitor may have been disconnected, or a panel may have appeared in the window's place.
       if isOpen, !pointer.isActive { returnToMonitor() }
     case .dragLost: pointer.cancel()
     case .lost: lose()
     }
   }
 
-  /// It has gone without having been closed.
+  /// Called when the display server has gone or has destroyed the window.
   private func lose() {
     let wasOpen = isOpen
     let hasServer = (try? makeNative { _ in }) != nil
@@ -248,12 +267,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     )
     guard width > 1, height > 1, (width, height) != (placement.width, placement.height) else { return }
     (placement.width, placement.height) = (width, height)
-    // The window manager may have taken a pixel for the shape's sake; the window stays in its corner.
+    // The window manager may have changed the size by a pixel to keep the shape. The window stays in its corner.
     snap(to: placement.corner)
     remember()
   }
 
-  /// Gives each stream its part of the window.
+  /// Gives each stream its part of the window: the whole or a half.
   private func divide() {
     let whole = size.isValid ? PictureRect(x: 0, y: 0, width: size.width, height: size.height) : nil
     guard presentation?.secondStreamID != nil, let whole else {
@@ -266,7 +285,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     second.tile?.frame = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
   }
 
-  // MARK: - What lies over the pictures
+  // MARK: - Drawing over the pictures
 
   private func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
@@ -292,9 +311,9 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     overlay.set(layers, over: presentation.secondStreamID == nil ? [first] : [first, second])
   }
 
-  // MARK: - The user
+  // MARK: - Wheel and keys
 
-  /// A tenth larger or smaller for each step of the wheel.
+  /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
   private func scroll(_ deltaY: Double) {
     guard deltaY != 0 else { return }
     findMonitor()
@@ -315,7 +334,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 }
 
 extension PictureInPictureContent {
-  /// What stands instead of the picture; nil where that is shown.
+  /// The text that is shown instead of the picture, or nil where the picture is shown.
   package var coverText: String? {
     switch self {
     case .video, .screenShare: nil
@@ -328,11 +347,11 @@ extension PictureInPictureContent {
 }
 
 extension PictureInPictureAction {
-  /// What one of the window's own keys does; nil where it means nothing.
+  /// Finds the action of one of the window's keys. It is nil for a key that the window does not know.
   ///
   /// - Parameters:
   ///   - key: a keysym.
-  ///   - actions: those that make sense now.
+  ///   - actions: the actions that are available now.
   package init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
     switch Int32(bitPattern: key) {
     case XKB_KEY_space: self = .playPause

@@ -1,19 +1,21 @@
 import PipSink
 
-/// What the pointer does with a picture-in-picture window: dragged anywhere, it moves; dragged at a corner, it changes
-/// its size; let go, it snaps to the nearest corner; a click on a control is the control's, a double click goes back to
-/// the app.
+/// Handles the pointer in a picture-in-picture window.
+///
+/// A drag at a corner resizes the window and a drag anywhere else moves it; when it is released, the window snaps to
+/// the nearest corner of its monitor. A click on a control performs its action, and a double click goes back to the
+/// app.
 @MainActor
 final class WindowPointer {
   typealias Place = WindowEvent.Place
 
   private struct Drag {
-    /// The window's frame when it began, in units.
+    /// The window's rectangle when the drag began, in units.
     let start: PictureRect
     let grip: WindowGrip
   }
 
-  /// Milliseconds between the clicks of a double one, and how far they may be from each other, in units.
+  /// The longest time between the two clicks of a double click, in milliseconds, and their greatest distance, in units.
   private static let (doubleClickTime, doubleClickDistance): (UInt32, Double) = (400, 5)
   private unowned let window: PictureInPictureWindow
   private var drag: Drag?
@@ -23,9 +25,10 @@ final class WindowPointer {
     self.window = window
   }
 
+  /// Whether the user is dragging the window.
   var isActive: Bool { drag != nil }
 
-  /// Nothing comes of what was begun.
+  /// Ends a drag or a press without any effect.
   func cancel() {
     drag = nil
     window.controls.release(on: nil)
@@ -42,7 +45,7 @@ final class WindowPointer {
       lastPress = nil
       return window.controls.press(action)
     }
-    // A finger presses without having come.
+    // A finger presses without having moved over the window before.
     window.controls.show()
     let last = lastPress
     lastPress = (place, time)
@@ -73,7 +76,7 @@ final class WindowPointer {
       native.move(toX: drag.start.x + distance.x, y: drag.start.y + distance.y)
     } else {
       window.resize(toWidth: drag.grip.width(from: drag.start.width, draggedBy: distance.x))
-      // The corner that the window is in stays where it is.
+      // The window stays in its corner of the monitor while its size changes.
       window.snap(to: window.placement.corner)
     }
   }
@@ -87,7 +90,7 @@ final class WindowPointer {
     self.drag = nil
     guard let native = window.native else { return }
     let distance = native.endDrag(at: place)
-    // A click moves nothing, and may be the first of two.
+    // A click does not move the window, and may be the first half of a double click.
     guard distance != (0, 0) else { return }
     if drag.grip == .middle {
       let frame = PictureRect(
@@ -97,35 +100,6 @@ final class WindowPointer {
     } else {
       window.snap(to: window.placement.corner)
       window.remember()
-    }
-  }
-}
-
-/// What a window is taken by.
-package enum WindowGrip: Equatable, Sendable {
-  /// Anywhere else; it moves.
-  case middle
-  /// A corner, which resizes it.
-  case corner(isLeft: Bool)
-
-  /// How near to both edges a press has to be to resize.
-  private static let edge = 8.0
-
-  /// - Parameters:
-  ///   - x: in the window, as `y`.
-  ///   - size: the window's.
-  package init(x: Double, y: Double, size: PictureSize) {
-    let isLeft = x < Self.edge
-    let isAtSide = isLeft || x >= Double(size.width) - Self.edge
-    let isAtEnd = y < Self.edge || y >= Double(size.height) - Self.edge
-    self = isAtSide && isAtEnd ? .corner(isLeft: isLeft) : .middle
-  }
-
-  /// How wide the window is when it has been dragged so far to the right.
-  package func width(from width: Int, draggedBy x: Int) -> Int {
-    switch self {
-    case .middle: width
-    case .corner(let isLeft): isLeft ? width - x : width + x
     }
   }
 }

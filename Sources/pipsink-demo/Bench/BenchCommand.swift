@@ -1,13 +1,89 @@
 import ArgumentParser
+import Glibc
+import PipSink
 
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Measures PipSink beside the alternatives, all in one run.",
+    abstract: "Measures PipSink and its alternatives in one run, so that the numbers compare.",
     subcommands: [
       RouteBenchCommand.self, PresentBenchCommand.self, SwitchBenchCommand.self, ScaleBenchCommand.self,
       MemoryBenchCommand.self, StatisticsBenchCommand.self, KernelsBenchCommand.self, TableCommand.self,
       VariantCommand.self,
     ],
     defaultSubcommand: RouteBenchCommand.self)
+}
+
+/// The options of all benchmarks, and what a benchmark does with its result.
+struct BenchOptions: ParsableArguments {
+  @Option(help: "The number of rounds. Every variant is measured once in each, and results are medians of the rounds.")
+  var rounds = 5
+
+  @Option(help: ArgumentHelp("Write the result to this file as JSON; - is standard output.", valueName: "FILE"))
+  var json: String?
+
+  @Option(
+    help: ArgumentHelp("Write the numbers of all rounds to this file as CSV; - is standard output.", valueName: "FILE"))
+  var csv: String?
+
+  @Option(help: ArgumentHelp("Draw the result to this file as SVG.", valueName: "FILE"))
+  var plot: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Print which numbers differ by more than the noise from an earlier result of --json.", valueName: "OLD.json"))
+  var compare: String?
+
+  /// The flag with which ``OwnProcesses`` starts a benchmark that measures in this process and starts no others.
+  @Flag(name: .customLong("alone"), help: ArgumentHelp("Measure one part once, in this process.", visibility: .hidden))
+  var isAlone = false
+
+  func validate() throws {
+    try OptionRange.rounds.check(rounds, "--rounds")
+    guard !isAlone || rounds == 1 else { throw ValidationError("--alone is for one round: --rounds 1.") }
+  }
+
+  /// The one part that this process measures.
+  ///
+  /// - Throws: ``DemoError`` when there are several parts: all but the first would be measured in a process that the
+  ///   part before has already used.
+  func alone<Part>(_ parts: [Part]) throws -> Part {
+    guard parts.count == 1, let part = parts.first else {
+      throw DemoError(.usage, "--alone measures one part, but the options choose \(parts.count).")
+    }
+    return part
+  }
+
+  /// Measures, and prints, writes, draws and compares the result as the options say.
+  func report(_ measure: () async throws -> BenchResult) async throws {
+    let signals = SignalSources {
+      ChildProcess.endAll()
+      // This is the exit status that shells report for a program that Ctrl-C has ended.
+      _exit(128 + SIGINT)
+    }
+    defer { signals.cancel() }
+    try SystemLimits.checkForPipelines()
+    // The old result is read first, so that an error in it shows before hours of measuring.
+    let old = try compare.map { try BenchResult(contentsOf: $0) }
+    let result = try await measure()
+    var lines: [String] = []
+    if json != "-", csv != "-" {
+      lines.append(BenchTable(result: result).text)
+      if let old { lines.append(BenchComparison(old: old, new: result).text) }
+    }
+    // The files are written first, so that an error of the terminal does not prevent them.
+    if let json { try Self.write(try result.json, to: json) }
+    if let csv { try Self.write(result.csv.utf8, to: csv) }
+    if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }
+    if !lines.isEmpty { try StandardStream.output.print(lines.joined(separator: "\n")) }
+  }
+
+  private static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(DemoError) {
+    if path == "-" { return try StandardStream.output.deliver(bytes, as: "the result") }
+    do throws(OutputFileError) {
+      try OutputFile.write(bytes, to: path)
+    } catch {
+      throw DemoError(.failed, "the file \"\(path)\" cannot be written: \(error)")
+    }
+  }
 }

@@ -1,0 +1,76 @@
+import CGStreamer
+import PipSink
+
+/// An enumeration that is a property's type.
+protocol ElementEnum: Equatable, Sendable {
+  static var typeName: String { get }
+  /// The values, each with its name in pipeline descriptions and a summary for gst-inspect-1.0. A value's number in
+  /// GObject is its index here.
+  static var entries: [(value: Self, name: String, summary: String)] { get }
+}
+
+extension ElementEnum {
+  /// The number of the value in a GValue.
+  var number: gint { gint(Self.entries.firstIndex { $0.value == self } ?? 0) }
+
+  init?(number: gint) {
+    guard Self.entries.indices.contains(Int(number)) else { return nil }
+    self = Self.entries[Int(number)].value
+  }
+
+  /// Registers the GType. It is called once, when the element's class is initialized.
+  static func makeType() -> GType {
+    // GLib keeps the array. The entry with zeros ends it.
+    let values = UnsafeMutablePointer<GEnumValue>.allocate(capacity: entries.count + 1)
+    values.initialize(repeating: GEnumValue(), count: entries.count + 1)
+    for (index, entry) in entries.enumerated() {
+      values[index] = GEnumValue(
+        value: gint(index), value_name: permanent(entry.summary), value_nick: permanent(entry.name))
+    }
+    return g_enum_register_static(typeName, values)
+  }
+}
+
+/// How an element's stream is shown.
+enum ElementMode: ElementEnum {
+  case normal
+  case pip
+
+  static let typeName = "GstPipSinkMode"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.normal, "normal", "In the session's window"),
+    (.pip, "pip", "In picture-in-picture"),
+  ]
+}
+
+/// What a session's streams are shown on.
+enum ElementSurface: ElementEnum {
+  case window
+  case offscreen
+  case none
+
+  static let typeName = "GstPipSinkSurface"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.window, "window", "Windows on X11 or Wayland"),
+    (.offscreen, "offscreen", "Pictures in memory, without a display"),
+    (.none, "none", "Nothing; frames are only counted"),
+  ]
+}
+
+extension PictureInPictureEndAction: ElementEnum {
+  static let typeName = "GstPipSinkEndAction"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.nextStream, "next", "The window shows the session's next stream, or closes without one"),
+    (.placeholder, "placeholder", "The window stays open and shows no picture"),
+    (.stop, "stop", "The window closes"),
+  ]
+}
+
+extension VideoGravity: ElementEnum {
+  static let typeName = "GstPipSinkGravity"
+  static let entries: [(value: Self, name: String, summary: String)] = [
+    (.resizeAspect, "resize-aspect", "Show the whole picture, with bars"),
+    (.resizeAspectFill, "resize-aspect-fill", "Fill the surface, and crop the picture"),
+    (.resize, "resize", "Stretch the picture to fill the surface"),
+  ]
+}

@@ -1,0 +1,254 @@
+import CGStreamer
+import PipSink
+
+/// One of the element's properties: its GObject specification, and how it is read from and written to GValues.
+struct ElementProperty: Sendable {
+  let name: String
+  /// Makes the specification; returns nil for a property that an interface specifies.
+  private let makeSpecification: @Sendable () -> UnsafeMutablePointer<GParamSpec>?
+  private let set: @Sendable (ElementState, UnsafePointer<GValue>) -> Void
+  private let get: @Sendable (ElementState, UnsafeMutablePointer<GValue>) -> Void
+
+  private static let readWrite = G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue
+  // GST_PARAM_MUTABLE_READY and GST_PARAM_MUTABLE_PLAYING are macros with casts.
+  private static let whenReady = GParamFlags(rawValue: readWrite | 1 << 10)
+  static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
+
+  /// G_TYPE_OBJECT, a macro with a cast.
+  private static let objectType = GType(20 << 2)
+
+  /// All properties. A property's number in GObject is its position here, counted from 1.
+  static let all: [ElementProperty] = [
+    ElementProperty(name: "stream-id") {
+      g_param_spec_string(
+        "stream-id", "Stream ID", "The stream's ID in the session (null = the element's name)", nil, whenReady)
+    } set: { state, value in
+      let id = identifier(text(of: value))
+      state.set { $0.streamID = id }
+    } get: { state, value in
+      g_value_set_string(value, state.streamID.rawValue)
+    },
+    string(
+      "session", "Session", "The session's name; its elements share a window, picture-in-picture and the routing",
+      whenReady, get: { $0.session }, set: { $0.session = $1 ?? ElementSettings().session }),
+    enumeration("surface", "Surface", "What the streams of the session are shown on", whenReady, \.surface),
+    enumeration(
+      "mode", "Mode", "Where the stream is shown; changes when the user starts or stops picture-in-picture",
+      whenPlaying,
+      \.mode, set: { $0.set(mode: $1) }),
+    string(
+      "pip-stream-id", "Picture-in-picture stream ID", "The stream that start-pip shows (null = this element's)",
+      whenPlaying, get: { $0.pictureInPictureStreamID?.rawValue }, set: { $0.pictureInPictureStreamID = identifier($1) }
+    ),
+    string(
+      "pip-second-stream-id", "Second picture-in-picture stream ID",
+      "The stream in the second half of the picture-in-picture window (null = none); the first element of the session "
+        + "that sets one decides", whenPlaying, get: { $0.secondStreamID?.rawValue },
+      set: { $0.secondStreamID = identifier($1) }),
+    enumeration("gravity", "Gravity", "How pictures are fitted to their surface", whenPlaying, \.gravity),
+    boolean(
+      "force-aspect-ratio", "Force aspect ratio",
+      "Whether pictures keep their aspect ratio; false stretches them to fill their surface, whatever the gravity",
+      whenPlaying, \.keepsShape),
+    balance(.brightness), balance(.contrast), balance(.hue), balance(.saturation),
+    ElementProperty(name: "rate-limit") {
+      g_param_spec_double(
+        "rate-limit", "Rate limit", "The most frames to show in a second (0 = all)", 0, 1000, 0, whenPlaying)
+    } set: { state, value in
+      state.set { $0.rateLimit = g_value_get_double(value) }
+    } get: { state, value in
+      g_value_set_double(value, state.settings.rateLimit)
+    },
+    string(
+      "process", "Process", processSummary, whenPlaying, get: { $0.process }, set: { $0.process = $1 }),
+    boolean(
+      "auto-pip", "Automatic picture-in-picture",
+      "Start picture-in-picture when the session's window is hidden, and stop it when the window is visible again",
+      whenPlaying, \.isAutomatic),
+    boolean(
+      "dbus", "D-Bus", "Let other processes control the session by D-Bus, also as a media player (MPRIS)", whenReady,
+      \.isOnBus),
+    enumeration(
+      "pip-end-action", "Picture-in-picture end action",
+      "What the picture-in-picture window does when this stream ends in it", whenPlaying, \.endAction),
+    ElementProperty(name: "pip-retries") {
+      g_param_spec_uint(
+        "pip-retries", "Picture-in-picture retries",
+        "How often in a row to try again when the picture-in-picture window cannot be opened or has failed", 0,
+        1_000_000_000, guint(ElementSettings().retries), whenPlaying)
+    } set: { state, value in
+      state.set { $0.retries = Int(g_value_get_uint(value)) }
+    } get: { state, value in
+      g_value_set_uint(value, guint(clamping: state.settings.retries))
+    },
+    ElementProperty(name: "pip-aspect-ratio") {
+      gst_param_spec_fraction(
+        "pip-aspect-ratio", "Picture-in-picture aspect ratio",
+        "The picture-in-picture window's ratio of width to height (0/1 = that of the stream)", 0, 1, 32767, 1, 0, 1,
+        whenPlaying)
+    } set: { state, value in
+      let size = PictureSize(
+        width: Int(gst_value_get_fraction_numerator(value)), height: Int(gst_value_get_fraction_denominator(value)))
+      state.set { $0.preferredContentSize = size.width == 0 ? nil : size }
+    } get: { state, value in
+      let size = state.settings.preferredContentSize
+      gst_value_set_fraction(value, gint(clamping: size?.width ?? 0), gint(clamping: size?.height ?? 1))
+    },
+    boolean(
+      "paused", "Paused",
+      "Whether the stream is paused, as the windows show it: true in PAUSED, false in PLAYING; setting it asks the "
+        + "application for that state (request-state), and before the start for PAUSED with the first picture",
+      get: { state in state.playback.withLock(\.isPaused) }, set: { $0.set(isPaused: $1) }),
+    boolean(
+      "muted", "Muted",
+      "Whether the stream is muted, as the windows show it and their button switches it: playbin's mute when the "
+        + "element is in a playbin, otherwise for the application to follow (notify::muted) and to set",
+      get: { $0.isMuted }, set: { $0.set(isMuted: $1) }),
+    ElementProperty(name: "paintable") {
+      g_param_spec_object(
+        "paintable", "Paintable",
+        "In programs with GTK 4, a GdkPaintable that shows the stream in the app instead of a window, for "
+          + "Gtk.Picture.new_for_paintable(); null in other programs", objectType,
+        GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+    } set: { _, _ in
+    } get: { state, value in
+      state.getPaintable(value)
+    },
+    boolean(
+      "camera-off", "Camera off",
+      "Whether the camera of the stream is off: the app shows a placeholder for it, and picture-in-picture shows "
+        + "another stream", whenPlaying, \.isCameraOff),
+    ElementProperty(name: "wayland-display") {
+      g_param_spec_uint64(
+        "wayland-display", "Wayland display",
+        "The address of the application's wl_display, for languages that cannot make a GstContext; window handles are "
+          + "then addresses of its surfaces", 0, .max, 0, whenReady)
+    } set: { state, value in
+      let address = UInt(g_value_get_uint64(value))
+      state.set { $0.window.waylandDisplay = address }
+    } get: { state, value in
+      g_value_set_uint64(value, guint64(state.settings.window.waylandDisplay))
+    },
+    // GstVideoDirection specifies this property.
+    ElementProperty(name: "video-direction") {
+      nil
+    } set: { state, value in
+      state.set { $0.direction = GstVideoOrientationMethod(rawValue: UInt32(bitPattern: g_value_get_enum(value))) }
+    } get: { state, value in
+      g_value_set_enum(value, gint(bitPattern: state.settings.direction.rawValue))
+    },
+    ElementProperty(name: "stats") {
+      g_param_spec_boxed(
+        "stats", "Statistics",
+        "GstBaseSink's statistics, and the numbers of frames received, shown in the app and in picture-in-picture, "
+          + "replaced, dropped, and skipped because they are in memory that the processor cannot read",
+        gst_structure_get_type(), GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
+    } set: { _, _ in
+    } get: { state, value in
+      g_value_take_boxed(value, UnsafeRawPointer(state.makeStatistics()))
+    },
+  ]
+
+  /// The description of the property `process`, with the names of all processors.
+  static var processSummary: String {
+    let names = FrameProcessorRegistry.shared.entries.map(\.name).joined(separator: ", ")
+    return "The processors to run on the frames: \(names); with arguments, for example, grayscale,rotate:90"
+  }
+
+  static func install(on objectClass: UnsafeMutablePointer<GObjectClass>) {
+    objectClass.pointee.set_property = { object, id, value, _ in
+      guard let object, let value else { return }
+      // The last property is GstVideoOverlay's. It can only be written, and the interface handles it.
+      guard gst_video_overlay_set_property(object, gint(ElementProperty.all.count), id, value) == 0 else { return }
+      ElementProperty.all[Int(id) - 1].set(PipSinkElement.state(of: object), value)
+    }
+    objectClass.pointee.get_property = { object, id, value, _ in
+      if let object, let value { ElementProperty.all[Int(id) - 1].get(PipSinkElement.state(of: object), value) }
+    }
+    for (index, property) in all.enumerated() {
+      if let specification = property.makeSpecification() {
+        g_object_class_install_property(objectClass, guint(index + 1), specification)
+      } else {
+        g_object_class_override_property(objectClass, guint(index + 1), property.name)
+      }
+    }
+    gst_video_overlay_install_properties(objectClass, gint(all.count))
+  }
+
+  private static func text(of value: UnsafePointer<GValue>) -> String? {
+    g_value_get_string(value).map { String(cString: $0) }
+  }
+
+  /// The stream ID in a text; nil for an empty text.
+  private static func identifier(_ text: String?) -> StreamID? {
+    text.flatMap { $0.isEmpty ? nil : StreamID($0) }
+  }
+
+  private static func string(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
+    get: @escaping @Sendable (ElementSettings) -> String?,
+    set: @escaping @Sendable (inout ElementSettings, String?) -> Void
+  ) -> ElementProperty {
+    ElementProperty(name: name) {
+      g_param_spec_string(name, nick, summary, get(ElementSettings()), flags)
+    } set: { state, value in
+      let text = text(of: value)
+      state.set { set(&$0, text) }
+    } get: { state, value in
+      g_value_set_string(value, get(state.settings))
+    }
+  }
+
+  private static func boolean(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
+    _ setting: WritableKeyPath<ElementSettings, Bool> & Sendable
+  ) -> ElementProperty {
+    boolean(
+      name, nick, summary, flags, isSetAtFirst: ElementSettings()[keyPath: setting],
+      get: { $0.settings[keyPath: setting] },
+      set: { state, isSet in state.set { $0[keyPath: setting] = isSet } })
+  }
+
+  private static func balance(_ channel: ElementColorBalance.Channel) -> ElementProperty {
+    let range = ColorBalance.range
+    return ElementProperty(name: channel.rawValue) {
+      g_param_spec_int(
+        channel.rawValue, channel.nick, channel.summary, gint(range.lowerBound), gint(range.upperBound),
+        0, whenPlaying)
+    } set: { state, value in
+      state.set(channel, Int(g_value_get_int(value)))
+    } get: { state, value in
+      g_value_set_int(value, gint(state.settings.colorBalance[keyPath: channel.value]))
+    }
+  }
+
+  private static func boolean(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags = whenPlaying,
+    isSetAtFirst: Bool = false, get: @escaping @Sendable (ElementState) -> Bool,
+    set: @escaping @Sendable (ElementState, Bool) -> Void
+  ) -> ElementProperty {
+    ElementProperty(name: name) {
+      g_param_spec_boolean(name, nick, summary, isSetAtFirst ? 1 : 0, flags)
+    } set: { state, value in
+      set(state, g_value_get_boolean(value) != 0)
+    } get: { state, value in
+      g_value_set_boolean(value, get(state) ? 1 : 0)
+    }
+  }
+
+  /// - Parameter set: applies a new value; nil when it only has to be stored.
+  private static func enumeration<Value: ElementEnum>(
+    _ name: String, _ nick: String, _ summary: String, _ flags: GParamFlags,
+    _ setting: WritableKeyPath<ElementSettings, Value> & Sendable,
+    set: (@Sendable (ElementState, Value) -> Void)? = nil
+  ) -> ElementProperty {
+    ElementProperty(name: name) {
+      g_param_spec_enum(name, nick, summary, Value.makeType(), ElementSettings()[keyPath: setting].number, flags)
+    } set: { state, value in
+      guard let value = Value(number: g_value_get_enum(value)) else { return }
+      if let set { set(state, value) } else { state.set { $0[keyPath: setting] = value } }
+    } get: { state, value in
+      g_value_set_enum(value, state.settings[keyPath: setting].number)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import CGStreamer
+import PipSink
+
+/// A window of an application, as the application gives it to the element.
+struct WindowHandle: Hashable, Sendable {
+  /// The ID of an X11 window, or the address of a wl_surface; 0 for no window.
+  var number: UInt = 0
+  /// The address of the wl_display that the surface belongs to; 0 when the application has given none.
+  var waylandDisplay: UInt = 0
+
+  /// Whether a stream can be shown in the window. The IDs of X11 windows have 29 bits, so that a larger number is a
+  /// surface whose display is not known.
+  var isUsable: Bool { number != 0 && (waylandDisplay != 0 || number <= UInt32.max) }
+}
+
+/// The values of an element's properties.
+struct ElementSettings: Sendable {
+  /// The stream ID; nil for the element's name.
+  var streamID: StreamID?
+  var session = "default"
+  var surface = ElementSurface.window
+  var mode = ElementMode.normal
+  /// The stream that the element shows in picture-in-picture; nil for its own stream.
+  var pictureInPictureStreamID: StreamID?
+  /// The stream in the other half of the picture-in-picture window; nil for none.
+  var secondStreamID: StreamID?
+  var gravity = VideoGravity.resizeAspect
+  /// The property `force-aspect-ratio`, which players know: false stretches pictures, whatever the gravity. playbin
+  /// sets it to true by itself, which leaves the gravity as it was chosen.
+  var keepsShape = true
+  var colorBalance = ColorBalance.neutral
+  /// The most frames to show in a second; 0 for all.
+  var rateLimit = 0.0
+  /// The names of processors, with their arguments: "grayscale,rotate:90".
+  var process: String?
+  /// Whether the camera behind the stream is off, as the application says.
+  var isCameraOff = false
+  var isAutomatic = false
+  /// Whether the session is on the session bus.
+  var isOnBus = false
+  var endAction = PictureInPictureEndAction.nextStream
+  /// The aspect ratio of the picture-in-picture window, as a size; nil for that of the stream.
+  var preferredContentSize: PictureSize?
+  /// How often in a row opening the picture-in-picture window is tried again.
+  var retries = RetryPolicy().limit
+  var direction = GST_VIDEO_ORIENTATION_IDENTITY
+  /// The application's window for the stream in the app.
+  var window = WindowHandle()
+  /// The part of that window in which the stream is shown, in pixels; nil for all of it.
+  var renderRectangle: PictureRect?
+  /// Whether pointer and key events of the windows are sent upstream.
+  var handlesEvents = true
+
+  /// How pictures are fitted to their surfaces.
+  var fitting: VideoGravity { keepsShape ? gravity : .resize }
+
+  /// The orientation in which pictures are shown, whatever their tag says; nil to follow the tag, as for `auto` and
+  /// while the property has its default value.
+  static func orientation(for direction: GstVideoOrientationMethod) -> VideoOrientation? {
+    direction == GST_VIDEO_ORIENTATION_IDENTITY ? nil : VideoOrientation(direction)
+  }
+
+  /// Makes the processors that `process` names, and the limiter for `rateLimit`.
+  ///
+  /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
+  ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
+  func makeProcessors() throws(PipSinkError) -> [any FrameProcessor] {
+    let limiter = FrameRateLimiter(maximumRate: rateLimit)
+    let named = try FrameProcessorRegistry.shared.makeProcessors(process ?? "")
+    return (limiter.map { [$0] } ?? []) + named
+  }
+}

@@ -1,0 +1,35 @@
+import CGStreamer
+
+/// A value in a signal, in a message on the bus, or in an element's statistics.
+enum ElementValue {
+  case text(String)
+  case unsigned(UInt64)
+
+  // GLib's names for its fundamental types are macros with casts.
+  private static let stringType = GType(16 << 2)
+  private static let unsignedType = GType(11 << 2)
+  static let noType = GType(1 << 2)
+
+  var type: GType {
+    switch self {
+    case .text: Self.stringType
+    case .unsigned: Self.unsignedType
+    }
+  }
+
+  /// Makes a GValue, which the caller must unset.
+  func makeValue() -> GValue {
+    var value = GValue()
+    g_value_init(&value, type)
+    switch self {
+    case .text(let text): g_value_set_string(&value, text)
+    case .unsigned(let number): g_value_set_uint64(&value, guint64(number))
+    }
+    return value
+  }
+
+  func set(_ name: String, in structure: UnsafeMutablePointer<GstStructure>) {
+    var value = makeValue()
+    gst_structure_take_value(structure, name, &value)
+  }
+}

@@ -1,0 +1,51 @@
+import CGStreamer
+import PipSink
+import PipSinkWindows
+
+/// Turns pointer and key events of the windows into GStreamer's navigation events, whose coordinates are pixels of the
+/// frame.
+@MainActor
+enum ElementNavigation {
+  private static let noModifiers = GstNavigationModifierType(rawValue: 0)
+
+  /// - Parameter surface: the size of the surface that the pointer is on, in pixels.
+  static func send(_ event: PointerEvent, on surface: PictureSize, to member: SessionMember) {
+    guard let latest = member.session.router.latestSampleBuffer(of: member.streamID) else { return }
+    let (x, y) =
+      switch event {
+      case .moved(let x, let y), .pressed(_, let x, let y), .released(_, let x, let y), .scrolled(let x, let y, _, _):
+        (x, y)
+      }
+    let place = member.layer.videoGravity.pixel(
+      at: (x, y), of: surface, in: latest.formatDescription, orientation: latest.orientation)
+    let navigation =
+      switch event {
+      case .moved: gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers)
+      case .pressed(let button, _, _):
+        gst_navigation_event_new_mouse_button_press(gint(button), place.x, place.y, noModifiers)
+      case .released(let button, _, _):
+        gst_navigation_event_new_mouse_button_release(gint(button), place.x, place.y, noModifiers)
+      case .scrolled(_, _, let deltaX, let deltaY):
+        gst_navigation_event_new_mouse_scroll(place.x, place.y, deltaX, deltaY, noModifiers)
+      }
+    send(navigation, to: member)
+  }
+
+  /// - Parameter key: a keysym, which is sent by its X11 name, as GStreamer expects.
+  static func send(key: UInt32, to member: SessionMember) {
+    if let name = Keysym.name(of: key) { send(key: name, to: member) }
+  }
+
+  /// - Parameter key: the X11 name of the key.
+  static func send(key: String, to member: SessionMember) {
+    send(gst_navigation_event_new_key_press(key, noModifiers), to: member)
+  }
+
+  private static func send(_ event: UnsafeMutablePointer<GstEvent>?, to member: SessionMember) {
+    guard let event else { return }
+    guard member.settings.handlesEvents else { return gst_event_unref(event) }
+    if member.element.use({ gst_navigation_send_event_simple(OpaquePointer($0), event) }) == nil {
+      gst_event_unref(event)
+    }
+  }
+}

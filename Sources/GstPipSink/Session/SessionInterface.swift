@@ -1,0 +1,288 @@
+import CGStreamer
+import PipSink
+import PipSinkDBus
+
+/// Connects the elements of one session name with their ``PictureInPictureSession``: carries out their requests, and
+/// keeps their modes and signals in step with the session.
+@MainActor
+final class SessionInterface {
+  private let owner: Session
+  private let display: ElementDisplay
+  let session: PictureInPictureSession
+  private var members: [SessionMember] = []
+  /// The stream that was requested for picture-in-picture and is not shown there yet.
+  private var awaited: StreamID?
+  /// Whether a warning that there is no such stream has been posted.
+  private var isAbsenceReported = false
+  private var secondStream = SecondStreamRequest()
+  /// The streams whose elements have said that their camera is off.
+  private var camerasOff: Set<StreamID> = []
+  /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
+  private var hasStarted = false
+  private var service: SessionService?
+  /// The requests to the applications to pause or to play.
+  private(set) var requests: [StreamID: ToggleRequest] = [:]
+  /// The clock that measures the wait for their answers.
+  var clock = SchedulingClock.system
+
+  var controller: PictureInPictureController { session.controller }
+
+  /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
+  init(_ owner: Session) throws(PipSinkError) {
+    self.owner = owner
+    display = try ElementDisplay(owner.surface)
+    var configuration = PictureInPictureSession.Configuration()
+    // The pipelines belong to the applications, so the session must not suspend them.
+    configuration.isBackgroundDecodingEnabled = true
+    session = try PictureInPictureSession(owner.engine, display, configuration, router: owner.router)
+    // Events are handled at once, while the stream that they are about is still the current one.
+    session.observeEvents { [weak self] event in self?.handle(event) }
+    session.actionHandler = { _ in true }
+    session.pauseHandler = { [weak self] in self?.requestPause($0) }
+    session.muteHandler = { [weak self] in self?.requestMute($0) }
+    display.pictureInPictureStreamID = { [weak self] in self?.session.pictureInPictureStreamID }
+  }
+
+  // MARK: - Streams
+
+  func add(_ member: SessionMember) {
+    members.append(member)
+    display.set(member)
+    report(member) { () throws(PipSinkError) in
+      try session.addStream(member.streamID, layer: member.layer) {
+        if member.settings.mode == .pip || awaited == member.streamID { perform(.start, for: member) }
+      }
+    }
+    apply(member)
+    updatePlayback()
+    if member.settings.isOnBus { export(for: member) }
+  }
+
+  /// Lets other processes control the session by D-Bus, until its last element has stopped.
+  private func export(for member: SessionMember) {
+    guard service == nil else { return }
+    do throws(PipSinkError) {
+      service = try SessionService(exporting: session, identity: "PipSink session \"\(owner.name)\"")
+    } catch {
+      member.warnOfNoBus(error.description)
+    }
+  }
+
+  /// Runs `body`, and posts a warning if the stream cannot be shown.
+  private func report(_ member: SessionMember, _ body: () throws(PipSinkError) -> Void) {
+    do throws(PipSinkError) {
+      try body()
+    } catch {
+      member.element.post("The stream cannot be shown.", error.description, isWarning: true)
+    }
+  }
+
+  func remove(_ member: SessionMember) {
+    members.removeAll { $0 === member }
+    requests[member.streamID] = nil
+    camerasOff.remove(member.streamID)
+    if awaited == member.streamID { awaited = nil }
+    // The session does not have the stream if it could not be shown.
+    try? session.removeStream(member.streamID)
+    secondStream.noteRemoval(of: member.streamID)
+    secondStream.apply(members, to: session)
+  }
+
+  func note(_ member: SessionMember, hasEnded: Bool) {
+    hasEnded ? session.endInput(member.streamID) : session.resumeInput(member.streamID)
+  }
+
+  /// Applies a stream's settings.
+  func apply(_ member: SessionMember) {
+    member.layer.videoGravity = member.settings.fitting
+    let isCameraOff = member.settings.isCameraOff
+    // Only a change is applied, because other processes may have set the camera's state by D-Bus.
+    if camerasOff.contains(member.streamID) != isCameraOff {
+      if isCameraOff { camerasOff.insert(member.streamID) } else { camerasOff.remove(member.streamID) }
+      session.engine.setCameraState(isCameraOff ? .off : .on, of: member.streamID)
+    }
+    report(member) { () throws(PipSinkError) in
+      try display.show(member)
+      // The stream may have been in a window of its application when these were set before.
+      display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
+      display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
+    }
+    fitPictureInPicture()
+    let isAutomatic = members.contains { $0.settings.isAutomatic }
+    if session.startsAutomatically != isAutomatic { session.startsAutomatically = isAutomatic }
+  }
+
+  // MARK: - Playback
+
+  /// Asks the applications to pause or to play their pipelines.
+  private func requestPause(_ isPaused: Bool) {
+    for member in members where member.isPaused != isPaused {
+      if isAsked(member) { member.emit(.action(.playPause)) } else { requestToggle(member) }
+    }
+  }
+
+  /// Asks the application to pause the element's pipeline, or to play it when it is paused.
+  private func requestToggle(_ member: SessionMember) {
+    let request = requests[member.streamID] ?? ToggleRequest(member)
+    requests[member.streamID] = request
+    request.send(clock)
+  }
+
+  /// Asks the applications to mute or to unmute their streams.
+  private func requestMute(_ isMuted: Bool) {
+    for member in members where member.isMuted != isMuted {
+      if isAsked(member) { member.emit(.action(.mute)) } else { requestMute(member) }
+    }
+  }
+
+  /// Mutes or unmutes the element's stream.
+  private func requestMute(_ member: SessionMember) {
+    if member.canMute { member.toggleMute() } else { ElementNavigation.send(key: "m", to: member) }
+  }
+
+  /// Updates the session, which is paused or muted when all of its elements are.
+  func updatePlayback() {
+    let (isPaused, isMuted) = (members.allSatisfy(\.isPaused), members.allSatisfy(\.isMuted))
+    if session.isPaused != isPaused { session.notePaused(isPaused) }
+    if session.isMuted != isMuted { session.noteMuted(isMuted) }
+    fitPictureInPicture()
+    reportAbsence()
+  }
+
+  // MARK: - Picture-in-picture
+
+  private var currentStreamID: StreamID { controller.currentStreamID }
+
+  func perform(_ request: SessionRequest, for member: SessionMember) {
+    let isIdle = session.pictureInPictureStreamID == nil && awaited == nil
+    if request == .stop { reopen(member) }
+    switch request {
+    case .start: start(member)
+    case .toggle where isIdle: start(member)
+    case .stop where currentStreamID != member.wantedStreamID && awaited != member.wantedStreamID: break
+    case .stop, .toggle:
+      awaited = nil
+      session.stopPictureInPicture()
+      member.note(.normal)
+    case .uninitialize:
+      awaited = nil
+      session.uninitializePictureInPicture()
+      member.note(.normal)
+    case .initialize:
+      do throws(PipSinkError) {
+        try session.initializePictureInPicture()
+        // The property `auto-pip` applies again.
+        apply(member)
+      } catch {
+        member.emit(.failedToStart(error), of: member.wantedStreamID)
+      }
+    }
+  }
+
+  /// Shows a stream in the app's window again, although the user has closed the only window that it was in.
+  private func reopen(_ member: SessionMember) {
+    display.reopen(member.wantedStreamID)
+    display.setPlaceholder(session.placeholder(of: member.wantedStreamID), for: member.wantedStreamID)
+  }
+
+  private func start(_ member: SessionMember) {
+    let streamID = member.wantedStreamID
+    guard !controller.isActive || currentStreamID != streamID else { return }
+    awaited = streamID
+    isAbsenceReported = false
+    // Otherwise picture-in-picture starts when the stream's element starts.
+    guard members.contains(where: { $0.streamID == streamID }) else { return reportAbsence() }
+    controller.streamSelector.select(streamID)
+    fitPictureInPicture()
+    do throws(PipSinkError) {
+      try session.startPictureInPicture()
+    } catch {
+      awaited = nil
+      member.note(.normal)
+      member.emit(.failedToStart(error), of: streamID)
+    }
+  }
+
+  /// Posts a warning that the awaited stream is not there, once the element that has requested it plays.
+  private func reportAbsence() {
+    guard let awaited, !isAbsenceReported, !members.contains(where: { $0.streamID == awaited }),
+      let member = members.first(where: { $0.wantedStreamID == awaited && $0.isPlaying })
+    else { return }
+    isAbsenceReported = true
+    let error = PipSinkError.stream(.unknown(awaited, known: members.map(\.streamID).sorted()))
+    member.element.post(
+      "Picture-in-picture waits for a stream that is not there.", error.description, code: GST_RESOURCE_ERROR_NOT_FOUND,
+      isWarning: true)
+  }
+
+  private func handle(_ event: SessionEvent) {
+    switch event {
+    case .pictureInPicture(let event, _): handle(event)
+    // Automatic picture-in-picture shows the stream of an element that has set `auto-pip`.
+    case .display(.background(true)) where !controller.isActive:
+      if let member = members.first(where: \.settings.isAutomatic) {
+        controller.streamSelector.select(member.wantedStreamID)
+      }
+    // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
+    // to the first.
+    case .display(.key("p")) where !hasStarted:
+      if let member = members.min(by: { $0.element.number < $1.element.number }) {
+        controller.streamSelector.select(member.wantedStreamID)
+      }
+    case .display(.windowLost(let error)): owner.loseDisplay(error)
+    case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
+    default: break
+    }
+  }
+
+  private func handle(_ event: PictureInPictureEvent) {
+    switch event {
+    case .willStart:
+      hasStarted = true
+      display.reopen()
+      fitPictureInPicture()
+    case .willStop(.closed):
+      display.noteClosing(of: [session.pictureInPictureStreamID, session.secondPictureInPictureStreamID])
+    case .didStart, .failedToStart, .didStop:
+      awaited = nil
+      noteModes()
+      secondStream.apply(members, to: session)
+    case .sourceChanged(_, let streamID):
+      if streamID == awaited, controller.isActive { awaited = nil }
+      fitPictureInPicture()
+      noteModes()
+    case .action(.playPause):
+      if let member = currentMember, !isAsked(member) { requestToggle(member) }
+    case .action(.mute):
+      if let member = currentMember, !isAsked(member) { requestMute(member) }
+    default: break
+    }
+    // The element whose stream the event is about emits the signal. When it has stopped, another element does.
+    (currentMember ?? members.first)?.emit(event, of: currentStreamID)
+  }
+
+  /// Configures picture-in-picture as the element of its stream says.
+  func fitPictureInPicture() {
+    secondStream.apply(members, to: session)
+    guard let member = currentMember else { return }
+    controller.configuration.videoGravity = member.settings.fitting
+    controller.configuration.endAction = member.settings.endAction
+    controller.configuration.preferredContentSize = member.settings.preferredContentSize
+    controller.configuration.retryPolicy?.limit = member.settings.retries
+    controller.isPaused = member.isPaused
+    controller.isMuted = member.isMuted
+    controller.handledActions = isAsked(member) || member.canMute ? [.playPause, .mute] : [.playPause]
+  }
+
+  private var currentMember: SessionMember? { members.first { $0.streamID == currentStreamID } }
+
+  /// Whether the application itself carries out what the window's controls ask for.
+  private func isAsked(_ member: SessionMember) -> Bool {
+    ElementSignal.isConnected("pip-action", on: member.element)
+  }
+
+  private func noteModes() {
+    let shown = [awaited, session.pictureInPictureStreamID]
+    for member in members { member.note(shown.contains(member.wantedStreamID) ? .pip : .normal) }
+  }
+}

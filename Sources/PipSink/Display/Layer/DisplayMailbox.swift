@@ -1,0 +1,294 @@
+/// What a display layer and its presenting thread share, behind the layer's lock.
+struct DisplayMailbox {
+  /// A frame for the renderer, with everything that presenting it needs.
+  struct Job {
+    let sampleBuffer: SampleBuffer
+    let renderer: any VideoRenderer
+    let gravity: VideoGravity
+    let orientation: VideoOrientation
+    let colorBalance: ColorBalance
+    let presented: (@Sendable (MonotonicTime) -> Void)?
+    let streamCount: Int
+    /// Whether the frame has been shown before and is shown again because the renderer asked for it.
+    let isRepeated: Bool
+    /// Whether the frame has been counted as hidden or failed when it was tried before.
+    let isCounted: Bool
+    /// Counts the frame for its stream; nil where that has been done.
+    let tally: PresentationTally?
+    /// Called with the frame because its size or orientation differs from the one before.
+    let sizeObserver: (@Sendable (SampleBuffer) -> Void)?
+  }
+
+  /// What the presenting thread does next.
+  enum Work {
+    case present(Job)
+    case removeImage(any VideoRenderer)
+    /// Begin to use a renderer that the layer has been granted.
+    case adopt(any VideoRenderer)
+    /// Leave a renderer.
+    case retire(any VideoRenderer)
+    case requestData(@Sendable () -> Void)
+    case end
+  }
+
+  /// How many frames may wait for their time. When there are more, the oldest is dropped.
+  static let queueLimit = 8
+
+  /// The renderer, and those that the layer still has to leave.
+  var surface = DisplaySurface()
+  var gravity: VideoGravity
+  var orientation = VideoOrientation.upright
+
+  // Frames that wait.
+  /// The frame that is presented as soon as possible.
+  var waiting: SampleBuffer?
+  /// Whether `waiting` has not been shown anywhere yet.
+  var isWaitingFresh = false
+  /// Frames that wait for their time, in the order of their arrival.
+  var queue: [SampleBuffer] = []
+  var timebase: Timebase?
+  /// Called when the layer is ready for more frames.
+  var request: (@Sendable () -> Void)?
+  var isRequestDue = false
+
+  // The picture that is shown.
+  /// The newest frame that went to the renderer, kept so that it can be shown again.
+  var latest: SampleBuffer?
+  /// Whether `latest` has been presented. It has not while the renderer was not visible.
+  var latestWasPresented = false
+  var isReadyForDisplay = false
+  var needsDisplay = false
+  var mustRemoveImage = false
+  var isPresenting = false
+  var isClosed = false
+  var failures = DisplayFailures()
+  var statistics = SampleBufferDisplayLayer.Statistics()
+
+  // The stream that the frames belong to.
+  /// Counts frames for the stream that a router sends here.
+  var tally: PresentationTally?
+  /// Called once, after the next frame that is taken from here has been presented. A frame that is being presented
+  /// already does not count, since it may belong to another stream.
+  var presented: (@Sendable (MonotonicTime) -> Void)?
+  var sizes = SizeObservation()
+  /// How many times a stream has begun here or left.
+  private(set) var streamCount = 0
+  /// The first value of `streamCount` whose frames may still become the picture. When a stream has left its picture
+  /// here, its frames that were being presented meanwhile still may.
+  private var firstStreamOfPicture = 0
+
+  init(gravity: VideoGravity) {
+    self.gravity = gravity
+  }
+
+  /// Whether nothing waits and nothing is being presented.
+  var isIdle: Bool {
+    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && surface.isSettled
+      && !(needsDisplay && latest != nil)
+  }
+
+  var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
+
+  /// Uses another renderer from now on, or none. ``SurfaceOccupancy`` decides when the layer may use it.
+  ///
+  /// - Returns: a renderer that the layer was waiting for and does not want any more.
+  mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
+    isReadyForDisplay = false
+    failures = DisplayFailures(status: failures.status, error: failures.error)
+    needsDisplay = true
+    latestWasPresented = latest != nil && latestWasPresented
+    return surface.change(to: new)
+  }
+
+  /// Forgets a renderer that is gone for good and need not be left.
+  mutating func loseRenderer() {
+    surface.lose()
+    isReadyForDisplay = false
+    failures.count = 0
+  }
+
+  /// Leaves a renderer because another layer takes it.
+  mutating func leave(_ renderer: any VideoRenderer) {
+    if surface.renderer === renderer { _ = change(to: nil) }
+  }
+
+  // MARK: - Putting frames in
+
+  /// Takes a frame and returns the one that it replaces in the same variable. Frames are moved, not copied, and are
+  /// released outside of the lock.
+  ///
+  /// - Returns: whether the presenting thread has to be woken, and whether a frame was replaced that had not been shown
+  ///   anywhere.
+  mutating func put(_ frame: inout SampleBuffer?) -> (mustWake: Bool, hasReplaced: Bool) {
+    if timebase != nil, let new = frame, !new.attachments.displayImmediately,
+      new.timing.presentationTimeStamp.isNumeric
+    {
+      frame = enqueueTimed(new)
+      return (queue.count == 1, frame != nil)
+    }
+    swap(&waiting, &frame)
+    let hasReplaced = frame != nil && isWaitingFresh
+    isWaitingFresh = true
+    if hasReplaced { statistics.replaced += 1 }
+    return (frame == nil, hasReplaced)
+  }
+
+  private mutating func enqueueTimed(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
+    queue.append(sampleBuffer)
+    guard queue.count > Self.queueLimit else { return nil }
+    statistics.replaced += 1
+    return queue.removeFirst()
+  }
+
+  /// Whether a frame may still become the picture: its stream's picture has not been removed meanwhile, and no other
+  /// stream has begun.
+  func isPicture(_ job: Job) -> Bool { job.streamCount >= firstStreamOfPicture }
+
+  /// Keeps a frame that could not be shown until it can, together with the handler that waits for it, unless its stream
+  /// has left.
+  ///
+  /// - Returns: false where the picture belongs to another stream now.
+  @discardableResult
+  mutating func keep(_ job: Job) -> Bool {
+    guard isPicture(job) else { return false }
+    latest = job.sampleBuffer
+    latestWasPresented = job.isRepeated
+    if streamCount == job.streamCount, presented == nil { presented = job.presented }
+    return true
+  }
+
+  /// Forgets the stream's frames and, with `removingImage`, its picture.
+  ///
+  /// - Returns: the newest frame that had not been shown anywhere.
+  mutating func empty(removingImage: Bool) -> SampleBuffer? {
+    let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
+    waiting = nil
+    queue = []
+    presented = nil
+    streamCount += 1
+    if removingImage {
+      latest = nil
+      isReadyForDisplay = false
+      mustRemoveImage = true
+      firstStreamOfPicture = streamCount
+    }
+    return newest
+  }
+
+  /// Begins another stream, of which `newest` is shown at once; with nil the picture is removed.
+  ///
+  /// - Returns: a frame of the stream before that had not been shown anywhere.
+  mutating func begin(
+    with newest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
+  ) -> SampleBuffer? {
+    let dropped = empty(removingImage: newest == nil)
+    firstStreamOfPicture = streamCount
+    latest = nil
+    waiting = newest
+    isWaitingFresh = isFresh
+    mustRemoveImage = newest == nil
+    self.presented = presented
+    return dropped
+  }
+
+  // MARK: - Taking frames out
+
+  /// What the presenting thread has to do at `now`, or when it has to ask again.
+  mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
+    if let renderer = surface.nextToLeave() { return begin(.retire(renderer)) }
+    if isClosed { return .done(.end) }
+    guard let renderer = surface.renderer, surface.isGranted else { return .whenWoken }
+    if surface.adopt() { return begin(.adopt(renderer)) }
+    if mustRemoveImage {
+      mustRemoveImage = false
+      return begin(.removeImage(renderer))
+    }
+    if isRequestDue, let request, isReadyForMoreMediaData {
+      isRequestDue = false
+      return .done(.requestData(request))
+    }
+    let pause = failures.pause(at: now)
+    if let pause, failures.holdsNewFrames { return .at(pause) }
+    if let frame = waiting {
+      waiting = nil
+      return begin(.present(job(frame, on: renderer, isCounted: false, isNew: isWaitingFresh)))
+    }
+    if let due = dueFrame(at: now) {
+      return begin(.present(job(due, on: renderer, isCounted: false, isNew: true)))
+    }
+    if needsDisplay, let latest {
+      // Frames that wait for their time are considered then as well.
+      if let pause { return .at(pause) }
+      return begin(
+        .present(job(latest, on: renderer, isRepeated: latestWasPresented, isCounted: true, isNew: false)))
+    }
+    if needsDisplay, renderer.drawsWithoutPicture {
+      needsDisplay = false
+      return begin(.removeImage(renderer))
+    }
+    needsDisplay = false
+    guard let next = queue.first, let moment = timebase?.moment(of: next.timing.presentationTimeStamp) else {
+      return .whenWoken
+    }
+    return .at(moment)
+  }
+
+  private mutating func begin(_ work: Work) -> Locked<DisplayMailbox>.Step<Work> {
+    isPresenting = true
+    return .done(work)
+  }
+
+  private mutating func job(
+    _ sampleBuffer: SampleBuffer, on renderer: any VideoRenderer, isRepeated: Bool = false, isCounted: Bool,
+    isNew: Bool
+  ) -> Job {
+    needsDisplay = false
+    if request != nil { isRequestDue = true }
+    defer { presented = nil }
+    return Job(
+      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation,
+      colorBalance: tally?.colorBalance ?? .neutral, presented: presented, streamCount: streamCount,
+      isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
+      sizeObserver: sizes.observer(for: sampleBuffer))
+  }
+
+  /// The newest frame whose time has come; the ones before it count as late. Without a timebase, all queued frames are
+  /// due.
+  private mutating func dueFrame(at now: MonotonicTime) -> SampleBuffer? {
+    var due: SampleBuffer?
+    while let next = queue.first {
+      if let timebase {
+        guard let moment = timebase.moment(of: next.timing.presentationTimeStamp), moment <= now else { break }
+      }
+      if due != nil {
+        statistics.late += 1
+        tally?.count { $0.late += 1 }
+      }
+      due = queue.removeFirst()
+    }
+    return due
+  }
+}
+
+/// Tells an observer when a frame's size or orientation differs from the frame before.
+struct SizeObservation {
+  typealias Observer = @Sendable (SampleBuffer) -> Void
+
+  private var observer: Observer?
+  private var format: VideoFormatDescription?
+  private var orientation = VideoOrientation.upright
+
+  /// Begins the observation.
+  ///
+  /// - Parameter observer: called for the next frame in any case.
+  init(_ observer: Observer? = nil) { self.observer = observer }
+
+  /// The observer, if it has to be called for this frame.
+  mutating func observer(for sampleBuffer: SampleBuffer) -> Observer? {
+    guard observer != nil, format !== sampleBuffer.formatDescription || orientation != sampleBuffer.orientation else {
+      return nil
+    }
+    (format, orientation) = (sampleBuffer.formatDescription, sampleBuffer.orientation)
+    return observer
+  }
+}

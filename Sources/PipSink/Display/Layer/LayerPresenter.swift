@@ -1,0 +1,192 @@
+import Logging
+
+/// What the presenting thread of a display layer runs.
+struct LayerPresenter {
+  let name: String
+  let mailbox: Locked<DisplayMailbox>
+  let clock: SchedulingClock
+
+  /// The last frame size that a renderer was informed of. Only the presenting thread uses it.
+  private struct ToldSize {
+    weak var renderer: (any VideoRenderer)?
+    var size: PictureSize?
+
+    mutating func tell(_ renderer: any VideoRenderer, of sampleBuffer: SampleBuffer) {
+      let stored = sampleBuffer.pixelBuffer.size
+      let isRotated = sampleBuffer.orientation.swapsSides
+      let new = isRotated ? PictureSize(width: stored.height, height: stored.width) : stored
+      guard self.renderer !== renderer || size != new else { return }
+      (self.renderer, size) = (renderer, new)
+      renderer.frameSizeDidChange(to: new)
+    }
+  }
+
+  /// Presents frames until the layer is closed.
+  func run() {
+    var told = ToldSize()
+    while true {
+      switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
+      case .present(let job):
+        present(job, &told)
+      case .removeImage(let renderer):
+        renderer.removeImage()
+        finish { _ in }
+      case .adopt(let renderer):
+        let mailbox = mailbox
+        renderer.setNeedsDisplayHandler {
+          mailbox.withLock { $0.needsDisplay = true }
+          mailbox.wakeAll()
+        }
+        finish { _ in }
+      case .retire(let renderer):
+        renderer.setNeedsDisplayHandler(nil)
+        renderer.removeImage()
+        SurfaceOccupancy.release(renderer, by: mailbox)
+        finish { _ in }
+      case .requestData(let request):
+        request()
+      case .end:
+        return
+      }
+    }
+  }
+
+  /// Ends the current work, with a last change of the mailbox.
+  private func finish(_ change: (inout DisplayMailbox) -> Void) {
+    mailbox.withLock { mailbox in
+      mailbox.isPresenting = false
+      change(&mailbox)
+    }
+    mailbox.wakeAll()
+  }
+
+  private func present(_ job: DisplayMailbox.Job, _ told: inout ToldSize) {
+    job.sizeObserver?(job.sampleBuffer)
+    guard job.renderer.isVisible else { return keep(job) }
+    var sampleBuffer = job.sampleBuffer
+    sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
+    sampleBuffer.colorBalance = job.colorBalance
+    told.tell(job.renderer, of: sampleBuffer)
+    do throws(RenderingError) {
+      try job.renderer.render(sampleBuffer, gravity: job.gravity)
+      succeed(job, wasRecovered: false)
+    } catch {
+      recover(job, sampleBuffer, from: error)
+    }
+  }
+
+  /// Keeps a frame for later, because the renderer is not visible.
+  private func keep(_ job: DisplayMailbox.Job) {
+    job.tally?.count { $0.hidden += 1 }
+    finish { mailbox in
+      mailbox.statistics.hidden += job.isCounted ? 0 : 1
+      mailbox.keep(job)
+    }
+  }
+
+  private func succeed(_ job: DisplayMailbox.Job, wasRecovered: Bool) {
+    job.presented?(.now)
+    job.tally?.countShown(job.sampleBuffer)
+    finish { mailbox in
+      mailbox.failures = DisplayFailures(status: .rendering)
+      if !job.isRepeated { mailbox.statistics.presented += 1 }
+      if wasRecovered { mailbox.statistics.recovered += 1 }
+      // Another stream may have begun meanwhile, or the layer may have got another renderer.
+      guard mailbox.isPicture(job) else { return }
+      mailbox.latest = job.sampleBuffer
+      mailbox.latestWasPresented = true
+      if mailbox.surface.renderer === job.renderer {
+        mailbox.isReadyForDisplay = true
+      } else {
+        mailbox.needsDisplay = true
+      }
+    }
+  }
+
+  // MARK: - Failure
+
+  /// Does what the error's code requires, and tries the same frame once more.
+  private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
+    let isNew = mailbox.withLock { mailbox in
+      defer { mailbox.failures.error = error }
+      return mailbox.failures.error != error
+    }
+    if isNew { Logger(visible: "pipsink.display").error("layer \"\(name)\" cannot show a frame: \(error)") }
+    do throws(RenderingError) {
+      try repair(job.renderer, after: error)
+      try job.renderer.render(sampleBuffer, gravity: job.gravity)
+      succeed(job, wasRecovered: true)
+    } catch {
+      fail(job, error)
+    }
+  }
+
+  private func repair(_ renderer: any VideoRenderer, after error: RenderingError) throws(RenderingError) {
+    switch error.code {
+    case .invalidPixelFormat:
+      try rebuild(renderer)
+    case .invalidSize:
+      try renderer.updateSize()
+    case .surfaceLost:
+      throw error
+    case .other:
+      // The mildest remedy comes first.
+      if mailbox.withLock({ $0.failures.count }) == 0 { renderer.removeImage() } else { try rebuild(renderer) }
+    }
+  }
+
+  private func rebuild(_ renderer: any VideoRenderer) throws(RenderingError) {
+    try renderer.rebuild()
+    mailbox.withLock { $0.statistics.rebuilt += 1 }
+  }
+
+  private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
+    job.tally?.count { $0.failed += 1 }
+    defer {
+      if error.code == .surfaceLost {
+        job.renderer.setNeedsDisplayHandler(nil)
+        SurfaceOccupancy.release(job.renderer, by: mailbox)
+      }
+    }
+    finish { mailbox in
+      mailbox.failures.error = error
+      mailbox.failures.status = .failed
+      if mailbox.surface.renderer === job.renderer {
+        if error.code == .surfaceLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
+      }
+      mailbox.statistics.failed += job.isCounted ? 0 : 1
+      // The frame is shown when the renderer works again, unless a newer one arrives first.
+      guard mailbox.keep(job), mailbox.failures.scheduleRetry(by: clock) else { return }
+      mailbox.needsDisplay = true
+    }
+  }
+}
+
+/// How a layer's renderer fails, and when it is tried again.
+struct DisplayFailures {
+  private static let policy = RetryPolicy(limit: .max, firstPause: .milliseconds(50), longestPause: .seconds(2))
+  /// After how many failures new frames wait for the next attempt as well.
+  private static let patience = 2
+
+  var status = SampleBufferDisplayLayer.Status.unknown
+  var error: RenderingError?
+  /// How many frames in a row could not be shown.
+  var count = 0
+  /// When the last of these frames is tried again.
+  var retryAt: MonotonicTime?
+
+  /// Whether new frames wait for the next attempt.
+  var holdsNewFrames: Bool { count >= Self.patience }
+
+  /// When a frame that could not be shown is tried again; nil when that moment has passed.
+  func pause(at now: MonotonicTime) -> MonotonicTime? { retryAt.flatMap { now < $0 ? $0 : nil } }
+
+  /// Sets the moment of the next attempt.
+  ///
+  /// - Returns: whether there is one.
+  mutating func scheduleRetry(by clock: SchedulingClock) -> Bool {
+    guard let pause = Self.policy.pause(before: count) else { return false }
+    retryAt = clock.moment(in: pause)
+    return true
+  }
+}

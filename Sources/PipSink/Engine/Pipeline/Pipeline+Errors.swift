@@ -1,0 +1,45 @@
+import CGStreamer
+
+/// The causes of a pipeline's failures.
+extension Pipeline {
+  /// Removes the first error from the bus, after a state change has failed.
+  ///
+  /// - Returns: the error, and the element that has posted it, with a reference that the caller owns.
+  func takeFirstError() -> (PipSinkError, UnsafeMutablePointer<GstObject>?) {
+    let bus = gst_element_get_bus(element)
+    defer { gst_object_unref(bus) }
+    guard let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR) else {
+      return (.pipeline(.stateChangeFailed(pipeline: element.elementName)), nil)
+    }
+    defer { gst_message_unref(message) }
+    let source = message.pointee.src
+    if let source { gst_object_ref(source) }
+    return (BusMessage.error(in: message, readsFiles: readsFiles), source)
+  }
+
+  /// The real cause of an error. GStreamer reports a missing decoder or incompatible caps as "Internal data stream
+  /// error".
+  func cause(
+    of posted: PipSinkError, affected: [Stream], missingPlugins: [StreamID: [String]]
+  ) -> PipSinkError {
+    let missing = affected.flatMap { missingPlugins[$0.id] ?? [] }
+    if !missing.isEmpty { return .pipeline(.missingElements(missing)) }
+    guard case .pipeline(.elementFailed(_, _, let detail, _)) = posted, BusMessage.isNotNegotiated(detail) else {
+      return posted
+    }
+    return affected.lazy.compactMap(misfit).first ?? posted
+  }
+
+  /// The error of a stream whose sink accepts none of the caps that upstream offers; nil when it accepts some, and
+  /// while nothing is linked yet, for instance because a decodebin has no pads.
+  func misfit(of stream: Stream) -> PipSinkError? {
+    guard let pad = gst_element_get_static_pad(stream.sink, "sink") else { return nil }
+    defer { gst_object_unref(pad) }
+    guard let offered = gst_pad_peer_query_caps(pad, nil) else { return nil }
+    defer { gst_caps_unref(offered) }
+    guard let allowed = gst_pad_query_caps(pad, nil) else { return nil }
+    defer { gst_caps_unref(allowed) }
+    guard gst_caps_can_intersect(offered, allowed) == 0 else { return nil }
+    return .stream(.unsupportedCaps(streamID: stream.id, caps: shortDescription(of: offered)))
+  }
+}

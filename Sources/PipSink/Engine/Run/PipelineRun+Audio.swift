@@ -1,0 +1,101 @@
+import CGStreamer
+
+/// The handling of the pipeline's audio branches during a run.
+extension PipelineRun {
+  /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video
+  /// branches of the same source have stopped as well, because the element's flow return has reached the source.
+  ///
+  /// - Returns: false when `source` is not an audio element.
+  func removeAudio(
+    _ source: UnsafeMutablePointer<GstObject>, after error: PipSinkError, isRunning: Bool
+  ) -> Bool {
+    guard pipeline.isAudio(source) else { return false }
+    let stopped = isRunning ? pipeline.streams(sharingSourceWith: source) : []
+    pipeline.removeBranches(through: source)
+    status.send(.audioFailed(error))
+    audioOutputs.removeLost()
+    for (id, ending) in takeEndings() {
+      if ending == .hasNoVideo {
+        noteBroken(pipeline.streams.filter { $0.id == id }, error)
+      } else {
+        close([(id, .ended)])
+      }
+    }
+    noteBroken(stopped, error)
+    isolateBroken()
+    return true
+  }
+
+  /// Handles messages that concern sound. Called on the run's thread.
+  ///
+  /// - Returns: whether the message needs no further handling.
+  func handleAudio(_ message: UnsafeMutablePointer<GstMessage>) -> Bool {
+    guard let source = message.pointee.src else { return false }
+    switch message.pointee.type {
+    case GST_MESSAGE_STATE_CHANGED where source == pipeline.element.asObject:
+      // Now the delayed links exist, from which it follows which element belongs to which stream.
+      audioOutputs.apply()
+    case GST_MESSAGE_REQUEST_STATE:
+      var wanted = GST_STATE_NULL
+      gst_message_parse_request_state(message, &wanted)
+      obey(source, isToBeStill: wanted != GST_STATE_PLAYING)
+      return true
+    case GST_MESSAGE_APPLICATION where BusNote.muteChanged.isIn(message):
+      // A server that has silenced a pipeline which does not pause sends no request when that is over.
+      if audioOutputs.isAudibleAgain(AudioElement.id(of: source)) { obey(source, isToBeStill: false) }
+      return true
+    case GST_MESSAGE_ELEMENT:
+      guard let level = AudioLevel(message), pipeline.contains(source) else { return false }
+      let element = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self)
+      if let id = pipeline.owner(of: element) {
+        noteSound(of: id)
+        status.send(.audioLevel(id, level))
+      }
+      return true
+    case GST_MESSAGE_WARNING where BusMessage.isDelayedLinkFailure(message):
+      return leaveOut(waitingFor: source)
+    case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
+      // An autoaudiosink has found no output, and goes on without sound.
+      guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
+      status.send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
+      return true
+    case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
+      // The stream ends when its sound has ended, which comes after the last picture.
+      guard let id = pipeline.endedStream(message) else { return false }
+      progress.withLock { $0.endings[id] = .videoHasEnded }
+      return true
+    case GST_MESSAGE_EOS:
+      close(takeEndings().keys.map { ($0, .ended) })
+    default: break
+    }
+    return false
+  }
+
+  /// Removes and returns the streams that wait for the end of their sound, after that has ended or was removed.
+  private func takeEndings() -> [StreamID: Ending] {
+    progress.withLock { progress in
+      defer { progress.endings = [:] }
+      return progress.endings
+    }
+  }
+
+  /// Follows a sound server's request to be silent or to play again.
+  private func obey(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
+    let id = AudioElement.id(of: source)
+    guard audioOutputs.setSilencedByServer(id, isToBeStill) else { return }
+    if isToBeStill { audioSession.beginRequest(of: id) } else { audioSession.endRequests(of: [id]) }
+  }
+
+  /// Removes branches for which a source has no pad, such as the audio branch of a file without sound. If they stayed,
+  /// the other branches would wait for them.
+  private func leaveOut(waitingFor source: UnsafeMutablePointer<GstObject>) -> Bool {
+    guard let streams = pipeline.removeBranches(waitingFor: source) else { return false }
+    audioOutputs.removeLost()
+    for id in streams {
+      progress.withLock { $0.endings[id] = .hasNoVideo }
+      status.send(.streamHasNoVideo(id))
+    }
+    settle()
+    return true
+  }
+}

@@ -1,0 +1,118 @@
+import CGStreamer
+
+/// The handling of the messages on the pipeline's bus, on the run's thread.
+extension PipelineRun {
+  func handle(_ message: UnsafeMutablePointer<GstMessage>) {
+    if handleAudio(message) { return }
+    switch message.pointee.type {
+    case GST_MESSAGE_ERROR:
+      handleError(message)
+    case GST_MESSAGE_WARNING:
+      status.send(BusMessage.warning(in: message))
+    case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
+      var new = GST_STATE_NULL
+      gst_message_parse_state_changed(message, nil, &new, nil)
+      status.setPipeline(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency(pipeline.element.asBin)
+    case GST_MESSAGE_CLOCK_LOST:
+      // As GStreamer's documentation advises: the pipeline chooses a new clock when it goes from PAUSED to PLAYING.
+      pipeline.settle(GST_STATE_PAUSED)
+      settle()
+    case GST_MESSAGE_DURATION_CHANGED:
+      for stream in pipeline.streams { status.send(.durationChanged(stream.id)) }
+    case GST_MESSAGE_BUFFERING:
+      handleBuffering(message)
+    case GST_MESSAGE_QOS:
+      countLateFrames(message)
+    case GST_MESSAGE_APPLICATION:
+      if BusNote.streamRefused.isIn(message) {
+        handleRefusal(message)
+      } else if let id = pipeline.endedStream(message) {
+        close([(id, .ended)])
+      }
+    case GST_MESSAGE_ELEMENT:
+      if let missing = BusMessage.missingPlugin(in: message) {
+        let needy = message.pointee.src.map(pipeline.streams(dependingOn:)) ?? []
+        progress.withLock { progress in
+          for stream in needy { progress.missingPlugins[stream.id, default: []].append(missing) }
+        }
+      }
+    default:
+      break
+    }
+  }
+
+  /// Pauses the pipeline while a source such as HTTP fills its buffer. A live source must not be paused; its messages
+  /// are ignored.
+  private func handleBuffering(_ message: UnsafeMutablePointer<GstMessage>) {
+    var mode = GST_BUFFERING_STREAM
+    gst_message_parse_buffering_stats(message, &mode, nil, nil, nil)
+    guard mode != GST_BUFFERING_LIVE else { return }
+    var percent: gint = 0
+    gst_message_parse_buffering(message, &percent)
+    // Buffering is progress, so the streams are not stalled.
+    forgiveSilence()
+    let isNew = progress.withLock { progress in
+      defer { progress.isBuffering = percent < 100 }
+      return progress.isBuffering != (percent < 100)
+    }
+    status.send(.buffering(percent: Int(percent)))
+    if isNew { settle() }
+  }
+
+  private func countLateFrames(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let source = message.pointee.src else { return }
+    var format = GST_FORMAT_UNDEFINED
+    var dropped: guint64 = 0
+    gst_message_parse_qos_stats(message, &format, nil, &dropped)
+    // Audio elements count samples instead of frames.
+    guard format == GST_FORMAT_BUFFERS || format == GST_FORMAT_DEFAULT, dropped != guint64.max else { return }
+    let more = progress.withLock { progress in
+      let old = progress.lateFrames.updateValue(UInt64(dropped), forKey: source) ?? 0
+      return UInt64(dropped) > old ? UInt64(dropped) - old : 0
+    }
+    guard more > 0 else { return }
+    for stream in pipeline.streams(dependingOn: source) {
+      status.tell { $0.update(stream.id) { $0.lateFrameCount += more } }
+    }
+  }
+
+  private func handleError(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let source = message.pointee.src else { return }
+    let posted = BusMessage.error(in: message, readsFiles: pipeline.readsFiles)
+    // Elements that were removed may still post errors.
+    guard pipeline.contains(source) else {
+      logger.debug("error after a stream's end: \(posted)")
+      return
+    }
+    let dependent = pipeline.streams(dependingOn: source)
+    guard !dependent.isEmpty else {
+      if removeAudio(source, after: posted, isRunning: true) { return settle() }
+      // No stream has failed; the element may belong to a recording, for instance.
+      if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
+        status.send(.warning(element: element, message: text, detail: detail))
+      }
+      return
+    }
+    let missing = progress.withLock { $0.missingPlugins }
+    fail(dependent, pipeline.cause(of: posted, affected: dependent, missingPlugins: missing))
+  }
+
+  /// Fails a stream that refuses what it gets. Its source may also post an error, before or after this, or may not.
+  private func handleRefusal(_ message: UnsafeMutablePointer<GstMessage>) {
+    guard let stream = pipeline.streams.first(where: { $0.sink.asObject == message.pointee.src }),
+      let error = progress.withLock({ $0.refusals[stream.id] })
+    else { return }
+    fail([stream], error)
+  }
+
+  /// Fails streams, and lets the others go on without them.
+  func fail(_ streams: [Pipeline.Stream], _ error: PipSinkError) {
+    noteBroken(streams, error)
+    guard isolateBroken() else { return }
+    audioOutputs.removeLost()
+    // A failed preroll ends the pipeline's state change, so the state is requested again.
+    settle()
+  }
+}

@@ -1,0 +1,106 @@
+/// Whether the app is in the background, and whether the controller has reacted to that.
+struct PictureInPictureBackground {
+  /// How far the controller has reacted to the last change.
+  enum Settling {
+    /// There is nothing left to do.
+    case settled
+    /// There is something to do, when what is in progress has ended.
+    case due
+    /// The controller waits to see whether the change persists.
+    case waiting
+  }
+
+  var isInBackground = false
+  var startsAutomatically = false
+  var settling = Settling.due
+
+  /// Notes that something has changed.
+  mutating func unsettle() {
+    if settling == .settled { settling = .due }
+  }
+}
+
+/// Starting and stopping with the app's background.
+extension PictureInPictureController {
+  /// Whether picture-in-picture starts by itself when the app goes to the background, and stops when the app returns.
+  /// When it is set while picture-in-picture is starting or active, it applies from the next start on. After a failed
+  /// set-up it is remembered, and applies when ``initialize()`` succeeds. It is false at first and after
+  /// ``uninitialize()``.
+  ///
+  /// AVKit calls it `canStartPictureInPictureAutomaticallyFromInline`.
+  public var startsAutomatically: Bool {
+    get { background.startsAutomatically }
+    set {
+      guard newValue != background.startsAutomatically else { return }
+      background.startsAutomatically = newValue
+      tellState()
+      guard newValue else { return }
+      background.unsettle()
+      settle()
+    }
+  }
+
+  /// Tells the controller that the app cannot be seen any more. A session does that by itself; an app without one has
+  /// to call it.
+  public func applicationDidEnterBackground() { noteBackground(true) }
+
+  /// Tells the controller that the app can be seen again. A session does that by itself; an app without one has to call
+  /// it.
+  public func applicationWillEnterForeground() { noteBackground(false) }
+
+  private func noteBackground(_ isInBackground: Bool) {
+    guard isInBackground != background.isInBackground else { return }
+    background.isInBackground = isInBackground
+    background.unsettle()
+    if !isInBackground { updateVisibility() }
+    settle()
+  }
+
+  /// Reacts to the app's state after a short delay. If it changes several times, only the last change counts.
+  func settle() {
+    guard background.settling == .due else { return }
+    background.settling = .waiting
+    after(configuration.backgroundDelay) { controller in
+      controller.background.settling = .due
+      controller.settleNow()
+      controller.updateVisibility()
+    }
+  }
+
+  private func settleNow() {
+    let isInBackground = background.isInBackground
+    switch phase {
+    // What is in progress ends first, and calls this again.
+    case .starting, .stopping: return
+    case .settingUp, .unavailable, .idle, .uninitialized:
+      background.settling = .settled
+      guard isInBackground, startsAutomatically else { return }
+      do throws(PipSinkError) {
+        try begin(isAutomatic: true)
+      } catch {
+        // It starts when the stream has a picture.
+        background.unsettle()
+      }
+    case .active(let run):
+      background.settling = .settled
+      if run.isAutomatic, !isInBackground {
+        end(.foreground)
+      } else {
+        updateRun { $0.isMinimized = isInBackground }
+      }
+    }
+  }
+
+  /// Tells the engine which streams can be seen.
+  func updateVisibility() {
+    guard let engine, let router = handover.router else { return }
+    var visible = Set(router.table.entries.values.map(\.streamID))
+    let isAlone = configuration.decodesOnlyPictureInPictureStream && !visible.isEmpty
+    guard background.isInBackground || isAlone else {
+      engine.visibleStreamIDs = nil
+      return
+    }
+    if isSuspended { visible.subtract([streamID, secondStreamID].compactMap(\.self)) }
+    engine.visibleStreamIDs = visible
+  }
+}

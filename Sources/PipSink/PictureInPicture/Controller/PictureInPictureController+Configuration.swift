@@ -1,0 +1,41 @@
+/// What happens to a picture-in-picture window when its stream ends.
+public enum PictureInPictureEndAction: String, CaseIterable, Sendable {
+  /// The window shows the stream that the selector chooses next. When no stream is left, picture-in-picture stops with
+  /// ``PictureInPictureStopReason/sourceEnded``.
+  case nextStream = "next"
+  /// The window stays and shows a placeholder, until another stream is chosen or the stream returns.
+  case placeholder
+  /// Picture-in-picture stops with ``PictureInPictureStopReason/sourceEnded``.
+  case stop
+}
+
+extension PictureInPictureController {
+  /// How a controller behaves.
+  public struct Configuration: Sendable {
+    /// A size whose shape the window has, whatever the stream's shape is. With nil the window has, and follows, the
+    /// stream's shape.
+    public var preferredContentSize: PictureSize?
+    /// How a stream's frames are fitted to the window. A source that is a display layer has its own setting.
+    public var videoGravity = VideoGravity.resizeAspect
+    /// How often a window that cannot be created, or that dies, is tried again while the stream is shown in the app;
+    /// nil for never. Where the desktop does not support such windows, there are no further attempts.
+    public var retryPolicy: RetryPolicy? = RetryPolicy()
+    /// What happens to the window when its stream ends, fails, or is removed from
+    /// ``PictureInPictureController/streamSelector``.
+    public var endAction = PictureInPictureEndAction.nextStream
+    /// How far the skip buttons seek.
+    public var skipInterval = Duration.seconds(15)
+    /// How long the app has to stay in the background or the foreground before the controller reacts.
+    public var backgroundDelay = Duration.milliseconds(50)
+    /// How long to wait for the first picture. After that, `didStart` is reported without one.
+    public var firstPictureTimeout = Duration.seconds(2)
+    /// Whether the engine decodes only the window's streams while the window is open, even while the app is in the
+    /// foreground.
+    public var decodesOnlyPictureInPictureStream = false
+    /// How long the app may take to restore its user interface.
+    public var restoreTimeout = Duration.seconds(5)
+
+    /// Makes the default configuration.
+    public init() {}
+  }
+}

@@ -1,0 +1,112 @@
+/// What the window shows and reports, and what its controls do.
+extension PictureInPictureController {
+  /// Reacts to an event of the window.
+  func handle(_ event: PictureInPictureWindowEvent) {
+    switch event {
+    case .action(let action): perform(action)
+    case .lost(let error): lose(error)
+    case .renderSizeChanged(let size):
+      emit(.renderSizeChanged(size))
+      source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
+    case .visibilityChanged(let isVisible):
+      updateRun(telling: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
+    }
+  }
+
+  private func lose(_ error: PipSinkError) {
+    if case .stopping = phase { finishStopping() } else { end(.failed(error)) }
+  }
+
+  /// Reacts to a new shape of the frames.
+  func streamDidChange(aspectRatio: Double) {
+    streamAspectRatio = aspectRatio
+    updatePresentation()
+  }
+
+  /// The window's shape: width divided by height; nil while it is not known. Beside a second stream, each half has the
+  /// shape of the first stream.
+  public var aspectRatio: Double? {
+    if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
+    return streamAspectRatio.map { showsSecondStream ? $0 * 2 : $0 }
+  }
+
+  /// Has the window show what is known now.
+  func updatePresentation() {
+    guard phase.run != nil else { return }
+    window.update(presentation)
+  }
+
+  /// What the window has to show now.
+  var presentation: PictureInPicturePresentation {
+    PictureInPicturePresentation(
+      streamID: pictureInPictureStreamID ?? streamID, secondStreamID: showsSecondStream ? secondStreamID : nil,
+      content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted,
+      isMicrophoneOff: isMicrophoneOff)
+  }
+
+  // MARK: - Controls
+
+  /// The stream that the window's next and previous buttons and a media player's keys lead to: the one after or before
+  /// the chosen one, in a circle. While the window is open, streams without a picture are skipped.
+  ///
+  /// - Returns: nil where there is no other stream.
+  public func neighbour(forward: Bool) -> StreamID? {
+    if keepsPlaceOfEndedStream { return streamSelector.selected }
+    return streamSelector.neighbour(forward: forward) { [phase, handover] id in !phase.isOpen || handover.isReady(id) }
+  }
+
+  /// Whether the play button shows that playback is paused.
+  var isPlaybackPaused: Bool {
+    source.playbackDelegate?.pictureInPictureControllerIsPlaybackPaused(self) ?? isPaused
+  }
+
+  /// The controls that do something now.
+  var actions: Set<PictureInPictureAction> {
+    var actions: Set<PictureInPictureAction> = [.backToApp, .close]
+    if let delegate = source.playbackDelegate {
+      actions.insert(.playPause)
+      let range = delegate.pictureInPictureControllerTimeRange(self)
+      if !range.isLive { actions.formUnion([.skipBackward, .skipForward]) }
+    } else {
+      actions.formUnion(handledActions.intersection([.playPause, .mute, .skipBackward, .skipForward]))
+      if neighbour(forward: true) != nil { actions.formUnion([.previousStream, .nextStream]) }
+    }
+    if requiresLinearPlayback { actions.subtract([.skipBackward, .skipForward]) }
+    return actions
+  }
+
+  /// Does what a control of the window does. A control that is not offered now does nothing.
+  public func perform(_ action: PictureInPictureAction) {
+    guard phase.run != nil, actions.contains(action) else { return }
+    switch action {
+    case .backToApp: end(.backToApp)
+    case .close: end(.closed)
+    case .playPause:
+      if let delegate = source.playbackDelegate {
+        delegate.pictureInPictureController(self, setPlaying: isPlaybackPaused)
+        updatePresentation()
+      } else {
+        emit(.action(action))
+      }
+    case .mute: emit(.action(action))
+    case .previousStream, .nextStream:
+      guard let id = neighbour(forward: action == .nextStream) else { return }
+      try? setSource(streamID: id)
+    case .skipBackward, .skipForward:
+      guard let delegate = source.playbackDelegate else { return emit(.action(action)) }
+      let seconds = configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
+      Task {
+        await delegate.pictureInPictureController(self, skipBy: MediaTime(seconds: seconds))
+        self.updatePresentation()
+      }
+    }
+  }
+}
+
+extension SampleBuffer {
+  /// Width divided by height of the frame as it is to be shown: with square pixels, and rotated.
+  public var displayAspectRatio: Double {
+    let display = formatDescription.displaySize
+    return orientation.swapsSides ? display.height / display.width : display.width / display.height
+  }
+}

@@ -1,0 +1,141 @@
+/// The states of picture-in-picture in ZEGO's diagram.
+public enum PictureInPictureState: String, CaseIterable, Sendable {
+  /// Picture-in-picture has not been set up, or ``PictureInPictureController/uninitialize()`` was called.
+  case uninitialized = "Uninitialized"
+  /// It is being set up.
+  case initializing = "Initializing"
+  /// It has been set up and is not in use.
+  case initialized = "Initialized"
+  /// It can start at any time.
+  case enabled = "PIPEnabled"
+  /// It starts by itself when the app goes to the background.
+  case background = "BackgroundPIP"
+  /// A window shows a stream.
+  case active = "PIPActive"
+  /// A window shows a stream while the app is in the background.
+  case appMinimized = "AppMinimized"
+  /// The set-up failed, because no window can be shown here.
+  case error = "Error"
+
+  /// Whether a window shows a stream.
+  var isActive: Bool { self == .active || self == .appMinimized }
+}
+
+/// What moves picture-in-picture from one state to another in ZEGO's diagram. The raw values are the diagram's labels.
+public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
+  /// The set-up begins.
+  case initialize = "init()"
+  /// The set-up has succeeded.
+  case initSuccess = "Init Success"
+  /// The set-up has failed.
+  case initFailed = "Init Failed"
+  /// Picture-in-picture is prepared for a start.
+  case enable = "enable()"
+  /// The automatic start is switched on.
+  case enableWhenBackground = "enableWhenBackground()"
+  /// The window opens, as the user or the app has asked.
+  case userTriggers = "User Triggers PIP"
+  /// The window closes, and the app is in the foreground.
+  case userExits = "User Exits PIP"
+  /// The app goes to the background while the window is open.
+  case systemMinimizes = "System Minimizes"
+  /// The app goes to the background, and the window opens by itself.
+  case appGoesBackground = "App Goes Background"
+  /// The automatic start is switched off.
+  case cancelBackground = "cancelBackground()"
+  /// The app returns to the foreground while the window is open.
+  case userClicks = "User Clicks PIP"
+  /// The window closes while the app is in the background.
+  case userCloses = "User Closes PIP"
+  /// The set-up is tried again.
+  case retry = "Retry"
+  /// Picture-in-picture is ended until it is set up again.
+  case uninit = "uninit()"
+}
+
+/// The state of picture-in-picture, with the transitions of ZEGO's diagram. Every other pair of state and trigger is
+/// refused.
+public struct PictureInPictureStateMachine: Equatable, Sendable {
+  /// One transition of the diagram.
+  public struct Transition: Equatable, Sendable {
+    /// The state before it.
+    public let from: PictureInPictureState
+    /// What causes it.
+    public let trigger: PictureInPictureTrigger
+    /// The state after it.
+    public let to: PictureInPictureState
+
+    init(_ from: PictureInPictureState, _ trigger: PictureInPictureTrigger, _ to: PictureInPictureState) {
+      (self.from, self.trigger, self.to) = (from, trigger, to)
+    }
+  }
+
+  /// All transitions, in the order in which the diagram draws them.
+  public static let transitions: [Transition] = [
+    .init(.uninitialized, .initialize, .initializing),
+    .init(.initializing, .initSuccess, .initialized),
+    .init(.initializing, .initFailed, .error),
+    .init(.initialized, .enable, .enabled),
+    .init(.initialized, .enableWhenBackground, .background),
+    .init(.enabled, .userTriggers, .active),
+    .init(.active, .userExits, .enabled),
+    .init(.active, .systemMinimizes, .appMinimized),
+    .init(.background, .appGoesBackground, .active),
+    .init(.background, .cancelBackground, .initialized),
+    .init(.appMinimized, .userClicks, .active),
+    .init(.appMinimized, .userCloses, .initialized),
+    .init(.error, .retry, .uninitialized),
+    .init(.initialized, .uninit, .uninitialized),
+  ]
+
+  /// The current state.
+  public private(set) var state = PictureInPictureState.uninitialized
+
+  /// Makes a state machine that is uninitialized.
+  public init() {}
+
+  /// Performs a transition.
+  ///
+  /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)``. Nothing has changed then.
+  public mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
+    guard let next = Self.transitions.first(where: { $0.from == state && $0.trigger == trigger })?.to else {
+      throw .pictureInPicture(.illegalTransition(state: state, trigger: trigger))
+    }
+    state = next
+  }
+
+  /// Whether the current state has a transition for the trigger.
+  public func allows(_ trigger: PictureInPictureTrigger) -> Bool {
+    Self.transitions.contains { $0.from == state && $0.trigger == trigger }
+  }
+
+  /// Performs the first transition of the shortest path to another state. If several paths are equally short, the one
+  /// that is drawn first counts. No path between two states without a window leads through a state with one. If no path
+  /// leads to `uninitialized`, `uninit()` leads there directly, because picture-in-picture can be ended in every state.
+  ///
+  /// - Returns: the transition; nil when no path leads to `target`, or when it is the current state.
+  mutating func advance(towards target: PictureInPictureState) -> Transition? {
+    var firsts: [PictureInPictureState: Transition] = [:]
+    var border = [state]
+    while let place = border.first {
+      border.removeFirst()
+      for transition in Self.transitions where transition.from == place {
+        let next = transition.to
+        guard next != state, firsts[next] == nil, !next.isActive || state.isActive || target.isActive else { continue }
+        firsts[next] = firsts[place] ?? transition
+        border.append(next)
+      }
+    }
+    var first = firsts[target]
+    if first == nil, target == .uninitialized, state != target { first = Transition(state, .uninit, target) }
+    state = first?.to ?? state
+    return first
+  }
+
+  /// The transitions as a Mermaid diagram, which the documentation contains.
+  public static var diagram: String {
+    (["stateDiagram-v2", "    [*] --> \(PictureInPictureState.uninitialized.rawValue)"]
+      + transitions.map { "    \($0.from.rawValue) --> \($0.to.rawValue): \($0.trigger.rawValue)" })
+      .joined(separator: "\n")
+  }
+}

@@ -1,0 +1,101 @@
+/// A window for picture-in-picture: one of PipSinkWindows, one in memory, or one of the app's. A controller uses it on
+/// the main actor, and one window belongs to one controller.
+@MainActor
+public protocol PictureInPictureHost: AnyObject {
+  /// The renderer for the frames. It stays the same for the window's whole life, even while the window is closed.
+  var renderer: any VideoRenderer { get }
+
+  /// The renderer for a second stream, in the right half of the window while
+  /// ``PictureInPicturePresentation/secondStreamID`` is set. It stays the same for the window's whole life. It is nil,
+  /// as by default, for windows that show one stream only.
+  var secondRenderer: (any VideoRenderer)? { get }
+
+  /// Why windows of this kind cannot be shown here; nil where they can.
+  var unsupportedReason: String? { get }
+
+  /// What windows of this kind cannot do here, such as staying above others; nil, as by default, where nothing is
+  /// missing.
+  var limitation: String? { get }
+
+  /// What the window calls when something happens to it. The controller sets it, and it does not keep the window alive.
+  var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)? { get set }
+
+  /// Shows the window. It may have been open before.
+  ///
+  /// - Throws: ``PipSinkError`` when the window cannot be created.
+  func open(_ presentation: PictureInPicturePresentation) throws(PipSinkError)
+
+  /// Changes what the window shows, while it is open.
+  func update(_ presentation: PictureInPicturePresentation)
+
+  /// Closes the window, without an event.
+  func close()
+}
+
+/// How well picture-in-picture works here: on this display, with this window manager or compositor.
+public enum PictureInPictureSupport: Equatable, Sendable, CustomStringConvertible {
+  /// Windows can be shown, and nothing is missing.
+  case full
+  /// Windows can be shown, but something is missing; for instance, other windows can cover them. The reason says what.
+  case limited(reason: String)
+  /// No window can be shown. The reason says why.
+  case unsupported(reason: String)
+
+  /// Whether a window can be shown.
+  public var isSupported: Bool { if case .unsupported = self { false } else { true } }
+
+  /// "full", or the kind and the reason.
+  public var description: String {
+    switch self {
+    case .full: "full"
+    case .limited(let reason): "limited: \(reason)"
+    case .unsupported(let reason): "unsupported: \(reason)"
+    }
+  }
+}
+
+extension PictureInPictureHost {
+  /// Nothing is missing.
+  public var limitation: String? { nil }
+  /// The window shows one stream.
+  public var secondRenderer: (any VideoRenderer)? { nil }
+
+  /// Both properties in one value.
+  var support: PictureInPictureSupport {
+    if let unsupportedReason { return .unsupported(reason: unsupportedReason) }
+    return limitation.map { .limited(reason: $0) } ?? .full
+  }
+}
+
+/// Everything that a picture-in-picture window has to show, apart from frames.
+public struct PictureInPicturePresentation: Equatable, Sendable {
+  /// The stream in the window, for its title.
+  public var streamID: StreamID
+  /// The stream in the right half of the window, beside the other one in the left half; nil where one stream has the
+  /// whole window.
+  public var secondStreamID: StreamID?
+  /// Frames, or a placeholder.
+  public var content: PictureInPictureContent
+  /// The window's shape: width divided by height. With nil the shape is free.
+  public var aspectRatio: Double?
+  /// The controls that do something now.
+  public var actions: Set<PictureInPictureAction>
+  /// Whether the play button shows that playback is paused.
+  public var isPaused: Bool
+  /// Whether the mute button shows that the sound is muted.
+  public var isMuted: Bool
+  /// Whether a mark in a corner says that the microphone of the person shown is off.
+  public var isMicrophoneOff = false
+}
+
+/// What happens to a picture-in-picture window.
+public enum PictureInPictureWindowEvent: Sendable {
+  /// The user has used a control.
+  case action(PictureInPictureAction)
+  /// The window has disappeared without having been closed.
+  case lost(PipSinkError)
+  /// The window has a new size, in pixels.
+  case renderSizeChanged(PictureSize)
+  /// The user can see the window now, or cannot any more.
+  case visibilityChanged(Bool)
+}

@@ -1,0 +1,248 @@
+import CLibYUV
+
+/// The steps that convert one kind of picture to another, in order. A plan is made when the kind changes, not per
+/// frame.
+struct ConversionPlan {
+  /// Everything that the steps depend on.
+  struct Kind: Equatable {
+    var sourceFormat: PixelFormat
+    var sourceSize: PictureSize
+    var targetFormat: PixelFormat
+    var targetSize: PictureSize
+    var orientation: VideoOrientation
+    var filter: ScalingFilter
+    /// Whether rows of 16-bit samples begin at even addresses in the source, as the kernels for them need.
+    var isSourceAligned: Bool
+    /// Whether they do in the target.
+    var isTargetAligned: Bool
+    var balance = ColorBalance.neutral
+  }
+
+  let kind: Kind
+  let steps: [ConversionStep]
+  /// The steps in groups that are performed together: successive steps that work by rows, in strips.
+  let runs: [Range<Int>]
+
+  /// Plans a conversion; nil if the source's format cannot be converted to the target's.
+  init?(_ kind: Kind) {
+    self.kind = kind
+    guard kind.targetFormat == kind.sourceFormat || !kind.targetFormat.isTenBit else { return nil }
+    // Colours are adjusted only for showing pictures, which happens in RGB.
+    guard kind.balance.isNeutral || kind.targetFormat.isRGB else { return nil }
+    var builder = Builder(kind)
+    builder.build()
+    steps = builder.steps
+    runs = Self.runs(of: steps)
+  }
+
+  private static func runs(of steps: [ConversionStep]) -> [Range<Int>] {
+    var runs: [Range<Int>] = []
+    for (index, step) in steps.enumerated() {
+      if step.isByRows, let last = runs.last, steps[last.lowerBound].isByRows {
+        runs[runs.count - 1] = last.lowerBound..<index + 1
+      } else {
+        runs.append(index..<index + 1)
+      }
+    }
+    return runs
+  }
+
+  /// Collects the steps. `format` and `size` are the result of the steps so far.
+  private struct Builder {
+    let kind: Kind
+    let target: PixelFormat
+    var steps: [ConversionStep] = []
+    var format: PixelFormat
+    var size: PictureSize
+
+    init(_ kind: Kind) {
+      self.kind = kind
+      target = kind.targetFormat.withChromaInOrder
+      format = kind.sourceFormat.withChromaInOrder
+      size = kind.sourceSize
+    }
+
+    /// The target's size before the rotation.
+    var unturned: PictureSize { kind.orientation.inverse.applied(to: kind.targetSize) }
+    var changesSize: Bool { unturned != kind.sourceSize }
+    var changesGeometry: Bool { changesSize || kind.orientation != .upright }
+
+    mutating func build() {
+      if format == target, !changesGeometry, kind.balance.isNeutral {
+        add(.copy, format)
+        return
+      }
+      if !kind.isSourceAligned { add(.copy, format) }
+      takeApart()
+      changeGeometry()
+      balance()
+      convert()
+      if !kind.isTargetAligned { add(.copy, format) }
+    }
+
+    /// Unpacks pixels into planes that can be scaled and rotated, if that is needed. Reduces ten bits to eight, unless
+    /// the format stays the same or RGB is made from the ten bits at the same size.
+    private mutating func takeApart() {
+      if format.isPackedYUV, changesGeometry || target != format { add(.unpack, .i422) }
+      if format == .rgb || format == .bgr, changesGeometry { add(.unpack, .bgrx) }
+      // Scaling words takes longer than reducing them to bytes and scaling those.
+      if format.isTenBit, target != format, target.isYUV || changesSize {
+        add(.unpack, format == .p010 ? .nv12 : .i420)
+      }
+      if target == .gray8, format.isYUV, format != .gray8 { add(.dropChroma, .gray8) }
+    }
+
+    /// Scales and rotates the picture. The one that leaves fewer pixels for the other comes first.
+    private mutating func changeGeometry() {
+      let shrinks = unturned.width * unturned.height < size.width * size.height
+      if shrinks { resample() }
+      turn()
+      if !shrinks { resample() }
+    }
+
+    private mutating func resample() {
+      let isUpright = kind.orientation == .upright || steps.contains { $0.turns }
+      let wanted = isUpright ? kind.targetSize : unturned
+      guard wanted != size else { return }
+      // If only the layout of the planes differs after that, this pass changes it as well.
+      let next = isUpright && format.isPlanarEightBit && target.isPlanarEightBit ? target : format
+      let filter = kind.filter.mode(from: size, to: wanted)
+      if filter == kFilterBox, format.isRGB32 {
+        halve(towards: wanted)
+      } else if filter == kFilterBox {
+        quarter(towards: wanted)
+        halveOneSide(towards: wanted)
+      }
+      if wanted != size || next != format { add(.resample(filter), next, wanted) }
+    }
+
+    /// Halves the size several times. For 32-bit pixels, libyuv's box filter averages only two by two pixels, and
+    /// leaves out some when it scales down further.
+    private mutating func halve(towards wanted: PictureSize) {
+      while size.width >= wanted.width * 2 || size.height >= wanted.height * 2 {
+        let half = PictureSize(
+          width: size.width >= wanted.width * 2 ? size.width / 2 : size.width,
+          height: size.height >= wanted.height * 2 ? size.height / 2 : size.height)
+        add(.resample(kFilterBox), format, half)
+      }
+    }
+
+    /// Scales to a quarter several times. libyuv has a vector kernel for blocks of four by four samples, but not for
+    /// other boxes, so that this and the rest together cost less than half of scaling in one step.
+    private mutating func quarter(towards wanted: PictureSize) {
+      guard !format.isTenBit else { return }
+      // The sizes of all planes have to be even afterwards.
+      while size.width >= wanted.width * 4, size.height >= wanted.height * 4, size.width % 8 == 0,
+        size.height % 8 == 0
+      {
+        add(.resample(kFilterBox), format, PictureSize(width: size.width / 4, height: size.height / 4))
+      }
+    }
+
+    /// Halves one side several times. If only one side becomes shorter than half, libyuv uses its bilinear filter
+    /// instead of the box filter, and so leaves out samples in that direction.
+    private mutating func halveOneSide(towards wanted: PictureSize) {
+      while (size.width > wanted.width * 2) != (size.height > wanted.height * 2) {
+        let half =
+          size.width > wanted.width * 2
+          ? PictureSize(width: (size.width + 1) / 2, height: size.height)
+          : PictureSize(width: size.width, height: (size.height + 1) / 2)
+        add(.resample(kFilterBox), format, half)
+      }
+    }
+
+    private mutating func turn() {
+      guard kind.orientation != .upright else { return }
+      // Rotating 4:2:2 by 90 degrees would give 4:4:0, which is not a supported format.
+      if format == .i422, kind.orientation.swapsSides { add(.resample(kFilterBox), .i420) }
+      add(.turn(kind.orientation), format, kind.orientation.applied(to: size))
+    }
+
+    /// Adjusts the colours, at the target's size and in planes with eight bits per sample.
+    private mutating func balance() {
+      guard !kind.balance.isNeutral else { return }
+      if format.isTenBit { add(.unpack, format == .p010 ? .nv12 : .i420) }
+      if format.isRGB {
+        if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
+        add(.fromRGB, .y444)
+      }
+      add(.balance(ColorBalancing(kind.balance)), format)
+    }
+
+    /// Converts the format, when everything else is as it should be.
+    private mutating func convert() {
+      guard format != target else { return }
+      let unpacked = target.isPackedYUV ? .i422 : target
+      if target.isRGB {
+        if format.isYUV { add(.toRGB, target == .bgrx ? .bgrx : .bgra) }
+        convertRGB()
+      } else if format.isRGB {
+        if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
+        add(.fromRGB, unpacked)
+      } else if format != unpacked {
+        add(.resample(kFilterBilinear), unpacked)
+      }
+      if target.isPackedYUV { add(.pack, target) }
+    }
+
+    private mutating func convertRGB() {
+      guard format != target else { return }
+      if format.isRGB32, target.isRGB32 { return add(.shuffle, target) }
+      if format != .bgra, format != .bgrx { add(.unpack, .bgra) }
+      if format != target { add(target.isRGB32 ? .shuffle : .pack, target) }
+    }
+
+    private mutating func add(
+      _ operation: ConversionStep.Operation, _ next: PixelFormat, _ nextSize: PictureSize? = nil
+    ) {
+      steps.append(ConversionStep(operation: operation, format: next, size: nextSize ?? size))
+      format = next
+      size = nextSize ?? size
+    }
+  }
+}
+
+/// One pass over a picture.
+struct ConversionStep: Equatable {
+  enum Operation: Equatable {
+    /// Copies all planes.
+    case copy
+    /// Unpacks packed or 10-bit pixels into planes of bytes, or converts RGB with another byte order to BGRA.
+    case unpack
+    /// Changes the size, the layout of the planes, or both.
+    case resample(FilterModeEnum)
+    /// Rotates and mirrors.
+    case turn(VideoOrientation)
+    /// Keeps only luma, which costs nothing.
+    case dropChroma
+    /// Converts YUV to BGRA.
+    case toRGB
+    /// Converts BGRA to YUV.
+    case fromRGB
+    /// Adjusts brightness, contrast, hue and saturation, in planes with eight bits per sample.
+    case balance(ColorBalancing)
+    /// Reorders the four bytes of each pixel.
+    case shuffle
+    /// Packs planes into 4:2:2, or BGRA into pixels of three bytes.
+    case pack
+  }
+
+  let operation: Operation
+  /// The format of the result.
+  let format: PixelFormat
+  /// The size of the result.
+  let size: PictureSize
+
+  var turns: Bool {
+    if case .turn = operation { true } else { false }
+  }
+
+  /// Whether each row of the result depends only on the same row of the source (or on the same pair of rows, if chroma
+  /// is subsampled vertically), so that the picture can be processed in strips.
+  var isByRows: Bool {
+    switch operation {
+    case .copy, .unpack, .toRGB, .fromRGB, .balance, .shuffle, .pack: true
+    case .resample, .turn, .dropChroma: false
+    }
+  }
+}

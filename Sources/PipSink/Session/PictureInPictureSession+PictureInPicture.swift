@@ -1,0 +1,178 @@
+/// Picture-in-picture in the session's window and in those of single streams.
+extension PictureInPictureSession {
+  /// The stream in the session's picture-in-picture window, from the beginning of its start to the end of its stop; nil
+  /// while there is none.
+  public var pictureInPictureStreamID: StreamID? { controller.pictureInPictureStreamID }
+
+  /// Starts picture-in-picture now, or with its stream's first picture. While the window is open, it shows another
+  /// stream in it.
+  ///
+  /// - Parameter streamID: the stream; nil for the one that is chosen already.
+  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)`` and
+  ///   ``PictureInPictureController/startWhenReady()``. Nothing has changed then.
+  public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
+    defer { updatePlaceholders() }
+    if let streamID { try controller.setSource(streamID: streamID) }
+    try controller.startWhenReady()
+  }
+
+  /// Chooses the stream for picture-in-picture, whether or not the window is open.
+  ///
+  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)``. Nothing has changed then.
+  public func setPictureInPictureSource(_ streamID: StreamID) throws(PipSinkError) {
+    defer { updatePlaceholders() }
+    try controller.setSource(streamID: streamID)
+  }
+
+  /// The stream in the other half of the picture-in-picture window, which it gets when it has a picture; nil where the
+  /// window shows one stream.
+  public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
+
+  /// Shows another stream beside the one in the picture-in-picture window, in one half each. With nil the first stream
+  /// has the whole window again.
+  ///
+  /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``. Nothing has changed then.
+  public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
+    // The router may know a stream before the session, which could not notice the stream's end then.
+    if let streamID, playStates[streamID] == nil {
+      throw .stream(.unknown(streamID, known: playStates.keys.sorted()))
+    }
+    defer { updatePlaceholders() }
+    try controller.setSecondStream(streamID)
+  }
+
+  /// Shows the second stream that the configuration names, now that it exists.
+  func takeConfiguredSecondStream(_ id: StreamID) {
+    guard id == configuration.secondPictureInPictureStreamID, secondPictureInPictureStreamID != id else { return }
+    attempt { () throws(PipSinkError) in try setSecondPictureInPictureStream(id) }
+  }
+
+  /// Brings the frames back to the app and closes the window. It also cancels a start that waits for a picture.
+  ///
+  /// - Returns: false where there was nothing to stop.
+  @discardableResult
+  public func stopPictureInPicture() -> Bool {
+    defer { updatePlaceholders() }
+    return controller.stop()
+  }
+
+  /// Ends picture-in-picture in all windows and refuses it until ``initializePictureInPicture()`` is called. It does
+  /// not start by itself any more. Streams go on in the app.
+  public func uninitializePictureInPicture() {
+    startsAutomatically = false
+    for controller in controllers { controller.uninitialize() }
+    updatePlaceholders()
+  }
+
+  /// Sets up picture-in-picture again in all windows, after ``uninitializePictureInPicture()`` or after a failed
+  /// set-up. A new session does this by itself, and where picture-in-picture has been set up, nothing happens.
+  ///
+  /// - Throws: ``PipSinkError/PictureInPicture/unsupported(reason:)`` where picture-in-picture is not possible here.
+  public func initializePictureInPicture() throws(PipSinkError) {
+    for controller in controllers { try controller.initialize() }
+  }
+
+  /// Passes the automatic start on to all controllers. The session's window is left out when all streams have windows
+  /// for themselves.
+  func updateAutomaticStart() {
+    for controller in controllers {
+      controller.startsAutomatically =
+        startsAutomatically && (controller !== self.controller || !ownStreamsAreGone)
+    }
+    updateBackgroundWatch()
+  }
+
+  /// Whether all streams have windows for themselves.
+  private var ownStreamsAreGone: Bool {
+    !dedicatedControllers.isEmpty && controller.streamSelector.streams.isEmpty
+  }
+
+  /// Informs the session that the app cannot be seen any more, or can be seen again. Displays with windows do that by
+  /// themselves.
+  public func setBackground(_ isInBackground: Bool) {
+    for controller in controllers {
+      isInBackground ? controller.applicationDidEnterBackground() : controller.applicationWillEnterForeground()
+    }
+  }
+
+  /// Has the display watch the background only where something depends on it, since watching costs wake-ups on Wayland.
+  func updateBackgroundWatch() {
+    display.watchBackground(startsAutomatically || !engine.isBackgroundDecodingEnabled)
+  }
+
+  /// Does what a key or a button of the app stands for.
+  ///
+  /// - Throws: the errors of ``startPictureInPicture(_:)``.
+  public func perform(_ action: SessionAction) throws(PipSinkError) {
+    switch action {
+    case .togglePictureInPicture:
+      if pictureInPictureStreamID != nil || controller.isWaitingForPicture {
+        stopPictureInPicture()
+      } else {
+        try startPictureInPicture()
+      }
+    case .nextStream:
+      try startPictureInPicture(controller.neighbour(forward: true) ?? controller.currentStreamID)
+    case .togglePause: isPaused.toggle()
+    case .toggleMute: isMuted.toggle()
+    case .toggleFullscreen: display.perform(.toggleFullscreen)
+    }
+  }
+
+  // MARK: - Windows for single streams
+
+  /// The controller of the session's window, and those of streams with windows for themselves.
+  public var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
+
+  /// Gives a stream a picture-in-picture window for itself. The returned controller starts and stops it. The session's
+  /// window does not choose the stream any more.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or the errors of
+  ///   ``SessionDisplay/makePictureInPictureHost()``.
+  @discardableResult
+  public func addPictureInPictureWindow(
+    for streamID: StreamID
+  ) throws(PipSinkError) -> PictureInPictureController {
+    if let known = dedicatedControllers[streamID] { return known }
+    try check(streamID)
+    let new = PictureInPictureController(
+      contentSource: ContentSource(router: router, streamID: streamID),
+      window: try display.makePictureInPictureHost(), configuration: controller.configuration)
+    dedicatedControllers[streamID] = new
+    connect(new)
+    new.observeEvents { [weak self] _ in
+      self?.updatePlaceholders()
+      self?.updateSkipping()
+    }
+    controller.streamSelector.remove(streamID)
+    updateAutomaticStart()
+    updateContent(of: streamID)
+    updatePlaceholders()
+    return new
+  }
+}
+
+/// How the session handles the controls of its windows.
+extension PictureInPictureSession: PictureInPictureControllerDelegate {
+  /// Shows the app's window with ``restoreUserInterface``, or else through the display.
+  public func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
+    if let restoreUserInterface { return await restoreUserInterface() }
+    await display.present()
+    return display.canPresent
+  }
+
+  /// Carries out a control of a window, unless the app's ``actionHandler`` has done so.
+  public func pictureInPictureController(
+    _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
+  ) {
+    if actionHandler?(action) == true { return }
+    switch action {
+    case .playPause: isPaused.toggle()
+    case .mute: isMuted.toggle()
+    case .skipBackward, .skipForward:
+      let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)
+      skip(controller.currentStreamID, by: MediaTime(seconds: seconds))
+    default: break
+    }
+  }
+}

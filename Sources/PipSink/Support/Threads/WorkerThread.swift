@@ -1,0 +1,56 @@
+import CGStreamer
+
+/// A named thread that runs one closure and can be joined.
+///
+/// `@unchecked Sendable`: the handle is constant, and a lock decides who joins.
+package final class WorkerThread: @unchecked Sendable {
+  private let thread: UnsafeMutablePointer<GThread>
+  private let isJoined = Locked(false)
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - name: shown by debuggers and `top -H`; the kernel keeps the first 15 bytes.
+  ///   - body: what the thread runs. The thread ends when it returns.
+  /// - Returns: nil when the system refuses another thread.
+  package init?(name: String, body: @escaping @Sendable () -> Void) {
+    let box = Unmanaged.passRetained(Box(body))
+    let started = g_thread_try_new(
+      name,
+      { argument in
+        if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
+        return nil
+      }, box.toOpaque(), nil)
+    guard let started else {
+      box.release()
+      return nil
+    }
+    thread = started
+  }
+
+  deinit { g_thread_unref(thread) }
+
+  /// Whether the caller runs on this thread.
+  package var isCurrent: Bool { g_thread_self() == thread }
+
+  /// Waits until the thread has ended. On the thread itself it does nothing.
+  package func join() {
+    guard !isCurrent else { return }
+    let isFirst = isJoined.withLock { isJoined in
+      defer { isJoined = true }
+      return !isJoined
+    }
+    // The thread is kept by another reference: otherwise a later thread could get the same address and mistake itself
+    // for this one.
+    if isFirst { g_thread_join(g_thread_ref(thread)) }
+  }
+
+  /// Carries the closure through C.
+  private final class Box: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+      self.body = body
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import PipSink
+
+/// A renderer whose window can go away and come back while its display layer stays attached.
+///
+/// A window's tile is set here when the window is created and removed when it is lost. The layer does not notice.
+final class ExchangeableRenderer: VideoRenderer {
+  private struct State {
+    var tile: (any WindowTile)?
+    var isShown = false
+    var needsDisplay: (@Sendable () -> Void)?
+  }
+
+  private let state = Locked(State())
+
+  /// The tile in which frames are shown, or nil while there is no window.
+  var tile: (any WindowTile)? {
+    get { state.withLock { $0.tile } }
+    set {
+      let (old, handler) = state.withLock { state in
+        defer { state.tile = newValue }
+        return (state.tile, state.needsDisplay)
+      }
+      guard old !== newValue else { return }
+      old?.setNeedsDisplayHandler(nil)
+      newValue?.setNeedsDisplayHandler(handler)
+      handler?()
+    }
+  }
+
+  /// Whether the window shows the tile.
+  var isShown: Bool {
+    get { state.withLock { $0.isShown } }
+    set {
+      let handler = state.withLock { state -> (@Sendable () -> Void)? in
+        defer { state.isShown = newValue }
+        return state.isShown == newValue ? nil : state.needsDisplay
+      }
+      handler?()
+    }
+  }
+
+  /// Asks the layer to render its newest frame again.
+  func askForPicture() { state.withLock { $0.needsDisplay }?() }
+
+  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    guard let tile else { return }
+    do throws(RenderingError) {
+      try tile.render(sampleBuffer, gravity: gravity)
+    } catch {
+      // A window that is lost is created again later, so the layer stays attached.
+      guard error.code == .surfaceLost else { throw error }
+    }
+  }
+
+  func removeImage() { tile?.removeImage() }
+  var renderSize: PictureSize? { tile?.renderSize }
+  var isVisible: Bool { state.withLock { $0.isShown ? $0.tile : nil }?.isVisible ?? false }
+
+  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
+    let tile = state.withLock { state in
+      state.needsDisplay = handler
+      return state.tile
+    }
+    tile?.setNeedsDisplayHandler(handler)
+  }
+
+  func rebuild() throws(RenderingError) { try tile?.rebuild() }
+  func updateSize() throws(RenderingError) { try tile?.updateSize() }
+}

@@ -1,0 +1,90 @@
+import CWindows
+import PipSink
+
+/// Something that happened to a window, as its display server reports it.
+package enum WindowEvent: Sendable {
+  /// The position of the pointer, in pixels.
+  package struct Place: Sendable {
+    /// The distance from the window's left edge.
+    package var x: Double
+    /// The distance from the window's upper edge.
+    package var y: Double
+    /// The position on the screen. It is nil on Wayland, which does not tell programs where their windows are.
+    package var onScreen: SIMD2<Double>?
+    /// The sum of the pointer's movements on the desktop, in units. It goes on where the pointer stops at the edge of the
+    /// desktop. It is nil for a finger, on X11, and where the compositor has no relative pointers.
+    package var travel: SIMD2<Double>?
+
+    /// Creates a position from coordinates in the window and, if known, on the screen.
+    package init(x: Double, y: Double, onScreen: SIMD2<Double>? = nil, travel: SIMD2<Double>? = nil) {
+      (self.x, self.y, self.onScreen, self.travel) = (x, y, onScreen, travel)
+    }
+  }
+
+  /// The window has a new size, in pixels, or a new scale. ``NativeWindow/size`` already has the new value.
+  case resized(PictureSize)
+  /// A part of the window has to be drawn again.
+  case exposed
+  /// A button was pressed. Button 1 is the left button, and a finger counts as that. `time` is the server's, in
+  /// milliseconds.
+  case pressed(button: Int, Place, time: UInt32)
+  /// A button was released.
+  case released(button: Int, Place)
+  /// The pointer has moved.
+  case moved(Place)
+  /// The pointer has entered the window. It may not move after that.
+  case entered(Place)
+  /// The wheel was turned. The distances are in steps of the wheel; right and down are positive.
+  case scrolled(Place, deltaX: Double, deltaY: Double)
+  /// The pointer has left the window.
+  case left
+  /// A key was pressed. The value is its keysym.
+  case key(UInt32)
+  /// The user wants the window closed.
+  case closeRequested
+  /// The window was minimised or restored, or it went to the background or came back.
+  case stateChanged
+  /// The monitors, the panels or the current workspace have changed.
+  case screenChanged
+  /// The drag of the window has ended without a release, because the window was destroyed under the pointer.
+  case dragLost
+  /// The window has been destroyed, or its server or its connection has gone.
+  case lost
+}
+
+/// The numbers of keys, which are the same on X11 and Wayland.
+package enum Keysym {
+  /// Returns a key's X11 name, such as "Left" or "space", or nil when the number does not belong to a key.
+  package static func name(of keysym: UInt32) -> String? {
+    // libxkbcommon's documentation requires at least 64 bytes.
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
+      xkb_keysym_get_name(keysym, buffer.baseAddress, buffer.count) > 0
+        ? buffer.baseAddress.map { String(cString: $0) } : nil
+    }
+  }
+}
+
+/// Passes a window's events from any thread to the main actor, in their order.
+final class WindowEventQueue<Event: Sendable>: Sendable {
+  private let waiting = Locked<[Event]>([])
+  private let handler: @MainActor @Sendable (Event) -> Void
+
+  init(_ handler: @escaping @MainActor @Sendable (Event) -> Void) { self.handler = handler }
+
+  func append(_ event: Event) {
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(event)
+      return waiting.count == 1
+    }
+    if isFirst { Task { @MainActor in self.deliver() } }
+  }
+
+  @MainActor
+  private func deliver() {
+    let events = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    for event in events { handler(event) }
+  }
+}

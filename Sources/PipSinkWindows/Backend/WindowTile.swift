@@ -1,0 +1,40 @@
+import PipSink
+
+/// A rectangle in a window in which a stream's pictures are shown.
+package protocol WindowTile: VideoRenderer {
+  /// The tile's rectangle in the window, in pixels; nil hides the tile. A picture that is already shown follows at
+  /// once.
+  var frame: PictureRect? { get set }
+
+  /// Draws the current decoration over the picture that is shown. It can be called on any thread, and may wait for the
+  /// server.
+  func redraw()
+
+  /// A copy of the picture that is shown, without the decoration over it, or nil when no picture is shown.
+  func image() -> BGRAImage?
+
+  /// The number of frames that have been converted for this tile.
+  var convertedFrameCount: UInt64 { get }
+
+  /// Stops using the window, so that no frame is shown in it any more. It can be called on any thread.
+  ///
+  /// - Returns: false when a request to the server may still be in progress.
+  @discardableResult
+  func leaveWindow() -> Bool
+}
+
+/// Creates tiles in a window that belongs to another toolkit.
+@MainActor
+package protocol WindowTileMaker {
+  /// Whether the display server has gone. No tile can be created then.
+  var isBroken: Bool { get }
+  /// Creates a tile in the window. It is hidden until it gets a frame.
+  ///
+  /// - Parameter decoration: what is drawn over the pictures, in pixels of the window.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone.
+  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile
+  /// Removes a tile from the window.
+  func remove(_ tile: any WindowTile)
+  /// Sends all pending requests to the server.
+  func flush()
+}

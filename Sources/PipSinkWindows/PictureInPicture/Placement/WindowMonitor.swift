@@ -1,0 +1,31 @@
+import PipSink
+
+/// A monitor, as a display server describes it.
+package struct WindowMonitor: Equatable, Sendable {
+  /// The name that identifies the monitor even after it was disconnected. It is usually the name of its connector.
+  package var name: String
+  /// The monitor's rectangle, in units and in the coordinates of windows' frames.
+  package var area: PictureRect
+
+  /// Creates the description of a monitor.
+  package init(name: String, area: PictureRect) {
+    (self.name, self.area) = (name, area)
+  }
+}
+
+extension [WindowMonitor] {
+  /// Finds the monitor that shows most of a window.
+  ///
+  /// - Parameters:
+  ///   - frame: the window's rectangle, in the coordinates of the monitors' areas.
+  ///   - current: the name of the monitor that is preferred when several show equal parts of the window.
+  /// - Returns: nil when no monitor shows any part of the window.
+  package func under(_ frame: PictureRect, current: String? = nil) -> WindowMonitor? {
+    var best: (monitor: WindowMonitor, overlap: Int)?
+    for monitor in filter({ $0.name == current }) + filter({ $0.name != current }) {
+      let overlap = monitor.area.intersection(frame).map { $0.width * $0.height } ?? 0
+      if overlap > best?.overlap ?? 0 { best = (monitor, overlap) }
+    }
+    return best?.monitor
+  }
+}

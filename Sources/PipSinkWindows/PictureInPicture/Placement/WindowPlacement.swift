@@ -1,0 +1,85 @@
+import CWindows
+import PipSink
+
+/// The corner and the size in which the user has left a picture-in-picture window. It is saved in a file for each
+/// monitor, so that it is remembered after a restart.
+public struct WindowPlacement: Hashable, Sendable {
+  /// The corner of the monitor.
+  public var corner: WindowCorner
+  /// The width in logical pixels, which the desktop multiplies by its scale factor.
+  public var width: Int
+  /// The height in logical pixels, which the desktop multiplies by its scale factor.
+  public var height: Int
+
+  /// Creates a placement.
+  ///
+  /// - Parameters:
+  ///   - corner: the corner of the monitor.
+  ///   - width: the width in logical pixels.
+  ///   - height: the height in logical pixels. The window changes it to keep the shape of its picture.
+  public init(corner: WindowCorner = .bottomRight, width: Int = 320, height: Int = 180) {
+    self.corner = corner
+    self.width = width
+    self.height = height
+  }
+
+  /// The path of the file in which placements are saved by default: `pipsink/picture-in-picture.ini` in the user's
+  /// state folder, which is `XDG_STATE_HOME` or, where that is not set, `~/.local/state`.
+  public static var defaultPath: String {
+    let base = g_getenv("XDG_STATE_HOME").map { String(cString: $0) } ?? ""
+    let home = g_get_home_dir().map { String(cString: $0) } ?? "."
+    return (base.utf8.first == UInt8(ascii: "/") ? base : home + "/.local/state") + "/pipsink/picture-in-picture.ini"
+  }
+
+  /// Loads the placement that was saved last, on whichever monitor that was.
+  ///
+  /// - Parameter path: the path of the file.
+  /// - Returns: nil when the file does not exist or contains no placement.
+  public static func load(from path: String) -> WindowPlacement? { WindowPlaces(from: path)?.last }
+
+  /// Saves the placement for every monitor. The monitor that the file names as the last one stays the same.
+  ///
+  /// - Parameter path: the path of the file. Its folder is created if necessary.
+  /// - Returns: false when the file cannot be written. The only consequence is that the placement is not remembered.
+  @discardableResult
+  public func save(to path: String) -> Bool {
+    var places = WindowPlaces(from: path) ?? WindowPlaces()
+    places.noteEverywhere(self)
+    return places.save(to: path)
+  }
+}
+
+/// Rules for resizing a window.
+extension WindowPlacement {
+  /// The window's distance from the edges of the work area, in units.
+  package static let margin = 16
+  /// The smallest width of a window, in units.
+  package static let minimumWidth = 96
+
+  /// The window's size, in units.
+  package var size: PictureSize { PictureSize(width: width, height: height) }
+
+  /// Changes the width, and the height that goes with it, as far as both fit into the work area. The window never
+  /// becomes narrower than ``minimumWidth``, whatever its height is then.
+  ///
+  /// - Parameters:
+  ///   - wanted: the wanted width, in units.
+  ///   - aspectRatio: width divided by height; nil leaves the height as it is.
+  ///   - area: the work area, in units.
+  package mutating func resize(toWidth wanted: Int, aspectRatio: Double?, in area: PictureRect) {
+    var widest = area.width - 2 * Self.margin
+    if let aspectRatio { widest = min(widest, Int(nearest: Double(area.height - 2 * Self.margin) * aspectRatio)) }
+    width = max(Self.minimumWidth, min(wanted, widest))
+    if let aspectRatio { height = Self.height(ofWidth: width, aspectRatio) }
+  }
+
+  /// Returns the height that goes with a width, limited to what a window can have: a stream may claim that its pixels
+  /// are two thousand million times as wide as they are high.
+  package static func height(ofWidth width: Int, _ aspectRatio: Double) -> Int {
+    max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
+  }
+
+  /// Returns the width after steps of the scroll wheel, each of which changes it by a tenth. Positive steps enlarge the
+  /// window.
+  package func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }
+}

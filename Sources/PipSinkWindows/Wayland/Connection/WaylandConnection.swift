@@ -1,0 +1,68 @@
+import CWindows
+import PipSink
+
+/// PipSink's own connection to a Wayland compositor, and the objects that the compositor offers.
+///
+/// All of PipSink's windows in the program share it, so that the user's action in one window permits another to be
+/// shown. When the compositor dies, each window gets ``WindowEvent/lost``.
+final class WaylandConnection: Sendable {
+  let loop: WaylandEventLoop
+  let globals: WaylandGlobals
+  private let thread: WorkerThread?
+
+  /// A weak reference, so that a connection without windows is closed.
+  private final class Weak {
+    weak var connection: WaylandConnection?
+  }
+
+  @MainActor private static var known: [String?: Weak] = [:]
+
+  /// Returns the connection that the program's windows share, and connects if there is none.
+  ///
+  /// - Parameter name: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
+  @MainActor
+  static func shared(_ name: String? = nil) throws(PipSinkError) -> WaylandConnection {
+    if let connection = known[name]?.connection, !connection.loop.isLost { return connection }
+    let connection = try WaylandConnection(name)
+    let entry = Weak()
+    entry.connection = connection
+    known[name] = entry
+    return connection
+  }
+
+  /// The connection that windows share now, or nil when there are no windows.
+  @MainActor static var current: WaylandConnection? {
+    known[nil]?.connection.flatMap { $0.loop.isLost ? nil : $0 }
+  }
+
+  /// Connects and waits for the compositor.
+  private init(_ name: String?) throws(PipSinkError) {
+    let server = name ?? "that WAYLAND_DISPLAY names"
+    guard let loop = WaylandEventLoop(name) else {
+      throw .system(.displayUnavailable(reason: "the Wayland compositor \(server) cannot be reached"))
+    }
+    self.loop = loop
+    globals = WaylandGlobals(loop)
+    thread = WorkerThread(name: "pip-wayland") { loop.run() }
+    guard thread != nil else {
+      throw .system(.displayUnavailable(reason: "the system cannot start another thread"))
+    }
+    globals.ask()
+    // The first answer comes after the list of global objects, the second after the events of the objects bound by
+    // then.
+    guard loop.synchronize(), loop.synchronize() else {
+      throw .system(.displayUnavailable(reason: "the Wayland compositor \(server) does not answer"))
+    }
+    guard globals.compositor != nil, globals.sharedMemory != nil, globals.subcompositor != nil else {
+      throw .system(
+        .displayUnavailable(reason: "the Wayland compositor \(server) has no subsurfaces or no shared memory"))
+    }
+  }
+
+  deinit {
+    loop.end()
+    thread?.join()
+    globals.forget()
+  }
+}

@@ -1,0 +1,294 @@
+import CWindows
+import PipSink
+
+/// An app's window on Wayland (xdg-shell). Where the compositor does not draw its border, as on GNOME, the window has a
+/// title bar that PipSink draws.
+///
+/// libdecor, which imitates the desktop's title bars, is not used: its plugin for GNOME loads GTK 3 into the program,
+/// and it reads the connection on a thread of its caller.
+final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
+  private let options: BackgroundOptions
+  private var xdgSurface: WaylandProxy?
+  private var toplevel: WaylandProxy?
+  private var decoration: WaylandProxy?
+  /// Whether the compositor draws the border.
+  private let isDecorated = Locked(false)
+  private var bar: WaylandTitleBar?
+  private var barInput = WaylandInput { _ in }
+  private var barQueue: WindowEventQueue<WindowEvent>?
+  /// The window's size when it is neither maximised, nor fullscreen, nor tiled, in units.
+  private var normalSize: PictureSize
+  /// The states of the xdg_toplevel that the compositor has sent last.
+  private var states: Set<UInt32> = []
+  /// Whether the compositor's last states said that the window is fullscreen.
+  private var wasFullscreen = false
+  private var watch: WaylandFrameWatch?
+  private var isFrameMissing = false
+  private var lastBarPress: UInt32?
+
+  // The numbers of states in xdg_toplevel.
+  private static let (maximized, fullscreen, activated, suspended): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 4, 9)
+
+  /// Creates a window that is hidden until ``show()``.
+  ///
+  /// - Parameters:
+  ///   - display: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - options: when the window counts as being in the background.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached or has
+  ///   no xdg-shell.
+  init(
+    display: String? = nil, size: PictureSize, _ options: BackgroundOptions,
+    handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
+  ) throws(PipSinkError) {
+    self.options = options
+    normalSize = size
+    let connection = try WaylandConnection.shared(display)
+    guard connection.globals.shell != nil else {
+      throw .system(.displayUnavailable(reason: "the Wayland compositor has no xdg-shell"))
+    }
+    super.init(connection, size: size, handler: handler)
+    let queue = WindowEventQueue { [weak self] (event: WindowEvent) in self?.handleBar(event) }
+    barQueue = queue
+    barInput = WaylandInput { queue.append($0) }
+  }
+
+  isolated deinit { takeAway() }
+
+  // MARK: - NativeAppWindow
+
+  func show() {
+    guard surface == nil, let surface = makeSurface() else { return }
+    makeToplevel(surface)
+    requestSize()
+  }
+
+  func hide() {
+    takeAway()
+    tell(.stateChanged)
+  }
+
+  func present() async {
+    guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
+    globals.activation?.send(2, .text(name), .object(surface.surface.pointer))
+    flush()
+  }
+
+  /// The state that was requested last, by ``setFullscreen(_:)`` or by the user through the compositor.
+  private(set) var isFullscreen = false
+
+  func setFullscreen(_ isFullscreen: Bool) {
+    guard self.isFullscreen != isFullscreen else { return }
+    self.isFullscreen = isFullscreen
+    applyFullscreen()
+    flush()
+  }
+
+  private func applyFullscreen() {
+    if isFullscreen { toplevel?.send(11, .object(nil)) } else { toplevel?.send(12) }
+  }
+
+  // MARK: - The toplevel
+
+  private func makeToplevel(_ surface: WaylandSurface) {
+    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
+    xdgSurface = globals.shell?.make(
+      .xdgSurface, 2, .new, .object(surface.surface.pointer),
+      handler: { [signals] _, arguments in
+        let (size, states) = pending.withLock { $0 }
+        signals.append(.configured(serial: arguments.uint(0), size, states: states))
+      })
+    toplevel = xdgSurface?.make(.toplevel, 1, .new) { [signals] event, arguments in
+      switch event {
+      case 0:
+        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
+        let states = arguments.numbers(2)
+        pending.withLock { $0 = (size.isValid ? size : nil, states) }
+      case 1: signals.append(.event(.closeRequested))
+      default: break
+      }
+    }
+    guard let toplevel else { return }
+    toplevel.send(2, .text(VideoWindow.title))
+    toplevel.send(3, .text(WindowIdentity.programName))
+    toplevel.send(8, .int(160), .int(90))
+    globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
+    isDecorated.withLock { $0 = false }
+    // xdg-decoration: mode 2 asks the compositor to draw the border. Its answer comes before the window's first size.
+    decoration = globals.decorationManager?.make(
+      .decoration, 1, .new, .object(toplevel.pointer),
+      handler: { [isDecorated] _, arguments in
+        let mode = arguments.uint(0)
+        isDecorated.withLock { $0 = mode == 2 }
+      })
+    decoration?.send(1, .uint(2))
+    if isFullscreen { applyFullscreen() }
+  }
+
+  override func destroyRole() {
+    watch?.end()
+    (watch, isFrameMissing, states, bar, wasFullscreen) = (nil, false, [], nil, false)
+    for object in [decoration, toplevel, xdgSurface] { object?.destroy() }
+    (decoration, toplevel, xdgSurface) = (nil, nil, nil)
+  }
+
+  private var hasBar: Bool { !isDecorated.withLock { $0 } && !states.contains(Self.fullscreen) }
+
+  override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
+    self.states = Set(states)
+    let barHeight = hasBar ? WaylandTitleBar.height : 0
+    guard let offered else { return normalSize }
+    let size = PictureSize(width: offered.width, height: max(1, offered.height - barHeight))
+    // The states 5 to 8 say that the window is tiled at an edge.
+    if self.states.isDisjoint(with: [Self.maximized, Self.fullscreen, 5, 6, 7, 8]) { normalSize = size }
+    return size
+  }
+
+  override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
+    xdgSurface?.send(4, .uint(serial))
+    let barHeight = hasBar ? WaylandTitleBar.height : 0
+    xdgSurface?.send(3, .int(0), .int(-barHeight), .int(size.width), .int(size.height + barHeight))
+    hasGrips = hasBar && !states.contains(Self.maximized)
+    guard hasBar, let surface else {
+      bar = nil
+      return
+    }
+    if bar == nil { bar = WaylandTitleBar(globals, over: surface.surface, input: barInput) }
+    drawBar(width: size.width)
+  }
+
+  private func drawBar(width: Int, hovered: WaylandTitleBar.Part? = nil) {
+    barInput.state.withLock { $0.scale = 1 }
+    bar?.draw(width: width, scale: scale, hovered: hovered, isActive: states.contains(Self.activated))
+  }
+
+  override func didEnterStates(_ states: [UInt32]) {
+    // The user changes the state through the compositor, too. A report that only repeats the last state is ignored,
+    // because a request of the program may still be on its way.
+    let isFull = self.states.contains(Self.fullscreen)
+    if isFull != wasFullscreen { isFullscreen = isFull }
+    wasFullscreen = isFull
+    // The pixel that is watched is created only now, so that it is above the tiles.
+    if isBackgroundWatched { watchFrames() }
+    tell(.stateChanged)
+  }
+
+  // MARK: - The title bar and the corners
+
+  private func handleBar(_ event: WindowEvent) {
+    guard let bar else { return }
+    switch event {
+    case .moved(let place), .entered(let place):
+      drawBar(width: bar.width, hovered: bar.part(x: place.x, y: place.y))
+      flush()
+    case .left:
+      drawBar(width: bar.width)
+      flush()
+    case .pressed(let button, let place, let time): pressBar(button, bar.part(x: place.x, y: place.y), place, time)
+    case .released(let button, let place):
+      guard button == 1 else { return }
+      releaseBar(bar.part(x: place.x, y: place.y))
+    default: break
+    }
+  }
+
+  private func pressBar(_ button: Int, _ part: WaylandTitleBar.Part, _ place: WindowEvent.Place, _ time: UInt32) {
+    guard part == .title, let action = globals.lastAction, let toplevel else { return }
+    if button == 3 {
+      toplevel.send(
+        4, .object(action.seat.pointer), .uint(action.serial), .int(Int(place.x)),
+        .int(Int(place.y) - WaylandTitleBar.height))
+    } else if button == 1, let lastBarPress, time &- lastBarPress <= 400 {
+      self.lastBarPress = nil
+      toggleMaximised()
+    } else if button == 1 {
+      lastBarPress = time
+      toplevel.send(5, .object(action.seat.pointer), .uint(action.serial))
+    }
+    flush()
+  }
+
+  private func releaseBar(_ part: WaylandTitleBar.Part) {
+    switch part {
+    case .title: break
+    case .minimise: toplevel?.send(13)
+    case .maximise: toggleMaximised()
+    case .close: tell(.closeRequested)
+    }
+    flush()
+  }
+
+  private func toggleMaximised() { toplevel?.send(states.contains(Self.maximized) ? 10 : 9) }
+
+  override func handle(_ event: WindowEvent) {
+    if hasGrips, case .pressed(1, let place, _) = event,
+      case .corner(let isLeft) = WindowGrip(x: place.x / scale, y: place.y / scale, size: units),
+      let action = globals.lastAction
+    {
+      // xdg_toplevel.resize_edge: top 1, bottom 2, left 4, right 8.
+      let isTop = place.y / scale < Double(units.height) / 2
+      toplevel?.send(
+        6, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
+      return flush()
+    }
+    super.handle(event)
+  }
+
+  // MARK: - In the background
+
+  var isInBackground: Bool {
+    guard !isBroken else { return false }
+    var signs = BackgroundSigns()
+    signs.isMapped = surface != nil
+    signs.isFocused = states.contains(Self.activated)
+    signs.isFrameMissing = isFrameMissing || states.contains(Self.suspended)
+    return signs.isInBackground(options)
+  }
+
+  var isBackgroundWatched = false {
+    didSet {
+      guard isBackgroundWatched != oldValue else { return }
+      if isBackgroundWatched { watchFrames() } else { endWatch() }
+    }
+  }
+
+  /// Watches whether the compositor requests frames from the window. The state "suspended" of xdg_toplevel comes late,
+  /// and not from all compositors.
+  private func watchFrames() {
+    guard watch == nil, isConfigured, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
+    else {
+      return
+    }
+    let frames = WaylandFrameWatch(connection.loop, probe) { [weak self] isMissing in
+      Task { @MainActor in self?.note(isFrameMissing: isMissing) }
+    }
+    watch = frames
+    for tile in tiles { tile.onFrameShown { [weak frames] in frames?.noteFrame() } }
+    surface.commit()
+    flush()
+  }
+
+  private func endWatch() {
+    for tile in tiles { tile.onFrameShown(nil) }
+    watch?.end()
+    (watch, isFrameMissing) = (nil, false)
+  }
+
+  private func note(isFrameMissing: Bool) {
+    guard watch != nil, self.isFrameMissing != isFrameMissing else { return }
+    self.isFrameMissing = isFrameMissing
+    tell(.stateChanged)
+  }
+
+  override func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
+    let tile = try super.makeTile(decoration: decoration)
+    if let watch, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer) {
+      (tile as? WaylandTile)?.onFrameShown { [weak watch] in watch?.noteFrame() }
+      watch.replaceProbe(probe)
+      surface.commit()
+      flush()
+    }
+    return tile
+  }
+}

@@ -1,0 +1,358 @@
+import CWindows
+import PipSink
+
+/// A picture-in-picture window on Wayland. It is a surface on layer-shell's overlay layer, a picture-in-picture window
+/// of the compositor's (xx-pip), or an ordinary window (xdg-shell).
+final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
+  /// The protocol that gives the window's surface its role.
+  enum Role {
+    /// A surface on layer-shell's overlay layer (zwlr_layer_surface_v1).
+    case layer
+    /// A picture-in-picture window of the compositor's (xx_pip_v1).
+    case pip
+    /// An ordinary window (xdg_toplevel).
+    case toplevel
+  }
+
+  let role: Role
+  /// The zwlr_layer_surface_v1.
+  private var layer: WaylandProxy?
+  private var xdgSurface: WaylandProxy?
+  /// The xdg_toplevel or the xx_pip_v1.
+  private(set) var shellObject: WaylandProxy?
+  private var decoration: WaylandProxy?
+  private var place = WindowPlace(x: 0, y: 0)
+  /// The last size that was requested, in units.
+  private(set) var wantedSize: PictureSize
+  private var aspectRatio: Double?
+  /// Whether the window should be shown.
+  private var isWanted = false
+  /// Whether a layer waits for a monitor, because there is none.
+  private var isWaiting = false
+  /// The monitor of a layer.
+  private var home: WaylandOutput?
+  /// The callback that is awaited after the compositor has closed the layer.
+  private var question: WaylandProxy?
+  /// Whether a layer accepts keys.
+  private var takesKeys = false
+  var drag: Drag?
+  /// Where a button was pressed, for roles whose windows the compositor drags. It may become a drag.
+  var pressed: (grip: WindowGrip, place: WindowEvent.Place)?
+  /// How far the pointer moves before the compositor drags the window, in units.
+  static let dragThreshold = 4.0
+
+  /// A drag of a layer.
+  struct Drag {
+    /// The window's rectangle when the drag began, in units.
+    let start: PictureRect
+    var reading: DragReading
+    var probe: WaylandFrameProbe?
+  }
+
+  /// What the compositor measures the pointer's positions from, once a drag has found it out.
+  static var dragOrigin: DragReading.Origin?
+
+  /// Creates a window that is hidden until ``show()``.
+  ///
+  /// - Parameters:
+  ///   - role: the protocol that is used.
+  ///   - display: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor cannot be reached.
+  init(
+    _ role: Role, display: String? = nil, size: PictureSize,
+    handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
+  ) throws(PipSinkError) {
+    self.role = role
+    wantedSize = size
+    let connection = try WaylandConnection.shared(display)
+    super.init(connection, size: size, handler: handler)
+    hasGrips = true
+  }
+
+  isolated deinit { takeAway() }
+
+  /// Whether the compositor supports the protocols that a role needs.
+  static func isPossible(_ role: Role, _ globals: WaylandGlobals) -> Bool {
+    switch role {
+    case .layer: globals.layerShell != nil
+    case .pip: globals.pipShell != nil && globals.shell != nil
+    case .toplevel: globals.shell != nil
+    }
+  }
+
+  var limitation: String? {
+    switch role {
+    case .layer: nil
+    case .pip: "the compositor places it: corners and remembered places are not kept"
+    case .toplevel: "other windows can cover it: \(PictureInPictureWindow.Kind.toplevel.reason)"
+    }
+  }
+
+  /// Whether a layer has no monitor and so is not visible. Wayland does not tell clients whether a window is minimised.
+  var isMinimized: Bool { isWaiting }
+
+  var isComposited: Bool { globals.alphaModifier != nil }
+
+  func describe(_ description: String) {
+    guard let tags = globals.tagManager, let shellObject, role == .toplevel else { return }
+    tags.send(2, .object(shellObject.pointer), .text(description))
+  }
+
+  func setOpacity(_ opacity: Double) { setSurfaceOpacity(UInt32(min(max(0, opacity), 1) * Double(UInt32.max))) }
+
+  // MARK: - Roles
+
+  func show() {
+    isWanted = true
+    appear()
+  }
+
+  /// Creates the window's surface with its role, if the window should be shown and has none.
+  private func appear() {
+    guard isWanted, surface == nil else { return }
+    setWaiting(role == .layer && globals.outputs.isEmpty)
+    guard !isWaiting, let surface = makeSurface() else { return }
+    switch role {
+    case .layer: makeLayer(surface)
+    case .pip, .toplevel: makeShellObject(surface)
+    }
+    requestSize()
+  }
+
+  func hide() {
+    (isWanted, isWaiting) = (false, false)
+    takeAway()
+  }
+
+  /// Sets whether the window accepts keys, which it does while the pointer is on it. The compositor decides whether it
+  /// gets them at once or after a click.
+  ///
+  /// It does not accept them all the time, because sway 1.7 gives such a layer the keyboard as soon as it appears, and
+  /// a window that has just appeared must not take the focus.
+  private func setTakesKeys(_ takesKeys: Bool) {
+    // Before version 4 of layer-shell, a layer could only have the keyboard exclusively.
+    guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
+    self.takesKeys = takesKeys
+    layer.send(4, .uint(takesKeys ? 2 : 0))
+    surface?.commit()
+    flush()
+  }
+
+  override func handle(_ event: WindowEvent) {
+    switch event {
+    case .entered, .pressed: setTakesKeys(true)
+    case .left: setTakesKeys(false)
+    default: break
+    }
+    super.handle(event)
+  }
+
+  override func destroyRole() {
+    (drag, takesKeys) = (nil, false)
+    for object in [decoration, shellObject, xdgSurface, layer] { object?.destroy() }
+    (decoration, shellObject, xdgSurface, layer) = (nil, nil, nil, nil)
+  }
+
+  private func makeLayer(_ surface: WaylandSurface) {
+    // Layer 3 is the overlay, after background, bottom and top.
+    layer = globals.layerShell?.make(
+      .layerSurface, 0, .new, .object(surface.surface.pointer), .object(home?.proxy?.pointer), .uint(3),
+      .text(WindowIdentity.role),
+      destructor: 7,
+      handler: { [signals] event, arguments in
+        guard event == 0 else { return signals.append(.closed) }
+        let size = PictureSize(width: Int(arguments.uint(1)), height: Int(arguments.uint(2)))
+        signals.append(.configured(serial: arguments.uint(0), size.isValid ? size : nil, states: []))
+      })
+    guard let layer else { return }
+    layer.send(0, .uint(UInt32(clamping: wantedSize.width)), .uint(UInt32(clamping: wantedSize.height)))
+    applyPlace()
+  }
+
+  private func makeShellObject(_ surface: WaylandSurface) {
+    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
+    xdgSurface = globals.shell?.make(
+      .xdgSurface, 2, .new, .object(surface.surface.pointer),
+      handler: { [signals] _, arguments in
+        let (size, states) = pending.withLock { $0 }
+        signals.append(.configured(serial: arguments.uint(0), size, states: states))
+      })
+    guard let xdgSurface else { return }
+    let configure = { @Sendable (arguments: WaylandArguments, states: [UInt32]) in
+      let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
+      pending.withLock { $0 = (size.isValid ? size : nil, states) }
+    }
+    if role == .pip {
+      shellObject = globals.pipShell?.make(.pip, 1, .new, .object(xdgSurface.pointer)) { [signals] event, arguments in
+        switch event {
+        case 0: signals.append(.closed)
+        case 2: configure(arguments, [])
+        default: break
+        }
+      }
+      shellObject?.send(1, .text(WindowIdentity.programName))
+      return
+    }
+    shellObject = xdgSurface.make(.toplevel, 1, .new) { [signals] event, arguments in
+      switch event {
+      case 0: configure(arguments, arguments.numbers(2))
+      case 1: signals.append(.event(.closeRequested))
+      default: break
+      }
+    }
+    guard let shellObject else { return }
+    shellObject.send(2, .text(WindowIdentity.title))
+    shellObject.send(3, .text(WindowIdentity.programName))
+    setMinimum()
+    globals.tagManager?.send(1, .object(shellObject.pointer), .text("pip"))
+    // xdg-decoration: mode 1 says that the client draws the border. This window has none.
+    decoration = globals.decorationManager?.make(.decoration, 1, .new, .object(shellObject.pointer))
+    decoration?.send(1, .uint(1))
+  }
+
+  /// Tells the compositor the smallest size of an ordinary window.
+  private func setMinimum() {
+    let width = WindowPlacement.minimumWidth
+    let height = aspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
+    shellObject?.send(8, .int(width), .int(height))
+  }
+
+  override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
+    if let layer { layer.send(6, .uint(serial)) }
+    if let xdgSurface {
+      xdgSurface.send(4, .uint(serial))
+      xdgSurface.send(3, .int(0), .int(0), .int(size.width), .int(size.height))
+    }
+  }
+
+  override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
+    guard let offered, role != .layer else { return offered ?? wantedSize }
+    // The window keeps its aspect ratio while the user resizes it (state 3), but not when it is maximised or tiled.
+    guard states.contains(3), let aspectRatio else { return offered }
+    return PictureSize(
+      width: offered.width, height: WindowPlacement.height(ofWidth: offered.width, aspectRatio))
+  }
+
+  // MARK: - Monitors
+
+  override var chosenOutput: WaylandOutput? { home }
+
+  /// The monitors that a layer can be on. Wayland does not tell clients which one is the primary monitor.
+  var monitors: [WindowMonitor] {
+    guard role == .layer else { return [] }
+    return globals.outputs.compactMap { output in
+      output.area.map { WindowMonitor(name: output.name, area: $0) }
+    }
+  }
+
+  /// Chooses a layer's monitor. A layer cannot move to another monitor, so it is destroyed, and created again when it
+  /// is shown there.
+  func go(to monitor: WindowMonitor) {
+    let known = globals.outputs
+    guard role == .layer, let output = known.first(where: { $0.name == monitor.name }), output !== home else { return }
+    loseDrag()
+    home = output
+    takeAway()
+  }
+
+  /// Ends a drag because the layer is destroyed.
+  private func loseDrag() {
+    guard drag != nil else { return }
+    drag = nil
+    tell(.dragLost)
+  }
+
+  /// Called when the compositor has closed the window. It closes the layers of a monitor that is disconnected, and may
+  /// report the change of monitors only afterwards. So the window waits for an answer before it decides.
+  override func didClose() {
+    guard role == .layer else { return lose() }
+    loseDrag()
+    takeAway()
+    question = connection.loop.ask { [queue] in queue.append(.settled) }
+    flush()
+  }
+
+  override func didSettle() {
+    question = nil
+    guard isWanted, surface == nil, !isBroken else { return }
+    // A layer that was closed although its monitor still exists was closed on purpose.
+    let known = globals.outputs
+    if home.map({ home in known.contains { $0 === home } }) ?? !known.isEmpty { return lose() }
+    home = nil
+    handle(.screenChanged)
+    setWaiting(surface == nil)
+  }
+
+  private func setWaiting(_ isWaiting: Bool) {
+    guard isWaiting != self.isWaiting else { return }
+    self.isWaiting = isWaiting
+    tell(.stateChanged)
+  }
+
+  // MARK: - Place
+
+  /// The layer's monitor. Layers are positioned in the work area, but Wayland does not tell clients how large that is.
+  var workArea: PictureRect {
+    (home ?? globals.outputs.first)?.area ?? PictureRect(x: 0, y: 0, width: 1280, height: 720)
+  }
+
+  var frame: PictureRect? {
+    guard !isBroken else { return nil }
+    let origin = role == .layer ? place.origin(of: wantedSize, in: workArea) : (x: 0, y: 0)
+    return PictureRect(x: origin.x, y: origin.y, width: wantedSize.width, height: wantedSize.height)
+  }
+
+  func move(toX x: Int, y: Int) {
+    let area = workArea
+    place = WindowPlace(x: x - area.x, y: y - area.y)
+    applyPlace()
+    commitPlace()
+    awaitShown()
+  }
+
+  func snap(to place: WindowPlace, size: PictureSize) {
+    let isNew = self.place != place
+    self.place = place
+    // The layer has been destroyed because it goes to another monitor.
+    if isWanted, surface == nil { return appear() }
+    guard isNew else { return }
+    applyPlace()
+    commitPlace()
+  }
+
+  private func commitPlace() {
+    guard layer != nil else { return }
+    surface?.commit()
+    flush()
+  }
+
+  private func applyPlace() {
+    guard let layer else { return }
+    // zwlr_layer_surface_v1: the anchors are top 1, bottom 2, left 4 and right 8; the margins are in the order top,
+    // right, bottom, left.
+    layer.send(1, .uint((place.isTop ? 1 : 2) | (place.isLeft ? 4 : 8)))
+    layer.send(
+      3, .int(place.isTop ? place.vertical : 0), .int(place.isLeft ? 0 : place.horizontal),
+      .int(place.isTop ? 0 : place.vertical), .int(place.isLeft ? place.horizontal : 0))
+  }
+
+  func resize(to size: PictureSize, aspectRatio: Double?) {
+    let isNew = wantedSize != size
+    (wantedSize, self.aspectRatio) = (size, aspectRatio)
+    if let layer {
+      guard isNew else { return }
+      layer.send(0, .uint(UInt32(clamping: size.width)), .uint(UInt32(clamping: size.height)))
+      surface?.commit()
+      return flush()
+    }
+    setMinimum()
+    xdgSurface?.send(3, .int(0), .int(0), .int(size.width), .int(size.height))
+    takeSize(size)
+  }
+
+  // MARK: - Dragging
+
+  override func didProbe() { noteProbe() }
+}

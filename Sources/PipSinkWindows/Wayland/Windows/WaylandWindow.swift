@@ -1,0 +1,303 @@
+import CWindows
+import PipSink
+
+/// One of PipSink's windows on a Wayland compositor: what windows of all roles have in common.
+///
+/// Everything happens on the main actor. The compositor's events are passed on from the connection's thread, in their
+/// order.
+@MainActor
+class WaylandWindow: NativeWindow {
+  /// An event of the compositor, as the connection's thread passes it on.
+  enum Signal: Sendable {
+    case event(WindowEvent)
+    /// The compositor has chosen a size for the window, in units, or leaves it to the window where that is nil. The
+    /// states are those of xdg_toplevel.
+    case configured(serial: UInt32, PictureSize?, states: [UInt32])
+    /// The compositor prefers another scale.
+    case scale(Double)
+    /// The window has entered or left a monitor, which is given by the address of its wl_output.
+    case output(UInt, isOn: Bool)
+    /// The monitors have changed.
+    case outputsChanged
+    /// The compositor has shown the window, as a ``WaylandFrameProbe`` was asked to find out.
+    case probed
+    /// The compositor has closed the window.
+    case closed
+    /// The compositor has sent all events that follow ``closed``.
+    case settled
+    /// The signal is about one of the surfaces that the window has had, which are numbered.
+    indirect case of(surface: Int, Signal)
+  }
+
+  /// Passes on the signals about one surface. They are ignored once the window has another surface.
+  struct SurfaceSignals: Sendable {
+    fileprivate let queue: WindowEventQueue<Signal>
+    fileprivate let number: Int
+
+    func append(_ signal: Signal) { queue.append(.of(surface: number, signal)) }
+  }
+
+  let connection: WaylandConnection
+  var globals: WaylandGlobals { connection.globals }
+  /// Passes signals on to the main actor.
+  private(set) var queue: WindowEventQueue<Signal>
+  /// The window's surface, or nil while the window is hidden.
+  private(set) var surface: WaylandSurface?
+  /// The number of surfaces that the window has had.
+  private var surfaceCount = 0
+  /// Passes on the signals about the current surface.
+  var signals: SurfaceSignals { SurfaceSignals(queue: queue, number: surfaceCount) }
+  /// The size in units that the window has, or will have when it is shown.
+  private(set) var units: PictureSize
+  private(set) var scale: Double
+  private(set) var size = PictureSize(width: 0, height: 0)
+  private let handler: @MainActor @Sendable (WindowEvent) -> Void
+  private var input = WaylandInput { _ in }
+  private(set) var tiles: [WaylandTile] = []
+  /// The addresses of the wl_outputs that the window is on, in the order in which it entered them.
+  private var outputs: [UInt] = []
+  private var preferredScale: Double?
+  private var isClosed = false
+  /// Whether the compositor has given the surface a size.
+  private(set) var isConfigured = false
+  private var opacity = UInt32.max
+
+  /// Creates a window without a surface.
+  ///
+  /// - Parameters:
+  ///   - connection: the connection to the compositor.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
+  init(
+    _ connection: WaylandConnection, size: PictureSize, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
+  ) {
+    (self.connection, self.handler, units) = (connection, handler, size)
+    scale = 1
+    queue = WindowEventQueue { _ in }
+    let queue = WindowEventQueue { [weak self] (signal: Signal) in self?.receive(signal) }
+    self.queue = queue
+    input = WaylandInput { queue.append(.event($0)) }
+    connection.loop.onLoss(ObjectIdentifier(self)) { queue.append(.event(.lost)) }
+    connection.globals.watchOutputs(ObjectIdentifier(self)) { queue.append(.outputsChanged) }
+    scale = currentScale
+    input.state.withLock { $0.scale = scale }
+  }
+
+  isolated deinit {
+    connection.loop.forgetLoss(ObjectIdentifier(self))
+    connection.globals.watchOutputs(ObjectIdentifier(self), nil)
+    for tile in tiles { tile.leaveWindow() }
+    takeAway()
+  }
+
+  // MARK: - NativeWindow
+
+  var isBroken: Bool { isClosed || connection.loop.isLost }
+
+  /// Whether the user wants animations.
+  var animates: Bool { DesktopSettings.wantsAnimations }
+
+  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
+    guard let tileGlobals = WaylandTile.Globals(globals) else {
+      throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
+    }
+    let tile = WaylandTile(tileGlobals, connection.loop, decoration: decoration)
+    tile.setScale(scale)
+    tiles.append(tile)
+    if let surface, isConfigured { tile.attach(to: surface.surface.pointer) }
+    return tile
+  }
+
+  func remove(_ tile: any WindowTile) {
+    tile.leaveWindow()
+    tiles.removeAll { $0 === tile }
+  }
+
+  func flush() { connection.loop.flush() }
+
+  // MARK: - For subclasses
+
+  /// Creates the window's surface, to which the caller gives a role.
+  func makeSurface() -> WaylandSurface? {
+    guard surface == nil else { return surface }
+    surfaceCount += 1
+    let signals = signals
+    let made = WaylandSurface(
+      globals, input: input, scaleChanged: { signals.append(.scale($0)) },
+      outputsChanged: { signals.append(.output($0, isOn: $1)) })
+    surface = made
+    made?.setOpacity(opacity)
+    return made
+  }
+
+  /// Attaches the tiles to the surface. This must not happen before the compositor knows the surface with its role:
+  /// sway 1.7 does not notice subsurfaces that were added to a layer before its first commit, and then updates them
+  /// only when something else changes.
+  private func attachTiles() {
+    guard let surface else { return }
+    for tile in tiles { tile.attach(to: surface.surface.pointer) }
+  }
+
+  /// Asks the compositor for the window's size, once the surface has its role.
+  func requestSize() { commit() }
+
+  /// Destroys the objects that give the surface its role. Subclasses override it.
+  func destroyRole() {}
+
+  /// Tells the compositor that its choice of a size has been received. Subclasses override it.
+  func acknowledge(_ serial: UInt32, _ size: PictureSize) {}
+
+  /// Returns the window's size in units, given the size that the compositor has chosen; nil when it leaves that to the
+  /// window. Subclasses override it.
+  func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize { offered ?? units }
+
+  /// Called for ``Signal/probed``. Subclasses override it.
+  func didProbe() {}
+
+  /// Called when the compositor has closed the window. Subclasses that know other reasons than the window's end
+  /// override it.
+  func didClose() { lose() }
+
+  /// Called for ``Signal/settled``. Subclasses override it.
+  func didSettle() {}
+
+  /// Reports that the window has been destroyed.
+  func lose() {
+    isClosed = true
+    handle(.lost)
+  }
+
+  /// Called when the compositor has sent a size with the window's states, after that has been applied. Subclasses
+  /// override it.
+  func didEnterStates(_ states: [UInt32]) {}
+
+  /// Destroys the window's surface and its role. Subclasses call it when they are deinitialised, because the base class
+  /// can no longer call their ``destroyRole()`` then.
+  func takeAway() {
+    guard let surface else { return }
+    for tile in tiles { tile.detach() }
+    destroyRole()
+    surface.destroy()
+    self.surface = nil
+    (isConfigured, outputs, preferredScale) = (false, [], nil)
+    flush()
+  }
+
+  /// Sets the opacity of the surface and the tiles, from 0 to `UInt32.max`.
+  func setSurfaceOpacity(_ opacity: UInt32) {
+    self.opacity = opacity
+    guard let surface else { return }
+    surface.setOpacity(opacity)
+    for tile in tiles { tile.setOpacity(opacity) }
+    if isConfigured { surface.commit() }
+    flush()
+  }
+
+  /// Whether the corners resize the window, so that the pointer's image shows that there.
+  var hasGrips = false { didSet { noteGrips() } }
+
+  private func noteGrips() {
+    let grips = hasGrips ? units : nil
+    let scale = scale
+    input.state.withLock { ($0.gripSize, $0.scale) = (grips, scale) }
+  }
+
+  /// Sets the window's size in units, for roles where the compositor need not agree to it.
+  func takeSize(_ size: PictureSize) {
+    guard units != size else { return }
+    units = size
+    guard isConfigured else { return }
+    applySize()
+  }
+
+  // MARK: - Events
+
+  /// Reports an event to the window's owner.
+  func tell(_ event: WindowEvent) { handler(event) }
+
+  /// Called with each event. Subclasses override it to handle events first.
+  func handle(_ event: WindowEvent) { handler(event) }
+
+  private func receive(_ signal: Signal) {
+    switch signal {
+    case .event(let event): handle(event)
+    case .configured(let serial, let offered, let states):
+      guard surface != nil else { return }
+      let (old, wasConfigured) = (units, isConfigured)
+      units = chooseSize(offered, states: states)
+      acknowledge(serial, units)
+      isConfigured = true
+      if !wasConfigured { attachTiles() }
+      // Some compositors send the same size several times.
+      if units != old || !wasConfigured { applySize() } else { commit() }
+      if !wasConfigured { handle(.exposed) }
+      didEnterStates(states)
+    case .scale(let scale):
+      preferredScale = scale
+      updateScale()
+    case .output(let output, let isOn):
+      outputs.removeAll { $0 == output }
+      if isOn { outputs.append(output) }
+      updateScale()
+    case .outputsChanged:
+      let known = globals.outputs.compactMap { $0.proxy.map { UInt(bitPattern: $0.pointer) } }
+      outputs.removeAll { !known.contains($0) }
+      updateScale()
+      handle(.screenChanged)
+    case .probed: didProbe()
+    case .closed:
+      if surface != nil { didClose() }
+    case .settled: didSettle()
+    case .of(let number, let signal):
+      if number == surfaceCount { receive(signal) }
+    }
+  }
+
+  private func commit() {
+    surface?.commit()
+    flush()
+  }
+
+  private func applySize() {
+    let old = size
+    size = units.scaled(by: scale)
+    noteGrips()
+    surface?.setSize(units)
+    // The owner moves the tiles in response to this event, and the commit shows all of it at once.
+    if size != old { handle(.resized(size)) }
+    commit()
+  }
+
+  // MARK: - Scale and monitors
+
+  /// The monitor on which the window will appear, or nil where the compositor chooses it.
+  var chosenOutput: WaylandOutput? { nil }
+
+  /// The monitor that the window has entered last, of those that show a part of it.
+  var monitor: WindowMonitor? {
+    guard let last = outputs.last,
+      let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
+    else { return nil }
+    return output.area.map { WindowMonitor(name: output.name, area: $0) }
+  }
+
+  private var currentScale: Double {
+    if let preferredScale, globals.viewporter != nil { return preferredScale }
+    let known = globals.outputs
+    let own = known.filter { output in
+      output.proxy.map { outputs.contains(UInt(bitPattern: $0.pointer)) } ?? false
+    }
+    // The largest scale of the monitors that the window is on counts.
+    return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
+      .map { globals.viewporter == nil ? Double($0.wholeScale) : $0.scale }.max() ?? 1
+  }
+
+  private func updateScale() {
+    let new = currentScale
+    guard new != scale else { return }
+    scale = new
+    noteGrips()
+    for tile in tiles { tile.setScale(new) }
+    if isConfigured { applySize() }
+  }
+}

@@ -1,0 +1,272 @@
+import CWindows
+import Glibc
+import PipSink
+
+/// A window on an X server: what the app's window and picture-in-picture windows have in common.
+///
+/// Each window has a connection of its own. When the user kills that through the window manager, the program loses this
+/// window and nothing else.
+@MainActor
+class X11Window: NativeWindow {
+  let id: UInt32
+  let screen: X11Screen
+  /// The number of pixels in a unit. It is always a whole number on X11.
+  let scale: Double
+  /// The window's size in pixels, as the server has reported it.
+  final var size = PictureSize(width: 0, height: 0)
+  let connection: X11Connection
+  private let display: String?
+  private let tileWindows = X11TileWindows()
+  private let handler: @MainActor @Sendable (WindowEvent) -> Void
+  private let reader: X11WindowEvents
+  private var loop: X11EventLoop?
+  private var thread: WorkerThread?
+
+  /// Creates a window that is hidden until ``map()``.
+  ///
+  /// - Parameters:
+  ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
+  ///   - size: the window's first size, in units.
+  ///   - handler: called with the window's events.
+  /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the X server cannot be reached.
+  init(
+    display: String?, size: PictureSize,
+    handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
+  ) throws(PipSinkError) {
+    guard let connection = X11Connection(display), let screen = X11Screen(connection, number: connection.screenNumber)
+    else {
+      throw .system(.displayUnavailable(reason: "the X server \(display ?? "that DISPLAY names") cannot be reached"))
+    }
+    self.connection = connection
+    self.screen = screen
+    self.display = display
+    self.handler = handler
+    let scale = Self.scale(screen.settings)
+    self.scale = Double(scale)
+    let id = xcb_generate_id(connection.pointer)
+    self.id = id
+    let mask =
+      XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_EXPOSURE.rawValue
+      | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_BUTTON_PRESS.rawValue
+      | XCB_EVENT_MASK_BUTTON_RELEASE.rawValue | XCB_EVENT_MASK_POINTER_MOTION.rawValue
+      | XCB_EVENT_MASK_ENTER_WINDOW.rawValue | XCB_EVENT_MASK_LEAVE_WINDOW.rawValue
+      | XCB_EVENT_MASK_KEY_PRESS.rawValue | XCB_EVENT_MASK_FOCUS_CHANGE.rawValue
+      | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
+    // The background is black where there is no picture.
+    let values: [UInt32] = [0, UInt32(mask)]
+    let creation = xcb_create_window_checked(
+      connection.pointer, UInt8(XCB_COPY_FROM_PARENT), id, screen.root, 0, 0, UInt16(clamping: size.width * scale),
+      UInt16(clamping: size.height * scale), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
+      UInt32(XCB_COPY_FROM_PARENT), UInt32(XCB_CW_BACK_PIXEL.rawValue | XCB_CW_EVENT_MASK.rawValue), values)
+    guard connection.errorCode(of: creation) == 0, !connection.isBroken else {
+      throw connection.windowRefusal
+    }
+    // A change of the screen's monitors is also reported as a new configuration of the root window.
+    var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
+    xcb_change_window_attributes(connection.pointer, screen.root, UInt32(XCB_CW_EVENT_MASK.rawValue), &rootMask)
+    xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
+    let reader = X11WindowEvents(screen, window: id)
+    self.reader = reader
+    let queue = WindowEventQueue<WindowEvent> { [weak self] in self?.handle($0) }
+    let loop = X11EventLoop(connection) { [tileWindows] event in
+      if let event, tileWindows.note(event) { return true }
+      let wasMapped = reader.signs.withLock { $0.isMapped }
+      let meaning = reader.meaning(of: event)
+      let isMapped = reader.signs.withLock { $0.isMapped }
+      if isMapped != wasMapped { tileWindows.note(isMapped: isMapped) }
+      guard let event = meaning else { return true }
+      queue.append(event)
+      if case .lost = event { return false }
+      return true
+    }
+    self.loop = loop
+    thread = WorkerThread(name: "pip-x11-window") { loop.run() }
+    connection.flush()
+  }
+
+  deinit {
+    loop?.end()
+    thread?.join()
+    if !connection.isBroken {
+      xcb_destroy_window(connection.pointer, id)
+      connection.flush()
+      connection.linger()
+    }
+  }
+
+  /// What the server has reported about whether the user can see the window.
+  var signs: BackgroundSigns { reader.signs.withLock { $0 } }
+
+  /// Called with each event, in their order. Subclasses override it to handle events first.
+  func handle(_ event: WindowEvent) {
+    if case .resized(let size) = event { self.size = size }
+    handler(event)
+  }
+
+  /// The desktop's scale factor, or the one that GDK_SCALE forces.
+  private static func scale(_ settings: XSettings) -> Int {
+    let forced = getenv("GDK_SCALE").flatMap { Int(String(cString: $0)) }
+    return max(1, min(forced ?? settings.numbers["Gdk/WindowScalingFactor"] ?? 1, 8))
+  }
+
+  var isBroken: Bool { connection.isBroken }
+
+  func flush() { connection.flush() }
+
+  // MARK: - Properties
+
+  /// Sets the properties that every window has (ICCCM, EWMH).
+  func setProperties(title: String, role: String) {
+    let atoms = screen.atoms
+    let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
+    connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
+    connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
+    let text = UInt32(XCB_ATOM_STRING.rawValue)
+    connection.set(atoms[.wmRole], of: id, to: role, type: text)
+    let name = WindowIdentity.programName
+    connection.set(
+      UInt32(XCB_ATOM_WM_CLASS.rawValue), of: id, to: "\(name)\0\(name.prefix(1).uppercased())\(name.dropFirst())\0",
+      type: text)
+    var host = [CChar](repeating: 0, count: 256)
+    if gethostname(&host, host.count - 1) == 0 {
+      let bytes = host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      connection.set(
+        UInt32(XCB_ATOM_WM_CLIENT_MACHINE.rawValue), of: id, to: String(decoding: bytes, as: UTF8.self), type: text)
+    }
+    connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
+    connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
+    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state are set; the window takes input and starts in the normal
+    // state.
+    let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
+    connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
+  }
+
+  /// Sets the name that lists of windows may show instead of the title (ICCCM 4.1.2.2, EWMH).
+  func setIconName(_ name: String) {
+    connection.set(screen.atoms[.iconName], of: id, to: name, type: screen.atoms[.utf8String])
+    connection.set(UInt32(XCB_ATOM_WM_ICON_NAME.rawValue), of: id, to: name, type: screen.atoms[.utf8String])
+  }
+
+  /// Tells the window manager which sizes the window may have (WM_NORMAL_HINTS, ICCCM 4.1.2.3).
+  ///
+  /// - Parameters:
+  ///   - minimum: the smallest size, in units.
+  ///   - aspectRatio: width divided by height; nil allows any shape.
+  ///   - size: a size in pixels that has this shape except for rounding, and that the window manager should not change.
+  func setShape(minimum: PictureSize, aspectRatio: Double?, size: PictureSize?) {
+    // The 18 numbers are: flags, four that are obsolete, smallest and largest size, steps, smallest and largest aspect
+    // ratio as fractions, base size, gravity.
+    var hints = [UInt32](repeating: 0, count: 18)
+    // PPosition, PSize and PMinSize.
+    hints[0] = 1 << 2 | 1 << 3 | 1 << 4
+    hints[5] = UInt32(clamping: minimum.width * Int(scale))
+    hints[6] = UInt32(clamping: minimum.height * Int(scale))
+    if let aspectRatio {
+      hints[0] |= 1 << 7
+      // PAspect. Both the wanted aspect ratio and the window's real one are between the two fractions, so that no
+      // window manager changes the size by a pixel to reach the ratio.
+      let own = size.map { Double($0.width) / Double(max(1, $0.height)) } ?? aspectRatio
+      let least = Int(nearest: (min(aspectRatio, own) * 65536).rounded(.down))
+      let greatest = Int(nearest: (max(aspectRatio, own) * 65536).rounded(.up))
+      hints.replaceSubrange(11..<15, with: [UInt32(clamping: least), 65536, UInt32(clamping: greatest), 65536])
+    }
+    connection.set(
+      UInt32(XCB_ATOM_WM_NORMAL_HINTS.rawValue), of: id, to: hints, type: UInt32(XCB_ATOM_WM_SIZE_HINTS.rawValue))
+  }
+
+  /// Sets the opacity with which a compositing manager shows the window, from 0 to 1 (`_NET_WM_WINDOW_OPACITY`).
+  func setOpacity(_ opacity: Double) {
+    let atom = screen.atoms[.opacity]
+    if opacity >= 1 {
+      xcb_delete_property(connection.pointer, id, atom)
+    } else {
+      let value = UInt32(max(0, opacity) * Double(UInt32.max))
+      connection.set(atom, of: id, to: [value], type: UInt32(XCB_ATOM_CARDINAL.rawValue))
+    }
+    connection.flush()
+  }
+
+  /// Whether the window manager has minimised the window (EWMH). Reading it waits for the server.
+  var isMinimized: Bool {
+    connection.numbers(screen.atoms[.state], of: id).contains(screen.atoms[.stateHidden])
+  }
+
+  // MARK: - Place
+
+  /// Shows the window.
+  func map() { xcb_map_window(connection.pointer, id) }
+
+  /// Hides the window, and tells the window manager so even if that has minimised the window (ICCCM 4.1.4).
+  func unmap() {
+    xcb_unmap_window(connection.pointer, id)
+    var event = xcb_unmap_notify_event_t()
+    event.response_type = UInt8(XCB_UNMAP_NOTIFY)
+    event.event = screen.root
+    event.window = id
+    let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
+    var bytes = [CChar](repeating: 0, count: 32)
+    withUnsafeBytes(of: event) { event in
+      for (index, byte) in event.enumerated() where index < bytes.count { bytes[index] = CChar(bitPattern: byte) }
+    }
+    xcb_send_event(connection.pointer, 0, screen.root, UInt32(mask), bytes)
+    connection.flush()
+  }
+
+  /// Moves the window's upper left corner to a position on the screen, in units.
+  func move(toX x: Int, y: Int) {
+    configure([(XCB_CONFIG_WINDOW_X, x * Int(scale)), (XCB_CONFIG_WINDOW_Y, y * Int(scale))])
+  }
+
+  /// Resizes the window to a size in pixels.
+  func resize(to size: PictureSize) {
+    configure([(XCB_CONFIG_WINDOW_WIDTH, size.width), (XCB_CONFIG_WINDOW_HEIGHT, size.height)])
+  }
+
+  private func configure(_ values: [(xcb_config_window_t, Int)]) {
+    let mask = values.reduce(0) { $0 | $1.0.rawValue }
+    let numbers = values.map { UInt32(bitPattern: Int32(clamping: $0.1)) }
+    xcb_configure_window(connection.pointer, id, UInt16(mask), numbers)
+    connection.flush()
+  }
+
+  /// The window's rectangle on the screen, in pixels, or nil when the window or its server has gone. Reading it waits
+  /// for the server.
+  var frameInPixels: PictureRect? {
+    let (place, size) = (
+      xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
+    )
+    let (origin, geometry) = connection.answer {
+      (xcb_translate_coordinates_reply($0, place, nil), xcb_get_geometry_reply($0, size, nil))
+    }
+    defer {
+      free(origin)
+      free(geometry)
+    }
+    guard let origin, let geometry else { return nil }
+    return PictureRect(
+      x: Int(origin.pointee.dst_x), y: Int(origin.pointee.dst_y), width: Int(geometry.pointee.width),
+      height: Int(geometry.pointee.height))
+  }
+
+  /// Converts a rectangle on the screen from pixels to units.
+  func units(_ area: PictureRect) -> PictureRect {
+    let scale = Int(scale)
+    return PictureRect(
+      x: area.x / scale, y: area.y / scale, width: max(1, area.width / scale), height: max(1, area.height / scale))
+  }
+
+  // MARK: - Tiles
+
+  func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
+    let tile = try X11Tile(connection, parent: id, display: display, decoration: decoration)
+    tileWindows.add(tile)
+    return tile
+  }
+
+  func remove(_ tile: any WindowTile) {
+    tile.leaveWindow()
+    if let tile = tile as? X11Tile { tileWindows.remove(tile.window) }
+  }
+
+  var animates: Bool { screen.settings.numbers["Gtk/EnableAnimations"] != 0 && DesktopSettings.wantsAnimations }
+}

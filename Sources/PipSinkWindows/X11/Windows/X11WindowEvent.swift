@@ -1,0 +1,133 @@
+import CWindows
+import PipSink
+
+/// Translates a window's X events to ``WindowEvent``, on the thread that reads them.
+///
+/// `@unchecked Sendable`: only the thread that reads events uses it, except for ``signs``, which has a lock.
+final class X11WindowEvents: @unchecked Sendable {
+  private let screen: X11Screen
+  private let window: UInt32
+  private let randrEvent: UInt8?
+  private lazy var keyboard = X11Keyboard(screen.connection)
+  /// What the events say about whether the user can see the window.
+  let signs = Locked(BackgroundSigns())
+
+  init(_ screen: X11Screen, window: UInt32) {
+    self.screen = screen
+    self.window = window
+    randrEvent = pipsink_randr_extension(screen.connection.pointer).flatMap {
+      $0.pointee.present != 0 ? $0.pointee.first_event : nil
+    }
+  }
+
+  /// Translates one event.
+  ///
+  /// - Parameter event: the event, or nil when the server has gone.
+  /// - Returns: nil for an event that has no meaning for the window.
+  func meaning(of event: UnsafePointer<xcb_generic_event_t>?) -> WindowEvent? {
+    guard let event else { return .lost }
+    switch event.kind {
+    case XCB_CONFIGURE_NOTIFY:
+      let event = event.read(as: xcb_configure_notify_event_t.self)
+      if event.window == screen.root { return .screenChanged }
+      return event.window == window
+        ? .resized(PictureSize(width: Int(event.width), height: Int(event.height))) : nil
+    case XCB_EXPOSE: return event.read(as: xcb_expose_event_t.self).count == 0 ? .exposed : nil
+    case XCB_BUTTON_PRESS, XCB_BUTTON_RELEASE:
+      // Press and release events have the same fields.
+      let button = event.read(as: xcb_button_press_event_t.self)
+      X11UserAction.note(button.time)
+      let place = place(button.event_x, button.event_y, button.root_x, button.root_y)
+      let isPress = event.kind == XCB_BUTTON_PRESS
+      // X reports steps of the wheel as the buttons 4 to 7: up, down, left and right.
+      switch button.detail {
+      case 4...7:
+        let step = button.detail % 2 == 0 ? -1.0 : 1
+        guard isPress else { return nil }
+        return button.detail < 6 ? .scrolled(place, deltaX: 0, deltaY: step) : .scrolled(place, deltaX: step, deltaY: 0)
+      default:
+        return isPress
+          ? .pressed(button: Int(button.detail), place, time: button.time)
+          : .released(button: Int(button.detail), place)
+      }
+    case XCB_MOTION_NOTIFY:
+      let motion = event.read(as: xcb_motion_notify_event_t.self)
+      return .moved(place(motion.event_x, motion.event_y, motion.root_x, motion.root_y))
+    case XCB_ENTER_NOTIFY:
+      let event = event.read(as: xcb_enter_notify_event_t.self)
+      return .entered(place(event.event_x, event.event_y, event.root_x, event.root_y))
+    case XCB_LEAVE_NOTIFY:
+      let event = event.read(as: xcb_leave_notify_event_t.self)
+      // A leave event is ignored when it comes from a grab of the pointer, or when the pointer enters a child window.
+      let isInside = event.detail == UInt8(XCB_NOTIFY_DETAIL_INFERIOR.rawValue)
+      return event.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) && !isInside ? .left : nil
+    case XCB_KEY_PRESS:
+      let key = event.read(as: xcb_key_press_event_t.self)
+      X11UserAction.note(key.time)
+      let keysym = keyboard.keysym(of: key.detail, modifiers: key.state)
+      return keysym == 0 ? nil : .key(keysym)
+    case XCB_MAPPING_NOTIFY:
+      keyboard.reload()
+      return nil
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY, XCB_FOCUS_IN, XCB_FOCUS_OUT:
+      return note(event) ? .stateChanged : nil
+    case XCB_CLIENT_MESSAGE: return meaning(of: event.read(as: xcb_client_message_event_t.self))
+    case XCB_PROPERTY_NOTIFY:
+      let property = event.read(as: xcb_property_notify_event_t.self)
+      let isState = [.state, .desktop, .wmState].contains { property.atom == screen.atoms[$0] }
+      if property.window == window { return isState ? .stateChanged : nil }
+      let isScreens = [screen.atoms[.workArea], screen.atoms[.currentDesktop]].contains(property.atom)
+      return isScreens ? .screenChanged : nil
+    case XCB_DESTROY_NOTIFY:
+      return event.read(as: xcb_destroy_notify_event_t.self).window == window ? .lost : nil
+    default: return event.pointee.response_type & 0x7f == randrEvent ? .screenChanged : nil
+    }
+  }
+
+  /// Updates ``signs`` from an event.
+  ///
+  /// - Returns: whether anything has changed.
+  private func note(_ event: UnsafePointer<xcb_generic_event_t>) -> Bool {
+    signs.withLock { signs in
+      let old = (signs.isMapped, signs.isObscured, signs.isFocused)
+      switch event.kind {
+      case XCB_MAP_NOTIFY:
+        if event.read(as: xcb_map_notify_event_t.self).window == window { signs.isMapped = true }
+      case XCB_UNMAP_NOTIFY:
+        if event.read(as: xcb_unmap_notify_event_t.self).window == window { signs.isMapped = false }
+      case XCB_VISIBILITY_NOTIFY:
+        let state = event.read(as: xcb_visibility_notify_event_t.self).state
+        signs.isObscured = state == UInt8(XCB_VISIBILITY_FULLY_OBSCURED.rawValue)
+      default:
+        // A grab of the keyboard, for instance by a shortcut, does not change the focus.
+        let focus = event.read(as: xcb_focus_in_event_t.self)
+        guard focus.mode == UInt8(XCB_NOTIFY_MODE_NORMAL.rawValue) else { break }
+        signs.isFocused = event.kind == XCB_FOCUS_IN
+      }
+      return old != (signs.isMapped, signs.isObscured, signs.isFocused)
+    }
+  }
+
+  private func place(_ x: Int16, _ y: Int16, _ screenX: Int16, _ screenY: Int16) -> WindowEvent.Place {
+    WindowEvent.Place(x: Double(x), y: Double(y), onScreen: SIMD2(Double(screenX), Double(screenY)))
+  }
+
+  /// Handles a message from the window manager: a request to close the window, or a ping, which is answered (EWMH,
+  /// _NET_WM_PING).
+  private func meaning(of message: xcb_client_message_event_t) -> WindowEvent? {
+    guard message.type == screen.atoms[.wmProtocols], message.format == 32 else { return nil }
+    if message.data.data32.0 == screen.atoms[.wmDeleteWindow] { return .closeRequested }
+    if message.data.data32.0 == screen.atoms[.ping] {
+      var answer = message
+      answer.window = screen.root
+      let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
+      withUnsafeBytes(of: &answer) { bytes in
+        _ = xcb_send_event(
+          screen.connection.pointer, 0, screen.root, UInt32(mask),
+          bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+      }
+      screen.connection.flush()
+    }
+    return nil
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+
+/// What receives the frames of `fakesrc`.
+enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
+  case fakesink
+  /// The program in Benchmarks/c-appsink.
+  case c
+  /// The same program, which pulls frames in a loop on one thread for each appsink.
+  case loop = "c-loop"
+  /// The same as `c`, in Swift.
+  case swift
+  /// PipSink wraps the frames, and releases them.
+  case wrapping
+  case pipSink = "pipsink"
+  /// PipSink's frame path with and without times in its statistics, in turn.
+  case timesInTurn = "times-in-turn"
+  case observer
+  case processor
+  case videoSink = "fakevideosink"
+  case element
+
+  /// The variants that `route` compares.
+  static let ways = allCases.filter { $0 != .timesInTurn && $0 != .loop }
+
+  /// Whether the program in Benchmarks/c-appsink runs the variant.
+  var isInC: Bool { self == .c || self == .loop }
+
+  /// The name in results.
+  var title: String {
+    switch self {
+    case .fakesink: "fakesink"
+    case .c: "appsink in C (pull, map, unmap, unref)"
+    case .loop: "appsink in C, the same in a loop"
+    case .swift: "appsink in Swift, the same"
+    case .wrapping: "PipSink (wrap)"
+    case .pipSink: "PipSink (wrap, route, mailbox)"
+    case .timesInTurn: "PipSink with and without times in its statistics"
+    case .observer: "PipSink with an observer of the bytes"
+    case .processor: "PipSink with the grayscale processor"
+    case .videoSink: "fakevideosink"
+    case .element: "the element pipsink"
+    }
+  }
+
+  var sink: String {
+    switch self {
+    case .fakesink, .videoSink: rawValue
+    case .element: "pipsink surface=none"
+    case .c, .loop, .swift, .wrapping, .pipSink, .timesInTurn, .observer, .processor: "appsink"
+    }
+  }
+}

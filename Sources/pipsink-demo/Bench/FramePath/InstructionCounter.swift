@@ -1,0 +1,98 @@
+import CGStreamer
+import Glibc
+import PipSink
+
+/// Counts the instructions that programs execute, with valgrind's callgrind. The counts are the same on a busy machine
+/// as on an idle one, and do not include the kernel's instructions.
+final class InstructionCounter {
+  private let processes: OwnProcesses
+  private let valgrind: String
+  private let folder: ScratchFolder
+  private let environment: [String: String]
+
+  /// Lets GStreamer search its plugins, with the one beside this program among them, so that the counted programs do
+  /// not.
+  ///
+  /// - Throws: ``DemoError`` when valgrind, GStreamer's tools or the element are missing.
+  init(processes: OwnProcesses) throws {
+    self.processes = processes
+    guard let valgrind = String(taking: g_find_program_in_path("valgrind")) else {
+      throw DemoError(
+        .unavailable, "valgrind, which counts instructions, is not installed: apt-get install valgrind")
+    }
+    self.valgrind = valgrind
+    folder = try ScratchFolder()
+    do throws(DemoError) {
+      environment = try Self.prepare(folder)
+    } catch {
+      folder.remove()
+      throw error
+    }
+  }
+
+  deinit {
+    folder.remove()
+  }
+
+  /// Runs a program, and waits for its end. That takes some fifty times as long as without counting.
+  ///
+  /// - Parameter name: what the program does, for the error.
+  /// - Parameter program: a path, or a name to be looked up in PATH.
+  /// - Returns: the number of instructions of all its threads.
+  /// - Throws: ``DemoError`` when it fails.
+  func count(_ name: String, _ program: String, _ arguments: [String]) throws -> UInt64 {
+    // The program runs on one processor, and a thread that wakes another is not preempted by it (SCHED_BATCH). So the
+    // count varies less where two threads hand frames to each other.
+    let order = ["chrt", "--batch", "0", "taskset", "--cpu-list", Self.firstProcessor]
+    // The file's name has the process ID, so that no child of the program writes to the same file.
+    let options = ["--tool=callgrind", "--callgrind-out-file=\(folder.path)/out.%p", "--separate-threads=no"]
+    let process = try processes.start(
+      "/usr/bin/env", order + [valgrind] + options + [program] + arguments, environment: environment)
+    let status = process.finish().status
+    let file = "\(folder.path)/out.\(process.processIdentifier)"
+    defer { unlink(file) }
+    guard status == 0, let text = try? InputFile.text(of: file), let total = Self.total(in: text)
+    else { throw DemoError(.failed, "\"\(name)\" failed in valgrind: \(process.errors)") }
+    return total
+  }
+
+  /// Reads the total of the run from callgrind's file, where it has a line like "totals: 78123456".
+  static func total(in text: String) -> UInt64? {
+    text.split(whereSeparator: \.isNewline).last { $0.hasPrefix("totals:") }
+      .flatMap { $0.split(separator: " ").dropFirst().first.flatMap { UInt64($0) } }
+  }
+
+  /// The number of the first processor that this process may use.
+  private static var firstProcessor: String {
+    let status = (try? InputFile.text(of: "/proc/self/status")) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") } ?? ""
+    let number = line.drop { !$0.isNumber }.prefix { $0.isNumber }
+    return number.isEmpty ? "0" : String(number)
+  }
+
+  /// - Returns: the environment in which programs are counted.
+  private static func prepare(_ folder: ScratchFolder) throws(DemoError) -> [String: String] {
+    var environment = ["GST_REGISTRY": folder.path + "/registry.bin"]
+    if let plugins = try pluginFolder(in: folder) { environment["GST_PLUGIN_PATH"] = plugins }
+    let inspection = try ChildProcess("/usr/bin/env", ["gst-inspect-1.0", "pipsink"], environment: environment)
+    guard inspection.finish().status == 0 else {
+      throw DemoError(
+        .unavailable,
+        "gst-inspect-1.0 does not find the element pipsink beside this program or among GStreamer's plugins: "
+          + "swift build -c release --product gstpipsink, or make install. \(inspection.errors)")
+    }
+    // The counts must not depend on options of the user, and symbols from the network are not needed.
+    return environment.merging(["GST_REGISTRY_UPDATE": "no", "VALGRIND_OPTS": "", "DEBUGINFOD_URLS": ""]) { $1 }
+  }
+
+  /// Makes a folder that contains only a link to the plugin beside this program; nil when there is no such plugin.
+  private static func pluginFolder(in folder: ScratchFolder) throws(DemoError) -> String? {
+    let (path, name) = (folder.path + "/plugins", "libgstpipsink.so")
+    let plugin = ChildProcess.file(besideDemo: name)
+    guard access(plugin, F_OK) == 0 else { return nil }
+    guard mkdir(path, 0o700) == 0, symlink(plugin, "\(path)/\(name)") == 0 else {
+      throw DemoError(.failed, "\"\(path)\" cannot be written: \(String(cString: strerror(errno)))")
+    }
+    return path
+  }
+}

@@ -1,0 +1,72 @@
+import CGStreamer
+import PipSink
+
+/// Measures one operation on pixels with PipSink and with GstVideoConverter.
+final class KernelBench {
+  private let operation: KernelOperation
+  let frames: BenchFrames
+  private let single = PixelConverter(usesHelperThreads: false)
+  private let helped = PixelConverter(usesHelperThreads: true)
+  private let grayscale = GrayscaleProcessor()
+
+  init(_ operation: KernelOperation) throws {
+    self.operation = operation
+    frames = try BenchFrames(operation.format, operation.size)
+  }
+
+  /// Carries the operation out with PipSink.
+  ///
+  /// - Returns: the seconds for one frame.
+  func pipSink(frames count: Int, helped usesHelp: Bool) throws -> Double {
+    let converter = usesHelp ? helped : single
+    // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than the
+    // sources' memory.
+    var results: [SampleBuffer?] = Array(repeating: nil, count: BenchFrames.count)
+    let work = { (index: Int) throws in
+      let source = self.frames.sources[index % BenchFrames.count]
+      results[index % BenchFrames.count] =
+        self.operation.isGrayscale
+        ? try self.grayscale.process(source) : try converter.convert(source, to: self.operation.output)
+    }
+    // The warm-up takes two turns: in the second one the pool needs memory for one more frame, because the frame that
+    // is replaced is still there.
+    for index in 0..<2 * BenchFrames.count { try work(index) }
+    return try BenchFrames.seconds(count, work)
+  }
+
+  /// Carries the operation out with GstVideoConverter, into memory that was allocated before.
+  ///
+  /// - Returns: the seconds for one frame.
+  func reference(frames count: Int) throws -> Double {
+    let format = frames.sources[0].formatDescription
+    var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
+    let target = operation.output.size ?? format.size
+    let targetFormat = (operation.output.pixelFormat ?? format.pixelFormat).gstFormat
+    gst_video_info_set_format(
+      &inInfo, format.pixelFormat.gstFormat, guint(format.size.width),
+      guint(format.size.height))
+    gst_video_info_set_format(
+      &outInfo, targetFormat, guint(target.width), guint(target.height))
+    guard let converter = gst_video_converter_new(&inInfo, &outInfo, nil) else {
+      throw DemoError(.failed, "GstVideoConverter does not do \"\(operation.name)\"")
+    }
+    let buffers = (0..<BenchFrames.count).map { _ in gst_buffer_new_allocate(nil, outInfo.size, nil) }
+    defer {
+      for buffer in buffers { gst_buffer_unref(buffer) }
+      gst_video_converter_free(converter)
+    }
+    let work = { (index: Int) in
+      let number = index % BenchFrames.count
+      self.frames.sources[number].pixelBuffer.withUnsafeGstSample { sample in
+        var (from, to) = (GstVideoFrame(), GstVideoFrame())
+        guard gst_video_frame_map(&from, &inInfo, gst_sample_get_buffer(sample), GST_MAP_READ) != 0 else { return }
+        defer { gst_video_frame_unmap(&from) }
+        guard gst_video_frame_map(&to, &outInfo, buffers[number], GST_MAP_WRITE) != 0 else { return }
+        gst_video_converter_frame(converter, &from, &to)
+        gst_video_frame_unmap(&to)
+      }
+    }
+    for index in 0..<BenchFrames.count { work(index) }
+    return BenchFrames.seconds(count, work)
+  }
+}

@@ -1,0 +1,95 @@
+import CGStreamer
+import Glibc
+import PipSink
+
+/// Test pictures in memory to work on in turn, which are more than the processor's cache holds, and memory to copy them
+/// to.
+final class BenchFrames {
+  let sources: [SampleBuffer]
+  /// The number of bytes of one frame.
+  let byteCount: Int
+  private let copies: [UnsafeMutableRawPointer]
+
+  static let count = 8
+
+  init(_ format: PixelFormat, _ size: PictureSize) throws {
+    sources = try Self.makeSources(format, size)
+    byteCount = sources[0].pixelBuffer.withUnsafeGstSample { Int(gst_buffer_get_size(gst_sample_get_buffer($0))) }
+    let byteCount = byteCount
+    copies = (0..<Self.count).map { _ in
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 64)
+      memset(memory, 1, byteCount)
+      return memory
+    }
+  }
+
+  deinit {
+    for copy in copies { copy.deallocate() }
+  }
+
+  /// Copies frames.
+  ///
+  /// - Returns: the seconds for copying one frame.
+  func memcpy(frames: Int) -> Double {
+    Self.seconds(frames) { index in
+      let number = index % Self.count
+      self.sources[number].pixelBuffer.withUnsafeGstSample { sample in
+        var map = GstMapInfo()
+        let buffer = gst_sample_get_buffer(sample)
+        guard gst_buffer_map(buffer, &map, GST_MAP_READ) != 0 else { return }
+        Glibc.memcpy(self.copies[number], map.data, Int(map.size))
+        gst_buffer_unmap(buffer, &map)
+      }
+    }
+  }
+
+  /// Calls `work` so many times, with the number of the call from 0.
+  ///
+  /// - Returns: the seconds for one call.
+  static func seconds(_ frames: Int, _ work: (Int) throws -> Void) rethrows -> Double {
+    let start = MonotonicTime.now
+    for index in 0..<frames { try work(index) }
+    return start.duration(to: .now) / .seconds(1) / Double(frames)
+  }
+
+  private static func makeSources(_ format: PixelFormat, _ size: PictureSize) throws -> [SampleBuffer] {
+    let collector = FrameCollector()
+    let engine = try VideoEngine(
+      .text(
+        "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
+          + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink name=a sync=false"))
+    engine.retryPolicy = nil
+    try engine.start { _ in collector }
+    defer { engine.stop() }
+    return try collector.frames(count)
+  }
+}
+
+/// Collects the frames that arrive.
+private final class FrameCollector: SampleBufferConsumer {
+  private let sampleBuffers = Locked<[SampleBuffer]>([])
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    sampleBuffers.withLock { $0.append(sampleBuffer) }
+    sampleBuffers.wakeAll()
+  }
+
+  func frames(_ count: Int) throws(DemoError) -> [SampleBuffer] {
+    let all = sampleBuffers.wait(until: .now.advanced(by: .seconds(30))) { $0.count < count ? nil : $0 }
+    guard let all else { throw DemoError(.failed, "the benchmark's source delivered no frames") }
+    return all
+  }
+}
+
+/// A part of a pipeline that sends the same test picture at a steady rate, which takes next to no processor time.
+struct StillSource {
+  var size: PictureSize
+  var format = PixelFormat.i420
+  /// Frames a second.
+  var rate: Int
+
+  var description: String {
+    "videotestsrc num-buffers=1 ! video/x-raw,format=\(format.rawValue),width=\(size.width),height=\(size.height),"
+      + "framerate=\(rate)/1 ! imagefreeze ! video/x-raw,framerate=\(rate)/1"
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import PipSink
+
+/// An action at a time after the start, as `SECONDS=ACTION` on the command line.
+struct TimedAction: ExpressibleByArgument {
+  enum Action: Equatable {
+    /// An action that a session performs itself.
+    case session(SessionAction)
+    case pictureInPicture(StreamID)
+    case normal
+    /// Uninitializes picture-in-picture, or initializes it again.
+    case uninit, `init`
+    /// Chooses the stream for picture-in-picture, whether its window is open or not.
+    case source(StreamID)
+    /// Chooses the stream in the second half of the picture-in-picture window; nil for none.
+    case second(StreamID?)
+    /// Starts a stream of `--stream`.
+    case startStream(StreamID)
+    case stopStream(StreamID)
+    /// Sets the state of a stream's camera, as the remote side's signalling does.
+    case camera(DeviceState, StreamID)
+    case microphone(DeviceState, StreamID)
+    /// Closes picture-in-picture, as the window's close button does.
+    case close
+    /// Makes the session behave as if the app had gone to the background or come back.
+    case background, foreground
+    case snapshot
+    case volume(Double)
+    /// Seeks, to a position in seconds, in the stream that is, or would be, in picture-in-picture.
+    case seek(Double)
+    /// Sets a stream's processors, which the text names; an empty text removes them.
+    case process(StreamID, String)
+    /// Sets the frame formats for custom rendering; nil switches it off.
+    case customRender(FrameFormatSeries?)
+    case help
+    case quit
+
+    /// The action of a key in the windows and on the terminal; nil when the key has none.
+    init?(key: Character) {
+      switch key {
+      case "s": self = .snapshot
+      case "q": self = .quit
+      case "?": self = .help
+      default:
+        guard let action = SessionAction(key: key) else { return nil }
+        self = .session(action)
+      }
+    }
+  }
+
+  static let help = """
+    p      picture-in-picture on or off
+    n      the next stream in picture-in-picture
+    s      write pictures (needs --snapshots)
+    space  pause or continue
+    m      sound off or on
+    f      fullscreen
+    ?      this help
+    q      quit
+    """
+
+  let seconds: Double
+  let action: Action
+
+  init?(argument: String) {
+    guard let parts = argument.divided(at: "="), let seconds = Double(parts.before),
+      OptionRange.time.range.contains(seconds)
+    else { return nil }
+    self.seconds = seconds
+    guard let action = Self.words[parts.behind] ?? Self.action(withArgument: parts.behind) else { return nil }
+    self.action = action
+  }
+
+  private static let words: [String: Action] = [
+    "normal": .normal, "custom-render:off": .customRender(nil), "single": .second(nil),
+    "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
+    "background": .background, "foreground": .foreground,
+    "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,
+  ]
+
+  /// Sorts actions by their times. Actions at the same time keep their order.
+  static func inOrder(_ actions: [TimedAction]) -> [TimedAction] {
+    actions.enumerated().sorted { ($0.element.seconds, $0.offset) < ($1.element.seconds, $1.offset) }.map(\.element)
+  }
+
+  /// Parses an action with an argument: `WORD:ID`, or `volume:NUMBER` and the like.
+  private static func action(withArgument text: String) -> Action? {
+    guard let (word, id) = text.divided(at: ":"), !id.isEmpty else { return nil }
+    return switch word {
+    case "pip": .pictureInPicture(StreamID(id))
+    case "source": .source(StreamID(id))
+    case "second": .second(StreamID(id))
+    case "start": .startStream(StreamID(id))
+    case "stop": .stopStream(StreamID(id))
+    case "camera-on": .camera(.on, StreamID(id))
+    case "camera-off": .camera(.off, StreamID(id))
+    case "microphone-on": .microphone(.on, StreamID(id))
+    case "microphone-off": .microphone(.off, StreamID(id))
+    case "seek": Double(id).flatMap { OptionRange.time.range.contains($0) ? .seek($0) : nil }
+    case "process": id.divided(at: "=").map { .process(StreamID($0.before), $0.behind) }
+    case "custom-render": FrameFormatSeries(argument: id).map { .customRender($0) }
+    case "volume": Double(id).flatMap { (0...1).contains($0) ? .volume($0) : nil }
+    default: nil
+    }
+  }
+}

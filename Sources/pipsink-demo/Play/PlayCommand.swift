@@ -1,0 +1,346 @@
+import ArgumentParser
+import GstPipSink
+import PipSink
+import PipSinkWindows
+
+struct PlayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play",
+    abstract: "Plays files, URIs or a pipeline, and shows the streams.",
+    discussion: """
+      Every appsink in the pipeline is a stream, and its name is the stream ID:
+
+        pipsink-demo play "videotestsrc ! appsink name=a" --mode pip --pip-stream a
+
+      Files and URIs are played with their sound. Each is a stream, and its ID is the file's name without the extension:
+
+        pipsink-demo play film.mkv https://example.org/talk.webm --mode pip --pip-stream talk
+
+      Exit codes: 0 the run is complete; 64 an argument is wrong; 65 the pipeline cannot be parsed or linked; 69 an \
+      element, a display or the session bus is missing; 71 too few threads, open files or address space are left; 74 a \
+      stream failed while it ran, or was restarted and never delivered a frame, or a file or standard output could not \
+      be written.
+      """
+  )
+
+  enum Mode: String, ExpressibleByArgument, CaseIterable {
+    case normal, pip
+  }
+
+  enum Surface: String, ExpressibleByArgument, CaseIterable {
+    case auto, window, offscreen, none
+  }
+
+  enum Layout: String, ExpressibleByArgument, CaseIterable {
+    /// All streams in rows and columns.
+    case grid
+    /// The first stream beside the second.
+    case split
+  }
+
+  @Argument(help: "The pipeline, as one string or as the arguments of gst-launch-1.0; or files and URIs.")
+  var pipeline: [String] = []
+
+  @Option(name: .customLong("pipeline"), help: ArgumentHelp("Read the pipeline from this file.", valueName: "file"))
+  var pipelineFile: String?
+
+  @Option(
+    name: .customLong("stream"),
+    help: ArgumentHelp(
+      """
+      Add a stream with a pipeline of its own, which has one appsink. The action "--at S=start:ID" starts it; without \
+      that action, and without another pipeline, the stream starts at once. It is restarted when it fails, unless it \
+      can only fail again. Repeatable.
+      """,
+      valueName: "id=pipeline|uri"))
+  var streams: [StreamOption] = []
+
+  @Option(help: "Show all streams in the app at the start, or one of them in picture-in-picture.")
+  var mode: Mode = .normal
+
+  @Option(help: ArgumentHelp("The stream for picture-in-picture; the first one by default.", valueName: "id"))
+  var pipStream: StreamID?
+
+  @Option(
+    help: ArgumentHelp(
+      "A second stream that shares the picture-in-picture window with the first one. Each has one half of the window.",
+      valueName: "id"))
+  var pipSecond: StreamID?
+
+  @Option(
+    help: """
+      What the picture-in-picture window does when its stream ends: show the next stream, stay open without a picture, \
+      or close.
+      """
+  )
+  var pipEndAction: PictureInPictureEndAction = .nextStream
+
+  @Option(help: "What to show streams on. With \"none\" frames are only counted.")
+  var surface: Surface = .auto
+
+  @Flag(
+    help: "Start picture-in-picture when the app's window is hidden, and stop it when the window is visible again.")
+  var autoPip = false
+
+  @Flag(
+    help: "Decode streams even while the app's window and picture-in-picture show none of their frames to the user.")
+  var backgroundDecoding = false
+
+  @Option(
+    name: .customLong("local"),
+    help: ArgumentHelp(
+      "This stream is local, so that picture-in-picture prefers the others. Repeatable.", valueName: "id"))
+  var localStreams: [StreamID] = []
+
+  @Flag(
+    name: .customLong("dbus"),
+    help: """
+      Let other processes control the run on the session bus, as org.pipsink.Session1 and as a media player. No \
+      pipeline is needed then.
+      """
+  )
+  var dbus = false
+
+  @Option(help: ArgumentHelp("Stop after this number of seconds, at most 1000000000.", valueName: "s"))
+  var duration: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Abandon a pipeline that has not stopped after this number of seconds, for example because its source blocks. \
+      After Ctrl-C the limit is one second.
+      """,
+      valueName: "s"))
+  var stopTimeout = 5.0
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Restart a pipeline whose streams have failed at most this number of times in a row: 0 to 1000000000. Without the \
+      option it is restarted for as long as the program runs.
+      """,
+      valueName: "n"))
+  var retries: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Reopen a picture-in-picture window that cannot be opened or that has failed at most this number of times: 0 to \
+      1000000000.
+      """,
+      valueName: "n"))
+  var pipRetries = RetryPolicy().limit
+
+  @Option(
+    help: ArgumentHelp(
+      "Write what the surfaces show into this folder, as PNG files: at the end, and at every \"snapshot\" action.",
+      valueName: "dir"))
+  var snapshots: String?
+
+  @Option(help: ArgumentHelp("Write a JSON report to this file; \"-\" is standard output.", valueName: "file"))
+  var report: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Rewrite this file every second with statistics in Prometheus' text format.", valueName: "file"))
+  var metrics: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      What to log on standard error: LABEL:LEVEL or LEVEL, separated by commas. Of several entries that match, the \
+      last one counts. Examples are "pipsink.*:debug", and "gstreamer.basesink:debug" for a category of GStreamer's \
+      log. The default is PIPSINK_DEBUG in the environment, or else "notice".
+      """,
+      valueName: "spec"),
+    transform: LogLevels.init)
+  var logLevel: LogLevels?
+
+  @Option(
+    name: .customLong("at"),
+    help: ArgumentHelp(
+      """
+      Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, \
+      single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, \
+      microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
+      seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
+      """,
+      valueName: "seconds=action"))
+  var actions: [TimedAction] = []
+
+  @Option(
+    name: .customLong("process"),
+    help: ArgumentHelp(
+      """
+      Put the frames of a stream through a processor before they are shown; "pipsink-demo processors" lists the \
+      processors. Repeatable.
+      """,
+      valueName: "stream=name[:argument]"))
+  var processors: [ProcessorOption] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Give the frames of every stream to a renderer of the program as well, which counts them. The pipelines are asked \
+      for "any", "rgb" or "yuv" formats, or for one pixel format.
+      """,
+      valueName: "series"))
+  var customRender: FrameFormatSeries?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The size of the app's window (960x540), or of each in-app surface offscreen (640x360), in pixels: from 1x1 to \
+      32767x32767.
+      """,
+      valueName: "WxH"))
+  var windowSize: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The size of the picture-in-picture surface in pixels, from 1x1 to 32767x32767. The default is the last size that \
+      it had, or 320x180.
+      """,
+      valueName: "WxH")
+  )
+  var pipSize: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "The shape of the picture-in-picture window, such as 16x9. The default is the shape of its stream.",
+      valueName: "WxH"))
+  var pipAspectRatio: PictureSize?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The corner of the screen in which the picture-in-picture window opens. The default is the last corner that it \
+      was in, or bottom-right.
+      """,
+      valueName: "corner"))
+  var pipCorner: WindowCorner?
+
+  @Option(help: "How the app's window shows its streams: all in a grid, or the first one beside the second.")
+  var layout: Layout = .grid
+
+  @OptionGroup(title: "Sound")
+  var audio: AudioOptions
+
+  @Option(help: "Whether hardware decoders are preferred to others (on), or not used (off).")
+  var hardwareDecoders: HardwareDecoders.Preference = .automatic
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Whether a test picture replaces a camera that cannot be opened, or the program ends with 69.")
+  var fallback = true
+
+  @Option(help: "How a picture is fitted to its surface.")
+  var gravity: VideoGravity = .resizeAspect
+
+  /// The place of the picture-in-picture window; nil when no option sets it.
+  var pipPlacement: WindowPlacement? {
+    guard pipSize != nil || pipCorner != nil else { return nil }
+    let remembered = WindowPlacement.load(from: WindowPlacement.defaultPath) ?? WindowPlacement()
+    return WindowPlacement(
+      corner: pipCorner ?? remembered.corner, width: pipSize?.width ?? remembered.width,
+      height: pipSize?.height ?? remembered.height)
+  }
+
+  /// The streams for files and URIs; nil when the arguments are a pipeline, or when there are none.
+  var media: [StreamOption]? { StreamOption.media(pipeline) }
+
+  /// All streams with pipelines of their own.
+  var ownStreams: [StreamOption] { (media ?? []) + streams }
+
+  /// The streams with pipelines of their own that are started at once.
+  var initialStreams: [StreamOption] {
+    if let media { return media }
+    guard pipeline.isEmpty, pipelineFile == nil else { return [] }
+    let later = Set(actions.compactMap { if case .startStream(let id) = $0.action { id } else { nil } })
+    return streams.filter { !later.contains($0.streamID) }
+  }
+
+  /// Every stream ID that an option names.
+  var wantedStreams: [StreamID] {
+    [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams
+      + actions.compactMap { timed in
+        switch timed.action {
+        case .pictureInPicture(let id), .source(let id): id
+        case .second(let id): id
+        // These must be streams of --stream, too.
+        case .startStream(let id), .stopStream(let id): id
+        case .camera(_, let id), .microphone(_, let id), .process(let id, _): id
+        default: nil
+        }
+      }
+  }
+
+  /// The retry policy of all pipelines.
+  var retryPolicy: RetryPolicy {
+    var policy = RetryPolicy.persistent
+    if let retries { policy.limit = retries }
+    return policy
+  }
+
+  var sessionConfiguration: PictureInPictureSession.Configuration {
+    get throws(PipSinkError) {
+      var configuration = PictureInPictureSession.Configuration()
+      configuration.localStreamIDs = Set(localStreams)
+      configuration.pictureInPictureStreamID = pipStream ?? initialStreams.first?.streamID
+      configuration.secondPictureInPictureStreamID = pipSecond
+      configuration.startsInPictureInPicture = mode == .pip
+      configuration.streamSelectorPolicy = audio.pipPolicy.policy
+      configuration.pictureInPicture.videoGravity = gravity
+      configuration.pictureInPicture.endAction = pipEndAction
+      configuration.pictureInPicture.preferredContentSize = pipAspectRatio
+      configuration.pictureInPicture.retryPolicy?.limit = pipRetries
+      configuration.retryPolicy = retryPolicy
+      configuration.videoGravity = gravity
+      configuration.isBackgroundDecodingEnabled = backgroundDecoding
+      for option in processors {
+        configuration.processors[option.streamID, default: []].append(
+          try FrameProcessorRegistry.shared.makeProcessor(named: option.name, argument: option.argument))
+      }
+      return configuration
+    }
+  }
+
+  func validate() throws {
+    if let duration { try OptionRange.duration.check(duration, "--duration") }
+    if let retries { try OptionRange.retries.check(retries, "--retries") }
+    try OptionRange.retries.check(pipRetries, "--pip-retries")
+    try OptionRange.stopTimeout.check(stopTimeout, "--stop-timeout")
+    if pipelineFile != nil && !pipeline.isEmpty {
+      throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
+    }
+  }
+
+  func run() async throws {
+    HardwareDecoders.preference = hardwareDecoders
+    try SystemLimits.checkForPipelines()
+    try LineLogHandler.install(logLevel)
+    try PipSinkPlugin.register()
+    let session = try await PlaySession(self, description: pipelineDescription().map(withCameras))
+    try await session.run()
+  }
+
+  /// Replaces cameras that cannot be opened, if the options allow it.
+  private func withCameras(_ description: PipelineDescription) throws -> PipelineDescription {
+    let (new, failures) = description.replacingCameras()
+    guard let failure = failures.first else { return description }
+    guard fallback else { throw DemoError(.unavailable, "no camera: \(failure)".visible) }
+    StandardStream.error.say(
+      "pipsink-demo: no camera: \(failure) A test picture replaces it; --no-fallback ends the program instead."
+        .visible)
+    return new
+  }
+
+  private func pipelineDescription() throws -> PipelineDescription? {
+    if let pipelineFile {
+      return .text(try LaunchFile(path: pipelineFile).text)
+    }
+    if media != nil || pipeline.isEmpty && (dbus || !streams.isEmpty) { return nil }
+    return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
+  }
+}

@@ -1,0 +1,207 @@
+import PipSink
+
+/// The report that `--report` writes. Times are in seconds from the start. Intervals and latencies are in milliseconds.
+struct Report: Codable {
+  enum Outcome: String, Codable {
+    /// Every stream has ended.
+    case finished
+    /// The time of `--duration` has passed.
+    case duration
+    /// The action `quit`, its key, or closing the app's window ended the run.
+    case quit
+    /// Ctrl-C, SIGTERM or SIGHUP ended the run.
+    case interrupted
+    /// A stream failed.
+    case failed
+  }
+
+  struct Stream: Codable {
+    var received: UInt64
+    var inApp: UInt64
+    var pip: UInt64
+    var replaced: UInt64
+    /// Frames whose pictures were presented.
+    var shown: UInt64
+    /// Frames that were dropped because the time of a later one had already come.
+    var late: UInt64
+    /// Frames that were not converted because their surface was hidden.
+    var hidden: UInt64
+    /// Frames that the surface refused.
+    var refused: UInt64
+    /// Late frames that the pipeline's elements dropped; they are not counted in `received`.
+    var lateUpstream: UInt64
+    /// Frames that the stream's processors dropped; they are not counted in `received`. Absent without processors.
+    var dropped: UInt64?
+    /// Frames in GPU memory that could not be read; they are not counted in `received`. Absent when there were none.
+    var skipped: UInt64?
+    /// Frames that were given to custom rendering; absent without it.
+    var customRendered: UInt64?
+    var format: String?
+    var frameInterval: Interval?
+    /// The average number of frames a second while the stream ran.
+    var frameRate: Double?
+    /// The time from a frame's arrival to its presentation.
+    var latency: Interval?
+    /// The state of the stream when the run ended: "requesting" (it waits for its first frame), "playing", "stalled",
+    /// "reconnecting", "stopped", "ended" or "failed".
+    var state: String
+    /// Why the stream has failed, or why it is being restarted.
+    var error: String?
+  }
+
+  /// The sums of streams that are no longer reported one by one, because many others were stopped after them.
+  struct ForgottenStreams: Codable, Equatable {
+    var count = 0
+    var received: UInt64 = 0
+    var shown: UInt64 = 0
+    var late: UInt64 = 0
+    var lateUpstream: UInt64 = 0
+  }
+
+  struct Interval: Codable {
+    var p50: Double
+    var p99: Double
+  }
+
+  struct ModeChange: Codable {
+    var stream: String
+    var from: String
+    var to: String
+    var time: Double
+    var firstFrameLatencyMs: Double?
+    var framesLost: UInt64
+    var framesRepeated: UInt64
+  }
+
+  /// An event of the picture-in-picture controller. Changes of its state are not reported.
+  struct PictureInPictureEventRecord: Codable {
+    var time: Double
+    /// "willStart", "didStart", "failedToStart", "willStop", "didStop", "restoreUserInterface",
+    /// "restoreFailed", "sourceChanged",
+    /// "renderSizeChanged", "suspendedChanged" or "action".
+    var event: String
+    /// The stream that the event is about: the one in the window, or the last or next one there.
+    var stream: String
+    var detail: String?
+  }
+
+  struct ProcessUsage: Codable {
+    var cpuSeconds: Double
+    var peakRssBytes: Int
+    var rssBytes: Int
+    var threads: Int
+    var openFiles: Int
+  }
+
+  /// The use of resources while picture-in-picture was active.
+  struct PictureInPictureUsageRecord: Codable {
+    var seconds: Double
+    var cpuSeconds: Double
+    var peakRssBytes: Int
+  }
+
+  var schema = 1
+  var outcome: Outcome
+  var durationSeconds: Double
+  var surface: String
+  var streams: [String: Stream]
+  /// Absent when there are none.
+  var forgottenStreams: ForgottenStreams?
+  /// The number of pipelines that did not stop in time and were abandoned.
+  var abandonedPipelines: Int
+  var modeChanges: [ModeChange]
+  var pictureInPictureEvents: [PictureInPictureEventRecord]
+  var process: ProcessUsage
+  /// Absent when picture-in-picture was never active.
+  var pictureInPictureProcess: PictureInPictureUsageRecord?
+  var snapshots: [String]
+  var errors: [String]
+
+  func json() throws -> [UInt8] { try JSONText.encode(self) }
+}
+
+extension Report.Stream {
+  init(_ statistics: RenderStatistics, state: String, error: String?) {
+    received = statistics.received
+    inApp = statistics.inApp
+    pip = statistics.pictureInPicture
+    replaced = statistics.replaced
+    shown = statistics.shown
+    late = statistics.late
+    hidden = statistics.dropped.hidden
+    refused = statistics.dropped.failed
+    lateUpstream = statistics.dropped.upstream
+    dropped = statistics.dropped.processor
+    skipped = statistics.dropped.unreadable == 0 ? nil : statistics.dropped.unreadable
+    format = statistics.format?.description
+    self.state = state
+    self.error = error
+    frameInterval = Report.Interval(statistics.intervals)
+    frameRate = statistics.averageFrameRate
+    latency = Report.Interval(statistics.latencies)
+  }
+}
+
+extension Report.Interval {
+  /// - Returns: nil for an empty histogram.
+  init?(_ histogram: IntervalHistogram) {
+    guard let p50 = histogram.value(atPercentile: 50), let p99 = histogram.value(atPercentile: 99) else { return nil }
+    self.init(p50: p50 / .milliseconds(1), p99: p99 / .milliseconds(1))
+  }
+}
+
+extension Report.ProcessUsage {
+  init(_ usage: ResourceUsage) {
+    self.init(
+      cpuSeconds: usage.cpuTime / .seconds(1), peakRssBytes: usage.peakResidentBytes, rssBytes: usage.residentBytes,
+      threads: usage.threadCount, openFiles: usage.openFileCount)
+  }
+}
+
+extension Report.PictureInPictureUsageRecord {
+  /// - Returns: nil when picture-in-picture was never active.
+  init?(_ usage: PictureInPictureUsage) {
+    guard usage.duration > .zero else { return nil }
+    self.init(
+      seconds: usage.duration / .seconds(1), cpuSeconds: usage.cpuTime / .seconds(1),
+      peakRssBytes: usage.residentBytes)
+  }
+}
+
+extension Report.ModeChange {
+  init(_ change: SurfaceChange, start: MonotonicTime) {
+    stream = change.streamID.rawValue
+    from = change.from.reportName
+    to = change.to.reportName
+    time = start.duration(to: change.requestedAt) / .seconds(1)
+    firstFrameLatencyMs = change.firstFrameLatency.map { $0 / .milliseconds(1) }
+    framesLost = change.framesLost
+    framesRepeated = change.framesRepeated
+  }
+}
+
+extension Report.PictureInPictureEventRecord {
+  /// - Returns: nil for a change of state.
+  init?(_ event: PictureInPictureEvent, of id: StreamID, time: Double) {
+    (self.time, stream) = (time, id.rawValue)
+    switch event {
+    case .stateChanged: return nil
+    case .willStart: (self.event, detail) = ("willStart", nil)
+    case .didStart(let latency): (self.event, detail) = ("didStart", latency.map { "\($0 / .milliseconds(1)) ms" })
+    case .failedToStart(let error): (self.event, detail) = ("failedToStart", error.description)
+    case .willStop(let reason): (self.event, detail) = ("willStop", "\(reason)")
+    case .didStop(let reason): (self.event, detail) = ("didStop", "\(reason)")
+    case .restoreUserInterface: (self.event, detail) = ("restoreUserInterface", nil)
+    case .restoreFailed(let error): (self.event, detail) = ("restoreFailed", error.description)
+    case .renderSizeChanged(let size): (self.event, detail) = ("renderSizeChanged", "\(size)")
+    case .sourceChanged(let old, let new): (self.event, detail) = ("sourceChanged", "\(old) to \(new)")
+    case .suspendedChanged(let isSuspended): (self.event, detail) = ("suspendedChanged", "\(isSuspended)")
+    case .action(let action): (self.event, detail) = ("action", action.rawValue)
+    }
+  }
+}
+
+extension SurfaceKind {
+  /// The surface's name in reports and picture files.
+  var reportName: String { self == .inApp ? "inApp" : "pip" }
+}
