@@ -50,12 +50,14 @@ cp "$plugin" "$program" "$root/root"
 cp /etc/resolv.conf "$root/etc/"
 mount -t proc proc "$root/proc"
 inside() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
-inside apt-get update -qq
+# apt-get without what it says of a chroot: that it has no terminal, and that the folders of root are not for its user.
+apt() { inside apt-get -y -qq -o Dpkg::Use-Pty=0 -o APT::Sandbox::User=root "$@" >/dev/null; }
+apt update
 # What the plugin and the program need to run, and no more: neither Recommends nor anything of Swift's.
-inside sh -c "apt-get install -y -qq --no-install-recommends /root/gstreamer1.0-pipsink_*.deb gstreamer1.0-tools >/dev/null"
+apt install --no-install-recommends "/root/$(basename "$plugin")" gstreamer1.0-tools
 inside gst-inspect-1.0 pipsink >/dev/null || fail "gst-inspect-1.0 does not know the element"
 if grep -qi swift "$root/var/lib/dpkg/status"; then fail "the packages need a package of Swift's"; fi
-inside sh -c "apt-get install -y -qq --no-install-recommends /root/pipsink_*.deb >/dev/null"
+apt install --no-install-recommends "/root/$(basename "$program")"
 version=$(dpkg-deb -f "$program" Version)
 inside pipsink-demo --version | grep -q "^pipsink-demo $version," || fail "pipsink-demo is of another version than its package, $version"
 
@@ -121,6 +123,7 @@ for test in element program; do
 done
 
 # Nothing is left of them.
-inside apt-get purge -y -qq pipsink gstreamer1.0-pipsink >/dev/null
+apt purge pipsink gstreamer1.0-pipsink
 left=$(inside find /usr /etc -iname '*pipsink*')
 [ -z "$left" ] || fail "the packages leave $left"
+echo "The packages of version $version pass lintian, and work on Debian $suite."
