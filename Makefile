@@ -84,10 +84,11 @@ bench: dependencies
 	$(demo_program) bench route
 	$(demo_program) bench kernels
 
-# Everything, for half an hour, into Benchmarks/results and docs/benchmarks.md; or some, as in
+# Runs all benchmarks, which takes half an hour, and updates Benchmarks/results and docs/benchmarks.md. To run only some:
 #   make bench-results BENCHMARKS="instructions scale kernels switch"
-# Windows on Wayland only with WAYLAND_DISPLAY:
-# weston --backend=headless-backend.so --use-pixman --idle-time=0, which else draws nothing, or nothing after five minutes.
+# Windows on Wayland are only measured with WAYLAND_DISPLAY. Without these options, weston draws nothing, or nothing
+# after five minutes:
+#   weston --backend=headless-backend.so --use-pixman --idle-time=0
 BENCHMARKS ?= instructions route memory kernels present statistics switch scale
 RESULTS = Benchmarks/results
 instructions_options = route --instructions --rounds 3
@@ -110,22 +111,22 @@ bench-programs: test-dependencies
 $(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
 	$(demo_program) bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
 
-# The document's tables, from the results as they are.
+# Updates the tables in the document from the results.
 bench-tables:
 	$(demo_program) bench table --into docs/benchmarks.md $(wildcard $(RESULTS)/*.json)
 
 .NOTPARALLEL:
 
-# What is installed has Swift's runtime in it. The plugin exports its entry points alone, and the program nothing, which
-# makes it half a megabyte smaller. Swift makes position-independent programs by itself; relro and now have the linker
-# protect the tables of addresses.
+# The installed files contain Swift's runtime. The plugin exports only its entry points, and the program exports
+# nothing, which makes it half a megabyte smaller. Swift makes position-independent programs by default; relro and now
+# make the linker protect the tables of addresses.
 PREFIX ?= /usr/local
 install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xlinker --gc-sections \
   -Xlinker --as-needed -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 install_products = .build/install/release
 plugin_folder = $(PREFIX)/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)/gstreamer-1.0
 share = $(DESTDIR)$(PREFIX)/share
-# Packages are stripped by debhelper, which keeps the debug symbols for a package of their own.
+# debhelper strips the packages itself, and keeps the debug symbols for a package of their own.
 STRIP_OPTION = -s
 desktop_entries = pipsink-demo.desktop pipsink-open.desktop
 
@@ -161,14 +162,14 @@ uninstall:
 	rm -f $(share)/metainfo/org.pipsink.demo.metainfo.xml
 	rmdir $(share)/pipsink/pipelines $(share)/pipsink 2>/dev/null || true
 
-# The Debian packages, in .build/deb; docs/packaging.md says what is in them.
+# Makes the Debian packages in .build/deb. docs/packaging.md says what they contain.
 deb: package-dependencies
 	SWIFT="$(SWIFT)" scripts/make-deb.sh .build/deb
 
 test-deb: deb
 	scripts/test-deb.sh .build/deb
 
-# One site of the library's reference and articles, all documents and the manual pages, in .build/docs/site.
+# Builds one site with the library's reference and articles, all documents and the manual pages, in .build/docs/site.
 docs:
 	@scripts/install-dependencies.sh --docs
 	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs

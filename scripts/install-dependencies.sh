@@ -1,9 +1,8 @@
 #!/bin/sh
-# Installs the Debian packages that PipSink is built and run with, those that are missing. With --test also what its
-# tests use, with --docs also what the site of the documentation is built with, with --package instead what its Debian
-# packages are made and tested with. Does nothing when all are there. Works as root, and through sudo otherwise. With
-# --test it also gets PySide6, Qt for Python, from Python's package index into .build/pyside6; where that cannot be had,
-# its test says that it was not run.
+# Installs the missing ones of the Debian packages that are needed to build and to run PipSink. --test adds those that
+# its tests need, --docs those that build the documentation's site, and --package those that make and test its Debian
+# packages. The script runs as root or uses sudo. With --test it also downloads PySide6, Qt for Python, from Python's
+# package index into .build/pyside6. If that fails, the test that needs PySide6 is skipped, and says so.
 set -eu
 
 packages="
