@@ -119,10 +119,11 @@ bench-tables:
 
 # The installed files contain Swift's runtime. The plugin exports only its entry points, and the program exports
 # nothing, which makes it half a megabyte smaller. Swift makes position-independent programs by default; relro and now
-# make the linker protect the tables of addresses.
+# make the linker protect the tables of addresses. The linker is the toolchain's: Debian 13's ld leaves relro out, as
+# Swift's constants are in a section that can be written to.
 PREFIX ?= /usr/local
-install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xlinker --gc-sections \
-  -Xlinker --as-needed -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xswiftc -use-ld=lld \
+  -Xlinker --gc-sections -Xlinker --as-needed -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
 install_products = .build/install/release
 plugin_folder = $(PREFIX)/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)/gstreamer-1.0
 share = $(DESTDIR)$(PREFIX)/share

@@ -68,10 +68,14 @@ import Testing
   /// Whether DocC would find it: in the symbol that the text is about, or in one of those around it.
   private static func isThere(_ link: String, from scope: [String], in symbols: Set<String>) -> Bool {
     // Behind a hyphen a name says which of several symbols of that name is meant.
-    var path = link.split(separator: "/").map { String($0.replacing(/-(?:\(.*\)|[a-z][\w.]*)$/, with: "")) }
-    if let module = path.first, path.count > 1, BuiltModules.libraries.contains(module) { path.removeFirst() }
-    return (0...scope.count).contains { count in
-      symbols.contains((scope.prefix(count) + path).joined(separator: "/"))
+    let path = link.split(separator: "/").map { String($0.replacing(/-(?:\(.*\)|[a-z][\w.]*)$/, with: "")) }
+    var paths = [path]
+    // A module may have a type of its name.
+    if let module = path.first, path.count > 1, BuiltModules.libraries.contains(module) {
+      paths.append(Array(path.dropFirst()))
+    }
+    return paths.contains { path in
+      (0...scope.count).contains { count in symbols.contains((scope.prefix(count) + path).joined(separator: "/")) }
     }
   }
 }
