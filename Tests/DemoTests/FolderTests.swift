@@ -72,7 +72,7 @@ import Testing
         imports.insert([path, module])
       }
     }
-    #expect(imports == [["pipsink-demo/JSONText.swift", "FoundationEssentials"]])
+    #expect(imports == [["pipsink-demo/Support/JSONText.swift", "FoundationEssentials"]])
   }
 
   @Test func whatIsUsedIsFoundInCodeAndNotInWords() {
