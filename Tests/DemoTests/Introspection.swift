@@ -64,7 +64,9 @@ enum Introspection {
       }
       defer { g_free(list) }
       return (0..<Int(count)).compactMap { index in
-        guard let specification = list?[index], specification.pointee.owner_type == type else { return nil }
+        // The owner is the element's type, or that of an interface which its parent does not have.
+        guard let specification = list?[index], g_type_is_a(g_type_parent(type), specification.pointee.owner_type) == 0
+        else { return nil }
         return property(specification)
       }
     }
