@@ -94,6 +94,12 @@ display=":$(cat "$numbers")"
 rm "$numbers"
 DISPLAY=$display openbox --sm-disable &
 pids="$pids $!"
+tries=0
+until DISPLAY=$display wmctrl -m >/dev/null 2>&1; do
+  tries=$((tries + 1))
+  [ "$tries" -le 90 ] || fail "the window manager does not answer"
+  sleep 0.1
+done
 
 # Waits until a command that runs in the background shows its picture-in-picture window, and ends by itself.
 shows_picture_in_picture() {
