@@ -2,8 +2,8 @@ import CGStreamer
 
 @testable import PipSink
 
-/// Fuzzes the parsing of caps: the bytes are caps as text, and the format description that is made from them is
-/// checked.
+/// Fuzzes the parsing of caps. The bytes are the text of the caps, and the target checks the format description that is
+/// made from them.
 @MainActor
 enum CapsTarget {
   static func run(_ bytes: [UInt8]) {

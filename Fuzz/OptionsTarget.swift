@@ -4,7 +4,7 @@ import Logging
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Fuzzes the parsing of the command line. The first byte chooses the option, and the rest is its value.
+/// Fuzzes the parsing of the command line. The first byte selects the option, and the other bytes are its value.
 @MainActor
 enum OptionsTarget {
   static func run(_ bytes: [UInt8]) {
