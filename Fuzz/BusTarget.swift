@@ -119,10 +119,10 @@ enum BusTarget {
 
   /// Checks the type of a value. The function consumes the floating reference.
   private static func check(_ variant: OpaquePointer?, _ type: String, _ name: String) {
-    guard let variant else { return require(false, "no value for \(name)") }
+    guard let variant else { return require(false, "there is no value for \(name)") }
     g_variant_ref_sink(variant)
     defer { g_variant_unref(variant) }
-    require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) is no \(type)")
+    require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) does not have the type \(type)")
     require(g_variant_is_normal_form(variant) != 0, name)
   }
 }

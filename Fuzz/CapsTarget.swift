@@ -21,7 +21,7 @@ enum CapsTarget {
     let again = gst_caps_from_string(text)
     require(again != nil, text)
     defer { gst_caps_unref(again) }
-    require((try? VideoFormatDescription.shared(for: again!)) === format, "\(text) is another one")
+    require((try? VideoFormatDescription.shared(for: again!)) === format, "\(text) gives another description")
     for target in PixelFormat.allCases {
       guard let other = try? format.with(pixelFormat: target, size: format.size) else { continue }
       require(other.pixelFormat == target && other.size == format.size, "\(target) of \(text)")

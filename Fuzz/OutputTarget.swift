@@ -59,7 +59,7 @@ enum OutputTarget {
       pictureInPictureEvents: [], process: usage, snapshots: names, errors: names)
     guard let json = try? report.json(), let read = try? JSONDecoder().decode(Report.self, from: Data(json))
     else {
-      return require(false, "a report of \(names)")
+      return require(false, "the report of \(names) cannot be read")
     }
     require(read.errors.elementsEqual(names) { $0.utf8.elementsEqual($1.utf8) }, "\(read.errors) of \(names)")
     let keys = Set(read.streams.keys.map { Array($0.utf8) })

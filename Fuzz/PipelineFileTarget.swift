@@ -38,7 +38,7 @@ enum PipelineFileTarget {
       location == expected, "\(text) has the location \(location.map { String(decoding: $0, as: UTF8.self) } ?? "-")")
     require(
       count == source.split(separator: "!").count + (source.hasPrefix("fakesrc") ? 1 : 0),
-      "\(text): \(count ?? 0) elements")
+      "\(text) has \(count ?? 0) elements")
     // The target checks the same for a value that is quoted like an argument of the command line or like a URI.
     let uri =
       "filesrc name=x location=\(LaunchText.quoted(String(decoding: value, as: UTF8.self))) ! fakesink name=\"y\""
@@ -55,8 +55,8 @@ enum PipelineFileTarget {
     let (usualCount, _) = elements(of: usual) { _ in }
     let (count, isSyntaxError) = elements(of: other) { _ in }
     guard let usualCount else { return }
-    require(!isSyntaxError, "the syntax of \(other), but not of \(usual)")
-    if let count { require(count == usualCount, "\(count) elements of \(other), \(usualCount) of \(usual)") }
+    require(!isSyntaxError, "GStreamer refuses the syntax of \(other), but not of \(usual)")
+    if let count { require(count == usualCount, "\(other) has \(count) elements, and \(usual) has \(usualCount)") }
   }
 
   /// - Returns: the number of elements, which is nil when GStreamer refuses the text, and whether GStreamer refuses it

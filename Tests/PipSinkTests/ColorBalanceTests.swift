@@ -4,7 +4,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Brightness, contrast, hue and saturation, with GStreamer's `videobalance` as the judge.
+/// Brightness, contrast, hue and saturation, with GStreamer's `videobalance` as the reference.
 @Suite struct ColorBalanceTests {
   static let balances = [
     ColorBalance(brightness: 250), ColorBalance(brightness: -400), ColorBalance(contrast: 600),

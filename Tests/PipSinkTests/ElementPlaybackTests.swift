@@ -74,7 +74,7 @@ import Testing
     let harness = try ElementHarness()
     gst_element_set_state(harness.element, GST_STATE_NULL)
     harness.set("async", "true")
-    // The element is told to play at once. It gets to this state with its first buffer.
+    // The element is set to play at once, and it reaches this state with its first buffer.
     #expect(gst_element_set_state(harness.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
     #expect(harness.value("paused") == "true")
     let notifications = Notifications("paused", of: harness.element)

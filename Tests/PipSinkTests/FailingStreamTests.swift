@@ -4,8 +4,8 @@ import Testing
 
 @testable import PipSink
 
-/// Streams that fail beside others. Whatever happens first, the branch of the failed stream is removed, and the other
-/// streams continue.
+/// Streams that fail while others play. Whatever happens first, the branch of the failed stream is removed, and the
+/// other streams continue.
 @Suite struct FailingStreamTests {
   /// Caps with a size that no picture has.
   private static let impossible = "video/x-raw,format=I420,width=0,height=0,framerate=30/1"

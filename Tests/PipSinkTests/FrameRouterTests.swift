@@ -265,7 +265,7 @@ import Testing
       let size = PictureSize(width: width, height: 64)
       let shownInApp = inApp[id]!.sequences(of: size)
       let shownInPip = pip.sequences(of: size)
-      #expect((shownInApp + shownInPip).sorted() == Array(1...frameCount), "each frame of \(id) once")
+      #expect((shownInApp + shownInPip).sorted() == Array(1...frameCount), "each frame of \(id) is shown once")
       let statistics = try #require(router.statistics(of: id))
       #expect(statistics.received == frameCount)
       #expect(statistics.inApp == UInt64(shownInApp.count))

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  /// The conversion steps that work by rows, each listed once with the format of its source. They come from the
+  /// The conversion steps that work by rows, each listed once with the format of its input. They come from the
   /// conversions between all formats at one size.
   private static var colorSteps: [(ConversionStep, PixelFormat)] {
     var result: [(ConversionStep, PixelFormat)] = []

@@ -98,7 +98,7 @@ import Testing
     #expect(layer.relinquish(removingImage: false) == nil)
     renderer.release()
     #expect(layer.waitUntilPresented(by: soon))
-    // The surface also does not get back the picture from before the stream that has left without a picture.
+    // The last picture is not shown again either, because the stream that followed has left without a picture.
     renderer.askForDisplay()
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 2])

@@ -90,7 +90,7 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     let calls = Locked(0)
     layer.whenNextPresented { _ in calls.withLock { $0 += 1 } }
-    // The frame fails three times, with a pause after each failure. The last try succeeds after a repair.
+    // The frame fails twice and is tried again after a pause each time. The third try succeeds after a repair.
     fail(renderer, .invalidSize, tries: 5)
     layer.enqueue(numbered(1))
     #expect(await eventually { renderer.shown == [1] })

@@ -29,7 +29,7 @@ import Testing
     for showsRemote in [false, true, false, true, true] {
       split.showsRemote = showsRemote
       for layer in layers { #expect(layer.waitUntilPresented(by: soon)) }
-      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "remote shown: \(showsRemote)")
+      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "the remote picture is shown: \(showsRemote)")
     }
     // A picture that is not visible is not rendered. This is the first frame of the remote picture, which came before
     // the remote picture was shown for the first time.

@@ -160,7 +160,7 @@ import Testing
     }
     #expect(isSharp, "\(best) dB")
     let blurred = Oracle.psnr(enlarged.bytes, expected.bytes)
-    #expect(blurred < best - 5, "enlarged \(blurred) dB, as shown \(best) dB")
+    #expect(blurred < best - 5, "the enlarged picture has \(blurred) dB, and the shown one has \(best) dB")
     // If there is a processor, the text is blended into its frames.
     let object = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GObject.self)
     gst_util_set_object_arg(object, "process", "rotate:180")

@@ -139,7 +139,7 @@ import Testing
   /// Lets guests join, leave, enter picture-in-picture and become invisible for some time. At the end, all of them
   /// leave.
   ///
-  /// - Returns: the number of random moves.
+  /// - Returns: the number of times that a guest joined or left.
   @discardableResult
   private func play(
     _ guests: [Guest], seconds: Double, seed: UInt64, in engine: VideoEngine, _ router: FrameRouter

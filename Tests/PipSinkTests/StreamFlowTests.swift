@@ -37,7 +37,7 @@ import Testing
     #expect(!isLeftOver(1_000, flow))
     flow.resume(at: 2_000)
     let leftOut = (0..<100).prefix { _ in isLeftOver(7, flow) }.count
-    #expect(leftOut == 32, "the limit is the number of frames in a decoder, counted anew each time")
+    #expect(leftOut == 32, "the limit is the number of frames that a decoder may hold, and it applies each time")
     #expect(!isLeftOver(8, flow))
   }
 

@@ -98,7 +98,7 @@ import Testing
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7)
     #expect(await clock.isAwaited(in: 1))
-    // By then, the player has noticed the start.
+    // When this message is reported, the player has handled the start as well.
     stream.buffer(percent: 100)
     #expect(await stream.isTold { if case .buffering = $0 { true } else { false } })
     #expect(await clock.isAwaited(in: 8))
