@@ -3,8 +3,8 @@ import CGIO
 @testable import PipSink
 @testable import PipSinkDBus
 
-/// Fuzzes the D-Bus interfaces without a bus: the bytes are the arguments of a call, as GDBus passes them on, and the
-/// answer is checked. The first byte chooses the method, or a property.
+/// Fuzzes the D-Bus interfaces without a bus. The bytes are the arguments of a call, in the form in which GDBus
+/// delivers them, and the target checks the reply. The first byte selects a method or a property.
 @MainActor
 enum BusTarget {
   // swift-format-ignore: NeverUseForceTry
@@ -84,8 +84,7 @@ enum BusTarget {
     _ = try session.addInput(id)
   }
 
-  /// Reads arguments of a type from untrusted bytes, which GVariant replaces by default values where they are not
-  /// valid.
+  /// Reads arguments of the given type from untrusted bytes. GVariant replaces invalid parts by default values.
   private static func read(_ bytes: ArraySlice<UInt8>, _ type: String) -> BusArguments {
     let content = Array(bytes).withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
     defer { g_bytes_unref(content) }
@@ -118,12 +117,12 @@ enum BusTarget {
     }
   }
 
-  /// Checks a value's type. Consumes the floating reference.
+  /// Checks the type of a value. The function consumes the floating reference.
   private static func check(_ variant: OpaquePointer?, _ type: String, _ name: String) {
-    guard let variant else { return require(false, "no value for \(name)") }
+    guard let variant else { return require(false, "there is no value for \(name)") }
     g_variant_ref_sink(variant)
     defer { g_variant_unref(variant) }
-    require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) is no \(type)")
+    require(String(cString: g_variant_get_type_string(variant)) == type, "\(name) does not have the type \(type)")
     require(g_variant_is_normal_form(variant) != 0, name)
   }
 }

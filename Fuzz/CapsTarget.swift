@@ -2,8 +2,8 @@ import CGStreamer
 
 @testable import PipSink
 
-/// Fuzzes the parsing of caps: the bytes are caps as text, and the format description that is made from them is
-/// checked.
+/// Fuzzes the parsing of caps. The bytes are the text of the caps, and the target checks the format description that is
+/// made from them.
 @MainActor
 enum CapsTarget {
   static func run(_ bytes: [UInt8]) {
@@ -21,7 +21,7 @@ enum CapsTarget {
     let again = gst_caps_from_string(text)
     require(again != nil, text)
     defer { gst_caps_unref(again) }
-    require((try? VideoFormatDescription.shared(for: again!)) === format, "\(text) is another one")
+    require((try? VideoFormatDescription.shared(for: again!)) === format, "\(text) gives another description")
     for target in PixelFormat.allCases {
       guard let other = try? format.with(pixelFormat: target, size: format.size) else { continue }
       require(other.pixelFormat == target && other.size == format.size, "\(target) of \(text)")

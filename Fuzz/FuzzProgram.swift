@@ -23,7 +23,7 @@ enum FuzzProgram {
       print("usage: pipsink-fuzz \(targets.map(\.name).joined(separator: "|")) [libFuzzer's arguments]")
       exit(64)
     }
-    // GStreamer's messages about input that it refuses are of no interest.
+    // GStreamer reports input that it refuses. These messages are of no interest here.
     gst_debug_set_default_threshold(GST_LEVEL_NONE)
     var count = CommandLine.argc - 1
     // libFuzzer takes the first argument as the program's path.

@@ -4,7 +4,7 @@ import Logging
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Fuzzes the parsing of the command line. The first byte chooses the option, and the rest is its value.
+/// Fuzzes the parsing of the command line. The first byte selects the option, and the other bytes are its value.
 @MainActor
 enum OptionsTarget {
   static func run(_ bytes: [UInt8]) {
@@ -14,7 +14,7 @@ enum OptionsTarget {
     case 0: action(text)
     case 1:
       if let media = StreamOption.media([text, text]) {
-        require(media.count == 2 && media[0].streamID != media[1].streamID, "two streams of \(text) with one ID")
+        require(media.count == 2 && media[0].streamID != media[1].streamID, "two streams of \(text) have the same ID")
         require(media.allSatisfy { !$0.streamID.rawValue.isEmpty }, text)
       }
       guard let option = StreamOption(argument: text) else { return }
@@ -25,7 +25,7 @@ enum OptionsTarget {
         guard case .text(let text) = description.content else { return }
         pipeline = text
       }
-      require(!option.streamID.rawValue.isEmpty && !pipeline.isEmpty, "an empty stream or pipeline of \(text)")
+      require(!option.streamID.rawValue.isEmpty && !pipeline.isEmpty, "\(text) gives an empty stream ID or pipeline")
       require("\(option.streamID)=\(pipeline)".utf8.elementsEqual(text.utf8), "\(text) is not \(option)")
       require(!option.streamID.rawValue.utf8.contains(UInt8(ascii: "=")), text)
     case 2:

@@ -3,8 +3,8 @@ import Foundation
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Fuzzes the output for other programs: the metrics and the report can be read back, whatever characters are in names
-/// and errors. The input is names with a zero byte between them.
+/// Fuzzes the output for other programs. Whatever characters names and errors contain, the metrics and the report must
+/// be readable again. The input is a list of names that are separated by zero bytes.
 @MainActor
 enum OutputTarget {
   static func run(_ bytes: [UInt8]) {
@@ -59,7 +59,7 @@ enum OutputTarget {
       pictureInPictureEvents: [], process: usage, snapshots: names, errors: names)
     guard let json = try? report.json(), let read = try? JSONDecoder().decode(Report.self, from: Data(json))
     else {
-      return require(false, "a report of \(names)")
+      return require(false, "the report of \(names) cannot be read")
     }
     require(read.errors.elementsEqual(names) { $0.utf8.elementsEqual($1.utf8) }, "\(read.errors) of \(names)")
     let keys = Set(read.streams.keys.map { Array($0.utf8) })

@@ -3,14 +3,14 @@ import CGStreamer
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Fuzzes pipeline files with `${V}`: GStreamer's parser must make the same elements from a file, whatever the value
+/// Fuzzes pipeline files with `${V}`. GStreamer's parser must make the same elements from a file, whatever the value
 /// is.
 ///
-/// The input is a value and, behind the byte 0xFF, a file. Without 0xFF the first byte chooses one of the files below,
-/// and the rest is the value.
+/// The input is a value and, after the byte 0xFF, a file. If there is no byte 0xFF, the first byte selects one of the
+/// files below, and the other bytes are the value.
 @MainActor
 enum PipelineFileTarget {
-  /// Files, each with the text that the location of the element "x" has before and behind the value.
+  /// The files. Each comes with the text that precedes and follows the value in the location of the element "x".
   private static let files: [(source: String, before: String, behind: String)] = [
     (#"filesrc name=x location="${V}" ! fakesink name="y""#, "", ""),
     (#"filesrc name=x location=${V} ! fakesink name="y""#, "", ""),
@@ -38,8 +38,8 @@ enum PipelineFileTarget {
       location == expected, "\(text) has the location \(location.map { String(decoding: $0, as: UTF8.self) } ?? "-")")
     require(
       count == source.split(separator: "!").count + (source.hasPrefix("fakesrc") ? 1 : 0),
-      "\(text): \(count ?? 0) elements")
-    // The same is checked for a value that is quoted as a command line's argument or a URI is.
+      "\(text) has \(count ?? 0) elements")
+    // The target checks the same for a value that is quoted like an argument of the command line or like a URI.
     let uri =
       "filesrc name=x location=\(LaunchText.quoted(String(decoding: value, as: UTF8.self))) ! fakesink name=\"y\""
     require(elements(of: uri) { location = self.location(of: $0) }.count == 2 && location == value, uri)
@@ -50,17 +50,17 @@ enum PipelineFileTarget {
   }
 
   private static func compare(file: [UInt8], value: [UInt8]) {
-    // Elements with side effects when they are made are not for this target.
+    // This target does not try elements that have side effects when they are created.
     guard let usual = try? text(file, Array("plain".utf8)), let other = try? text(file, value) else { return }
     let (usualCount, _) = elements(of: usual) { _ in }
     let (count, isSyntaxError) = elements(of: other) { _ in }
     guard let usualCount else { return }
-    require(!isSyntaxError, "the syntax of \(other), but not of \(usual)")
-    if let count { require(count == usualCount, "\(count) elements of \(other), \(usualCount) of \(usual)") }
+    require(!isSyntaxError, "GStreamer refuses the syntax of \(other), but not of \(usual)")
+    if let count { require(count == usualCount, "\(other) has \(count) elements, and \(usual) has \(usualCount)") }
   }
 
-  /// - Returns: the number of elements, or nil when GStreamer refuses the text, and whether it refuses the text's
-  ///   syntax.
+  /// - Returns: the number of elements, which is nil when GStreamer refuses the text, and whether GStreamer refuses it
+  ///   because of its syntax.
   private static func elements(of text: String, _ look: (GstElementPointer) -> Void) -> (
     count: Int?, isSyntaxError: Bool
   ) {

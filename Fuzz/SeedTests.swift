@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs the fuzzing targets on the seeds without libFuzzer. `make fuzz` begins with the same seeds.
+/// Runs the fuzzing targets on the seeds without libFuzzer. `make fuzz` starts with the same seeds.
 @MainActor
 @Suite struct SeedTests {
   private static let targets: [String: @MainActor ([UInt8]) -> Void] = [

@@ -4,13 +4,14 @@ import Testing
 
 @testable import PipSink
 
-/// In the steady state a frame costs its own wrappers and nothing else. What libyuv takes for its rows and gives back
-/// within the call is counted with it.
+/// In the steady state, a frame allocates its own wrappers and nothing else. The counts include the memory that libyuv
+/// allocates for its rows and frees within the call.
 @Suite(.enabled(if: pipsink_counts_allocations()))
 struct AllocationTests {
   private static let frameCount = 1000
 
-  /// Calls of malloc by a frame, on this thread: of the thousand frames after some that fill pools and plans.
+  /// Counts the calls of malloc per frame on this thread. The first 50 frames, which fill pools and plans, are not
+  /// counted.
   private func allocationsPerFrame(_ body: () throws -> Void) rethrows -> Double {
     for _ in 0..<50 { try body() }
     let before = pipsink_allocation_count()
@@ -18,7 +19,7 @@ struct AllocationTests {
     return Double(pipsink_allocation_count() - before) / Double(Self.frameCount)
   }
 
-  /// Wraps a frame anew, as the engine does.
+  /// Wraps a frame again, as the engine does.
   private func wrapped(_ source: PixelBuffer) throws -> SampleBuffer {
     let pixelBuffer = PixelBuffer(owning: gst_buffer_ref(source.buffer), formatDescription: source.formatDescription)
     return SampleBuffer(pixelBuffer: pixelBuffer, attachments: .init(displayImmediately: true))
@@ -63,7 +64,7 @@ struct AllocationTests {
     let count = try allocationsPerFrame {
       _ = try converter.convert(try wrapped(source), to: .init(pixelFormat: .nv12))
     }
-    // The wrapper of the source and that of the result; GStreamer's sample comes from GLib's slices.
+    // These are the wrapper of the source and the wrapper of the result. GStreamer's sample comes from GLib's slices.
     #expect(count <= 3)
     #expect(converter.pool.statistics.bufferCount == 1)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// Renderers of an app's own on streams of a session, which come before or after them.
+/// Renderers that an app attaches to the streams of a session, before or after these streams exist.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct AttachedRendererTests {
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name="
 
@@ -16,7 +16,7 @@ import Testing
   @Test func aRendererMayComeBeforeItsStreamAndAfter() async throws {
     let session = try makeSession()
     let (early, late) = (TestRenderer(), TestRenderer())
-    #expect(!session.attach(early, toStream: "remote"), "there is no such stream yet")
+    #expect(!session.attach(early, toStream: "remote"), "the stream does not exist yet")
     try session.startStream("remote", from: .text(Self.live + "x"))
     #expect(await eventually { !early.shown.isEmpty })
     #expect(session.attach(late, toStream: "remote"))
@@ -54,7 +54,7 @@ import Testing
     router.removeStream("remote")
     router.input(for: "remote").consume(try frame(1))
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(10))))
-    #expect(renderer.shown.isEmpty, "the stream that comes under its ID is another one")
+    #expect(renderer.shown.isEmpty, "the new stream with the same ID is a different stream")
     router.attach(layer, toStream: "remote")
     router.input(for: "remote").consume(try frame(2))
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(10))))
@@ -66,7 +66,7 @@ import Testing
     let renderers = (0..<3).map { _ in TestRenderer() }
     for renderer in renderers { session.attach(renderer, toStream: "a") }
     session.attach(renderers[0], toStream: "a", gravity: .resizeAspectFill)
-    // One stands still, one fails.
+    // One renderer blocks, and another one fails.
     renderers[0].state.withLock { $0.isHeld = true }
     renderers[1].state.withLock { $0.failsNext = .max }
     let consumer = try session.addStream("a")
@@ -108,7 +108,7 @@ import Testing
     try session.removeStream("a")
     #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
     old.consume(try frame(2))
-    #expect(!session.attach(renderer, toStream: "a"), "a stream that comes back has delivered nothing")
+    #expect(!session.attach(renderer, toStream: "a"), "a stream that comes back has not delivered any frame yet")
     try session.addStream("a").consume(try frame(3))
     #expect(await eventually { renderer.shown == [1, 3] })
   }
@@ -121,7 +121,7 @@ import Testing
     #expect(session.attach(renderer, toStream: "a", gravity: .resize))
     #expect(await eventually { renderer.shown == [3] })
     #expect(renderer.state.withLock { $0.gravities } == [.resize])
-    // It leaves, and comes back while nothing has changed.
+    // The renderer is detached, and is attached again while nothing has changed.
     session.detach(renderer, fromStream: "a")
     #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
     session.detach(renderer, fromStream: "a")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// Several that interrupt at once, and what a session keeps: without a pipeline.
+/// Several interruptions at the same time, and the settings that a session keeps. These tests need no pipeline.
 @Suite(.timeLimit(.minutes(5))) struct AudioInterruptionTests {
   private let session: AudioSession
   private let told = Locked<[String]>([])
@@ -18,7 +18,7 @@ import Testing
     session.beginInterruption(.duck(0.2))
     #expect(session.interruption == .duck(0.2))
     session.beginInterruption(.duck(0.6))
-    #expect(session.interruption == .duck(0.2), "the lowest level counts")
+    #expect(session.interruption == .duck(0.2), "the lowest level applies")
     session.beginInterruption(.pause)
     session.beginInterruption(.duck(0.1))
     #expect(session.interruption == .pause)
@@ -27,7 +27,7 @@ import Testing
     session.endInterruption()
     #expect(session.interruption == .duck(0.2))
     session.endInterruption()
-    #expect(session.interruption == .duck(0.2), "the later one of the two has ended")
+    #expect(session.interruption == .duck(0.2), "the interruption that began later has ended")
     session.endInterruption()
     session.endInterruption()
     #expect(session.interruption == nil)
@@ -59,10 +59,10 @@ import Testing
     session.interruptionPolicy = .duck(0.3)
     session.beginRequest(of: 1)
     session.interruptionPolicy = .pause
-    #expect(session.interruption == .duck(0.3), "as it was said when the request came")
+    #expect(session.interruption == .duck(0.3), "the policy at the time of the request applies")
     session.beginRequest(of: 2)
     #expect(session.interruption == .pause)
-    // The app's own end is none of the server's.
+    // When the app ends its interruption, the server's requests continue.
     session.endInterruption()
     #expect(session.interruption == .pause)
     session.endRequests(of: [2, 3])
@@ -129,7 +129,7 @@ import Testing
   // MARK: - Levels
 
   @Test func aStereoLevelIsTheMeanPowerAndTheHighestPeakOfBothChannels() async throws {
-    // On the right alone.
+    // The tone is on the right channel only.
     let engine = try VideoEngine(
       """
       videotestsrc is-live=true ! appsink name=a
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  // MARK: - Whose an element is
+  // MARK: - Which stream an element belongs to
 
   @Test func anElementIsNotThatStreamsWhoseIDIsPartOfAWordOfItsName() throws {
     let engine = try VideoEngine(

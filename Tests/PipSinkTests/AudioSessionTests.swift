@@ -4,7 +4,7 @@ import Testing
 
 @testable import PipSink
 
-/// Sound without a sound server: `volume` elements, levels, and what belongs to which stream.
+/// Sound without a sound server: `volume` elements, levels, and which element belongs to which stream.
 @Suite(.timeLimit(.minutes(5))) struct AudioSessionTests {
   private static let tone = "audiotestsrc is-live=true ! audioconvert ! "
   private static let silentSink = "fakesink sync=true"
@@ -39,7 +39,7 @@ import Testing
     let engine = try started(Self.video("a") + Self.tone + "volume name=v volume=0.8 ! " + Self.silentSink)
     defer { engine.stop() }
     let session = engine.audioSession
-    #expect(volume(engine, "v") == 0.8, "the description's own, where nothing was set")
+    #expect(volume(engine, "v") == 0.8, "the volume of the description applies as long as none was set")
     session.volume = 0.5
     #expect(volume(engine, "v") == 0.4)
     #expect(session.volume(of: "a") == nil)
@@ -87,7 +87,7 @@ import Testing
     override.update({ $0 * 0.5 }, read: read, write: write)
     #expect(actual == 0.4)
     override.update({ $0 * 0.25 }, read: read, write: write)
-    #expect(actual == 0.2, "of what it was, not of what we made of it")
+    #expect(actual == 0.2, "the factor applies to the original value, and not to the value that we had set")
     override.update(nil, read: read, write: write)
     #expect(actual == 0.8)
     #expect(override.value == nil)
@@ -102,7 +102,7 @@ import Testing
     try session.setVolume(0.5, for: "cam")
     try session.setVolume(0.25, for: "cam-2")
     session.volume = 0.5
-    #expect(volume(engine, "cam-volume") == 0.5, "the overall volume comes after it")
+    #expect(volume(engine, "cam-volume") == 0.5, "the overall volume is applied by a later element")
     #expect(volume(engine, "last") == 0.5)
     #expect(volume(engine, "cam-2-volume") == 0.125)
   }
@@ -154,7 +154,7 @@ import Testing
     for await event in events {
       guard case .audioLevel(let id, let level) = event else { continue }
       #expect(id == "speaker")
-      // A sine of half the amplitude.
+      // The tone is a sine with half of the full amplitude.
       #expect(abs(level.peak + 6.02) < 0.1)
       #expect(abs(level.rms + 9.03) < 0.2)
       #expect(abs(level.linear - 0.5) < 0.01)
@@ -180,7 +180,7 @@ import Testing
     #expect(session.interruption == .pause)
     #expect(await eventually { engine.state == .paused })
     session.beginInterruption(.duck(0.5))
-    #expect(volume(engine, "v") == 0.25, "the lowest counts")
+    #expect(volume(engine, "v") == 0.25, "the lowest level applies")
     for _ in 0..<2 { session.endInterruption() }
     #expect(session.interruption == .duck(0.25))
     #expect(await eventually { engine.state == .running })
@@ -223,7 +223,7 @@ import Testing
     let count = counter.sampleBuffers.count
     #expect(await eventually { counter.sampleBuffers.count > count + 5 })
     engine.stop()
-    // The first picture may be told of a little later than it is known.
+    // The event of the first picture may arrive a little later than the state changes.
     for await event in events {
       guard case .streamStateChanged(_, let state) = event, state != .playing else { continue }
       #expect(state == .stopped)
@@ -265,7 +265,7 @@ import Testing
     #expect(await eventually { engine.state == .running })
   }
 
-  // MARK: - What is missing
+  // MARK: - Missing parts
 
   @Test func withoutASoundServerPicturesGoOn() async throws {
     let engine = try VideoEngine(
@@ -297,7 +297,7 @@ import Testing
     #expect(await eventually { counter.sampleBuffers.count > 10 })
   }
 
-  /// One second.
+  /// Makes a file of one second.
   private func makeFile(in folder: URL, _ name: String) throws -> String {
     let path = folder.appendingPathComponent("\(name).mkv").path
     try TestFrame.run(

@@ -4,9 +4,9 @@ import Testing
 
 @testable import PipSink
 
-/// Decoders of streams that nobody sees.
+/// Decoders of streams that are not visible.
 @Suite(.timeLimit(.minutes(5))) struct BackgroundDecodingTests {
-  /// Keeps the newest frame, and how many there were.
+  /// Keeps the newest frame and counts the frames.
   private final class Screen: SampleBufferConsumer {
     private let state = Locked((count: 0, latest: SampleBuffer?.none, following: [SampleBuffer]()))
     var count: Int { state.withLock { $0.count } }
@@ -20,11 +20,11 @@ import Testing
       }
     }
 
-    /// From here on the frames that come are kept.
+    /// Discards the frames that were kept so far.
     func forget() { state.withLock { $0.following = [] } }
   }
 
-  /// White pictures with a keyframe every second: what is decoded without its keyframe would be grey.
+  /// White pictures with a keyframe every second. A picture that is decoded without its keyframe would be grey.
   private static func encoded(_ name: String, keyframes: Int = 30) -> String {
     """
     videotestsrc is-live=true pattern=white ! video/x-raw,format=I420,width=64,height=48,framerate=60/1
@@ -49,18 +49,18 @@ import Testing
     engine.visibleStreamIDs = ["b"]
     #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
     #expect(engine.info(of: "b")?.isDecodingSuspended == false)
-    // What the decoder had in hand may still come.
+    // The decoder may still deliver the frames that it was working on.
     let seen = b.count
     #expect(await eventually { b.count > seen + 20 })
     let count = a.count
     let later = b.count
     #expect(await eventually { b.count > later + 60 })
-    #expect(a.count == count, "nothing is decoded, for longer than a stall takes")
-    #expect(engine.playState(of: "a") == .playing, "and that is no stall")
+    #expect(a.count == count, "nothing is decoded for longer than the time after which a stall is reported")
+    #expect(engine.playState(of: "a") == .playing, "this is not a stall")
     a.forget()
     engine.visibleStreamIDs = nil
     #expect(await eventually { a.following.count >= 20 })
-    #expect(try a.following.allSatisfy(isWhite), "it begins with a keyframe")
+    #expect(try a.following.allSatisfy(isWhite), "the stream resumes with a keyframe")
     #expect(engine.info(of: "a")?.isDecodingSuspended == false)
     engine.stop()
     var changes: [Bool] = []
@@ -99,7 +99,7 @@ import Testing
     engine.stop()
   }
 
-  /// What a file's pipeline delivers, it delivers at its pace, whether it is decoded or not.
+  /// The pipeline of a file delivers frames at its pace, whether they are decoded or not.
   @Test func aFileKeepsItsPlaceWhileItIsNotDecoded() async throws {
     let path = "/tmp/pipsink-background-\(getpid()).mkv"
     defer { unlink(path) }
@@ -120,7 +120,7 @@ import Testing
     engine.visibleStreamIDs = nil
     #expect(await eventually { !screen.following.isEmpty })
     let next = try #require(screen.following.first?.timing.presentationTimeStamp.seconds)
-    // Five seconds of film: it has neither stood still nor run to its end.
+    // The film is five seconds long. It has neither stopped nor run to its end.
     #expect(next > last + 0.5 && next < 4.9, "from \(last) to \(next)")
     engine.stop()
   }
@@ -142,7 +142,7 @@ import Testing
     engine.stop()
   }
 
-  /// Pictures of two decoders, one of them of images, put together.
+  /// The pictures of two decoders, one of which decodes images, are combined into one stream.
   @Test func allDecodersOfAStreamRestAndGoOn() async throws {
     let engine = try VideoEngine(
       .text(
@@ -170,7 +170,7 @@ import Testing
       try engine.start { _ in screen }
       #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }, "run \(run)")
       engine.stop()
-      #expect(engine.info(of: "a")?.isDecodingSuspended != true, "nothing is left of it when it has stopped")
+      #expect(engine.info(of: "a")?.isDecodingSuspended != true, "after the stop, the stream is not suspended any more")
     }
     engine.visibleStreamIDs = nil
     try engine.start { _ in screen }

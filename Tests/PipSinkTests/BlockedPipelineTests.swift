@@ -4,12 +4,12 @@ import Testing
 
 @testable import PipSink
 
-/// Sources that block in a state change hold up nobody but themselves.
+/// A source that blocks in a state change delays nothing but itself.
 @Suite struct BlockedPipelineTests {
   private static let live = "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=36,framerate=30/1 ! "
   private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 20
 
-  /// The events of an engine, in their order.
+  /// The events of an engine in their order.
   private final class Log: Sendable {
     private let events = Locked<[String]>([])
     var all: [String] { events.withLock { $0 } }
@@ -31,7 +31,8 @@ import Testing
     let engine = try VideoEngine(source.pipeline())
     engine.stateChangeTimeout = .seconds(0.2)
     let log = Log(engine)
-    // What is waited for without end takes minutes or for ever; a machine that is busy takes a second or two.
+    // A call that waits for the source takes minutes, or never returns. A busy machine delays a call by a second or
+    // two.
     let patience = 15.0
     let taken = try seconds {
       try engine.start { _ in CountingConsumer() }
@@ -55,7 +56,7 @@ import Testing
       #expect(engine.info(of: "blocked")?.abandonedPipelineCount == 1)
       #expect(log.all.contains { $0.contains("abandoned") })
     }
-    // It can be started again, and goes away, too.
+    // The engine can be started again, and it can be released.
     try engine.start { _ in CountingConsumer() }
   }
 
@@ -96,7 +97,7 @@ import Testing
 
   @Test func anErrorAfterALongStartIsTheStreamsOwn() async throws {
     let source = try BlockingSource(.fifo)
-    // It goes up after the FIFO's reader, and then there is no such file.
+    // This source starts after the FIFO has got its reader, and then reports that its file does not exist.
     let engine = try VideoEngine(
       .text(
         "filesrc location=/nowhere/at-all ! rawvideoparse ! identity ! appsink name=a "
@@ -106,7 +107,7 @@ import Testing
     do throws(PipSinkError) {
       try engine.start { _ in CountingConsumer() }
     } catch {
-      // The order of two sources is GStreamer's.
+      // GStreamer decides in which order it starts the two sources.
       return
     }
     #expect(await eventually { source.open() })
@@ -136,7 +137,7 @@ import Testing
     #expect(turns > 3)
     #expect(engine.abandonedPipelineCount == 2)
     clock.cancel()
-    // What does not block is stopped long before the time is over.
+    // A pipeline that does not block stops long before the timeout.
     let quick = try VideoEngine(.text(Self.live + "appsink name=a"))
     try await quick.start(within: .seconds(60)) { _ in CountingConsumer() }
     #expect(await quick.stop(within: .seconds(60)))
@@ -156,22 +157,22 @@ import Testing
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in consumer }
     for count in 1...3 {
       #expect(await eventually { engine.isBlocked("a") })
-      // For its first frame, for its stop, and before the next try.
+      // The waits are: for the first frame, for the stop, and before the next try.
       for wait in [8.0, 6, 7] { #expect(await clock.reach(wait)) }
       #expect(engine.info(of: "a")?.abandonedPipelineCount == count)
     }
-    // It waits no more for any time, but for one of the three.
+    // The player now waits for no timeout, but for one of the three pipelines.
     #expect(await eventually { clock.alarmCount == 0 })
     #expect(await !clock.isAwaited(in: 8, within: 0.2))
     clock.advance(by: 1000)
     #expect(log.all.filter { $0.contains("abandoned") }.count == 3)
     if case .reconnecting = engine.playState(of: "a") {} else { Issue.record("\(engine.playState(of: "a"))") }
-    // Those three end, and another is tried.
+    // The three pipelines end, and the player tries another one.
     let tries = { log.all.filter { $0.contains("requesting") }.count }
     let before = tries()
     #expect(await eventually { source.open() })
     #expect(await eventually { tries() > before })
-    // Its source may wait for what is never written.
+    // The source of the new pipeline may wait for data that is never written.
     let isStopped = Locked(false)
     Task {
       _ = try? await engine.stopPlayingStream("a", within: nil)
@@ -199,12 +200,12 @@ import Testing
     #expect(await eventually { source.open(frames: 5) })
     #expect(try await stop.value)
     #expect(old.sampleBuffers.isEmpty)
-    #expect(engine.playState(of: "a") == .playing, "the old one says nothing of the new one")
+    #expect(engine.playState(of: "a") == .playing, "the old pipeline does not change the state of the new one")
     engine.stop()
   }
 
   @Test func streamsThatBlockMakeNoFrameOfTheOthersLate() async throws {
-    /// The longest time between two frames.
+    /// Measures the longest time between two frames.
     final class Gaps: SampleBufferConsumer {
       private let state = Locked(
         (last: MonotonicTime?.none, longest: UInt64(0), count: 0, lost: UInt64(0), number: UInt64(0)))
@@ -219,7 +220,7 @@ import Testing
       }
       var count: Int { state.withLock { $0.count } }
       var lost: UInt64 { state.withLock { $0.lost } }
-      /// In seconds; it begins anew.
+      /// Returns the longest time in seconds and starts a new measurement.
       func takeLongest() -> Double {
         state.withLock { state in
           defer { state.longest = 0 }
@@ -255,7 +256,8 @@ import Testing
     #expect(await eventually { gaps.values.allSatisfy { $0.count > count + 30 } })
     let together = gaps.values.map { $0.takeLongest() }
     print("blocked: longest times between frames alone and beside \(sources.count), s: \(alone) \(together)")
-    // Whoever waits for one of them waits for the timeout at least. A machine that is busy is late by less.
+    // A frame that waits for one of the blocked sources is late by at least the timeout. A busy machine delays it by
+    // less.
     #expect(together.allSatisfy { $0 < timeout / .seconds(1) * 0.75 })
     #expect(gaps.values.allSatisfy { $0.lost == 0 })
     #expect(["a", "b"].allSatisfy { engine.playState(of: $0) == .playing })

@@ -3,14 +3,14 @@ import Foundation
 
 @testable import PipSink
 
-/// A source that keeps whoever starts or stops it waiting, until the test ends.
+/// A source that blocks every thread that starts or stops it, until the test ends.
 final class BlockingSource {
   enum Kind: String, CaseIterable {
-    /// Nobody writes into it.
+    /// A FIFO that has no writer.
     case fifo
-    /// A host that answers no connection.
+    /// A host that does not answer connection requests.
     case tcp
-    /// Servers that take a connection and say nothing.
+    /// Servers that accept a connection and send nothing.
     case rtmp, rtsp
 
     var element: String {
@@ -25,13 +25,13 @@ final class BlockingSource {
     static var installed: [Kind] { allCases.filter { ElementInspection.exists($0.element) } }
   }
 
-  /// What a pipeline begins with.
+  /// The beginning of a pipeline description: the element and its properties.
   let description: String
   private let folder: URL?
   private var sockets: [Int32] = []
 
   init(_ kind: Kind) throws {
-    // A reader may go while it is being written to.
+    // A reader may close the FIFO while the test writes into it. Then SIGPIPE must not end the program.
     signal(SIGPIPE, SIG_IGN)
     switch kind {
     case .fifo:
@@ -45,7 +45,7 @@ final class BlockingSource {
       folder = nil
       let (listener, port) = try Self.listen(backlog: kind == .tcp ? 0 : 64)
       sockets = [listener]
-      // With its queue full, a listener leaves the next ones without an answer.
+      // When its queue is full, a listener does not answer further connection requests.
       if kind == .tcp { for _ in 0..<4 { sockets.append(Self.connect(to: port)) } }
       description =
         switch kind {
@@ -62,14 +62,15 @@ final class BlockingSource {
     if let folder { try? FileManager.default.removeItem(at: folder) }
   }
 
-  /// A pipeline with one stream behind it.
+  /// Makes a description of a pipeline whose only stream comes from this source.
   func pipeline(_ id: StreamID = "blocked") -> PipelineDescription {
     .text("\(description) name=source ! rawvideoparse format=i420 width=16 height=16 ! appsink name=\(id)")
   }
 
-  /// Lets a FIFO's reader go on: with so many frames of 16 by 16 pixels (a byte for none), and the end after them.
+  /// Lets the reader of the FIFO continue: it gets the given number of frames of 16 by 16 pixels (one byte if the
+  /// number is 0), and then the end of the file.
   ///
-  /// - Returns: false when there is no reader.
+  /// - Returns: false when the FIFO has no reader.
   @discardableResult
   func open(frames: Int = 0) -> Bool {
     guard let folder else { return false }
@@ -77,7 +78,7 @@ final class BlockingSource {
     guard file >= 0 else { return false }
     let bytes = [UInt8](repeating: 128, count: max(1, 384 * frames))
     _ = write(file, bytes, bytes.count)
-    // A reader that is just opening it must find a writer, and one that has opened it, the end.
+    // A reader that is just opening the FIFO must find a writer, and a reader that has opened it must find its end.
     DispatchQueue.global().async {
       let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       var left: Int32 = 1
@@ -101,7 +102,7 @@ final class BlockingSource {
     return (listener, UInt16(bigEndian: address.sin_port))
   }
 
-  /// Does not wait until it is connected.
+  /// Starts to connect and returns without waiting for the connection.
   private static func connect(to port: UInt16) -> Int32 {
     let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
     var address = loopback(port: port)
@@ -123,18 +124,18 @@ final class BlockingSource {
 }
 
 extension VideoEngine {
-  /// What runs of a stream with a pipeline of its own; nil where nothing does.
+  /// The current run of a stream that has its own pipeline. It is nil while there is no run.
   func run(of id: StreamID) -> PipelineRun? { players.withLock { $0[id] }?.run }
 
-  /// Whether the pipeline is on its way up.
+  /// Whether the engine's pipeline is still starting.
   var isBlocked: Bool { withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false }
 
-  /// Whether a stream's own pipeline is.
+  /// Whether the pipeline of the given stream is still starting.
   func isBlocked(_ id: StreamID) -> Bool {
     run(of: id)?.withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false
   }
 
-  /// Of the pipeline that the source is in: the source's own fields are set a little later.
+  /// Looks at the pipeline that contains the source, because GStreamer sets the source's own fields a little later.
   private static func isOnItsWayUp(_ source: GstElementPointer) -> Bool {
     guard let pipeline = gst_object_get_parent(source.asObject) else { return false }
     defer { gst_object_unref(pipeline) }

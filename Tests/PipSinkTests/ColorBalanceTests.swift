@@ -4,7 +4,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Brightness, contrast, hue and saturation, with GStreamer's `videobalance` as the judge.
+/// Brightness, contrast, hue and saturation, with GStreamer's `videobalance` as the reference.
 @Suite struct ColorBalanceTests {
   static let balances = [
     ColorBalance(brightness: 250), ColorBalance(brightness: -400), ColorBalance(contrast: 600),
@@ -32,11 +32,13 @@ import Testing
   @Test(arguments: formats, balances)
   func aFrameLooksAsIfVideobalanceHadBeenInFrontOfTheSink(format: PixelFormat, balance: ColorBalance) throws {
     let source = try TestFrame.keptPixelBuffer(TestFrame.smoothSource(format, 203, 81))
-    // videobalance takes YV12's planes for I420's, and turns hues the other way.
+    // videobalance treats the planes of YV12 like those of I420, and therefore rotates the hue in the opposite
+    // direction.
     let known = format == .yv12 ? try TestFrame.keptPixelBuffer(TestFrame.smoothSource(.i420, 203, 81)) : source
     let expected = try image(
       of: TestFrame.pixelBuffer(owning: Oracle.pushed(known, through: videobalance(balance))))
-    // A sample that is half way between two values may go to the other one, and a colour takes twice that.
+    // A sample that is halfway between two values may be rounded to either of them, and the conversion to RGB doubles
+    // this difference.
     #expect(PixelComparison.differ(atMost: 3, try image(of: source, balance).bytes, expected.bytes))
     #expect(!PixelComparison.differ(atMost: 3, try image(of: source).bytes, expected.bytes))
   }
@@ -54,7 +56,7 @@ import Testing
   func formatsThatVideobalanceDoesNotTakeHaveTheColoursOfThoseThatItDoes(format: PixelFormat) throws {
     let balance = ColorBalance(brightness: 150, contrast: 200, hue: format == .gray8 ? 0 : 300)
     let source = try TestFrame.keptPixelBuffer(TestFrame.smoothSource(format, 202, 82))
-    // GRAY8's values go from 0 to 255.
+    // The values of GRAY8 range from 0 to 255.
     let colors = format == .gray8 ? ",colorimetry=1:4:0:0" : ""
     let plain = try TestFrame.pixelBuffer(
       owning: Oracle.pushed(source, through: "videoconvert dither=none ! video/x-raw,format=Y444\(colors)"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PipSink
 
-/// The copies of libyuv's matrices with another weight of blue, whose place in them libyuv does not document.
+/// Copies of libyuv's matrices with a different weight of blue. libyuv does not document where this weight is stored.
 @Suite struct ColorMatrixTests {
   private static var matrices: [(Colorimetry.Matrix, OpaquePointer, UInt8)] {
     [
@@ -26,7 +26,8 @@ import Testing
 
   typealias Change = @Sendable (UnsafeMutableRawBufferPointer, UInt8) -> Bool
 
-  /// What another layout of libyuv's would make of the change: other colours, other blue, or nothing at all.
+  /// The effects that the change would have with other layouts of libyuv's structure: other colours, a different blue,
+  /// or no effect.
   @Test(
     arguments: [
       ("nothing", { @Sendable _, _ in true }),

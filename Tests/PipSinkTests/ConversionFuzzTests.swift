@@ -4,9 +4,9 @@ import Testing
 
 @testable import PipSink
 
-/// Random formats, sizes, strides, crops, gravities, turns and destinations. Sources and destinations end where a page
-/// that nobody may touch begins, so that a kernel that reads or writes beyond them stops the test, also in libyuv,
-/// which no sanitizer looks into.
+/// Random formats, sizes, strides, crops, gravities, rotations and destinations. Sources and destinations end at a page
+/// that may not be accessed. A kernel that reads or writes beyond them therefore ends the test, even if it is one of
+/// libyuv's, which no sanitizer checks.
 @Suite struct ConversionFuzzTests {
   @Test func tenThousandRandomConversionsStayInTheirMemory() throws {
     try PipSink.initialize()
@@ -59,7 +59,7 @@ import Testing
       source = Layout(
         format: format, size: size, crop: crop, padding: Self.padding(&random),
         isInterlaced: Int.random(in: 0..<6, using: &random) == 0)
-      // Ten bits are made of the same ten bits only.
+      // A ten-bit destination must have the same format as its source.
       let isTenBitTarget = format.isTenBit && Bool.random(using: &random)
       let target = isTenBitTarget ? format : PixelFormat.allCases.filter { !$0.isTenBit }.randomElement(using: &random)!
       let keepsSize = Int.random(in: 0..<4, using: &random) == 0
@@ -90,7 +90,7 @@ import Testing
     var description: String { "\(source) to \(target), \(output)" }
   }
 
-  /// A frame whose last plane's last row ends with the memory.
+  /// Makes a frame whose last plane ends exactly where the memory ends.
   private func frame(_ layout: Layout, in memory: GuardedMemory, random: inout SeededGenerator) throws -> PixelBuffer {
     let mode = layout.isInterlaced ? ",interlace-mode=interleaved" : ""
     let caps = try #require(
@@ -136,7 +136,7 @@ import Testing
             width: layout.bytesPerRow - row, height: layout.height - 1, with: 0xA5)
         }
       }
-      if !isUntouched { Issue.record("\(what()): wrote behind a row of plane \(plane)") }
+      if !isUntouched { Issue.record("\(what()): wrote beyond the end of a row of plane \(plane)") }
     }
   }
 }

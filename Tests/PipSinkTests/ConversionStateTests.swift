@@ -3,11 +3,12 @@ import Testing
 
 @testable import PipSink
 
-/// Converters and processors that are given one kind of frame after another: nothing of the last one stays.
+/// Converters and processors that get frames of one kind after another. They must not keep anything of the previous
+/// kind.
 @Suite struct ConversionStateTests {
   private let converter = PixelConverter()
 
-  /// The same memory with another part of it to be seen.
+  /// Makes a frame that shows another part of the same memory.
   private func cropped(_ source: PixelBuffer, _ rect: PictureRect) throws -> PixelBuffer {
     let buffer = try source.withUnsafeGstSample { try #require(gst_buffer_copy(gst_sample_get_buffer($0))) }
     defer { gst_buffer_unref(buffer) }
@@ -37,7 +38,7 @@ import Testing
       .init(pixelFormat: .bgra, size: .init(width: 200, height: 150), scalingFilter: .none),
       .init(pixelFormat: .bgra, size: .init(width: 200, height: 150), scalingFilter: .bilinear),
     ]
-    // Each kind after each other, in both orders.
+    // Each kind follows each other kind, in both orders.
     var jobs: [(PixelBuffer, PixelConverter.Output)] = []
     for output in outputs { jobs += sources.map { ($0, output) } }
     for source in sources { jobs += outputs.reversed().map { (source, $0) } }
@@ -63,7 +64,7 @@ import Testing
       let result = try converter.convert(frame.finish(), to: .init(pixelFormat: .bgra))
       reds.append(try result.withPlane(0) { bytes, _ in Int(bytes.unsafeLoad(fromByteOffset: 2, as: UInt8.self)) })
     }
-    // Y' and 2 (1 - Kr) Cr by the standards.
+    // The expected values are Y' + 2 (1 - Kr) Cr, as the standards define them.
     for (red, expected) in zip(reds, [212.7, 226.9, 218.7, 200.9, 213.4, 206.2]) {
       #expect(abs(Double(red) - expected) <= 2, "\(reds)")
     }
@@ -71,7 +72,8 @@ import Testing
 
   // MARK: Fields
 
-  /// Rows of two kinds in turn, each of which gets brighter downwards and to the right: below 110, and from 150 on.
+  /// Alternating rows of two kinds, each of which becomes brighter downwards and to the right. The values of the first
+  /// kind are below 110, those of the second kind are 150 and more.
   private func interlaced(_ order: String?) throws -> PixelBuffer {
     try PipSink.initialize()
     let caps = try #require(
@@ -113,10 +115,11 @@ import Testing
       upright, method: orientation == .mirrored ? "horiz" : orientation == .flippedVertically ? "vert" : "180")
     #expect(try PixelComparison.areEqual(Oracle.tightBytes(turned), Oracle.tightBytes(expected)))
     let quarter = try converter.convert(source, to: .init(size: source.size, orientation: .init(rotation: .quarter)))
-    #expect(!quarter.formatDescription.isInterlaced, "its columns are not fields")
+    #expect(!quarter.formatDescription.isInterlaced, "the columns of the picture are not fields")
   }
 
-  /// Where a crop begins with the chroma of the other field, there are no whole fields to be had.
+  /// If a crop starts at a row whose chroma belongs to the other field, the picture cannot be split into complete
+  /// fields.
   @Test func aCropThatBeginsWithinAPairOfFieldsIsTakenAsItIs() throws {
     let rect = PictureRect(x: 0, y: 2, width: 32, height: 12)
     let (fields, whole) = try (cropped(interlaced("top-field-first"), rect), cropped(interlaced(nil), rect))
@@ -162,7 +165,8 @@ import Testing
 
   // MARK: Grayscale
 
-  /// Chroma of one size in bytes and two formats: 128 of 8 bits, 512 of 10 bits at either end of 16.
+  /// Chroma planes that have the same number of bytes in two formats. Neutral chroma is 128 in 8 bits, and 512 in 10
+  /// bits, which are stored at the upper or at the lower end of 16 bits.
   @Test func theNeutralChromaIsThatOfEachFramesFormatAndSize() throws {
     let processor = GrayscaleProcessor()
     let kinds: [(PixelFormat, Int, Int, [UInt8])] = [

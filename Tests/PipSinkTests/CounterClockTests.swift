@@ -3,13 +3,13 @@ import Testing
 @testable import PipSink
 
 @Suite struct CounterClockTests {
-  /// A machine whose counter and clock run as a test says.
+  /// A machine whose counter and clock run at speeds that the test sets.
   private struct Machine {
     var counter: UInt64 = 77_000_000_000
     var nanoseconds: UInt64 = 5_000_000_000
     var calibration = CounterCalibration()
 
-    /// Time goes by.
+    /// Advances the counter and the clock.
     mutating func run(milliseconds: Double, gigahertz: Double = 2.5, clockSpeed: Double = 1) {
       counter += UInt64(milliseconds * 1e6 * gigahertz)
       nanoseconds += UInt64(milliseconds * 1e6 * clockSpeed)
@@ -18,12 +18,12 @@ import Testing
     @discardableResult
     mutating func note() -> Bool { calibration.note(counter: counter, nanoseconds: nanoseconds) }
 
-    /// By how many nanoseconds the counter's time is ahead of the clock.
+    /// The number of nanoseconds by which the counter's time is ahead of the clock.
     var error: Int64? {
       calibration.line?.nanoseconds(at: counter).map { Int64(bitPattern: $0 &- nanoseconds) }
     }
 
-    /// A machine that has noted enough to tell the time.
+    /// Makes a machine that has noted enough pairs to tell the time.
     static func calibrated(gigahertz: Double = 2.5) -> Machine {
       var machine = Machine()
       for _ in 0..<3 {
@@ -45,12 +45,12 @@ import Testing
     machine.note()
     for _ in 0..<99 {
       let error = try #require(machine.error)
-      // A tick, and what rounding leaves.
+      // The tolerance is one tick and the error of rounding.
       #expect(Double(abs(error)) <= 2 + 1 / gigahertz)
       machine.run(milliseconds: 1, gigahertz: gigahertz)
     }
     machine.run(milliseconds: 2, gigahertz: gigahertz)
-    #expect(machine.error == nil, "A line ends after a tenth of a second")
+    #expect(machine.error == nil, "a line ends after a tenth of a second")
   }
 
   @Test func aCounterFromBeforeTheLineTellsNothing() throws {
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func whereNothingIsKnownNothingIsTold() {
-    // Also by a counter that is always 0, which is what a processor without one has.
+    // This also holds for a counter that is always 0, as on a processor that has no counter.
     let line = CounterCalibration.Line(counter: 0, nanoseconds: 0, speed: 0, length: 0)
     for counter in [0, 1, .max] as [UInt64] { #expect(line.nanoseconds(at: counter) == nil) }
   }
@@ -71,7 +71,7 @@ import Testing
   @Test func pairsThatAreTooCloseMeasureNoSpeed() {
     var machine = Machine()
     for _ in 0..<20 {
-      // Each a microsecond off, which is much of a fifth of a millisecond.
+      // Each pair is wrong by a microsecond, which is a large part of a fifth of a millisecond.
       machine.nanoseconds += 1000
       let agrees = machine.note()
       #expect(agrees)
@@ -92,9 +92,9 @@ import Testing
       }
       machine.run(milliseconds: 1)
     }
-    // The first two, the third, with which the first line begins, and one for each line after it.
+    // These are the first two pairs, the third one, which starts the first line, and one pair for each further line.
     #expect((3 + 8...3 + 9).contains(noted))
-    // What contradicts is forgotten, and learned anew at once.
+    // When a pair contradicts the line, the calibration is discarded and starts again at once.
     machine.counter -= 1_000_000_000
     let agrees = machine.note()
     #expect(!agrees)
@@ -113,7 +113,7 @@ import Testing
         #expect(agrees)
       }
       let error = try #require(machine.error)
-      // What a line loses that was drawn before; the next ones are in step again.
+      // This is the error of a line that was made before the correction. The lines after it are exact again.
       #expect(abs(error) <= 51_000)
       if step % 1500 > 310 { #expect(abs(error) <= 1000) }
       let now = machine.nanoseconds &+ UInt64(bitPattern: error)
@@ -134,7 +134,7 @@ import Testing
         #expect(agrees)
       }
       guard let error = machine.error else { continue }
-      // A pair's own fault, and that of a speed from two such.
+      // This is the error of a pair, and the error of a speed that two such pairs give.
       #expect(abs(error) <= 3000)
       let now = machine.nanoseconds &+ UInt64(bitPattern: error)
       #expect(now >= last)
@@ -144,7 +144,7 @@ import Testing
 
   @Test func afterALongPauseTheTimeIsToldAtOnce() throws {
     var machine = Machine.calibrated()
-    // The machine slept: the clock stood, the counter did not.
+    // The machine was suspended. The clock stood still, and the counter did not.
     machine.counter += 3_600_000_000_000
     machine.run(milliseconds: 1500)
     let agrees = machine.note()
@@ -182,12 +182,12 @@ import Testing
     }
   }
 
-  /// Asked by several threads at once, over many of its lines.
+  /// Several threads read the clock at the same time, for longer than many of its lines last.
   @Test func itAgreesWithTheSystemsClockOnEveryThread() async throws {
     struct Findings {
       var asked = 0
       var told = 0
-      /// How far off it was at most, or went back.
+      /// The largest difference from the system's clock, or the largest step back.
       var worst: UInt64 = 0
       var threadsDone = 0
     }
@@ -219,10 +219,10 @@ import Testing
     for thread in threads { thread?.join() }
     let all = findings.withLock { $0 }
     #expect(all.threadsDone == 4)
-    // Nanoseconds; most of it for a system that corrects its clock meanwhile. A thread that loses its processor in
-    // between only moves the two looks at the system's clock apart.
+    // The limit is in nanoseconds. Most of it is for a system that corrects its clock meanwhile. A thread that is
+    // preempted between its two readings of the system's clock only increases the distance between these readings.
     #expect(all.worst < 60_000)
-    // Nearly always, where it can be told by at all.
+    // On a machine with a usable counter, the counter must give the time for more than half of the readings.
     #expect(CounterClock.isUsable ? all.told > all.asked / 2 : all.told == 0)
   }
 }

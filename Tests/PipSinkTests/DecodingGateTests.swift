@@ -4,9 +4,9 @@ import Testing
 
 @testable import PipSink
 
-/// What stands on the way to a decoder while nobody sees its stream.
+/// The gate in front of a decoder, which is closed while the decoder's stream is not visible.
 @Suite struct DecodingGateTests {
-  /// The way to a decoder: frames are pushed in at one end and come out at the other. Times are in milliseconds.
+  /// The path to a decoder. Frames are pushed in at one end and come out at the other end. Times are in milliseconds.
   private final class Way {
     private let harness: UnsafeMutablePointer<GstHarness>
     let pad: UnsafeMutablePointer<GstPad>
@@ -65,7 +65,8 @@ import Testing
       }
     }
 
-    /// How often the sender was asked for a keyframe so far, with all that a decoder needs to begin with it.
+    /// The number of keyframe requests that the sender has got since the last call. Each must ask for all headers that
+    /// a decoder needs.
     var keyframeRequests: Int {
       var count = 0
       while let event = gst_harness_try_pull_upstream_event(harness) {
@@ -85,9 +86,11 @@ import Testing
     let flows = [StreamFlow(), StreamFlow()]
     _ = DecodingGate(on: way.pad, flows: flows)
     for number in 0...12 { way.push(number * 50, isKeyframe: number % 5 == 0) }
-    #expect(way.frames.isEmpty, "keyframes neither")
+    #expect(way.frames.isEmpty, "keyframes do not pass either")
     #expect(way.gaps == [0, 250, 500])
-    #expect(flows.map { $0.withheld.load(ordering: .relaxed) } == [13, 13], "and every stream it feeds counts them")
+    #expect(
+      flows.map { $0.withheld.load(ordering: .relaxed) } == [13, 13],
+      "every stream behind the decoder counts the withheld frames")
     #expect(way.keyframeRequests == 0)
   }
 
@@ -98,7 +101,7 @@ import Testing
     #expect(way.gaps == [60_000, 2_000, 2_250, 60_000])
   }
 
-  /// Pictures are decoded in another order than they are shown in.
+  /// Frames are decoded in another order than the order in which they are shown.
   @Test func aFrameALittleBeforeTheOneBeforeItIsNoJump() throws {
     let way = try Way()
     _ = DecodingGate(on: way.pad, flows: [])
@@ -126,7 +129,7 @@ import Testing
     way.push(1_000)
     way.push(1_040)
     #expect(way.frames.isEmpty)
-    #expect(way.gaps == [0, 1_000], "the pipeline keeps its pace until then")
+    #expect(way.gaps == [0, 1_000], "gaps keep the pipeline going until then")
     #expect(flows.map { $0.resumedAt.load(ordering: .relaxed) } == [0, 0])
     way.push(1_080, isKeyframe: true)
     way.push(1_120)
@@ -172,11 +175,11 @@ import Testing
     let gate = DecodingGate(on: way.pad, flows: [flow], clock: clock.clock)
     clock.advance(by: 20)
     way.push(0)
-    #expect(way.frames.isEmpty, "not while it is closed, however long")
+    #expect(way.frames.isEmpty, "nothing passes while the gate is closed, for however long")
     gate.open(on: way.pad)
     clock.advance(by: 9.9)
     way.push(1_000)
-    #expect(way.frames.isEmpty, "not before ten seconds")
+    #expect(way.frames.isEmpty, "nothing passes before ten seconds are over")
     clock.advance(by: 0.2)
     way.push(2_000)
     way.push(2_040)
@@ -190,7 +193,7 @@ import Testing
     weak let left = gate
     gate?.open(on: way.pad)
     gate = nil
-    #expect(left != nil, "the pad keeps it")
+    #expect(left != nil, "the pad keeps the gate")
     way.push(0, isKeyframe: true)
     #expect(left == nil)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// When a layer tries a surface again that has failed, and when not yet.
+/// When a layer tries a surface again that has failed, and when it does not try yet.
 @Suite struct DisplayLayerRetryTests {
   private let clock = ManualClock()
   private let renderer = TestRenderer()
@@ -19,7 +19,7 @@ import Testing
     layer.enqueue(SampleBuffer(pixelBuffer: frame.pixelBuffer, sequenceNumber: number))
   }
 
-  /// How often the surface has been asked to show something: twice a try.
+  /// The number of times that the surface was asked to show something. Each try asks twice.
   private var renderCount: Int { Int.max - renderer.state.withLock { $0.failsNext } }
 
   @Test func theSameFrameIsTriedAgainAfterPausesThatGrowToTwoSeconds() async {
@@ -36,7 +36,7 @@ import Testing
     renderer.state.withLock { $0.failsNext = 0 }
     #expect(await clock.reach(2))
     #expect(await eventually { renderer.shown == [1] && layer.status == .rendering })
-    // It is one frame.
+    // The tries count as one frame.
     #expect(layer.statistics.failed == 1 && layer.statistics.presented == 1)
   }
 
@@ -75,9 +75,11 @@ import Testing
     layer.flush()
     #expect(layer.status == .unknown && layer.error == nil)
     enqueue(2)
-    #expect(await eventually { renderer.shown == [2] && layer.status == .rendering }, "the clock stands still")
+    #expect(
+      await eventually { renderer.shown == [2] && layer.status == .rendering },
+      "the frame is shown although the clock stands still")
     layer.flush()
-    #expect(layer.status == .rendering, "there is nothing to forget")
+    #expect(layer.status == .rendering, "the layer has no failure to forget")
   }
 
   @Test func aFrameThatFailedIsNotTriedAgainAfterAFlush() async {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// A layer and its surfaces: attached, moved, hidden, failing; and frames that wait for their time.
+/// A layer and its surfaces: they are attached, moved and hidden, and they fail. Some frames wait for their time.
 @Suite struct DisplayLayerSurfaceTests {
   private let numbered: NumberedFrames
 
@@ -25,7 +25,7 @@ import Testing
     #expect(await eventually { first.state.withLock { $0.removals } == 1 })
     #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.isReadyForDisplay)
-    // Shown a second time, it is no second frame.
+    // A frame that is shown a second time does not count as a second frame.
     #expect(layer.statistics.presented == 1)
     layer.enqueue(numbered(2))
     #expect(await eventually { second.shown == [1, 2] })
@@ -101,7 +101,7 @@ import Testing
     #expect(!old.isReadyForDisplay)
     old.enqueue(numbered(3))
     #expect(renderer.state.withLock { $0.log } == ["show 1", "remove", "show 2"])
-    // And back.
+    // The first layer takes the surface back.
     old.attach(to: renderer)
     #expect(await eventually { renderer.shown == [1, 2, 3] })
     #expect(!new.isReadyForDisplay)
@@ -237,7 +237,7 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     renderer.state.withLock { ($0.code, $0.failsUntilRebuilt) = (.other(-5), true) }
     layer.enqueue(numbered(1))
-    // It is tried again by itself.
+    // The layer tries the frame again without a further call.
     #expect(await eventually { renderer.shown == [1] })
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.state.withLock { ($0.removals, $0.rebuilds) } == (1, 1))
@@ -255,7 +255,7 @@ import Testing
       layer.enqueue(numbered(number))
       await Task.yield()
     }
-    // Two frames are tried at once; the others wait from then on.
+    // Two frames are tried at once. After that, the others wait.
     #expect(await clock.isAwaited(in: 0.1))
     #expect(layer.statistics.failed == 2)
     #expect(layer.error?.code == .other(-5))
@@ -263,7 +263,7 @@ import Testing
     clock.advance(by: 0.099)
     #expect(await clock.isAwaited(in: 0.001))
     #expect(renderer.shown.isEmpty && layer.status == .failed)
-    // By itself, without another frame.
+    // The newest frame is shown without a further call.
     #expect(await clock.reach(0.001))
     #expect(await eventually { renderer.shown.last == 20 && layer.status == .rendering })
     #expect(renderer.shown == [20])
@@ -282,7 +282,7 @@ import Testing
     }
     #expect(healthy.shown == Array(1...100))
     #expect(await eventually { layers[0].status == .failed })
-    // It is tried less often the longer it fails, not with every frame.
+    // The longer the surface fails, the less often the layer tries it. It does not try it with every frame.
     #expect(layers[0].statistics.failed < 100)
   }
 
@@ -300,7 +300,7 @@ import Testing
     #expect(await eventually { renderer.shown == [1] })
     timebase.time = MediaTime(value: 100, timescale: 1)
     #expect(await eventually { renderer.shown == [1, 2] })
-    // A hundred seconds in fifty.
+    // At this rate, a hundred seconds of the timebase pass in fifty seconds.
     timebase.rate = 2
     #expect(await clock.isAwaited(in: 50))
     clock.advance(by: 49.9)

@@ -48,7 +48,7 @@ import Testing
       #expect(layer.waitUntilPresented(by: soon))
     }
     #expect(renderer.state.withLock { $0.sizeLog } == ["16x16", "1", "2", "32x16", "3", "16x32", "4"])
-    // Another surface has been told of nothing yet.
+    // The new surface does not know any size yet.
     let other = TestRenderer()
     layer.attach(to: other)
     #expect(layer.waitUntilPresented(by: soon))

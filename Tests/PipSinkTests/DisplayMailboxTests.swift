@@ -2,7 +2,8 @@ import Testing
 
 @testable import PipSink
 
-/// What a presenting thread is to do next, moment by moment: frames that wait, frames with a time, pauses after failures.
+/// The next step of a presenting thread at each moment: frames that wait, frames that have a time, pauses after
+/// failures.
 @Suite struct DisplayMailboxTests {
   private let numbered: NumberedFrames
   private let renderer = TestRenderer()
@@ -13,7 +14,7 @@ import Testing
 
   private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
 
-  /// A mailbox whose surface is there.
+  /// Makes a mailbox that has its surface.
   private func adopted() -> DisplayMailbox {
     var mailbox = DisplayMailbox(gravity: .resize)
     _ = mailbox.change(to: renderer)
@@ -29,7 +30,7 @@ import Testing
     return mailbox.put(&frame).hasReplaced
   }
 
-  /// What the presenting thread is told at a moment, and has done then.
+  /// Returns the step that the presenting thread is told to do at a moment, and then marks it as done.
   private func next(_ mailbox: inout DisplayMailbox, at seconds: Double) -> String {
     defer { mailbox.isPresenting = false }
     switch mailbox.nextWork(at: moment(seconds)) {
@@ -53,7 +54,7 @@ import Testing
     #expect(!put(numbered(1), into: &mailbox))
     #expect(put(numbered(2), into: &mailbox))
     #expect(next(&mailbox, at: 1) == "show 2")
-    #expect(!put(numbered(3), into: &mailbox), "the one that is being shown is not replaced")
+    #expect(!put(numbered(3), into: &mailbox), "a frame that is being shown is not replaced")
     #expect(next(&mailbox, at: 1) == "show 3")
     #expect(next(&mailbox, at: 1) == "wait")
     #expect(mailbox.statistics == .init(replaced: 1))
@@ -65,7 +66,7 @@ import Testing
       var frame: SampleBuffer? = numbered(number)
       let (isWoken, _) = mailbox.put(&frame)
       #expect(isWoken == mustWake)
-      #expect(frame?.sequenceNumber == (number == 1 ? nil : number - 1), "the one that is replaced comes back")
+      #expect(frame?.sequenceNumber == (number == 1 ? nil : number - 1), "the replaced frame comes back")
     }
     mailbox.timebase = Timebase()
     for (number, mustWake) in [(1, true), (2, false)] as [(UInt64, Bool)] {
@@ -92,20 +93,21 @@ import Testing
     var mailbox = adopted()
     put(numbered(1), into: &mailbox)
     let unwanted = mailbox.change(to: other)
-    #expect(unwanted == nil, "it waited for none")
+    #expect(unwanted == nil, "the mailbox was not waiting for a surface")
     #expect(mailbox.surface.holds(renderer) && !mailbox.surface.holds(other))
     #expect(next(&mailbox, at: 1) == "retire")
-    #expect(mailbox.surface.holds(renderer), "until it is said that it has been left")
+    #expect(
+      mailbox.surface.holds(renderer), "the mailbox holds the surface until the thread reports that it has left it")
     let isWantedAgain = mailbox.surface.hasLeft(renderer)
     #expect(!isWantedAgain)
     #expect(!mailbox.surface.holds(renderer))
-    #expect(next(&mailbox, at: 1) == "wait", "the other is not the layer's yet")
+    #expect(next(&mailbox, at: 1) == "wait", "the layer has not been granted the other surface yet")
     let isGranted = mailbox.surface.grant(other)
     #expect(isGranted && mailbox.surface.holds(other))
     #expect(next(&mailbox, at: 1) == "adopt")
     #expect(next(&mailbox, at: 1) == "show 1")
     let isGrantedTooLate = mailbox.surface.grant(renderer)
-    #expect(!isGrantedTooLate, "it is wanted no more")
+    #expect(!isGrantedTooLate, "the surface is not wanted any more")
     _ = mailbox.change(to: nil)
     mailbox.isClosed = true
     #expect(next(&mailbox, at: 1) == "retire")
@@ -127,7 +129,7 @@ import Testing
     #expect(mailbox.statistics.replaced == 2)
     timebase.time = MediaTime(seconds: 2)
     let now = Double(MonotonicTime.now.nanoseconds) / 1e9 + 1000
-    #expect(next(&mailbox, at: now) == "wait", "those of the first two seconds have gone")
+    #expect(next(&mailbox, at: now) == "wait", "the frames of the first two seconds were dropped")
     timebase.time = MediaTime(seconds: 3)
     #expect(next(&mailbox, at: now) == "show 3")
     timebase.time = MediaTime(seconds: 10)
@@ -143,7 +145,7 @@ import Testing
     let anchor = Double(begin.nanoseconds) / 1e9
     put(numbered(1, seconds: 2000), into: &mailbox)
     put(numbered(2, seconds: 4000), into: &mailbox)
-    // At twice the speed, from a moment on that is not before `begin`.
+    // The timebase runs at twice the speed, and it started at `begin` or a little later.
     #expect(next(&mailbox, at: anchor + 999.9).hasPrefix("wait until"))
     #expect(next(&mailbox, at: anchor + 1900) == "show 1")
     #expect(next(&mailbox, at: anchor + 1900).hasPrefix("wait until"))
@@ -166,9 +168,9 @@ import Testing
     frame.attachments.displayImmediately = false
     frame.sequenceNumber = 4
     put(frame, into: &mailbox)
-    #expect(next(&mailbox, at: 1) == "show 4", "it has no time")
+    #expect(next(&mailbox, at: 1) == "show 4", "the frame has no time")
     mailbox.timebase = nil
-    #expect(next(&mailbox, at: 1) == "show 2", "there is nothing to wait for any more")
+    #expect(next(&mailbox, at: 1) == "show 2", "without a timebase, no frame waits")
   }
 
   @Test func framesThatWaitForTheirTimeGoWithTheirStream() {
@@ -176,7 +178,7 @@ import Testing
     mailbox.timebase = Timebase(time: .zero, rate: 0)
     for number in 1...3 as ClosedRange<UInt64> { put(numbered(number, seconds: 100), into: &mailbox) }
     let dropped = mailbox.empty(removingImage: false)
-    #expect(dropped?.sequenceNumber == 3, "the newest comes back")
+    #expect(dropped?.sequenceNumber == 3, "the newest frame comes back")
     mailbox.timebase = nil
     #expect(next(&mailbox, at: 1) == "wait")
   }
@@ -192,7 +194,7 @@ import Testing
     mailbox.failures.count = 2
     put(numbered(2), into: &mailbox)
     #expect(next(&mailbox, at: 5) == "wait until 10.0")
-    #expect(put(numbered(3), into: &mailbox), "it is replaced meanwhile")
+    #expect(put(numbered(3), into: &mailbox), "the waiting frame is replaced during the pause")
     #expect(next(&mailbox, at: 9.999) == "wait until 10.0")
     #expect(next(&mailbox, at: 10) == "show 3")
   }
@@ -229,7 +231,7 @@ import Testing
     mailbox.isRequestDue = true
     put(numbered(1), into: &mailbox)
     #expect(!mailbox.isReadyForMoreMediaData)
-    #expect(next(&mailbox, at: 1) == "show 1", "there is no room while one waits")
+    #expect(next(&mailbox, at: 1) == "show 1", "there is no room while a frame waits")
     #expect(mailbox.isReadyForMoreMediaData)
     #expect(next(&mailbox, at: 1) == "request")
     #expect(next(&mailbox, at: 1) == "wait")

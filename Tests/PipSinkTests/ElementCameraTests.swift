@@ -4,7 +4,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// What an application says of the camera behind an element's stream.
+/// What an application reports about the camera of an element's stream.
 @Suite struct ElementCameraTests {
   private func placeholder(_ harness: ElementHarness) async throws -> StreamPlaceholder? {
     try await harness.onInterface { $0.session.placeholder(of: "a") }
@@ -28,12 +28,12 @@ import Testing
     #expect(try await eventually(harness, nil))
     harness.set("camera-off", "true")
     #expect(try await eventually(harness, .cameraOff))
-    // Frames that come all the same are not seen.
+    // Frames that still arrive are not shown.
     harness.push(milliseconds: 33)
     #expect(try await placeholder(harness) == .cameraOff)
     harness.set("camera-off", "false")
     #expect(try await eventually(harness, nil))
-    // What somebody else says holds until the application says something.
+    // A state that was set by somebody else stays until the application sets the property again.
     try await harness.onInterface { $0.session.engine.setCameraState(.off, of: "a") }
     #expect(try await eventually(harness, .cameraOff))
     harness.set("gravity", "resize")

@@ -6,8 +6,8 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// A `pipsink` between a source pad of the test's and nothing, with a bus of its own. It shows nothing unless the
-/// properties say so.
+/// A `pipsink` that gets its buffers from a source pad of the test and has its own bus. It shows nothing unless its
+/// properties ask for it.
 final class ElementHarness {
   let element: UnsafeMutablePointer<GstElement>
   let harness: UnsafeMutablePointer<GstHarness>
@@ -19,7 +19,7 @@ final class ElementHarness {
     return dlsym(program, name) != nil
   }
 
-  /// - Parameter properties: as in a pipeline description.
+  /// - Parameter properties: the properties in the syntax of a pipeline description.
   init(_ properties: String = "surface=none sync=false") throws {
     element = try Self.makeElement(properties)
     bus = try #require(gst_bus_new())
@@ -51,7 +51,7 @@ final class ElementHarness {
     gst_util_set_object_arg(object, property, value)
   }
 
-  /// A property's value as GStreamer writes it.
+  /// Returns the value of a property as GStreamer serializes it.
   func value(_ property: String) -> String {
     var value = GValue()
     g_object_get_property(object, property, &value)
@@ -75,13 +75,13 @@ final class ElementHarness {
 
   // MARK: - Frames
 
-  /// Offers caps. The format of the next frames is this one.
+  /// Sends caps. The next frames have this format.
   func setCaps(_ format: PixelFormat = .i420, _ width: Int = 32, _ height: Int = 24) {
     gst_harness_set_src_caps_str(
       harness, "video/x-raw,format=\(format.rawValue),width=\(width),height=\(height),framerate=30/1")
   }
 
-  /// Pushes an empty frame of the caps. `milliseconds` is its time.
+  /// Pushes an empty frame that matches the caps. `milliseconds` is its presentation time.
   @discardableResult
   func push(milliseconds: UInt = 0, byteCount: Int = 32 * 24 * 3 / 2) -> GstFlowReturn {
     let buffer = gst_harness_create_buffer(harness, gsize(byteCount))
@@ -97,7 +97,7 @@ final class ElementHarness {
 
   // MARK: - Messages
 
-  /// The next message of the types; nil when there is none within the seconds.
+  /// Returns the next message of the given types, or nil when none arrives within the given seconds.
   func message(_ types: GstMessageType, seconds: Double = 20) -> String? {
     guard let message = gst_bus_timed_pop_filtered(bus, UInt(seconds * 1e9), types) else { return nil }
     defer { gst_message_unref(message) }
@@ -105,7 +105,8 @@ final class ElementHarness {
     return gst_message_get_structure(message).map { String(cString: gst_structure_get_name($0)) }
   }
 
-  /// What the session's main actor says, behind all that the element has asked of it so far.
+  /// Calls `body` on the session's main actor after everything that the element has asked of it so far, and returns the
+  /// result.
   func onInterface<Answer: Sendable>(
     _ body: @escaping @MainActor @Sendable (SessionInterface) -> Answer
   ) async throws -> Answer {
@@ -115,13 +116,13 @@ final class ElementHarness {
     }
   }
 
-  /// An element message: its name, and its fields that are texts.
+  /// An element message: its name and those of its fields that are strings.
   struct Message {
     var name: String
     var fields: [String: String] = [:]
   }
 
-  /// The element messages that are there.
+  /// Removes and returns the element messages that are on the bus.
   func takeMessages() -> [Message] {
     var messages: [Message] = []
     while let message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT) {
@@ -136,17 +137,17 @@ final class ElementHarness {
     return messages
   }
 
-  /// "pip" or "normal".
+  /// The element's mode, which is "pip" or "normal".
   var mode: String { state.settings.mode == .pip ? "pip" : "normal" }
 
-  /// The names of the element messages until, and with, the one of this name.
+  /// Returns the names of the element messages up to and including the message of the given name.
   func elementMessages(until last: String) -> [String] {
     var names: [String] = []
     while names.last != last, let name = message(GST_MESSAGE_ELEMENT) { names.append(name) }
     return names
   }
 
-  /// Pushes the events before a stream's first frame.
+  /// Pushes the events that precede the first frame of a stream.
   func pushStart(_ caps: String = "video/x-raw,format=I420,width=32,height=24,framerate=30/1") {
     var segment = GstSegment()
     gst_segment_init(&segment, GST_FORMAT_TIME)
@@ -158,7 +159,7 @@ final class ElementHarness {
   }
 }
 
-/// The debugging text of an error or a warning.
+/// Returns the debugging text of an error or a warning.
 func debugText(of message: UnsafeMutablePointer<GstMessage>) -> String? {
   var (error, debug): (UnsafeMutablePointer<GError>?, UnsafeMutablePointer<CChar>?)
   let parse = message.pointee.type == GST_MESSAGE_ERROR ? gst_message_parse_error : gst_message_parse_warning

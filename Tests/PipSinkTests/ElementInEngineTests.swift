@@ -3,7 +3,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// The element `pipsink` as the end of an engine's stream, as an appsink is one.
+/// The element `pipsink` at the end of an engine's stream, where usually an appsink is.
 @Suite struct ElementInEngineTests {
   init() throws { try PipSinkPlugin.register() }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// What the element does with frames that lie in memory that the processor cannot read.
+/// What the element does with frames whose memory the processor cannot read.
 @Suite struct ElementMemoryTests {
   private static let size = "width=64,height=48,framerate=30/1"
 
@@ -16,7 +16,7 @@ import Testing
     return gst_structure_get_uint64(structure, "skipped", &count) == 0 ? nil : UInt64(count)
   }
 
-  /// What a source that has what `offered` says finds that it may deliver.
+  /// Returns the caps that a source can deliver to the element, of those that `offered` lists.
   private func taken(offered: String) throws -> String {
     try PipSinkPlugin.register()
     return try TestFrame.withPipeline("capsfilter caps=\"\(offered)\" ! pipsink name=sink surface=none") { pipeline in
@@ -55,7 +55,7 @@ import Testing
     #expect(warning.contains(memory) && warning.contains(download), "\(warning)")
     #expect(harness.message(GST_MESSAGE_WARNING, seconds: 0) == nil)
 
-    // And those that can be read again are shown.
+    // Frames that can be read are shown again.
     harness.setCaps()
     #expect(harness.push() == GST_FLOW_OK)
     #expect(harness.received == 1 && skipped(harness.state) == 4)

@@ -5,7 +5,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Sessions and picture-in-picture of the element, on surfaces in memory.
+/// Sessions and picture-in-picture of the element, with surfaces in memory.
 @Suite struct ElementPictureInPictureTests {
   private let run = ["pip-will-start", "render-size-changed", "pip-did-start"]
 
@@ -68,7 +68,7 @@ import Testing
     #expect(await eventually { one.session?.router.table.pictureInPictureStreamID == "two" })
     #expect(await eventually { one.value("mode") == "normal" || one.value("mode").contains("session") })
     #expect(other.session?.router.table.mode == .normal)
-    // Another element of the session may be asked, too.
+    // The test may also ask another element of the session.
     one.set("pip-stream-id", "two")
     one.emit("stop-pip")
     #expect(two.elementMessages(until: "pip-did-stop").contains("pip-did-stop"))
@@ -82,7 +82,7 @@ import Testing
     let warning = try #require(one.message(GST_MESSAGE_WARNING))
     #expect(warning.contains("no stream \"nobody\"; the streams are: one"), "\(warning)")
     one.push(milliseconds: 33)
-    #expect(one.message(GST_MESSAGE_WARNING, seconds: 0.1) == nil, "it is said once")
+    #expect(one.message(GST_MESSAGE_WARNING, seconds: 0.1) == nil, "the warning is given only once")
     one.set("pip-stream-id", "nowhere")
     #expect(one.message(GST_MESSAGE_WARNING)?.contains("\"nowhere\"") == true)
     let two = try ElementHarness("surface=offscreen sync=false stream-id=nowhere session=\(#function)")
@@ -115,7 +115,7 @@ import Testing
     }
     #expect(one.elementMessages(until: "pip-did-start").last == "pip-did-start")
     gst_element_set_state(one.element, GST_STATE_NULL)
-    // Its own element tells nothing any more.
+    // The element of this stream does not post messages any more.
     var messages: [ElementHarness.Message] = []
     #expect(
       await eventually {
@@ -157,12 +157,12 @@ import Testing
     case "stop": #expect(one.elementMessages(until: "pip-did-stop") == ["pip-will-stop", "pip-did-stop"])
     default: #expect(await !eventually(within: 0.05) { session.router.table.surface(for: "one") != .pictureInPicture })
     }
-    // After a seek it is there to be shown once more.
+    // After a seek, the stream is back and can be shown again.
     gst_harness_push_event(one.harness, gst_event_new_flush_start())
     gst_harness_push_event(one.harness, gst_event_new_flush_stop(1))
     one.emit("start-pip")
     #expect(await eventually { session.router.table.surface(for: "one") == .pictureInPicture })
-    // Nobody else is touched.
+    // The end of another stream changes nothing.
     gst_harness_push_event(two.harness, gst_event_new_eos())
     #expect(await !eventually(within: 0.05) { session.router.table.surface(for: "one") != .pictureInPicture })
   }

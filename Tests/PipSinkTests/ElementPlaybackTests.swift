@@ -5,9 +5,9 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// The element's properties `paused` and `muted`, and what its windows' buttons for them do.
+/// The element's properties `paused` and `muted`, and the window's buttons for them.
 @Suite struct ElementPlaybackTests {
-  /// Counts a property's notifications.
+  /// Counts the notifications of a property.
   private final class Notifications: Sendable {
     let count = Locked(0)
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// What the element has asked its application for since the last call.
+  /// Returns the states that the element has requested from its application since the last call.
   private func requestedStates(_ harness: ElementHarness) -> [GstState] {
     var states: [GstState] = []
     let bus = gst_element_get_bus(harness.element)
@@ -39,7 +39,7 @@ import Testing
     return states
   }
 
-  /// The keys that have gone upstream since the last call.
+  /// Returns the keys that have been sent upstream since the last call.
   private func keys(_ harness: ElementHarness) -> [String] {
     var keys: [String] = []
     while let event = gst_harness_try_pull_upstream_event(harness.harness) {
@@ -52,14 +52,14 @@ import Testing
     return keys
   }
 
-  /// What the picture-in-picture window shows, and which of its controls are offered.
+  /// Returns what the picture-in-picture window shows, and which of its controls are offered.
   private func presentation(_ harness: ElementHarness) async throws -> PictureInPicturePresentation? {
     try await harness.onInterface {
       ($0.session.display.pictureInPictureHost as? OffscreenPictureInPictureWindow)?.presentation
     }
   }
 
-  /// One that is shown in picture-in-picture, in memory, and plays.
+  /// Makes an element that plays and is shown in a picture-in-picture window in memory.
   private func makePlaying(_ name: String) throws -> ElementHarness {
     let harness = try ElementHarness("surface=offscreen sync=false mode=pip session=\(name)")
     harness.setCaps()
@@ -74,7 +74,7 @@ import Testing
     let harness = try ElementHarness()
     gst_element_set_state(harness.element, GST_STATE_NULL)
     harness.set("async", "true")
-    // Told to play at once it gets there with its first buffer.
+    // The element is set to play at once, and it reaches this state with its first buffer.
     #expect(gst_element_set_state(harness.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
     #expect(harness.value("paused") == "true")
     let notifications = Notifications("paused", of: harness.element)
@@ -88,7 +88,7 @@ import Testing
     gst_element_set_state(harness.element, GST_STATE_PAUSED)
     gst_element_set_state(harness.element, GST_STATE_READY)
     #expect(harness.value("paused") == "false", "a stopped element has nothing to pause")
-    #expect(requestedStates(harness).isEmpty, "the application has done all of that itself")
+    #expect(requestedStates(harness).isEmpty, "the application has changed all these states itself")
   }
 
   @Test func settingPausedAsksTheApplicationAndIsShownUntilThePipelineSaysSomethingElse() async throws {
@@ -103,7 +103,7 @@ import Testing
     #expect(harness.value("paused") == "false")
     #expect(try await presentation(harness)?.isPaused == false)
     harness.set("paused", "false")
-    #expect(requestedStates(harness).isEmpty, "it plays already")
+    #expect(requestedStates(harness).isEmpty, "the element is already playing")
   }
 
   @Test func pausedBeforeTheStartAsksForAPauseWithTheFirstPicture() throws {
@@ -124,7 +124,7 @@ import Testing
     #expect(harness.value("paused") == "false")
   }
 
-  // MARK: - The button for it
+  // MARK: - The button for pause
 
   /// Presses the button of the picture-in-picture window.
   private func press(_ action: PictureInPictureAction, _ harness: ElementHarness, _ clock: ManualClock) async throws {
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// Waits until the application has shown what it answers to.
+  /// Waits until the application has shown which kind of request it reacts to.
   private func waitUntil(_ harness: ElementHarness, answersTo way: ToggleRequest.Way) async throws -> Bool {
     let deadline = MonotonicTime.now.advanced(by: .seconds(20))
     while try await harness.onInterface({ $0.requests.values.first?.way }) != way {
@@ -156,7 +156,7 @@ import Testing
     #expect(try await waitUntil(harness, answersTo: .message))
     try await press(.playPause, harness, clock)
     #expect(requestedStates(harness) == [GST_STATE_PLAYING])
-    #expect(clock.alarmCount == 0, "it is known to answer")
+    #expect(clock.alarmCount == 0, "the application is known to react")
     #expect(keys(harness).isEmpty)
   }
 
@@ -167,14 +167,14 @@ import Testing
     #expect(await clock.isAwaited(in: 1))
     #expect(keys(harness).isEmpty)
     clock.advance(by: 1)
-    #expect(await clock.isAwaited(in: 1), "it is looked whether the key does it")
+    #expect(await clock.isAwaited(in: 1), "the element checks whether the application reacts to the key")
     #expect(keys(harness) == ["space"])
-    #expect(try await presentation(harness)?.isPaused == false, "what is shown is what is so")
+    #expect(try await presentation(harness)?.isPaused == false, "the window shows the actual state")
     gst_element_set_state(harness.element, GST_STATE_PAUSED)
     #expect(try await presentation(harness)?.isPaused == true)
     clock.advance(by: 1)
     #expect(try await waitUntil(harness, answersTo: .key))
-    // From now on it gets the key at once, and no message.
+    // From now on, the application gets the key at once and no message.
     try await press(.playPause, harness, clock)
     #expect(keys(harness) == ["space"] && requestedStates(harness).isEmpty)
   }
@@ -186,7 +186,7 @@ import Testing
     let clock = ManualClock()
     #expect(try await presentation(harness)?.actions.contains(.mute) == false)
     try await harness.onInterface { $0.session.isMuted = true }
-    #expect(keys(harness) == ["m"], "nobody else switches it")
+    #expect(keys(harness) == ["m"], "nobody else can switch the sound")
     #expect(harness.value("muted") == "false")
     let notifications = Notifications("muted", of: harness.element)
     harness.set("muted", "true")
@@ -229,6 +229,6 @@ import Testing
     g_value_unset(&mute)
     gst_element_set_state(element, GST_STATE_NULL)
     gst_util_set_object_arg(object, "mute", "false")
-    #expect(notifications.count.withLock { $0 } == 3, "a stopped element follows nobody")
+    #expect(notifications.count.withLock { $0 } == 3, "a stopped element does not follow playbin")
   }
 }

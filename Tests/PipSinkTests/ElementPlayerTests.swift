@@ -4,7 +4,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// What players ask of every video sink.
+/// What media players ask of every video sink.
 @Suite struct ElementPlayerTests {
   @Test func forceAspectRatioStretchesPicturesAndLeavesAChosenGravityAlone() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
@@ -19,7 +19,7 @@ import Testing
     harness.set("force-aspect-ratio", "false")
     #expect(await eventually { corner() ?? 0 > 200 })
     #expect(harness.value("gravity") == "resize-aspect")
-    // As playbin does.
+    // This is how playbin sets the property.
     harness.set("force-aspect-ratio", "true")
     #expect(await eventually { corner() == 0 })
     harness.set("gravity", "resize")

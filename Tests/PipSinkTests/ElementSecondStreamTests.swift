@@ -5,7 +5,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// The property `pip-second-stream-id`, on surfaces in memory.
+/// The property `pip-second-stream-id`, with surfaces in memory.
 @Suite struct ElementSecondStreamTests {
   private func make(_ id: String, _ properties: String = "", _ session: String) throws -> ElementHarness {
     let harness = try ElementHarness("surface=offscreen sync=false stream-id=\(id) session=\(session) \(properties)")

@@ -5,9 +5,10 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// What the element's `stats` say, and which buffers are frames: those that come once more, and those after a restart.
+/// The numbers in the element's `stats`, and which buffers count as frames: those that arrive a second time, and those
+/// after a restart.
 @Suite struct ElementStatisticsTests {
-  /// One of the numbers in `stats`.
+  /// Returns one of the numbers in `stats`.
   private func count(_ name: String, of harness: ElementHarness) -> UInt64? {
     guard let structure = harness.state.makeStatistics() else { return nil }
     defer { gst_structure_free(structure) }
@@ -33,7 +34,7 @@ import Testing
     #expect(counts(of: harness) == [0, 0, 0, 0, 0, 0])
     for index in 0..<5 { harness.push(milliseconds: UInt(index) * 33) }
     #expect(counts(of: harness) == [5, 5, 0, 4, 0, 0])
-    #expect(count("rendered", of: harness) == 5, "the numbers of GStreamer's sinks are there as well")
+    #expect(count("rendered", of: harness) == 5, "the statistics of GStreamer's sinks are present as well")
   }
 
   @Test func framesThatProcessorsDropOrFailAtAreProcessedOut() throws {
@@ -73,9 +74,9 @@ import Testing
     #expect(harness.latest?.sequenceNumber == 1)
   }
 
-  // MARK: - A buffer that comes once more
+  // MARK: - A buffer that arrives again
 
-  /// A buffer that is pushed more than once.
+  /// Makes a buffer that the test pushes more than once.
   private func makeBuffer(_ harness: ElementHarness) throws -> UnsafeMutablePointer<GstBuffer> {
     let buffer = try #require(gst_harness_create_buffer(harness.harness, 32 * 24 * 3 / 2))
     buffer.pointee.pts = 0
@@ -83,7 +84,7 @@ import Testing
     return buffer
   }
 
-  /// Pushes a buffer on a thread of its own, which waits while the element is paused.
+  /// Pushes a buffer on a separate thread, which blocks while the element is paused.
   private func pushApart(_ buffer: UnsafeMutablePointer<GstBuffer>, into harness: ElementHarness) throws
     -> (thread: WorkerThread, result: Locked<GstFlowReturn?>)
   {
@@ -115,11 +116,11 @@ import Testing
     #expect(gst_harness_push_event(harness.harness, gst_event_new_segment(&segment)) != 0)
     let second = try pushApart(buffer, into: harness)
     #expect(await eventually(within: 10) { harness.received == 2 })
-    #expect(second.result.withLock { $0 } == nil, "it waits")
+    #expect(second.result.withLock { $0 } == nil, "the push waits while the element is paused")
     gst_element_set_state(harness.element, GST_STATE_PLAYING)
     second.thread.join()
     #expect(second.result.withLock { $0 } == GST_FLOW_OK)
-    #expect(harness.received == 2, "what was shown as the first picture is not shown again")
+    #expect(harness.received == 2, "the frame that was shown as the first picture is not shown again")
   }
 
   @Test func whilePlayingTheSameBufferIsAnotherFrameEachTime() throws {
@@ -137,7 +138,7 @@ import Testing
     harness.setCaps()
     let buffer = try makeBuffer(harness)
     defer { gst_buffer_unref(buffer) }
-    // A stopped element's counts begin anew.
+    // The counts of a stopped element start again at 0.
     for expected in [1, between == GST_STATE_NULL ? 1 : 2] as [UInt64] {
       gst_element_set_state(harness.element, GST_STATE_PAUSED)
       harness.pushStart()

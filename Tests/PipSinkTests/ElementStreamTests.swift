@@ -18,7 +18,7 @@ import Testing
     #expect(latest.formatDescription.pixelFormat == format)
     #expect(try Oracle.planes(latest.pixelBuffer) == Oracle.planes(TestFrame.pixelBuffer(owning: original)))
     let bytes = try latest.pixelBuffer.withPlane(0) { bytes, layout in layout.bytesPerRow }
-    #expect(bytes >= 34 + 48, "the padding has gone, so it was a copy")
+    #expect(bytes >= 34 + 48, "the padding is gone, so the frame was copied")
   }
 
   @Test func theFormatMayChangeBetweenFrames() throws {
@@ -81,7 +81,7 @@ import Testing
     segment.start = 1_000_000_000
     segment.time = 1_000_000_000
     #expect(gst_harness_push_event(harness.harness, gst_event_new_segment(&segment)) != 0)
-    // Before the segment's begin: not shown.
+    // A frame from before the start of the segment is not shown.
     #expect(harness.push(milliseconds: 500) == GST_FLOW_OK)
     #expect(harness.received == 1)
     #expect(harness.push(milliseconds: 1100) == GST_FLOW_OK)
@@ -95,7 +95,7 @@ import Testing
     #expect(gst_harness_push_event(harness.harness, gst_event_new_gap(33_000_000, 33_000_000)) != 0)
     #expect(harness.push(milliseconds: 66) == GST_FLOW_OK)
     #expect(gst_harness_push_event(harness.harness, gst_event_new_eos()) != 0)
-    #expect(harness.message(GST_MESSAGE_EOS) == nil, "an end has no structure")
+    #expect(harness.message(GST_MESSAGE_EOS) == nil, "the message of the end has no structure")
     #expect(harness.push(milliseconds: 99) == GST_FLOW_EOS)
     #expect(harness.received == 2)
   }
@@ -118,7 +118,7 @@ import Testing
 
   @Test func lateFramesAreLeftOutAndUpstreamIsTold() throws {
     try PipSinkPlugin.register()
-    // Each frame takes twice its time on the way.
+    // Each frame takes twice its duration to arrive.
     let source = "videotestsrc num-buffers=20 ! video/x-raw,framerate=100/1 ! identity sleep-time=20000"
     try TestFrame.withPipeline("\(source) ! pipsink surface=none max-lateness=5000000") { pipeline in
       let messages = try TestFrame.run(pipeline, wanting: GST_MESSAGE_QOS)
@@ -162,7 +162,7 @@ import Testing
     let before = harness.received
     for index in 30..<40 { harness.push(milliseconds: UInt(index) * 33) }
     #expect(harness.received == before + 5)
-    // What makes no sense is refused, and the old ones stay.
+    // A list with an error is refused, and the previous processors stay.
     harness.set("process", "nonsense")
     #expect(harness.message(GST_MESSAGE_WARNING)?.contains("nonsense") == true)
     for index in 40..<50 { harness.push(milliseconds: UInt(index) * 33) }

@@ -6,7 +6,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// What GStreamer asks of every element.
+/// What GStreamer requires of every element.
 @Suite struct ElementTests {
   @Test func theTypeIsRegisteredOnce() throws {
     try PipSinkPlugin.register()
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  /// Something of the value's type; not always something that the property takes.
+  /// Sets a random value of the value's type. The property does not accept each of these values.
   private static func randomize(_ value: inout GValue, using generator: inout some RandomNumberGenerator) {
     switch g_type_fundamental(value.g_type) >> 2 {
     case 5: g_value_set_boolean(&value, gboolean.random(in: 0...1, using: &generator))

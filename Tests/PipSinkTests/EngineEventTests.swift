@@ -3,11 +3,11 @@ import Testing
 
 @testable import PipSink
 
-/// What an engine knows and tells of its streams besides their frames.
+/// What an engine knows and reports about its streams, apart from their frames.
 @Suite(.timeLimit(.minutes(5))) struct EngineEventTests {
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1"
 
-  /// What happens until `isLast`, as one word each.
+  /// Collects the events until `isLast` holds, with a short text for each.
   private func log(
     of events: AsyncStream<EngineEvent>, until isLast: (EngineEvent) -> Bool
   ) async -> [String] {
@@ -38,7 +38,7 @@ import Testing
       }
     }
     set("valve", "drop", "true")
-    // No further than to the stall: whoever looks for it is back at its alarm each time.
+    // The clock goes no further than to the stall. The thread that looks for stalls has set its next alarm by then.
     for _ in 0..<20 {
       #expect(await clock.isAwaited(in: 0.5))
       if engine.playState(of: "a") == .stalled { break }
@@ -47,7 +47,7 @@ import Testing
     #expect(engine.info(of: "a")?.camera == .off)
     set("valve", "drop", "false")
     #expect(await eventually { engine.playState(of: "a") == .playing })
-    // Standing still because it was asked to is no stall.
+    // A stream that stands still because it was paused is not stalled.
     engine.isPaused = true
     #expect(await eventually { engine.state == .paused })
     for _ in 0..<3 {
@@ -95,7 +95,7 @@ import Testing
     #expect(engine.info(of: "a")?.microphone == .on)
     engine.setCameraState(.on, of: "a")
     engine.stop()
-    #expect(engine.info(of: "a")?.camera == .on, "it holds")
+    #expect(engine.info(of: "a")?.camera == .on, "what the app has said stays after the stop")
     engine.setCameraState(.unknown, of: "a")
     #expect(engine.info(of: "a")?.camera == .unknown)
     let words = await log(of: events) { if case .cameraStateChanged(_, .unknown) = $0 { true } else { false } }
@@ -112,7 +112,7 @@ import Testing
     let pictures = CountingConsumer()
     try engine.start { _ in pictures }
     #expect(await eventually { engine.info(of: "a")?.microphone == .on })
-    // Far beyond the time in which it would go off.
+    // This is far longer than the time after which the microphone would count as off.
     let (count, isOff) = (Locked(0), Locked(false))
     engine.status.broadcast.observe { event in
       if case .audioLevel = event { count.withLock { $0 += 1 } }
@@ -128,7 +128,7 @@ import Testing
     _ = engine.withUnsafeElement(named: "a-valve") {
       gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
     }
-    // Pictures come on.
+    // Pictures still arrive.
     for _ in 0..<20 {
       let count = pictures.sampleBuffers.count
       #expect(await eventually { pictures.sampleBuffers.count > count })
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test func framesThatElementsDropBecauseTheyAreLateAreCounted() async throws {
-    // A decoder that is told by its sink that frames come too late leaves some out.
+    // When a decoder is told by its sink that its frames are late, it skips some frames.
     let engine = try VideoEngine(
       """
       videotestsrc num-buffers=120 ! video/x-raw,format=I420,width=64,height=36,framerate=60/1

@@ -3,11 +3,11 @@ import Testing
 
 @testable import PipSink
 
-/// What becomes of the engine's own pipeline when its streams fail: by a clock that the test moves.
+/// What the engine does with its own pipeline when its streams fail. The test advances the clock.
 @Suite(.timeLimit(.minutes(2))) struct EngineRestartTests {
   private let clock = ManualClock()
 
-  /// A pipeline with sources that do what the test says, each to a stream.
+  /// A pipeline that has a source for each stream. The test controls each source.
   private final class SharedPipeline: Sendable {
     let engine: VideoEngine
     let frames = CountingConsumer()
@@ -54,7 +54,7 @@ import Testing
 
     func states(of id: StreamID = "a") -> [String] { log.withLock { $0.filter { $0.0 == id }.map(\.1.name) } }
 
-    /// How often all streams have been said to be over.
+    /// The number of times that the end of all streams was reported.
     var endCount: Int { ends.withLock { $0 } }
 
     func waitsForTry(_ attempt: Int, of id: StreamID = "a") async -> Bool {
@@ -104,7 +104,7 @@ import Testing
     #expect(await eventually { pipeline.endCount == 1 })
     pipeline.engine.stop()
     #expect(pipeline.state(of: "a")?.name == "failed")
-    // A start by the app counts anew.
+    // When the app starts the engine, the number of tries starts again at 0.
     try pipeline.start()
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
@@ -142,7 +142,7 @@ import Testing
     #expect(pipeline.engine.state == .stopped)
     try pipeline.start()
     #expect(await pipeline.play("a"))
-    // The try that had been planned comes to nothing.
+    // The try that was planned before the stop does not happen.
     clock.advance(by: 1)
     #expect(await pipeline.play("a"))
     #expect(pipeline.states() == ["requesting", "reconnecting", "stopped", "requesting", "playing"])
@@ -185,7 +185,7 @@ import Testing
     pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await pipeline.hasFailed())
     pipeline.engine.stop()
-    // What has played with this password does so perhaps again.
+    // A source that has already played with this password may play with it again.
     try pipeline.start()
     #expect(await pipeline.play("a"))
     pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import PipSink
 
-/// What an engine knows of its streams, from what it is told: over restarts, failures and streams that come again.
+/// What an engine knows about its streams from the reports that it gets, across restarts, failures and streams that
+/// come back.
 @Suite struct EngineStatusTests {
   private let status = EngineStatus()
   private let told = Locked<[String]>([])
@@ -25,7 +26,7 @@ import Testing
     }
   }
 
-  /// What has been told since it was asked last.
+  /// Returns the events since the last call.
   private func takeTold() -> [String] {
     told.withLock { told in
       defer { told = [] }
@@ -82,7 +83,7 @@ import Testing
           "a camera unknown", "a microphone unknown",
         ])
       #expect(status.info(of: "a")?.camera == .unknown && status.info(of: "a")?.microphone == .unknown)
-      #expect(status.info(of: "b")?.camera == .off, "the app has said so")
+      #expect(status.info(of: "b")?.camera == .off, "the app has set this state")
       for id: StreamID in ["a", "b"] { status.retire(id) }
     }
   }
@@ -98,7 +99,7 @@ import Testing
     set("a", .playing)
     #expect(status.info(of: "a")?.camera == .on)
     status.observe(.microphone, of: "b", .on)
-    #expect(status.info(of: "b")?.microphone == .off, "what was said of another holds")
+    #expect(status.info(of: "b")?.microphone == .off, "the state that was set for another stream stays")
     status.say(.microphone, of: "b", .unknown)
     status.observe(.microphone, of: "b", .on)
     #expect(status.info(of: "b")?.microphone == .on)
@@ -107,7 +108,7 @@ import Testing
   @Test func aFailureIsKnownUntilFramesComeAndIsNoOlderStarts() {
     status.add(["a"])
     set("a", .requesting, .reconnecting(attempt: 1, pause: .seconds(1), after: error), .requesting)
-    #expect(status.info(of: "a")?.failure == error, "it is being tried again")
+    #expect(status.info(of: "a")?.failure == error, "the stream is being tried again")
     set("a", .requesting)
     #expect(status.info(of: "a")?.failure == error)
     set("a", .playing)
@@ -115,9 +116,9 @@ import Testing
     set("a", .failed(error))
     #expect(status.info(of: "a")?.failure == error)
     set("a", .stopped)
-    #expect(status.info(of: "a")?.failure == error, "why it stopped")
+    #expect(status.info(of: "a")?.failure == error, "the failure is the reason for the stop")
     set("a", .requesting)
-    #expect(status.info(of: "a")?.failure == nil, "a start of its own is a new one")
+    #expect(status.info(of: "a")?.failure == nil, "a start by the app forgets the failure")
   }
 
   @Test func eachStartCountsItsFramesAnew() {
@@ -142,9 +143,9 @@ import Testing
     #expect(takeTold().filter { $0 == "finished" }.count == 1)
     set("a", .stopped)
     set("b", .stopped)
-    #expect(!takeTold().contains("finished"), "a stop is no end")
+    #expect(!takeTold().contains("finished"), "a stop is not an end")
     set("a", .requesting, .playing, .ended)
-    #expect(takeTold().last == "finished", "the next run's own")
+    #expect(takeTold().last == "finished", "the next run reports its own end")
     status.finishWithoutStopped()
     #expect(takeTold().isEmpty)
   }
@@ -197,7 +198,7 @@ import Testing
     run.tell { $0.observe(.microphone, of: "a", .on) }
     run.tell { $0.setDecodingSuspended(true, of: "a") }
     run.send(.framesSkipped("a", caps: "video/x-raw"))
-    // Whether that is the stream's end, its player knows.
+    // Only the player knows whether this is the end of the stream.
     run.setStream("a", to: .ended)
     run.disconnect(["a"])
     #expect(
@@ -211,7 +212,7 @@ import Testing
     let run = RunStatus(status, player: player)
     run.setStream("a", to: .playing)
     player.disconnect { $0.retire("a") }
-    // Another stream of this name.
+    // This is another stream with the same ID.
     status.add(["a"])
     _ = takeTold()
     run.setStream("a", to: .stalled)

@@ -4,18 +4,20 @@ import Testing
 
 @testable import PipSink
 
-/// Streams that fail beside others: whatever comes first, the failed one's branch is taken out and the others go on.
+/// Streams that fail while others play. Whatever happens first, the branch of the failed stream is removed, and the
+/// other streams continue.
 @Suite struct FailingStreamTests {
   /// Caps with a size that no picture has.
   private static let impossible = "video/x-raw,format=I420,width=0,height=0,framerate=30/1"
-  /// Refused by the stream's sink. The queue keeps the source's end from it, so that the sink waits for data for ever.
+  /// The sink of this stream refuses the caps. The queue withholds the source's end of stream from the sink, so that
+  /// the sink waits for data forever.
   private static let refused = "fakesrc ! \(impossible) ! queue ! appsink name=bad sync=false"
 
   private static func good(_ id: StreamID = "good", frames: Int = -1) -> String {
     "videotestsrc num-buffers=\(frames) ! video/x-raw,format=I420,width=64,height=36,framerate=60/1 ! appsink name=\(id)"
   }
 
-  /// Runs a pipeline, as long as `body` does, with the frames of the stream "good" counted.
+  /// Runs a pipeline while `body` runs, and counts the frames of the stream "good".
   private func run(
     _ description: String, _ body: (VideoEngine, CountingConsumer) async throws -> Void
   ) async throws {
@@ -38,7 +40,7 @@ import Testing
     await eventually { if case .failed = engine.playState(of: id) { true } else { false } }
   }
 
-  /// Whether the pipeline has an element of this name.
+  /// Whether the pipeline has an element of the given name.
   private func has(_ engine: VideoEngine, _ name: String) -> Bool {
     engine.withUnsafeElement(named: name) { _ in true } ?? false
   }
@@ -76,14 +78,15 @@ import Testing
     }
   }
 
-  /// Every order of what can be said of a stream: its refusal, an error of its source, and its end.
+  /// All orders of the events that can end a stream: the stream is refused, its source reports an error, or it reaches
+  /// its end.
   @Test(arguments: [
     ["refusal", "error"], ["error", "refusal"], ["end", "error"], ["end", "refusal"], ["error", "end"],
     ["refusal", "end"], ["error", "error"], ["end", "refusal", "error"], ["error", "end", "refusal", "error"],
   ])
   func whateverComesFirstABranchIsTakenOutOnceAndTheOthersGoOn(order: [String]) async throws {
     let events = Locked<[StreamPlayState]>([])
-    // Says nothing by itself.
+    // This source does nothing unless the test tells it to.
     let bad =
       "appsrc name=source caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1 ! identity name=middle "
       + "! appsink name=bad async=false"
@@ -97,7 +100,7 @@ import Testing
       let source = try #require(run.pipeline.elements.first { $0.elementName == "source" })
       for step in order {
         switch step {
-        case "refusal": #expect(run.noteRefusal(of: "bad", .frame(.invalidCaps("none"))), "there are others")
+        case "refusal": #expect(run.noteRefusal(of: "bad", .frame(.invalidCaps("none"))), "there are other streams")
         case "end": BusNote.streamEnded.post(from: stream.sink)
         default:
           let error = g_error_new_literal(gst_stream_error_quark(), gint(GST_STREAM_ERROR_FAILED.rawValue), "broken")

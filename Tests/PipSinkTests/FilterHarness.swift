@@ -6,16 +6,16 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// A `pipsinkfilter`, alone or with elements behind it, between two pads of the test's, with a bus of its own.
+/// A `pipsinkfilter`, alone or followed by other elements, between two pads of the test. It has its own bus.
 final class FilterHarness {
   let element: UnsafeMutablePointer<GstElement>
   let harness: UnsafeMutablePointer<GstHarness>
   private let bus: UnsafeMutablePointer<GstBus>
 
   /// - Parameters:
-  ///   - process: as the property has it; nil where it is not set.
-  ///   - readsVideoMeta: whether what follows says that it reads GstVideoMetas.
-  ///   - following: elements behind it, as in a pipeline description.
+  ///   - process: the value of the property, or nil to leave the property unset.
+  ///   - readsVideoMeta: whether the elements after the filter say that they read GstVideoMetas.
+  ///   - following: the elements after the filter, in the syntax of a pipeline description.
   init(_ process: String? = nil, readsVideoMeta: Bool = false, following: String = "") throws {
     try PipSinkPlugin.register()
     let filter = "pipsinkfilter name=filter" + (process.map { " process=\($0)" } ?? "")
@@ -40,7 +40,7 @@ final class FilterHarness {
     state.set(process: process)
   }
 
-  /// One of the counts of `stats`.
+  /// Returns one of the counts in `stats`.
   func count(_ field: String) -> UInt64? {
     guard let structure = state.makeStatistics() else { return nil }
     defer { gst_structure_free(structure) }
@@ -54,13 +54,13 @@ final class FilterHarness {
     gst_harness_set_src_caps_str(harness, caps)
   }
 
-  /// - Parameter buffer: owned.
+  /// - Parameter buffer: the function takes ownership of this buffer.
   @discardableResult
   func push(_ buffer: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     gst_harness_push(harness, buffer)
   }
 
-  /// An empty frame.
+  /// Pushes a frame whose bytes all have the value `number`.
   @discardableResult
   func push(number: Int = 0, byteCount: Int = 32 * 24 * 3 / 2) -> GstFlowReturn {
     let buffer = gst_harness_create_buffer(harness, gsize(byteCount))
@@ -70,17 +70,17 @@ final class FilterHarness {
     return push(buffer)
   }
 
-  /// A picture, with its caps.
+  /// Pushes a picture after its caps.
   @discardableResult
   func push(_ pixelBuffer: PixelBuffer) -> GstFlowReturn {
     gst_harness_set_src_caps(harness, gst_caps_ref(pixelBuffer.formatDescription.caps))
     return push(gst_buffer_ref(pixelBuffer.buffer))
   }
 
-  /// The next frame that has come out; owned by the caller.
+  /// Returns the next frame that has come out. The caller owns it.
   func pull() -> UnsafeMutablePointer<GstBuffer>? { gst_harness_try_pull(harness) }
 
-  /// The same as a pixel buffer.
+  /// Returns the next frame that has come out as a pixel buffer.
   func pullPicture() throws -> PixelBuffer {
     let buffer = try #require(pull())
     let caps = try #require(gst_pad_get_current_caps(harness.pointee.sinkpad))
@@ -88,17 +88,17 @@ final class FilterHarness {
     return PixelBuffer(owning: buffer, formatDescription: try VideoFormatDescription.shared(for: caps))
   }
 
-  /// How many frames have come out and not been pulled.
+  /// The number of frames that have come out and have not been pulled.
   var waiting: Int { Int(gst_harness_buffers_in_queue(harness)) }
 
-  /// The caps of what comes out.
+  /// The format of the frames that come out.
   var outputFormat: VideoFormatDescription? {
     guard let caps = gst_pad_get_current_caps(harness.pointee.sinkpad) else { return nil }
     defer { gst_caps_unref(caps) }
     return try? VideoFormatDescription.shared(for: caps)
   }
 
-  /// The next tag that has come out of how pictures are to be turned.
+  /// Returns the orientation in the next orientation tag that has come out.
   func pullOrientation() -> VideoOrientation? {
     while let event = gst_harness_try_pull_event(harness) {
       defer { gst_event_unref(event) }
@@ -117,7 +117,7 @@ final class FilterHarness {
 
   // MARK: - Messages
 
-  /// The text of the next message; nil when there is none.
+  /// Returns the text of the next message, or nil when there is none.
   func message(_ type: GstMessageType) -> String? {
     guard let message = gst_bus_pop_filtered(bus, type) else { return nil }
     defer { gst_message_unref(message) }

@@ -5,7 +5,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// `pipsinkfilter`: caps, orientation and pixels, with GStreamer's own filters as the judges.
+/// `pipsinkfilter`: caps, orientation and pixels. GStreamer's own filters serve as the reference.
 @Suite struct FilterNegotiationTests {
   init() throws { try PipSinkPlugin.register() }
 
@@ -45,7 +45,7 @@ import Testing
 
   // MARK: - Before there is a frame
 
-  /// What a source that has what `offered` says finds that it may deliver.
+  /// Returns the caps that a source can deliver to the filter, of those that `offered` lists.
   private func taken(offered: String, _ process: String, _ wanted: String) throws -> String {
     try TestFrame.withPipeline(
       "capsfilter name=in caps=\"\(offered)\" ! pipsinkfilter process=\(process) ! capsfilter caps=\"\(wanted)\""
@@ -103,7 +103,7 @@ import Testing
     #expect(warning.contains("width=(int)24, height=(int)32"))
   }
 
-  // MARK: - While it plays
+  // MARK: - While the pipeline plays
 
   @Test func anotherProcessorHasOtherCapsFromTheNextFrameOn() throws {
     let harness = try FilterHarness()
@@ -119,7 +119,7 @@ import Testing
       let output = try harness.pullPicture()
       #expect(output.isLaidOutByCaps && gst_buffer_get_size(output.buffer) == (format == .bgra ? 3072 : 1152))
     }
-    // And another size from upstream.
+    // The source may also change the size of its frames.
     harness.setCaps("video/x-raw,format=NV12,width=80,height=64,framerate=25/1")
     #expect(harness.push(byteCount: 80 * 64 * 3 / 2) == GST_FLOW_OK)
     #expect(harness.outputFormat?.description == "NV12 64x80 at 25/1")
@@ -152,7 +152,8 @@ import Testing
     #expect(harness.pullOrientation() == .upright)
     #expect(harness.push() == GST_FLOW_OK)
     #expect(harness.outputFormat?.size == PictureSize(width: 24, height: 32))
-    // Where nobody turns it any more the tag holds again, and not when somebody does.
+    // When the filter stops rotating by the tag, the tag is sent again. When the filter rotates by a fixed angle, the
+    // tag is not sent again.
     harness.set(process: nil)
     #expect(harness.push() == GST_FLOW_OK && harness.pullOrientation() == turn)
     harness.set(process: "rotate:90")

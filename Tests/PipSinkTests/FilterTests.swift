@@ -6,9 +6,9 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// `pipsinkfilter`: buffers, properties, changes while it plays.
+/// `pipsinkfilter`: buffers, properties, and changes while the pipeline plays.
 @Suite struct FilterTests {
-  /// The address of a frame's first plane.
+  /// Returns the address of one of a frame's planes.
   private func address(_ pixelBuffer: PixelBuffer, _ plane: Int = 0) throws -> UnsafeRawPointer? {
     try pixelBuffer.withPlane(plane) { bytes, _ in bytes.withUnsafeBytes { $0.baseAddress } }
   }
@@ -143,7 +143,7 @@ import Testing
     gst_message_parse_error(message, nil, &debug)
     defer { g_free(debug) }
     #expect(debug.map { String(cString: $0) }?.hasSuffix(try #require(expected?.description)) == true)
-    // And with one that does it starts.
+    // With a list of known processors, the element starts.
     gst_util_set_object_arg(
       UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self), "process", "grayscale")
     gst_element_set_state(element, GST_STATE_NULL)
@@ -194,7 +194,7 @@ import Testing
       for change in 0..<500 {
         shared.set(process: processes[change % processes.count])
         let seen = pushed.withLock { $0 }
-        // Each is in use for a frame or more.
+        // Each list of processors is in use for at least one frame.
         let deadline = MonotonicTime.now.advanced(by: .seconds(20))
         _ = pushed.wait(until: deadline) { $0 > seen + 1 ? true : nil }
       }
@@ -210,7 +210,7 @@ import Testing
     changes?.join()
     #expect(gst_harness_push_event(harness.harness, gst_event_new_eos()) != 0)
     #expect(harness.waiting == count && count >= 500)
-    // The encoder moves all times by the same.
+    // The encoder shifts all times by the same amount.
     var times: [GstClockTime] = []
     while let buffer = harness.pull() {
       times.append(buffer.pointee.pts)
@@ -236,9 +236,9 @@ import Testing
     }
   }
 
-  // MARK: - Processors that fail, and those of an app's own
+  // MARK: - Processors that fail, and processors of an app
 
-  /// Does what it is told.
+  /// A processor that does what the test gives it to do.
   private final class TestProcessor: FrameProcessor {
     private let work: @Sendable (SampleBuffer) throws(PipSinkError) -> SampleBuffer?
 

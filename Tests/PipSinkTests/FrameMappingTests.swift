@@ -3,9 +3,9 @@ import Testing
 
 @testable import PipSink
 
-/// Which part of a buffer's memory a frame's pixels are.
+/// Which part of a buffer's memory contains the pixels of a frame.
 @Suite struct FrameMappingTests {
-  /// A frame whose buffer is changed before anybody looks at it.
+  /// Makes a frame. `change` modifies the frame's buffer before the frame is used.
   private func frame(
     _ format: PixelFormat, _ size: PictureSize, byteCount: Int? = nil,
     _ change: (UnsafeMutablePointer<GstBuffer>) throws -> Void
@@ -58,7 +58,7 @@ import Testing
     #expect(try frame.withPlane(0) { ($1.width, $1.height) } == (60, 40))
   }
 
-  /// The second plane begins in the memory, and ends a byte behind it.
+  /// The second plane starts within the memory and ends at its end, or one byte after it.
   @Test(arguments: [(0, true), (1, false)])
   func aPlaneMayEndWithTheMemoryAndNotBehindIt(missing: Int, isReadable: Bool) throws {
     let frame = try frame(.nv12, PictureSize(width: 16, height: 16), byteCount: 16 * 24 - missing) { buffer in

@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 
 @Suite(.timeLimit(.minutes(5))) struct FrameRouterTests {
-  /// Frames of stream "a" are 16 pixels wide, those of "b" 32.
+  /// A frame of each stream. Frames of stream "a" are 16 pixels wide, and frames of stream "b" are 32 pixels wide.
   let frames: [StreamID: PixelBuffer]
   let sizes: [StreamID: PictureSize] = ["a": .init(width: 16, height: 16), "b": .init(width: 32, height: 16)]
 
@@ -125,7 +125,7 @@ import Testing
     try router.enterPictureInPicture("b", on: second)
     a.consume(frame("a", 1))
     b.consume(frame("b", 1))
-    // They change places, and no surface ever has both.
+    // The two streams swap their surfaces, and no surface ever shows both.
     try router.switchTo(
       router.table.clearing().clearing(second).showing("b").showing("a", on: second))
     a.consume(frame("a", 2))
@@ -134,7 +134,7 @@ import Testing
     #expect(surfaces[0].sequences(of: sizes["b"]!) == [2])
     #expect(surfaces[1].sequences(of: sizes["b"]!) == [1])
     #expect(surfaces[1].sequences(of: sizes["a"]!) == [2])
-    // A stream that enters another surface leaves the one it was in.
+    // A stream that moves to another surface leaves its previous one.
     try router.enterPictureInPicture("b", on: second)
     #expect(router.table.entries == RoutingTable().showing("b", on: second).entries)
     router.removePictureInPictureSurface(second)
@@ -265,14 +265,14 @@ import Testing
       let size = PictureSize(width: width, height: 64)
       let shownInApp = inApp[id]!.sequences(of: size)
       let shownInPip = pip.sequences(of: size)
-      #expect((shownInApp + shownInPip).sorted() == Array(1...frameCount), "each frame of \(id) once")
+      #expect((shownInApp + shownInPip).sorted() == Array(1...frameCount), "each frame of \(id) is shown once")
       let statistics = try #require(router.statistics(of: id))
       #expect(statistics.received == frameCount)
       #expect(statistics.inApp == UInt64(shownInApp.count))
       #expect(statistics.pictureInPicture == UInt64(shownInPip.count))
       #expect(inApp.filter { $0.key != id }.allSatisfy { $0.value.sequences(of: size).isEmpty })
     }
-    // Between one take-over and the next the surface shows one stream only.
+    // From one begin to the next, the surface shows only one stream.
     var owner: PictureSize?
     for event in pip.events {
       switch event {
@@ -287,7 +287,7 @@ import Testing
   }
 }
 
-/// A small generator that gives the same numbers for the same seed (SplitMix64).
+/// A small generator (SplitMix64) that gives the same numbers for the same seed.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Memory with a page before and behind it that cannot be touched.
+/// Memory between two pages that cannot be accessed.
 final class GuardedMemory {
   private let mapping: UnsafeMutableRawPointer
   private let byteCount: Int
   private let pageSize = sysconf(Int32(_SC_PAGESIZE))
   private(set) var base: UnsafeMutableRawPointer
   private(set) var used = 0
-  /// Whether what was placed last begins where the page before it ends.
+  /// Whether the last placement starts right after the page in front of the memory.
   private(set) var isAtStart = false
 
   init(byteCount: Int) {
@@ -23,7 +23,7 @@ final class GuardedMemory {
     munmap(mapping, byteCount + 2 * pageSize)
   }
 
-  /// The first `byteCount` bytes.
+  /// Returns the first `byteCount` bytes.
   func placeAtStart(byteCount wanted: Int) -> UnsafeMutableRawPointer {
     precondition(wanted <= byteCount)
     (used, isAtStart) = (wanted, true)
@@ -31,7 +31,7 @@ final class GuardedMemory {
     return base
   }
 
-  /// The last `byteCount` bytes.
+  /// Returns the last `byteCount` bytes.
   func place(byteCount wanted: Int) -> UnsafeMutableRawPointer {
     precondition(wanted <= byteCount)
     (used, isAtStart) = (wanted, false)

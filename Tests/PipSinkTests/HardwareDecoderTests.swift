@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 @Suite struct HardwareDecoderTests {
-  /// A decoder that says that it works in hardware; machines that run tests have none.
+  /// A decoder that declares itself a hardware decoder. Machines that run tests usually have no real one.
   private static let name: String = {
     try? PipSink.initialize()
     var info = GTypeInfo()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import PipSink
 
-/// Every operation on pixels at every width up to some hundred, with memory that ends, or begins, at a page that nobody
-/// may touch. libyuv has kernels for whole steps of its vectors and others for what is left of a row, so each width
-/// counts; where one of them writes beyond memory of its own on the stack, the program ends.
+/// Tries every operation on pixels at every width up to about a hundred. The memory ends or starts at a page that may
+/// not be accessed. libyuv has different kernels for whole vectors and for the rest of a row, so each width counts. If
+/// a kernel writes beyond its own memory on the stack, the program ends.
 @Suite struct KernelSweepTests {
-  /// All rests of the widest vectors, and a few real streams' and windows' sides.
+  /// All remainders of the widest vectors, and the sides of a few real streams and windows.
   private static let widths: [Int] = {
     let limit = getenv("PIPSINK_SWEEP_WIDTH").flatMap { Int(String(cString: $0)) } ?? 136
     return Array(1...limit) + [255, 256, 257, 428, 642, 852, 1278, 1284, 1926]
@@ -31,7 +31,8 @@ import Testing
     }
   }
 
-  /// The steps that go by rows of all conversions at one size, each once, with the format before it.
+  /// The conversion steps that work by rows, each listed once with the format of its input. They come from the
+  /// conversions between all formats at one size.
   private static var colorSteps: [(ConversionStep, PixelFormat)] {
     var result: [(ConversionStep, PixelFormat)] = []
     let size = PictureSize(width: 64, height: 64)
@@ -78,7 +79,8 @@ import Testing
     }
   }
 
-  /// Widths that one is scaled to, with the heights of 24 rows: the ratios for which libyuv has kernels, and others.
+  /// Returns sizes to which planes of the given width and 24 rows are scaled. They have the ratios for which libyuv has
+  /// kernels, and other ratios.
   private static func ratios(of width: Int) -> [(Int, Int)] {
     var result = [(1, 1), (width, 24), (width + 1, 25), (width * 3 / 2, 36), (width * 2, 48)]
     result += [(4, 1), (2, 1), (3, 2), (4, 3), (8, 3), (3, 1)].compactMap { of, parts in
@@ -93,7 +95,7 @@ import Testing
     let (from, to) = (GuardedPlanes(), GuardedPlanes())
     for width in Array(stride(from: 3, through: 1500, by: 3)) + [1926, 3840] {
       for placement in GuardedPlanes.placements() {
-        // Rows from the last to the first, too.
+        // The rows are also read from the last one to the first one.
         for isUpsideDown in [false, true] {
           let source = from.plane(0, width, 9, Int(element.byteCount), placement)
           let target = to.plane(0, width / 3 * 2, 6, Int(element.byteCount), placement)
@@ -157,12 +159,13 @@ import Testing
   }
 }
 
-/// Planes of pictures, each in memory of its own between pages that nobody may touch.
+/// The planes of pictures. Each plane has its own memory between pages that may not be accessed.
 private final class GuardedPlanes {
   struct Placement {
-    /// The last row ends where the page behind begins; otherwise the first row begins where the page before ends.
+    /// If true, the last row ends at the page after the memory. If false, the first row starts at the page in front of
+    /// the memory.
     let isAtEnd: Bool
-    /// Bytes between the rows.
+    /// The number of bytes between two rows.
     let padding: Int
   }
 
@@ -181,7 +184,7 @@ private final class GuardedPlanes {
     }
   }
 
-  /// - Parameter evenly: whether every row has to begin at an even address.
+  /// - Parameter evenly: whether every row must start at an even address.
   static func placements(evenly: Bool = false) -> [Placement] {
     [
       Placement(isAtEnd: true, padding: 0), Placement(isAtEnd: true, padding: evenly ? 6 : 7),
@@ -211,7 +214,7 @@ private final class GuardedPlanes {
         start.assumingMemoryBound(to: UInt8.self) + row, Int32(row + placement.padding), Int32(placement.padding),
         Int32(height - 1), UInt32(Self.untouched))
     }
-    // The other side of the rows is no page, so it is looked at.
+    // There is no such page at the other side of the rows. These bytes are filled with a value that is checked later.
     memset(placement.isAtEnd ? start - 64 : start + byteCount, Int32(Self.untouched), 64)
     return Picture.Plane(
       data: start.assumingMemoryBound(to: UInt8.self), stride: Int32(row + placement.padding), width: Int32(width),
@@ -247,13 +250,13 @@ private final class GuardedPlanes {
     if !PixelComparison.isFilled(
       plane.data + row, stride: stride, width: stride - row, height: Int(plane.height) - 1, with: Self.untouched)
     {
-      Issue.record("\(what()): wrote behind a row of plane \(index)")
+      Issue.record("\(what()): wrote beyond the end of a row of plane \(index)")
     }
     let byteCount = stride * (Int(plane.height) - 1) + row
     let isAtStart = memories[index].isAtStart
     if !PixelComparison.isFilled(isAtStart ? plane.data + byteCount : plane.data - 64, count: 64, with: Self.untouched)
     {
-      Issue.record("\(what()): wrote \(isAtStart ? "behind" : "before") plane \(index)")
+      Issue.record("\(what()): wrote \(isAtStart ? "after" : "before") plane \(index)")
     }
   }
 }

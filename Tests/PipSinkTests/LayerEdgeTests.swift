@@ -2,7 +2,8 @@ import Testing
 
 @testable import PipSink
 
-/// What a layer does when its stream, its surface or what can be seen changes while it is busy with a frame.
+/// What a layer does when its stream, its surface or the surface's visibility changes while the layer is busy with a
+/// frame.
 @Suite struct LayerEdgeTests {
   private let numbered: NumberedFrames
 
@@ -10,7 +11,7 @@ import Testing
     numbered = try NumberedFrames()
   }
 
-  /// A layer whose surface has shown `number`.
+  /// Makes a layer whose surface has shown the frame `number`.
   private func layer(showing number: UInt64) -> (SampleBufferDisplayLayer, TestRenderer) {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
@@ -19,7 +20,7 @@ import Testing
     return (layer, renderer)
   }
 
-  /// A layer with a surface that nobody sees.
+  /// Makes a layer with a surface that is not visible.
   private func hiddenLayer() -> (SampleBufferDisplayLayer, TestRenderer) {
     let renderer = TestRenderer()
     renderer.state.withLock { $0.isVisible = false }
@@ -33,7 +34,7 @@ import Testing
 
   private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
-  /// How often something was called.
+  /// Counts the calls of its handler.
   private final class Calls: Sendable {
     private let state = Locked(0)
     var count: Int { state.withLock { $0 } }
@@ -82,7 +83,7 @@ import Testing
     renderer.release()
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.state.withLock { $0.log } == ["show 1", "show 2"])
-    // That is the one that was on its way when the flush came, not the one before.
+    // This is the frame that was being shown during the flush, and not the one before it.
     renderer.askForDisplay()
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 2, 2])
@@ -97,7 +98,7 @@ import Testing
     #expect(layer.relinquish(removingImage: false) == nil)
     renderer.release()
     #expect(layer.waitUntilPresented(by: soon))
-    // Neither is the picture that the surface showed before the stream that has left without a picture.
+    // The last picture is not shown again either, because the stream that followed has left without a picture.
     renderer.askForDisplay()
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 2])
@@ -116,7 +117,7 @@ import Testing
     #expect(calls.count == 0)
   }
 
-  // MARK: Another stream begins meanwhile
+  // MARK: Another stream begins in the meantime
 
   @Test func aPictureThatIsReadyWhenAnotherStreamHasBegunIsNotThatStreams() {
     let renderer = TestRenderer()
@@ -194,7 +195,7 @@ import Testing
     #expect(renderer.state.withLock { $0.log } == ["show 1", "show 2", "show 10"])
   }
 
-  // MARK: Who is told
+  // MARK: Who is notified
 
   @Test func thePictureThatIsBeingShownIsNotTheNextOne() {
     let renderer = TestRenderer()
@@ -212,7 +213,7 @@ import Testing
     }
   }
 
-  /// - Parameter fails: the frame is refused; otherwise nobody sees it.
+  /// - Parameter fails: true if the surface refuses the frame, false if the surface is not visible.
   @Test(arguments: [true, false])
   func whoAsksLastIsToldWhenAFrameHasToWait(fails: Bool) async {
     let (layer, renderer) = hiddenLayer()
@@ -257,7 +258,7 @@ import Testing
       (wide, quarter), (wide, quarter), (wide, .upright),
     ] { show(pixelBuffer, orientation) }
     #expect(seen.withLock { $0 } == ["16x16 upright", "32x16 upright", "32x16 rotated by 90", "32x16 upright"])
-    // Whoever observes from now on is told of the next frame, which is as the one before.
+    // A new observer is told of the next frame, even if that frame has the same size and orientation as the one before.
     layer.observeSizes(observer)
     show(wide, .upright)
     #expect(seen.withLock { $0.count } == 5)
@@ -322,7 +323,7 @@ import Testing
     uncover(renderer)
     #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.statistics == .init(presented: 1, hidden: 1))
-    // One that was shown before is no hidden frame.
+    // A frame that was shown before does not count as hidden.
     renderer.state.withLock { $0.isVisible = false }
     renderer.askForDisplay()
     #expect(layer.waitUntilPresented(by: soon))
@@ -339,10 +340,12 @@ import Testing
     turned.orientation = VideoOrientation(rotation: .quarter)
     layer.enqueue(turned)
     #expect(layer.waitUntilPresented(by: soon))
-    // A quarter clockwise and then mirrored is mirrored and then a quarter anticlockwise.
+    // A rotation by 90 degrees clockwise followed by mirroring is the same as mirroring followed by a rotation by 90
+    // degrees anticlockwise.
     #expect(
       renderer.state.withLock { $0.orientations.last } == VideoOrientation(rotation: .threeQuarters, isMirrored: true))
-    // Turned again, the picture begins with what the frame says, not with what was shown.
+    // When the layer's orientation changes again, it is applied to the frame's orientation, and not to what was shown
+    // before.
     layer.orientation = VideoOrientation(rotation: .quarter)
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.state.withLock { $0.orientations.last } == VideoOrientation(rotation: .half))

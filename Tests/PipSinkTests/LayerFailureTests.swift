@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// What a layer does about a surface that fails: what it tries first, what it counts, and what it leaves.
+/// What a layer does about a surface that fails: what it tries first, what it counts, and what it leaves alone.
 @Suite struct LayerFailureTests {
   private let numbered: NumberedFrames
 
@@ -12,7 +12,7 @@ import Testing
 
   private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
-  /// The next tries of the surface fail with `code`; each frame has two.
+  /// Lets the next tries of the surface fail with `code`. The layer tries each frame twice.
   private func fail(_ renderer: TestRenderer, _ code: RenderingError.Code, tries: Int) {
     renderer.state.withLock { ($0.code, $0.failsNext) = (code, tries) }
   }
@@ -71,7 +71,8 @@ import Testing
     fail(renderer, .invalidPixelFormat, tries: 1)
     layer.enqueue(numbered(1))
     #expect(await eventually { layer.statistics.failed == 1 })
-    // Its rebuilding does not count, and the frame is shown by itself when the surface works again.
+    // The failed repair does not count as a rebuild. The frame is shown without a further call when the surface works
+    // again.
     #expect(await eventually { renderer.shown == [1] })
     #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.statistics == .init(presented: 1, failed: 1))
@@ -89,7 +90,7 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
     let calls = Locked(0)
     layer.whenNextPresented { _ in calls.withLock { $0 += 1 } }
-    // Three times, with a pause after each: the last one is recovered.
+    // The frame fails twice and is tried again after a pause each time. The third try succeeds after a repair.
     fail(renderer, .invalidSize, tries: 5)
     layer.enqueue(numbered(1))
     #expect(await eventually { renderer.shown == [1] })
@@ -121,7 +122,7 @@ import Testing
     #expect(layer.waitUntilPresented(by: soon))
     let statistics = try #require(router.renderStatistics(of: "a"))
     #expect(statistics.dropped == .init(failed: 1))
-    #expect(statistics.shown == 0, "it stays the failed one that it was")
+    #expect(statistics.shown == 0, "the frame still counts as failed")
   }
 
   // MARK: A surface that is gone
@@ -139,7 +140,7 @@ import Testing
     #expect(layer.status == .failed && layer.error?.code == .surfaceLost)
     #expect(!layer.isReadyForDisplay && layer.hasFrame)
     #expect(await eventually { lost.state.withLock { $0.needsDisplay == nil } })
-    #expect(lost.state.withLock { $0.log } == ["show 1"], "nothing of it is touched any more")
+    #expect(lost.state.withLock { $0.log } == ["show 1"], "the layer does not touch the lost surface any more")
     #expect(lost.state.withLock { ($0.rebuilds, $0.sizeUpdates) } == (0, 0))
     #expect(!layer.enqueue(numbered(3)))
     #expect(layer.enqueue(numbered(4)))

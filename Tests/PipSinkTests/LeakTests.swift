@@ -5,7 +5,7 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Each runs in a process of its own, where nothing else allocates, starts threads or traces.
+/// Each test runs in a separate process, in which nothing else allocates memory, starts threads or traces.
 @Suite(.timeLimit(.minutes(5))) struct LeakTests {
   @Test func aHundredStartsAndStopsLeaveNoGStreamerObject() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -31,11 +31,11 @@ import Testing
 
   @Test func aHundredStartsAndStopsLeaveNoThreadFileOrMemoryBehind() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      // GLib keeps some threads and memory for itself from the first uses on.
+      // GLib keeps some threads and some memory after its first use.
       try await startAndStop(cycles: 30)
       let before = ProcessCounts()
       try await startAndStop(cycles: 100)
-      // What a thread of the last pipeline frees, it frees a moment later.
+      // The threads of the last pipeline may free their memory and files a little later.
       let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       var after = ProcessCounts()
       while after.threads > before.threads || after.files > before.files {
@@ -43,12 +43,12 @@ import Testing
         try await Task.sleep(for: .milliseconds(10))
         after = ProcessCounts()
       }
-      // A frame is 1.4 MB: one that is kept in each cycle would be 140 MB.
+      // A frame has 1.4 MB. If each cycle leaked one frame, this would be 140 MB.
       if after.bytes > before.bytes + before.slack(residentBytes: 16 * 1024 * 1024) {
         fatalError("\(before) became \(after)")
       }
     }
-    // Where it has failed, it has said why.
+    // When the process fails, it reports the reason on its standard error.
     let log = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(result?.exitStatus == .exitCode(0), "\(log.suffix(2000))")
   }
@@ -78,7 +78,7 @@ private func startAndStop(cycles: Int) async throws {
   }
 }
 
-/// Streams stop while their decoders stand still, and while they wait for a keyframe.
+/// Stops streams while their decoders are suspended, and while they wait for a keyframe.
 private func stopUnseen() async throws {
   let engine = try VideoEngine(
     """
@@ -127,7 +127,7 @@ private func useAudio() async throws {
   }
 }
 
-/// Elements that are started, asked for picture-in-picture, and stopped.
+/// Starts elements, asks them for picture-in-picture, and stops them.
 private func useElements() async throws {
   for _ in 0..<10 {
     let harness = try ElementHarness("surface=offscreen sync=false mode=pip process=grayscale")
@@ -143,7 +143,7 @@ private func useElements() async throws {
     filter.set(process: process)
     for frame in 0..<5 { filter.push(number: index * 5 + frame) }
   }
-  // The main actor lets go of their windows.
+  // The windows of the elements are released on the main actor.
   await withCheckedContinuation { done in MainActorHost.post { done.resume() } }
 }
 

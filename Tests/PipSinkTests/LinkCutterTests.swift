@@ -3,11 +3,11 @@ import Testing
 
 @testable import PipSink
 
-/// Links that are cut while frames may be on their way through them.
+/// Links that are cut while frames may pass through them.
 @Suite struct LinkCutterTests {
-  /// Two linked pads. A buffer that is pushed is held at the far end until it is let go.
+  /// Two linked pads. The far end blocks each pushed buffer until the test lets it go.
   private final class Link: @unchecked Sendable {
-    // `@unchecked Sendable`: the pads are constant, and lock for themselves.
+    // `@unchecked Sendable`: the pads are constant and lock themselves.
     let source: UnsafeMutablePointer<GstPad>
     private let sink: UnsafeMutablePointer<GstPad>
     let state = Locked((isHeld: false, mayGo: false))
@@ -48,7 +48,7 @@ import Testing
     var isLinked: Bool { gst_pad_is_linked(source) != 0 }
     var references: Int32 { source.withMemoryRebound(to: GObject.self, capacity: 1) { Int32($0.pointee.ref_count) } }
 
-    /// Pushes a buffer, and returns once it is on its way.
+    /// Pushes a buffer, and returns when the buffer has reached the far end.
     func push() {
       thread = WorkerThread(name: "push") { [self] in gst_pad_push(source, gst_buffer_new()) }
       state.wait { $0.isHeld ? () : nil }
@@ -83,7 +83,7 @@ import Testing
     let deadline = soon
     cutter.wait(until: deadline)
     #expect(!link.isLinked)
-    #expect(.now < deadline, "it waits no longer than it has to")
+    #expect(.now < deadline, "the cutter does not wait longer than necessary")
   }
 
   @Test func aLinkThatIsHeldForTooLongIsLeftAloneFromThenOn() async throws {
@@ -94,8 +94,8 @@ import Testing
       cutter.wait(until: .now)
     }
     link.letGo()
-    // The pad is idle when the push has returned; another one goes through as well.
-    #expect(await eventually { link.references == 1 }, "nothing of the cutter is left")
+    // The pad is idle after the push has returned, and another buffer passes as well.
+    #expect(await eventually { link.references == 1 }, "the cutter has left nothing behind")
     gst_pad_push(link.source, gst_buffer_new())
     #expect(link.isLinked)
   }

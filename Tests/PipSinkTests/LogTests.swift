@@ -82,7 +82,7 @@ import Testing
       let levels = try LogLevels("gstreamer.*:warning,gstreamer.basesink:debug,gstreamer.GST_STATES:info")
       let makeLogger = { @Sendable (label: String) in log.makeLogger(label, level: levels.level(of: label)) }
       try GStreamerLog.install(levels: levels, makeLogger: makeLogger)
-      // A second time it is still one function.
+      // After a second call, there is still only one log function.
       try GStreamerLog.install(levels: levels, makeLogger: makeLogger)
       func play() async throws {
         let engine = try VideoEngine(
@@ -106,7 +106,7 @@ import Testing
   }
 }
 
-/// What loggers were given.
+/// Records what is logged.
 final class RecordedLog: Sendable {
   struct Entry: Sendable {
     let label: String

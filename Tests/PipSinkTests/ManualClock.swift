@@ -1,9 +1,9 @@
 @testable import PipSink
 
-/// A clock that a test moves, and that knows who waits for what.
+/// A clock that a test advances, and that knows which moments are waited for.
 ///
-/// Whoever waits by it sets an alarm. So a test that has seen the alarm at the moment that it expects may move the clock to
-/// just before it: nothing can happen then, and it need not be waited for.
+/// Code that waits by this clock sets an alarm. When a test has seen the expected alarm, it may advance the clock to
+/// just before that moment. Nothing can happen until then, and the test does not need to wait to check that.
 final class ManualClock: SchedulingClock.Moved {
   private struct State {
     var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
@@ -13,12 +13,12 @@ final class ManualClock: SchedulingClock.Moved {
 
   private let state = Locked(State())
 
-  /// What is given to those that are to wait by it.
+  /// The clock for the code under test.
   var clock: SchedulingClock { SchedulingClock(self) }
 
   var now: MonotonicTime { state.withLock { $0.now } }
 
-  /// How many wait.
+  /// The number of alarms that are set.
   var alarmCount: Int { state.withLock { $0.alarms.count } }
 
   func setAlarm(at moment: MonotonicTime, _ wake: @escaping @Sendable () -> Void) -> Int? {
@@ -34,9 +34,9 @@ final class ManualClock: SchedulingClock.Moved {
     state.withLock { _ = $0.alarms.removeValue(forKey: alarm) }
   }
 
-  /// Goes on, in one jump.
+  /// Advances the clock in one step.
   ///
-  /// - Returns: how many are woken by that.
+  /// - Returns: the number of alarms that went off.
   @discardableResult
   func advance(by seconds: Double) -> Int {
     let due = state.withLock { state in
@@ -49,7 +49,9 @@ final class ManualClock: SchedulingClock.Moved {
     return due.count
   }
 
-  /// Whether anybody waits until so many seconds from now, to a tenth of a millisecond, or soon will.
+  /// Waits until an alarm is set for the moment that is `seconds` from now, to a tenth of a millisecond.
+  ///
+  /// - Returns: false when there is no such alarm within `patience` seconds of real time.
   func isAwaited(in seconds: Double, within patience: Double = 20) async -> Bool {
     let deadline = MonotonicTime.now.advanced(by: .seconds(patience))
     while !hasAlarm(in: seconds) {
@@ -59,7 +61,7 @@ final class ManualClock: SchedulingClock.Moved {
     return true
   }
 
-  /// Whether anybody waits until then.
+  /// Whether an alarm is set for the moment that is `seconds` from now.
   func hasAlarm(in seconds: Double) -> Bool {
     state.withLock { state in
       let wanted = state.now.advanced(by: .seconds(seconds))
@@ -69,9 +71,10 @@ final class ManualClock: SchedulingClock.Moved {
     }
   }
 
-  /// Lets so much time pass that all who wait have got what they wait for, and time for them to act on it.
+  /// Advances the clock so far that every alarm goes off, and gives the waiting code time to react. Repeats this until
+  /// no alarm is left.
   ///
-  /// - Returns: false when somebody waits all the same.
+  /// - Returns: false when there is still an alarm after 20 repetitions.
   func pass() async -> Bool {
     for _ in 0..<20 {
       advance(by: 1000)
@@ -81,12 +84,12 @@ final class ManualClock: SchedulingClock.Moved {
     return false
   }
 
-  /// Waits until somebody waits for a moment that is so far off, and goes there.
+  /// Waits until an alarm is set for the moment that is `seconds` from now, and advances the clock to that moment.
   ///
-  /// - Returns: false when nobody does.
+  /// - Returns: false when no such alarm is set.
   func reach(_ seconds: Double) async -> Bool {
     guard await isAwaited(in: seconds) else { return false }
-    // What is told in seconds may be a little off.
+    // A number of seconds may be rounded down.
     advance(by: seconds + 1e-5)
     return true
   }

@@ -3,11 +3,13 @@ import Testing
 
 @testable import PipSink
 
-/// Streams as calls have them.
+/// Streams as they occur in calls.
 @Suite struct NetworkStreamTests {
-  /// Two peers in one process, with encryption, over loopback.
+  /// Two peers in one process exchange encrypted media over the loopback interface.
   @Test(
-    .enabled(if: ["webrtcbin", "nicesrc", "dtlssrtpenc"].allSatisfy(ElementInspection.exists), "no WebRTC elements"))
+    .enabled(
+      if: ["webrtcbin", "nicesrc", "dtlssrtpenc"].allSatisfy(ElementInspection.exists),
+      "the elements for WebRTC are not installed"))
   func aWebRTCPeersPictureArrives() async throws {
     let engine = try VideoEngine(
       """
@@ -26,7 +28,7 @@ import Testing
     #expect(picture.pixelBuffer.size == PictureSize(width: 320, height: 240))
     let pixel = try rendered(picture, size: PictureSize(width: 32, height: 24)).pixel(16, 12)
     #expect(pixel[2] > 220 && pixel[0] < 40 && pixel[1] < 40, "red, not \(pixel)")
-    // It is not seen for a while: the sender is asked for a keyframe when it is seen again.
+    // The stream is not visible for a while. When it becomes visible again, the sender is asked for a keyframe.
     engine.visibleStreamIDs = []
     #expect(await eventually { engine.info(of: "remote-1")?.isDecodingSuspended == true })
     engine.visibleStreamIDs = nil

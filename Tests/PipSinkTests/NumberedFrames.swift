@@ -1,6 +1,6 @@
 @testable import PipSink
 
-/// Makes frames of one small picture, which their numbers tell apart.
+/// Makes frames that all show the same small picture and differ in their sequence numbers.
 struct NumberedFrames: Sendable {
   let pixelBuffer: PixelBuffer
 
@@ -12,7 +12,7 @@ struct NumberedFrames: Sendable {
     SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: number)
   }
 
-  /// A frame that is to be shown at a time.
+  /// Makes a frame that is to be shown at the given time.
   func callAsFunction(_ number: UInt64, seconds: Double) -> SampleBuffer {
     SampleBuffer(
       pixelBuffer: pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: seconds)),

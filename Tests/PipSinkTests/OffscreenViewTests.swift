@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// Pictures in memory: the local one beside a remote one, and their sizes.
+/// Pictures in memory: the local picture beside the remote one, and the sizes of pictures.
 @Suite struct OffscreenViewTests {
   private func frame(_ pattern: String) throws -> SampleBuffer {
     try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 64, 36, pattern: pattern))
@@ -29,9 +29,10 @@ import Testing
     for showsRemote in [false, true, false, true, true] {
       split.showsRemote = showsRemote
       for layer in layers { #expect(layer.waitUntilPresented(by: soon)) }
-      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "remote shown: \(showsRemote)")
+      #expect(whiteThenRed(showsRemote ? size.width / 2 : size.width), "the remote picture is shown: \(showsRemote)")
     }
-    // What nobody sees was not made: the remote picture, before it was shown the first time.
+    // A picture that is not visible is not rendered. This is the first frame of the remote picture, which came before
+    // the remote picture was shown for the first time.
     #expect(layers[1].statistics.hidden == 1)
   }
 
@@ -61,9 +62,9 @@ import Testing
     renderer.setNeedsDisplayHandler { asked.withLock { $0 += 1 } }
     try renderer.render(try frame("white"), gravity: .resize)
     try renderer.resize(to: .init(width: 8, height: 8))
-    #expect(renderer.hasImage && asked.withLock { $0 } == 0, "it has the size already")
+    #expect(renderer.hasImage && asked.withLock { $0 } == 0, "the surface already has this size")
     renderer.isVisible = true
-    #expect(asked.withLock { $0 } == 0, "it is visible already")
+    #expect(asked.withLock { $0 } == 0, "the surface is already visible")
     renderer.isVisible = false
     #expect(asked.withLock { $0 } == 0)
     renderer.isVisible = true

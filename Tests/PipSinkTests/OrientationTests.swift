@@ -5,10 +5,10 @@ import Testing
 @testable import PipSink
 
 @Suite struct OrientationTests {
-  /// Four corners, each with a colour of its own: B, G, R.
+  /// The four corners. Each has its own colour.
   private static let corners = [(0, 0), (1, 0), (0, 1), (1, 1)]
 
-  /// A picture of 64x32 whose quarters are white, red, green and blue.
+  /// Makes a picture of 64x32 pixels whose quarters are white, red, green and blue.
   private func quarters(_ format: PixelFormat = .bgra) throws -> PixelBuffer {
     try TestFrame.keptPixelBuffer(
       "compositor name=m background=black sink_1::xpos=32 sink_2::ypos=16 sink_3::xpos=32 sink_3::ypos=16 "
@@ -19,7 +19,7 @@ import Testing
         }.joined(separator: " ") + " last.")
   }
 
-  /// The colours at the middle of the quarters, from the upper left to the lower right.
+  /// Returns the colours at the centres of the quarters: upper left, upper right, lower left, lower right.
   private func colors(_ image: BGRAImage) -> String {
     Self.corners.map { x, y in
       let pixel = image.pixel(
@@ -69,7 +69,7 @@ import Testing
     let fitted = try rendered(sampleBuffer, size: .init(width: 64, height: 64), gravity: .resizeAspect)
     #expect(fitted.pixel(4, 32) == [0, 0, 0, 255])
     #expect(fitted.pixel(24, 16)[1] > 100)
-    // Cut to a square: a quarter of the picture's length is missing at either end.
+    // The picture is cropped to a square: a quarter of its length is missing at either end.
     let filled = try rendered(sampleBuffer, size: .init(width: 64, height: 64), gravity: .resizeAspectFill)
     #expect(colors(filled) == "GWBR")
   }
@@ -94,7 +94,7 @@ import Testing
     #expect(consumer.sampleBuffers.map(\.orientation) == [orientation, orientation, orientation])
   }
 
-  /// Of two streams one after the other, the first of which is tagged.
+  /// Two streams follow each other, and only the first one has a tag.
   @Test func theStreamThatFollowsATaggedOneIsUprightAgain() async throws {
     let consumer = CountingConsumer()
     let engine = try VideoEngine(
@@ -124,7 +124,8 @@ import Testing
     #expect(await eventually { !consumer.sampleBuffers.isEmpty })
     let image = try rendered(try #require(consumer.sampleBuffers.first), size: .init(width: 32, height: 64))
     engine.stop()
-    // Mirrored the picture is RWBG; that turned clockwise is this, and the other way round it would be WGRB.
+    // The mirrored picture is RWBG, which gives BRGW after a rotation clockwise. In the opposite order, the result
+    // would be WGRB.
     #expect(colors(image) == "BRGW")
   }
 
@@ -148,7 +149,8 @@ import Testing
     #expect(VideoOrientation(affineMetaOf: buffer) == nil)
     let meta = try #require(gst_buffer_add_video_affine_transformation_meta(buffer))
     #expect(VideoOrientation(affineMetaOf: buffer) == .upright)
-    // A turn by 90 degrees clockwise around the middle, as OpenGL writes it: right goes down, up goes right.
+    // A rotation by 90 degrees clockwise around the centre in OpenGL's notation: right becomes down, and up becomes
+    // right.
     let turn: [Float] = [0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1]
     gst_video_affine_transformation_meta_apply_matrix(meta, turn)
     #expect(VideoOrientation(affineMetaOf: buffer) == .init(rotation: .quarter))
@@ -161,7 +163,7 @@ import Testing
 
   @Test(arguments: VideoOrientation.allCases)
   func theAffineMetaSaysWhereTheDirectionsOfThePictureGo(orientation: VideoOrientation) throws {
-    // Mirrored first, then turned clockwise, with y upwards.
+    // The expected matrix mirrors the picture first and then rotates it clockwise. The y axis points upwards.
     let angle = Double(orientation.rotation.rawValue) * .pi / 180
     let right = orientation.isMirrored ? -1.0 : 1.0
     let directions = [right * cos(angle), -right * sin(angle), sin(angle), cos(angle)].map { Float($0) }
@@ -169,7 +171,9 @@ import Testing
       VideoOrientation(xToX: directions[0], xToY: directions[1], yToX: directions[2], yToY: directions[3])
         == orientation)
     let half = directions.map { $0 / 2 }
-    #expect(VideoOrientation(xToX: half[0], xToY: half[1], yToX: half[2], yToY: half[3]) == nil, "made smaller")
+    #expect(
+      VideoOrientation(xToX: half[0], xToY: half[1], yToX: half[2], yToY: half[3]) == nil,
+      "this matrix also makes the picture smaller")
   }
 
   // MARK: From the app
@@ -185,7 +189,7 @@ import Testing
     #expect(colors(try #require(renderer.image())) == "GBWR")
   }
 
-  /// The four corners after a turn, by what the table says of the upright picture's.
+  /// Returns the four corners after a change of orientation. The table gives the result for the upright picture.
   private func turned(_ corners: String, by orientation: VideoOrientation) throws -> String {
     let (_, places) = try #require(Self.expected.first { $0.0 == orientation })
     return String(places.map { place in Array(corners)[Array("WRGB").firstIndex(of: place)!] })

@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 
 @Suite struct OutputFileTests {
-  /// A folder of a test's own.
+  /// A temporary folder of a test.
   private final class Folder {
     let path: String
 
@@ -35,7 +35,7 @@ import Testing
   @Test func aFileIsMadeAsTheUmaskSaysAndReplacedAsItWas() throws {
     let folder = try Folder()
     let path = folder("file")
-    // What the system itself makes of the umask here.
+    // This file has the mode that the system itself derives from the umask.
     let other = open(folder("other"), O_CREAT | O_WRONLY, 0o666)
     close(other)
     try OutputFile.write("one".utf8, to: path)
@@ -45,7 +45,7 @@ import Testing
     try OutputFile.write("two".utf8, to: path)
     #expect(Self.text(path) == "two")
     #expect(try Self.status(path).st_mode & 0o777 == 0o640)
-    #expect(try Self.status(path).st_ino != first, "a new file in the old one's place")
+    #expect(try Self.status(path).st_ino != first, "a new file has replaced the old one")
     #expect(folder.names == ["file", "other"])
   }
 
@@ -78,7 +78,7 @@ import Testing
     try OutputFile.write("hello".utf8, to: fifo)
     var bytes = [UInt8](repeating: 0, count: 16)
     #expect(read(reader, &bytes, 16) == 5)
-    // The pipe takes 64 KiB, and nobody takes them out.
+    // The pipe holds 64 KiB, and nobody reads them.
     #expect(throws: OutputFileError("its reader accepts no data")) {
       try OutputFile.write(Array(repeating: UInt8(1), count: 1_000_000), to: fifo)
     }
@@ -92,7 +92,8 @@ import Testing
     #expect(throws: OutputFileError(code: ENOENT)) { try OutputFile.write("x".utf8, to: folder("none/file")) }
     #expect(throws: OutputFileError(code: ENOTDIR)) { try OutputFile.write("x".utf8, to: fifo + "/file") }
     #expect(folder.names == ["fifo"])
-    // A device of this folder, since a mistake would replace it. Only root may make one, and not everywhere.
+    // The test makes its own device, since a mistake would replace the device by a file. Only root may make a device,
+    // and not in every file system.
     let null = folder("null")
     guard mknod(null, S_IFCHR | 0o666, makedev(1, 3)) == 0, open(null, O_WRONLY) >= 0 else { return }
     try OutputFile.write("gone".utf8, to: null)
@@ -121,7 +122,7 @@ import Testing
       let folder = try Folder()
       let path = folder("file")
       try OutputFile.write("old".utf8, to: path)
-      // As a full disk does it.
+      // A limit on the file's size has the same effect as a full disk.
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 1000, rlim_max: rlim_t.max)
       getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

@@ -5,11 +5,11 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Pictures that come beside a frame, as subtitles do, with GStreamer's own blending as the judge.
+/// Pictures that accompany a frame, such as subtitles. GStreamer's own blending serves as the reference.
 @Suite struct OverlayTests {
   private static let frameSize = PictureSize(width: 320, height: 180)
 
-  /// A rectangle of a colour that is half transparent at the left and opaque at the right, in steps.
+  /// Makes a rectangle of one colour. It is half transparent at the left and becomes opaque in steps towards the right.
   private static func rectangle(_ size: PictureSize, at place: PictureRect) throws -> OpaquePointer {
     var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
     for y in 0..<size.height {
@@ -30,7 +30,7 @@ import Testing
         GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA))
   }
 
-  /// A grey frame without and with the rectangle, once beside it and once in it.
+  /// Makes a grey frame without the rectangle, with the rectangle beside it, and with the rectangle blended into it.
   private func frames(
     _ size: PictureSize, at place: PictureRect
   ) throws -> (plain: SampleBuffer, beside: SampleBuffer, blended: SampleBuffer) {
@@ -67,7 +67,7 @@ import Testing
     let (plain, beside, blended) = try frames(place.size, at: place)
     let shown = try rendered(beside, size: Self.frameSize).bytes
     let expected = try rendered(blended, size: Self.frameSize).bytes
-    // Two ways to divide by 255.
+    // There are two methods to divide by 255.
     #expect(PixelComparison.differ(atMost: 2, shown, expected))
     #expect(!PixelComparison.differ(atMost: 20, shown, try rendered(plain, size: Self.frameSize).bytes))
   }
@@ -92,14 +92,15 @@ import Testing
   }
 
   @Test func itHasTheSurfacesPixelsAndNotTheFrames() throws {
-    // Four pixels of the rectangle for each of the frame's.
+    // Each pixel of the frame is as large as four pixels of the rectangle.
     let (_, beside, _) = try frames(PictureSize(width: 192, height: 80), at: Self.places[0])
     let size = PictureSize(width: 640, height: 360)
     let (_, large, _) = try frames(
       PictureSize(width: 192, height: 80), at: PictureRect(x: 40, y: 60, width: 192, height: 80))
     let shown = try rendered(beside, size: size)
     let expected = try rendered(large, size: Self.frameSize)
-    // Where the rectangle is opaque enough, the frame under it does not matter: its right half, in rows of eight.
+    // In its right half, the rectangle is so opaque that the frame under it does not matter. The test checks every
+    // eighth row.
     for y in stride(from: 4, to: 80, by: 8) {
       let (ours, theirs) = (shown.pixel(40 + 188, 60 + y), expected.pixel(40 + 188, 60 + y))
       #expect(zip(ours, theirs).allSatisfy { abs(Int($0) - Int($1)) < 12 }, "row \(y): \(ours), not \(theirs)")
@@ -122,9 +123,10 @@ import Testing
     return true
   }
 
-  /// A text over grey, in which only the text is sharp.
+  /// Describes a source of a text over grey. Only the text has sharp edges.
   ///
-  /// - Parameter padding: below it, in rows of the frame. textoverlay rounds the text's place to those.
+  /// - Parameter padding: the distance of the text from the bottom, in rows of the frame. textoverlay rounds the
+  ///   position of the text to whole rows.
   private func text(_ size: PictureSize, padding: Int) -> String {
     "videotestsrc pattern=solid-color foreground-color=0xff707070 ! video/x-raw,format=I420,width=\(size.width),"
       + "height=\(size.height),framerate=60/1 ! textoverlay text=Subtitle font-desc=\"Sans 40\" ypad=\(padding)"
@@ -158,8 +160,8 @@ import Testing
     }
     #expect(isSharp, "\(best) dB")
     let blurred = Oracle.psnr(enlarged.bytes, expected.bytes)
-    #expect(blurred < best - 5, "enlarged \(blurred) dB, as shown \(best) dB")
-    // A processor has the text in its frames.
+    #expect(blurred < best - 5, "the enlarged picture has \(blurred) dB, and the shown one has \(best) dB")
+    // If there is a processor, the text is blended into its frames.
     let object = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GObject.self)
     gst_util_set_object_arg(object, "process", "rotate:180")
     let isInFrame = await eventually(within: 20) {

@@ -2,15 +2,15 @@ import Testing
 
 @testable import PipSink
 
-/// Picture-in-picture that starts by itself: when, and whose it is when the user, the window or the app does something
-/// meanwhile.
+/// Picture-in-picture that starts automatically: when it starts, and who may stop it after the user, the window or the
+/// app has done something in the meantime.
 @MainActor @Suite struct PictureInPictureBackgroundTests {
   private typealias Call = PictureInPictureControllerTests.Call
   private typealias Log = PictureInPictureControllerTests.Log
 
   private let clock = ManualClock()
 
-  /// A call whose picture-in-picture has started by itself.
+  /// Makes a call whose picture-in-picture has started automatically.
   private func startedByItself(
     _ configuration: PictureInPictureController.Configuration = .init()
   ) async throws -> (Call, PictureInPictureController) {
@@ -23,13 +23,13 @@ import Testing
     return (call, controller)
   }
 
-  /// Lets the delay pass after which what has changed counts.
+  /// Advances the clock by the delay after which a change of the app's state takes effect.
   private func settled(_ controller: PictureInPictureController) async -> Bool {
     guard await clock.reach(controller.configuration.backgroundDelay / .seconds(1)) else { return false }
     return await eventually { !controller.isSettling }
   }
 
-  /// Lets so much time pass that nothing is waited for any more.
+  /// Advances the clock until nothing waits any more.
   private func isQuiet(_ controller: PictureInPictureController) async -> Bool {
     await clock.pass() && !controller.isSettling
   }
@@ -40,7 +40,7 @@ import Testing
     return configuration
   }
 
-  // MARK: - Whose it is
+  // MARK: - Started automatically or by the user
 
   @Test func whatStartedByItselfAndWasThenStartedByTheUserStaysWhenTheAppComesBack() async throws {
     let (call, controller) = try await startedByItself()
@@ -60,7 +60,7 @@ import Testing
     #expect(!call.window.isOpen)
     #expect(await clock.reach(0.1))
     #expect(await eventually { controller.isActive })
-    // It is still the one that started by itself.
+    // The window still counts as started automatically.
     controller.applicationWillEnterForeground()
     #expect(await settled(controller))
     #expect(await eventually { !call.window.isOpen && !controller.isActive })
@@ -124,7 +124,7 @@ import Testing
     #expect(await settled(controller))
     #expect(await eventually { controller.isActive })
     #expect(await isQuiet(controller))
-    // It is still the one that started by itself.
+    // The window still counts as started automatically.
     controller.applicationWillEnterForeground()
     #expect(await settled(controller))
     #expect(!call.window.isOpen)
@@ -222,7 +222,7 @@ import Testing
     #expect(await settled(controller))
     #expect(controller.isActive)
     #expect(await eventually { log.events == [.willStart, .didStart(latency: nil)] })
-    // While it starts the app comes back: it stops as soon as it has started.
+    // The app comes back during the start. Picture-in-picture stops as soon as it has started.
     controller.stop()
     controller.applicationWillEnterForeground()
     #expect(await settled(controller))
@@ -230,7 +230,7 @@ import Testing
     #expect(await settled(controller))
     #expect(await eventually { call.window.isOpen })
     controller.applicationWillEnterForeground()
-    // Once, or once more where its first picture comes in between.
+    // One delay is enough, or two if the first picture arrives in between.
     let isClosed = await eventually {
       clock.advance(by: controller.configuration.backgroundDelay / .seconds(1) + 0.001)
       return !call.window.isOpen
@@ -262,7 +262,7 @@ import Testing
     #expect(await eventually { controller.isActive })
     call.window.perform(.close)
     #expect(controller.state == .background)
-    // Only the first start waits for something still: its first picture.
+    // The only alarm that may be left is that of the first start, which waits for its first picture.
     #expect(!controller.isSettling && clock.alarmCount <= 1)
     clock.advance(by: 60)
     #expect(await eventually { clock.alarmCount == 0 })

@@ -1,6 +1,6 @@
 @testable import PipSink
 
-/// What tests of the controller work with.
+/// Helpers for the tests of the controller.
 extension PictureInPictureControllerTests {
   /// A call with streams "a" and "b", whose frames are 16x16 and 32x16.
   @MainActor
@@ -37,7 +37,7 @@ extension PictureInPictureControllerTests {
     }
   }
 
-  /// What a controller reported, `stateChanged` and `renderSizeChanged` left out.
+  /// Records the events of a controller, except for `stateChanged` and `renderSizeChanged`.
   @MainActor
   final class Log {
     private(set) var events: [PictureInPictureEvent] = []
@@ -61,6 +61,6 @@ extension PictureInPictureControllerTests {
 }
 
 extension PictureInPictureController {
-  /// Whether it waits for a change between background and foreground to hold.
+  /// Whether the controller waits for a change between background and foreground to settle.
   var isSettling: Bool { background.settling == .waiting }
 }

@@ -128,12 +128,12 @@ import Testing
     #expect(await eventually { log.events.filter { $0 == .willStart }.count == 3 })
     call.window.openFailures = Array(repeating: .system(.displayUnavailable(reason: "told to")), count: 9)
     call.window.die()
-    // Three tries after the death, and no more.
+    // There are three tries after the window has died, and no more.
     for (pause, left) in [(0.01, 8), (0.02, 7), (0.04, 6)] {
       #expect(await clock.reach(pause))
       #expect(await eventually { call.window.openFailures.count == left })
     }
-    // Nothing but what the first start waits for.
+    // Only the wait of the first start is left.
     #expect(await !clock.isAwaited(in: 0.08, within: 0.02))
     clock.advance(by: 60)
     #expect(await eventually { clock.alarmCount == 0 })
@@ -193,7 +193,7 @@ import Testing
     call.window.perform(.mute)
     call.window.perform(.backToApp)
     #expect(await eventually { delegate.log.contains("restore") })
-    #expect(call.window.isOpen, "until the app is there")
+    #expect(call.window.isOpen, "the window stays open until the app is ready")
     #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is stopping"))) {
       try controller.start()
     }
@@ -288,7 +288,7 @@ import Testing
     try controller.start()
     #expect(await eventually { controller.isActive })
     #expect(window.surface.hasImage)
-    #expect(layer.videoGravity == .resizeAspectFill, "it is the app's")
+    #expect(layer.videoGravity == .resizeAspectFill, "the gravity was set by the app")
     #expect(player.sizes == [PictureSize(width: 320, height: 180)])
     #expect(window.presentation?.actions == [.playPause, .backToApp, .close, .skipBackward, .skipForward])
     window.perform(.playPause)
@@ -298,7 +298,7 @@ import Testing
     controller.requiresLinearPlayback = true
     #expect(window.presentation?.actions == [.playPause, .backToApp, .close])
     window.perform(.skipForward)
-    #expect(await !eventually(within: 0.02) { player.skips.count > 1 }, "an advertisement is seen")
+    #expect(await !eventually(within: 0.02) { player.skips.count > 1 }, "an advertisement cannot be skipped")
     controller.requiresLinearPlayback = false
     player.range = .live
     controller.invalidatePlaybackState()
@@ -318,7 +318,7 @@ import Testing
     for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
     _ = try await started(call)
     controller.streamSelector.setEnabled("a", false)
-    // "b" has no picture yet; it is taken when it has.
+    // "b" has no picture yet. It is selected as soon as it has one.
     #expect(controller.currentStreamID == "a")
     call.send("b")
     #expect(await eventually { controller.currentStreamID == "b" })
@@ -332,10 +332,10 @@ import Testing
     #expect(!controller.isActive && !call.window.isOpen)
   }
 
-  // MARK: Life
+  // MARK: Lifetime
 
   @Test func aControllerThatIsDroppedTakesItsWindowItsLayerAndItsThreadsAway() async throws {
-    // A controller of an earlier test may be ending still: its threads are not this one's.
+    // A controller of an earlier test may still be ending. Its threads do not belong to this test.
     let others = presentingThreads()
     let call = try Call()
     _ = try await started(call)
@@ -351,7 +351,7 @@ import Testing
     #expect(call.router.statistics(of: "a")?.inApp == 2)
   }
 
-  /// The system's numbers of the threads that present in picture-in-picture.
+  /// The system's IDs of the threads that present in picture-in-picture.
   private func presentingThreads() -> Set<String> { Set(threads().filter { $0.value == "pip-pip" }.keys) }
 
   @Test func severalControllersShowAStreamEachOrTheSameInTheAppToo() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// Random sequences of everything that can happen to a controller, replayable by their seed.
+/// Random sequences of all events that a controller may see. Each can be repeated by its seed.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureRandomTests {
   private typealias Call = PictureInPictureControllerTests.Call
 
@@ -11,7 +11,7 @@ import Testing
     case close, backToApp, die, failNextOpening
   }
 
-  /// What the controller is expected to do, when every step has settled.
+  /// The expected state of the controller when each step has settled.
   private struct Model {
     var isOpen = false
     var isAutomatic = false
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Whether nothing is under way.
+  /// Whether no operation is in progress.
   private func isQuiet(_ controller: PictureInPictureController) -> Bool {
     switch controller.phase {
     case .starting, .stopping: false
@@ -110,7 +110,7 @@ import Testing
     return try Call(ready: [], configuration)
   }
 
-  /// The order that ``PictureInPictureEvent`` promises.
+  /// Whether the events are in the order that ``PictureInPictureEvent`` promises.
   static func isLegal(_ events: [PictureInPictureEvent]) -> Bool {
     enum Stage { case out, starting, inside, stopping }
     var stage = Stage.out
@@ -140,7 +140,7 @@ import Testing
       guard let statistics = call.router.statistics(of: id) else { continue }
       let size = id == "a" ? PictureSize(width: 16, height: 16) : PictureSize(width: 32, height: 16)
       #expect(statistics.received == statistics.inApp + statistics.pictureInPicture)
-      // Frames are where routing says that they went, each once, and no other stream's.
+      // Each frame is on the surface that routing reports, exactly once, and no frame of another stream is there.
       let inApp = call.inApp[id]?.sequences(of: size) ?? []
       #expect(UInt64(inApp.count) == statistics.inApp, "seed \(seed)")
       #expect(Set(inApp).count == inApp.count, "seed \(seed)")
@@ -197,7 +197,7 @@ import Testing
     expectConsistency(call, controller, seed: seed)
   }
 
-  /// Drops the controller and looks at all that it reported.
+  /// Releases the controller and checks everything that it has reported.
   private func expectLegalEnd(_ call: Call, _ events: AsyncStream<PictureInPictureEvent>, seed: UInt64) async throws {
     weak let controller = call.controller
     call.controller = nil

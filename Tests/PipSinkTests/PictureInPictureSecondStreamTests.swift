@@ -14,7 +14,7 @@ import Testing
     return controller
   }
 
-  /// The number of the frame that was shown last in the app.
+  /// Returns the number of the frame that was shown last in the app.
   private func lastInApp(_ call: Call, _ id: StreamID) -> UInt64? {
     call.inApp[id]?.events.reversed().lazy.compactMap { event in
       if case .frame(_, let sequence) = event { sequence } else { nil }
@@ -28,11 +28,11 @@ import Testing
     try controller.setSecondStream("b")
     #expect(controller.secondStreamID == "b")
     #expect(call.window.presentation?.secondStreamID == "b")
-    #expect(controller.aspectRatio == 2, "two halves of the first picture's shape")
+    #expect(controller.aspectRatio == 2, "the window holds two pictures that both have the shape of the first one")
     #expect(call.window.surface.size == PictureSize(width: 16, height: 18))
     let before = lastInApp(call, "b")
     call.send("b")
-    #expect(lastInApp(call, "b") == before, "it is in the window")
+    #expect(lastInApp(call, "b") == before, "the stream is in the window")
     let (left, right) = (call.window.surface, try #require(call.window.secondRenderer as? OffscreenRenderer))
     #expect(await eventually { left.image() != nil && right.image() != nil })
     #expect(right.size == PictureSize(width: 16, height: 18))
@@ -52,7 +52,7 @@ import Testing
   @Test func theHalvesOfTheWindowHaveTheStreamsPictures() async throws {
     let router = FrameRouter()
     let window = try OffscreenPictureInPictureWindow(size: PictureSize(width: 64, height: 32))
-    // Blue, green, red.
+    // The order of the values is blue, green, red.
     let colors: [StreamID: [UInt8]] = ["red": [0, 0, 255], "blue": [255, 0, 0]]
     for (id, color) in colors {
       let picture = try PlainFrame.make(color).pixelBuffer
@@ -63,7 +63,7 @@ import Testing
     try controller.setSecondStream("blue")
     try controller.start()
     #expect(await eventually { controller.isActive })
-    /// Whether both halves have one colour each, up to the edge between them.
+    /// Whether each half has its expected colour up to the edge between them.
     func isShown(_ left: StreamID, _ right: StreamID) -> Bool {
       guard let image = window.image(), image.size.width == 64 else { return false }
       for (x, id) in [(16, left), (30, left), (33, right), (48, right)] {
@@ -74,7 +74,7 @@ import Testing
     }
     #expect(await eventually { isShown("red", "blue") })
     try controller.setSource(streamID: "blue")
-    #expect(controller.secondStreamID == "red", "they have changed places")
+    #expect(controller.secondStreamID == "red", "the streams have changed places")
     #expect(await eventually { isShown("blue", "red") })
   }
 
@@ -85,13 +85,13 @@ import Testing
     try controller.start()
     #expect(await eventually { controller.isActive })
     #expect(controller.secondStreamID == "b")
-    #expect(call.window.presentation?.secondStreamID == nil, "there is nothing to see")
+    #expect(call.window.presentation?.secondStreamID == nil, "the second stream has no picture yet")
     call.send("b")
     #expect(await eventually { call.window.presentation?.secondStreamID == "b" })
     controller.stop()
     call.send("b")
     #expect(lastInApp(call, "b") == 2)
-    #expect(controller.secondStreamID == "b", "it is kept for the next window")
+    #expect(controller.secondStreamID == "b", "the second stream is kept for the next window")
     try controller.start()
     #expect(call.window.presentation?.secondStreamID == "b")
   }
@@ -105,7 +105,7 @@ import Testing
     controller.streamSelector.setEnabled("b", true)
     #expect(call.window.presentation?.secondStreamID == "b")
     controller.streamSelector.setEnabled("a", false)
-    #expect(controller.currentStreamID == "b", "the picture that is left has the whole window")
+    #expect(controller.currentStreamID == "b", "the remaining picture has the whole window")
     #expect(controller.secondStreamID == "a")
     #expect(call.window.presentation?.secondStreamID == nil)
   }

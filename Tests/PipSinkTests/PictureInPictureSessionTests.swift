@@ -3,9 +3,9 @@ import Testing
 
 @testable import PipSink
 
-/// One session: its parts follow each other without anybody's wiring.
+/// One session, whose parts follow each other without any wiring by the app.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureSessionTests {
-  /// A session whose streams are pushed.
+  /// A session to which the test pushes the frames.
   @MainActor
   private final class Call {
     let display: OffscreenDisplay
@@ -31,7 +31,7 @@ import Testing
       #expect(await eventually { self.inputs.keys.allSatisfy { self.session.playStates[$0] == .playing } })
     }
 
-    /// Opens picture-in-picture with frames coming.
+    /// Opens picture-in-picture while frames arrive.
     func open(_ id: StreamID? = nil) async throws {
       try session.startPictureInPicture(id)
       #expect(await eventually { self.session.controller.isActive })
@@ -69,7 +69,7 @@ import Testing
       hasReturned.withLock { $0 = true }
     }
     await Task.yield()
-    // The main actor hears of the end only after it has started the next one.
+    // The main actor is told of the end only after it has started the next stream.
     let deadline = ContinuousClock.now + .seconds(60)
     while !session.engine.hasFinished, ContinuousClock.now < deadline { g_usleep(1000) }
     #expect(session.engine.hasFinished)
@@ -91,7 +91,7 @@ import Testing
     call.session.endInput("a")
     #expect(await eventually { call.display.placeholders == ["a": .ended] })
     #expect(call.session.placeholder(of: "a") == .ended)
-    // It goes on with its next frame.
+    // The stream continues with its next frame.
     call.session.resumeInput("a")
     #expect(await eventually { call.display.placeholders.isEmpty })
   }
@@ -99,7 +99,9 @@ import Testing
   @Test func aStreamInPictureInPictureSaysSoInItsPlaceFromTheStartOn() async throws {
     let call = try Call()
     try call.session.startPictureInPicture("b")
-    #expect(call.display.placeholders == ["a": .waiting, "b": .inPictureInPicture], "it waits for its picture")
+    #expect(
+      call.display.placeholders == ["a": .waiting, "b": .inPictureInPicture],
+      "picture-in-picture waits for the stream's first picture")
     #expect(call.session.pictureInPictureStreamID == nil)
     try await call.play()
     #expect(await eventually { call.session.controller.isActive })
@@ -120,7 +122,7 @@ import Testing
     #expect(call.display.placeholders == ["a": .cameraOff, "b": .inPictureInPicture])
     call.session.engine.setCameraState(.on, of: "a")
     #expect(await eventually { call.display.placeholders == ["b": .inPictureInPicture] })
-    #expect(call.session.pictureInPictureStreamID == "b", "the choice stays")
+    #expect(call.session.pictureInPictureStreamID == "b", "the stream that was selected stays in picture-in-picture")
   }
 
   @Test func aStreamThatStallsIsNoCameraThatIsOff() async throws {
@@ -131,7 +133,7 @@ import Testing
     #expect(await eventually { call.session.controller.content == .reconnecting })
     #expect(call.session.pictureInPictureStreamID == "a")
     #expect(call.display.placeholders == ["a": .reconnecting])
-    // Another stream that plays is not said to be waited for.
+    // Another stream is playing, so the window does not show that it is reconnecting.
     try call.session.setPictureInPictureSource("b")
     #expect(call.session.controller.content == .video)
     try call.session.setPictureInPictureSource("a")
@@ -151,7 +153,7 @@ import Testing
     }
     send(-3)
     #expect(await eventually { call.session.controller.streamSelector.streams.last?.audioLevel ?? 0 > 0.5 })
-    // Half a second later it is still.
+    // More than half a second later, this stream is still the loudest.
     call.session.controller.streamSelector.setAudioLevel("b", 0.7, at: .now.advanced(by: .seconds(1)))
     #expect(call.session.pictureInPictureStreamID == "b")
     call.session.engine.status.broadcast.send(.microphoneStateChanged("b", .off))
@@ -173,7 +175,7 @@ import Testing
     }
     let changes = call.events.withLock { $0.count { if case .playbackChanged = $0 { true } else { false } } }
     #expect(changes == 4)
-    // An app whose streams are its own does it itself.
+    // An app that plays its streams itself handles the action itself.
     call.session.actionHandler = { _ in true }
     window.perform(.mute)
     #expect(!call.session.isMuted)
@@ -227,7 +229,7 @@ import Testing
     weak let layer = call.session.layer(of: "a")
     #expect(layer != nil)
     try call.session.removeStream("a")
-    #expect(call.session.pictureInPictureStreamID == "b", "picture-in-picture goes on with the next")
+    #expect(call.session.pictureInPictureStreamID == "b", "picture-in-picture continues with the next stream")
     let summaries = call.events.withLock { events in
       events.compactMap { if case .streamRemoved(_, let summary) = $0 { summary } else { nil } }
     }
@@ -238,7 +240,7 @@ import Testing
     #expect(call.session.router.streamIDs == ["b"] && call.session.streams.map(\.id) == ["b"])
     #expect(call.session.summary(of: "a") == nil)
     #expect(throws: PipSinkError.stream(.unknown("a", known: ["b"]))) { try call.session.removeStream("a") }
-    // A late frame of it reaches nobody, and one that comes back under its ID is a new one.
+    // A late frame of the removed stream reaches nobody. A stream that comes back with the same ID is a new stream.
     call.push("a")
     call.inputs["a"] = try call.session.addInput("a")
     #expect(call.session.summary(of: "a")?.statistics.received == 0)
@@ -263,7 +265,7 @@ import Testing
       #expect(display.placeholders == [id: .inPictureInPicture])
     }
     #expect(session.summaries.map(\.streamID).sorted() == ids)
-    // A description with a mistake leaves no empty place.
+    // A description with an error leaves no empty place.
     #expect(throws: PipSinkError.self) { try session.startStream("bad", from: "videotestsrc ! nonsense") }
     #expect(session.streams.map(\.id) == ids && display.placeholders.count == 1)
     try session.removeStream("own")
@@ -294,7 +296,7 @@ import Testing
     #expect(await eventually { isBlack() == false })
     try call.session.setCameraState(.off, of: "a")
     #expect(await eventually { call.session.placeholder(of: "a") == .cameraOff && isBlack() != false })
-    // Some engines send frames all the same.
+    // Some engines send frames even while the camera is off.
     call.push("a")
     #expect(await eventually { isBlack() == false })
     try call.session.setCameraState(.on, of: "a")
@@ -325,12 +327,12 @@ import Testing
     #expect(call.session.pictureInPictureUsage == PictureInPictureUsage())
     try await call.open("a")
     let deadline = MonotonicTime.now.advanced(by: .milliseconds(20))
-    // Something to count.
+    // This gives the measurement something to count.
     while MonotonicTime.now < deadline { call.push("a") }
     call.session.stopPictureInPicture()
     let usage = call.session.pictureInPictureUsage
     #expect(usage.duration >= .milliseconds(20) && usage.cpuTime > .zero && usage.residentBytes > 1_000_000)
-    #expect(usage == call.session.pictureInPictureUsage, "it goes on only while picture-in-picture is there")
+    #expect(usage == call.session.pictureInPictureUsage, "the measurement runs only while picture-in-picture is active")
     try await call.open("a")
     call.session.stopPictureInPicture()
     #expect(call.session.pictureInPictureUsage.duration > usage.duration)
@@ -349,7 +351,7 @@ import Testing
     #expect(call.session.router.table.entries.values.map(\.streamID).sorted() == ["a", "b"])
     call.session.isMuted = true
     #expect(own.isMuted)
-    // It goes with its stream.
+    // The window is closed together with its stream.
     weak let controller = own
     try call.session.removeStream("b")
     #expect(own.pictureInPictureStreamID == nil && call.session.dedicatedControllers.isEmpty)
@@ -367,15 +369,17 @@ import Testing
     let session = try PictureInPictureSession(
       .text(live + "me " + live + "anna " + live + "ben"), display: try OffscreenDisplay(),
       configuration: configuration)
-    #expect(session.controller.currentStreamID == "anna", "not the user's own")
+    #expect(session.controller.currentStreamID == "anna", "the session does not select the local stream")
     try await session.start()
     #expect(await eventually { session.controller.isActive })
     let statistics = try #require(session.summary(of: "anna")?.statistics)
-    #expect(statistics.inApp == 0 && statistics.pictureInPicture > 0, "from the first frame on")
+    #expect(
+      statistics.inApp == 0 && statistics.pictureInPicture > 0,
+      "all frames go to picture-in-picture from the first one on")
     await session.stop()
   }
 
-  /// A session whose picture-in-picture begins with the stream "a" and is over with it.
+  /// Makes a session that starts picture-in-picture with the stream "a" and stops it when that stream ends.
   private func session(_ description: PipelineDescription? = nil) throws -> PictureInPictureSession {
     var configuration = PictureInPictureSession.Configuration()
     configuration.pictureInPictureStreamID = "a"
@@ -386,7 +390,8 @@ import Testing
 
   private let endless: PipelineDescription = "videotestsrc is-live=true name=source ! appsink name=x"
 
-  /// Keeps the main actor until the engine knows that a stream has ended, which the session cannot hear meanwhile.
+  /// Blocks the main actor until the engine knows that the stream has ended. The session cannot receive this event
+  /// meanwhile.
   private func holdUntilEnded(_ id: StreamID, of session: PictureInPictureSession) {
     let deadline = MonotonicTime.now.advanced(by: .seconds(60))
     while session.engine.playState(of: id) != .ended, MonotonicTime.now < deadline { g_usleep(1000) }
@@ -417,11 +422,11 @@ import Testing
     let events = Locked<[PictureInPictureEvent]>([])
     session.controller.observeEvents { event in events.withLock { $0.append(event) } }
     try session.startPictureInPicture()
-    // As `start()` does, which would let the session hear of what happens meanwhile.
+    // This is what `start()` does. `start()` itself would let the session receive events meanwhile.
     try session.engine.start { [router = session.router] in router.input(for: $0) }
     holdUntilEnded("a", of: session)
     session.handle(EngineEvent.streamStateChanged("a", .requesting))
-    #expect(session.controller.currentStreamID == "b", "for the next time")
+    #expect(session.controller.currentStreamID == "b", "the next start shows this stream")
     #expect(await eventually { session.playStates == ["a": .ended, "b": .playing] })
     #expect(await eventually { session.summary(of: "b")?.statistics.received ?? 0 > 5 })
     #expect(events.withLock { $0.first == .willStart })

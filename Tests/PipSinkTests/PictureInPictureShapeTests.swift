@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// The window takes the shape of what its stream shows, also where the stream's caps stay what they are.
+/// The window takes the shape of what its stream shows, even if the caps of the stream do not change.
 @MainActor @Suite struct PictureInPictureShapeTests {
   private typealias Call = PictureInPictureControllerTests.Call
 
@@ -10,7 +10,7 @@ import Testing
     VideoOrientation(rotation: .quarter, isMirrored: false), VideoOrientation(rotation: .half, isMirrored: false)
   )
 
-  /// A frame of stream "b", 32x16, whose caps are always the same.
+  /// Sends a frame of 32x16 pixels, whose caps are always the same, to a stream.
   private func send(_ orientation: VideoOrientation, _ call: Call, as id: StreamID = "b") throws {
     var frame = SampleBuffer(pixelBuffer: try #require(call.frames["b"]), sequenceNumber: 1)
     frame.orientation = orientation
@@ -37,7 +37,7 @@ import Testing
     }
     try send(Self.quarter, call)
     #expect(await eventually { call.window.presentation?.aspectRatio == 0.5 })
-    // Upside down is as wide as upright.
+    // A picture that is upside down has the same width as an upright one.
     try send(Self.half, call)
     #expect(await eventually { call.window.presentation?.aspectRatio == 2 })
   }
@@ -67,7 +67,7 @@ import Testing
     try send(Self.quarter, call, as: "a")
     try controller.setSource(streamID: "b")
     #expect(call.window.presentation?.aspectRatio == 2)
-    // And what was turned before is noticed again.
+    // A rotation that the stream had before is noticed again.
     try send(.upright, call)
     try send(Self.quarter, call)
     #expect(await eventually { call.window.presentation?.aspectRatio == 0.5 })

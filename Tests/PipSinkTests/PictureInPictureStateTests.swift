@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 @Suite struct PictureInPictureStateTests {
-  /// The arrows as ZEGO's flow draws them, written down a second time.
+  /// The transitions in ZEGO's diagram. They are written here independently of the table in the code.
   private static let drawn: [String: [String: String]] = [
     "Uninitialized": ["init()": "Initializing"],
     "Initializing": ["Init Success": "Initialized", "Init Failed": "Error"],
@@ -16,7 +16,7 @@ import Testing
     "Error": ["Retry": "Uninitialized"],
   ]
 
-  /// A machine in a state, by the shortest way there.
+  /// Makes a state machine and brings it to the given state by the shortest sequence of transitions.
   private func machine(in state: PictureInPictureState) throws -> PictureInPictureStateMachine {
     var ways: [PictureInPictureState: [PictureInPictureTrigger]] = [.uninitialized: []]
     while ways[state] == nil {

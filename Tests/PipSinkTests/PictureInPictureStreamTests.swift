@@ -37,7 +37,7 @@ import Testing
     #expect(call.window.presentation?.content == .video)
     #expect(controller.currentStreamID == "b")
     controller.streamSelector.remove("b")
-    // Somebody is left, but not the one that was shown.
+    // Another stream is left, but the stream that was shown has ended.
     #expect(call.window.presentation?.content == .ended(name: "b"))
     controller.streamSelector.setEnabled("a", true)
     #expect(call.window.presentation?.content == .video)
@@ -99,7 +99,7 @@ import Testing
     ]
     #expect(await eventually { log.events == expected }, "\(log.events)")
     #expect(controller.state == .enabled)
-    // A stream that comes back does not open the window by itself.
+    // A stream that comes back does not open the window.
     controller.streamSelector.add("b")
     #expect(await !eventually(within: 0.05) { call.window.isOpen })
     try controller.start()
@@ -119,7 +119,7 @@ import Testing
       .willStop(.sourceEnded), .didStop(.sourceEnded), .sourceChanged(from: "a", to: "b"),
     ]
     #expect(await eventually { log.events == expected }, "\(log.events)")
-    // What is left is what the next start shows.
+    // The next start shows the remaining stream.
     try controller.start()
     #expect(await eventually { controller.isActive })
     #expect(call.window.presentation?.streamID == "b")
@@ -132,21 +132,21 @@ import Testing
     for level in [0.2, 0.9] {
       #expect(controller.isActive && controller.currentStreamID == "a")
       #expect(call.window.presentation?.content == .ended(name: "a"))
-      // Whatever becomes of the others.
+      // Changes of the other streams do not matter.
       controller.streamSelector.setAudioLevel("b", level)
     }
-    // The window's arrows go to those that are left, also where that is one.
+    // The button for the next stream leads to a remaining stream, even if there is only one.
     #expect(call.window.presentation?.actions.contains(.nextStream) == true)
     controller.perform(.nextStream)
     #expect(controller.currentStreamID == "b")
     #expect(call.window.presentation?.content == .video)
     controller.streamSelector.remove("b")
     #expect(call.window.presentation?.content == .ended(name: "b"))
-    // It goes on.
+    // The stream comes back.
     controller.streamSelector.add("b")
     #expect(call.window.presentation?.content == .video)
     #expect(call.window.presentation?.streamID == "b" && controller.isActive)
-    // A window that is closed meanwhile opens with what there is.
+    // A window that was closed in the meantime opens with a stream that is left.
     controller.streamSelector.add("a")
     controller.streamSelector.remove("b")
     controller.stop()
@@ -223,7 +223,7 @@ import Testing
     controller.handledActions = []
     #expect(call.window.presentation?.actions == [.backToApp, .close])
     for action in [PictureInPictureAction.mute, .playPause] { call.window.perform(action) }
-    // Of what is the controller's own business nobody else decides.
+    // Only the controller itself decides about these actions.
     controller.handledActions = [.mute, .skipForward, .nextStream]
     #expect(call.window.presentation?.actions == [.backToApp, .close, .mute, .skipForward])
     for action in [PictureInPictureAction.mute, .skipForward, .skipBackward] { call.window.perform(action) }
@@ -244,7 +244,7 @@ import Testing
     controller.configuration.videoGravity = .resizeAspectFill
     #expect(controller.displayLayer.videoGravity == .resizeAspectFill)
     controller.configuration.preferredContentSize = PictureSize(width: 0, height: 9)
-    #expect(controller.aspectRatio == 1, "a size that is none is no shape")
+    #expect(controller.aspectRatio == 1, "an invalid size defines no shape")
   }
 
   @Test func previousAndNextGoRoundAndToggleGoesThereAndBack() async throws {
@@ -274,7 +274,7 @@ import Testing
     let controller = try #require(call.controller)
     try call.router.enterPictureInPicture("a", on: .primary)
     try controller.start()
-    // Time stands still.
+    // The clock stands still.
     #expect(await eventually(within: 20) { controller.isActive })
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// What a controller waits for, and what a wait that is no longer wanted does: nothing.
+/// What a controller waits for. A wait that is no longer wanted has no effect.
 @MainActor @Suite struct PictureInPictureTimeTests {
   private typealias Call = PictureInPictureControllerTests.Call
   private typealias Log = PictureInPictureControllerTests.Log
@@ -22,10 +22,10 @@ import Testing
     return controller
   }
 
-  /// Lets so much time pass that nothing is waited for any more.
+  /// Advances the clock until nothing waits any more.
   private func isQuiet() async -> Bool { await clock.pass() }
 
-  /// An app that takes its time to show itself.
+  /// An app that shows itself only when the test lets it.
   private final class Host: PictureInPictureControllerDelegate {
     var asked = 0
     var answered = 0
@@ -48,7 +48,7 @@ import Testing
     #expect(await clock.isAwaited(in: 2))
     #expect(clock.advance(by: 1.999) == 0)
     #expect(!controller.isActive)
-    // The time that the next start has is its own.
+    // The next start has its own time limit.
     controller.stop()
     try controller.start()
     #expect(await clock.isAwaited(in: 2))
@@ -117,7 +117,7 @@ import Testing
     }
     call.window.openFailures = []
     _ = try await started(call)
-    // It dies more often than there are tries, and is shown in between.
+    // The window dies more often than tries are allowed, but it shows a picture in between.
     for _ in 0..<5 {
       call.window.die()
       #expect(await clock.reach(5))
@@ -159,7 +159,7 @@ import Testing
     call.window.perform(.backToApp)
     #expect(await eventually { host.asked == 2 })
     #expect(await clock.isAwaited(in: 5))
-    // The first return's five seconds are over.
+    // The five seconds of the first return are over.
     #expect(await clock.reach(3))
     #expect(await !eventually(within: 0.05) { !call.window.isOpen })
     #expect(await clock.reach(2))

@@ -2,20 +2,20 @@ import Testing
 
 @testable import PipSink
 
-/// What the controller says of itself: one thing at a time, and ZEGO's states as a view of it.
+/// What the controller says about itself: all its properties agree, and ZEGO's states are derived from them.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureViewTests {
   private typealias Call = PictureInPictureControllerTests.Call
 
   private let clock = ManualClock()
 
-  /// Watches what a controller tells, and compares it with what it says of itself then.
+  /// Observes the events of a controller and compares them with the controller's properties at that moment.
   @MainActor
   private final class Watch {
     private(set) var events: [PictureInPictureEvent] = []
     private(set) var told: PictureInPictureState
     private weak var controller: PictureInPictureController?
     private let seed: UInt64
-    /// Does something while an event is being told.
+    /// A closure that is called while an event is being delivered.
     var reaction: (() -> Void)?
 
     init(_ controller: PictureInPictureController, seed: UInt64 = 0) {
@@ -26,7 +26,7 @@ import Testing
     private func note(_ event: PictureInPictureEvent) {
       events.append(event)
       if case .stateChanged(let next) = event {
-        // It can be given up in any state.
+        // The controller may be uninitialized in any state.
         let isDrawn = PictureInPictureStateMachine.transitions.contains { $0.from == told && $0.to == next }
         #expect(isDrawn || next == .uninitialized, "seed \(seed): \(told) to \(next)")
         told = next
@@ -40,7 +40,7 @@ import Testing
       let isActive = controller.isActive
       #expect([.active, .appMinimized].contains(controller.state) == isActive, "seed \(seed): \(controller.state)")
       let streamID = controller.pictureInPictureStreamID
-      // One that is chosen while the window is being closed is the next time's.
+      // A stream that is selected while the window is being closed is for the next start.
       let isStopping = if case .stopping = controller.phase { true } else { false }
       #expect(streamID == nil || isStopping || streamID == controller.currentStreamID, "seed \(seed)")
       #expect(!isActive || streamID != nil, "seed \(seed)")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  // MARK: - One answer
+  // MARK: - Consistent answers
 
   @Test(arguments: [false, true])
   func betweenStartAndTheFirstPictureItIsNotActiveAndTheStreamIsInPictureInPicture(isAutomatic: Bool) async throws {
@@ -150,7 +150,7 @@ import Testing
     controller.uninitialize()
     #expect(watch.events == [.stateChanged(.initialized), .stateChanged(.uninitialized)])
     #expect(controller.state == .uninitialized && !controller.startsAutomatically)
-    // Remembered for when it is set up again.
+    // The setting is remembered until the controller is initialized again.
     controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await clock.reach(0.05))
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  /// Any step, but the one after which most others are refused only now and then.
+  /// Returns a random step. The step after which most other steps are refused is chosen less often.
   private func step(_ random: inout SeededGenerator) -> Step {
     let step = Step.allCases.randomElement(using: &random) ?? .start
     return step == .uninitialize && Int.random(in: 0..<8, using: &random) > 0 ? .start : step

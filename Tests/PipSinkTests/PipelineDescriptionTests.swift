@@ -3,9 +3,9 @@ import Testing
 
 @testable import PipSink
 
-/// Pipelines as literals with values in them.
+/// Pipelines that are written as literals with interpolated values.
 @Suite struct PipelineDescriptionTests {
-  /// What the element called "x" has in a string property, and how many elements there are.
+  /// Returns the value of a string property of the element "x", and the number of elements.
   private func parsed(_ description: PipelineDescription, _ property: String) throws -> (value: String?, count: Int) {
     let element = try PipelineParser.parse(description)
     defer { gst_object_unref(element) }

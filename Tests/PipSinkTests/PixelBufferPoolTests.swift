@@ -53,7 +53,7 @@ import Testing
       #expect(pixelBuffer.size.width == width)
       #expect(try pixelBuffer.withPlane(0) { $1.width } == width)
     }
-    // 64 was used again before 192 came, so 128 had to go.
+    // The size 64 was used again before the size 192 was requested, so the pool released the size 128.
     #expect(pool.statistics.bufferCount == 2)
     #expect(pool.statistics.formatsTrimmed == 1)
     #expect(pool.statistics.reused == 2)
@@ -76,7 +76,7 @@ import Testing
     _ = try pool.makePixelBuffer(format()).finish()
     #expect(await eventually { pool.statistics.bufferCount == 0 })
     #expect(pool.statistics.formatsTrimmed == 1)
-    // What is still used stays with its frame, and the pool can be used again.
+    // Memory that is in use stays with its frame, and the pool can be used again.
     #expect(try kept.withPlane(0) { bytes, _ in bytes.byteCount } > 0)
     _ = try pool.makePixelBuffer(format()).finish()
     #expect(pool.statistics.taken == 3)
@@ -130,7 +130,7 @@ import Testing
     var frame = try PixelBufferPool().makePixelBuffer(format())
     do throws(PipSinkError) {
       try frame.withMutablePlane(3) { _, _ in }
-      Issue.record("no error")
+      Issue.record("no error was thrown")
     } catch {
       #expect(error == .frame(.noSuchPlane(index: 3, count: 3)))
     }

@@ -41,7 +41,7 @@ import Testing
     defer { gst_buffer_unref(buffer) }
     var pixelBuffer: PixelBuffer? = try TestFrame.pixelBuffer(owning: sample)
     #expect(try pixelBuffer?.withPlane(0) { bytes, _ in bytes.byteCount } == 64 * 48)
-    // The pipeline's threads may hold on to its last buffer a moment longer than the pipeline.
+    // The threads of the pipeline may keep its last buffer a moment longer than the pipeline exists.
     #expect(await eventually { buffer.pointee.mini_object.refcount == 2 })
     pixelBuffer = nil
     #expect(await eventually { buffer.pointee.mini_object.refcount == 1 })

@@ -3,8 +3,8 @@ import Glibc
 
 @testable import PipSink
 
-/// Comparisons by the C library and libyuv: a loop over bytes takes seconds for a large frame in a test that no
-/// optimizer has seen.
+/// Comparisons that use the C library and libyuv. In a test that is built without optimization, a loop over the bytes
+/// of a large frame takes seconds.
 enum PixelComparison {
   /// Whether all planes have the same bytes, apart from the padding of their rows.
   static func areEqual(_ left: PixelBuffer, _ right: PixelBuffer) throws(PipSinkError) -> Bool {
@@ -30,11 +30,11 @@ enum PixelComparison {
     left.count == right.count && memcmp(left, right, left.count) == 0
   }
 
-  /// Whether no byte differs by more than `limit` from the one at its place.
+  /// Whether no byte differs by more than `limit` from the byte at the same place.
   static func differ(
     atMost limit: UInt8, _ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int
   ) -> Bool {
-    // libyuv subtracts whole pixels, and what is below nothing is nothing.
+    // libyuv subtracts whole pixels and saturates at 0.
     let whole = count / 4 * 4
     let (differences, bound) = (allocate(whole, filledWith: 0), allocate(whole, filledWith: limit))
     defer {
@@ -60,12 +60,12 @@ enum PixelComparison {
     count == 0 || (bytes[0] == value && memcmp(bytes, bytes + 1, count - 1) == 0)
   }
 
-  /// The same of `height` parts of `width` bytes that begin `stride` bytes apart.
+  /// Whether all bytes are `value` in `height` parts of `width` bytes, which start `stride` bytes apart.
   static func isFilled(
     _ bytes: UnsafePointer<UInt8>, stride: Int, width: Int, height: Int, with value: UInt8
   ) -> Bool {
     guard width > 0, height > 0, isFilled(bytes, count: width, with: value) else { return width <= 0 || height <= 0 }
-    // Beside the first part over and over again.
+    // Each part is compared with the first one.
     return ComputeSumSquareErrorPlane(bytes, Int32(stride), bytes, 0, Int32(width), Int32(height)) == 0
   }
 

@@ -3,13 +3,14 @@ import Testing
 
 @testable import PipSink
 
-/// Sizes at which kernels go wrong: smaller than a vector, odd, with a rest, and those of real streams.
+/// Sizes at which kernels may go wrong: sizes that are smaller than a vector, are odd, or leave a rest, and sizes of
+/// real streams.
 let matrixSizes = [(2, 2), (3, 5), (17, 9), (641, 361), (1280, 720), (1920, 1080)].map {
   PictureSize(width: $0.0, height: $0.1)
 }
 
 extension PictureSize {
-  /// With even sides.
+  /// The size with both sides rounded up to even numbers.
   fileprivate var roundedUp: PictureSize { PictureSize(width: (width + 1) / 2 * 2, height: (height + 1) / 2 * 2) }
 }
 
@@ -38,8 +39,8 @@ extension PixelFormat {
     }
   }
 
-  /// By way of 16 bits a channel, where GstVideoConverter is exact; with each chroma sample for all its pixels, as
-  /// libyuv takes it.
+  /// Converts through 16 bits per channel, where GstVideoConverter is exact. Each chroma sample is used for all of its
+  /// pixels, as in libyuv.
   private func exactRGB(_ source: PixelBuffer, _ format: PixelFormat) throws -> PixelBuffer {
     let size = "width=\(source.size.width),height=\(source.size.height)"
     let options =
@@ -79,7 +80,8 @@ extension PixelFormat {
     }
   }
 
-  /// All bytes but the padding of four-byte RGB and the half of a packed chroma pair that no pixel shows.
+  /// Compares all bytes except the padding byte of four-byte RGB and the half of a packed chroma pair that belongs to
+  /// no pixel.
   private func expectEqualVisibly(_ result: PixelBuffer, _ expected: PixelBuffer) throws {
     if try PixelComparison.areEqual(result, expected) { return }
     let format = result.pixelFormat
@@ -156,7 +158,7 @@ extension PixelFormat {
     #expect(back.formatDescription.frameRate == source.formatDescription.frameRate)
   }
 
-  // MARK: Turning
+  // MARK: Orientation
 
   private static let methods = [
     ("90r", VideoOrientation(rotation: .quarter)), ("180", VideoOrientation(rotation: .half)),
@@ -164,12 +166,12 @@ extension PixelFormat {
     ("vert", .flippedVertically), ("ul-lr", VideoOrientation(rotation: .threeQuarters, isMirrored: true)),
     ("ur-ll", VideoOrientation(rotation: .quarter, isMirrored: true)),
   ]
-  /// videoflip takes all of ours but these.
+  /// videoflip supports all formats of PipSink except these two.
   private static let flippable = PixelFormat.allCases.filter { $0 != .i422 && $0 != .p010 }
 
   @Test(arguments: flippable, matrixSizes)
   func turnedFramesAreVideoflipsToTheBit(format: PixelFormat, size: PictureSize) throws {
-    // What becomes of the chroma pair that only half belongs to the picture is nobody's rule.
+    // If only half of a chroma pair belongs to the picture, no rule says what becomes of the pair.
     let size = format.isPackedYUV ? size.roundedUp : size
     let source = try TestFrame.keptPixelBuffer(noise(format, size))
     let padded = try TestFrame.padded(source, padding: 19)
@@ -178,7 +180,8 @@ extension PixelFormat {
       for source in [source, padded] {
         let result = try converter.convert(source, to: .init(orientation: orientation))
         #expect(result.size == expected.size)
-        // Packed 4:2:2 chroma is averaged in quarter turns: videoflip rounds down, libyuv to the nearest.
+        // When packed 4:2:2 is rotated by 90 degrees, its chroma is averaged. videoflip rounds down, and libyuv rounds
+        // to the nearest value.
         if format.isPackedYUV, orientation.swapsSides {
           try expectPackedAlike(result, expected, method)
         } else if try !PixelComparison.areEqual(result, expected) {
@@ -255,7 +258,7 @@ extension PixelFormat {
     }
   }
 
-  /// A plane's bytes; of ten bits the upper eight.
+  /// Returns the bytes of a plane. Of a ten-bit sample, these are the upper eight bits.
   private func deepest(_ pixelBuffer: PixelBuffer, _ plane: Int) throws -> [UInt8] {
     let bytes = try Oracle.tightBytes(pixelBuffer, plane: plane)
     guard pixelBuffer.pixelFormat.isTenBit else { return bytes }
@@ -276,7 +279,7 @@ extension PixelFormat {
   }
 
   @Test func boxAveragesWhatNearestLeavesOut() throws {
-    // Columns of one pixel, black and white: their average is gray, each of them is not.
+    // The columns are alternately black and white. Their average is gray, but no single column is.
     let source = try TestFrame.pixelBuffer(
       "videotestsrc num-buffers=1 pattern=pinwheel ! video/x-raw,format=GRAY8,width=640,height=8,framerate=30/1")
     var copy = try converter.pool.mutableCopy(of: source)
@@ -298,7 +301,7 @@ extension PixelFormat {
     #expect(try small(.automatic) == small(.box))
   }
 
-  // MARK: All at once
+  // MARK: All steps at once
 
   @Test(arguments: [PixelFormat.i420, .nv12, .bgra, .yuy2, .p010], [PixelFormat.bgra, .nv12, .rgb, .uyvy])
   func turningScalingAndConvertingAtOnceIsLikeOneAfterTheOther(format: PixelFormat, target: PixelFormat) throws {
@@ -335,7 +338,8 @@ extension PixelFormat {
     let bytes = try Oracle.tightBytes(rgb)
     let pixel = { (x: Int, y: Int) in Array(bytes[(y * 240 + x) * 4..<(y * 240 + x) * 4 + 3]) }
     for y in [0, 20, 48, 190, 239] { #expect(pixel(100, y) == [0, 0, 0], "row \(y)") }
-    // videotestsrc's white is 235 in any range, its neutral chroma 127 or 128, and GRAY8's range is the full one.
+    // videotestsrc uses 235 for white in every range, and 127 or 128 for neutral chroma. GRAY8 always has the full
+    // range.
     let white: UInt8 = boxed.formatDescription.colorimetry.isFullRange ? 232 : 252
     for y in [54, 120, 185] { #expect(pixel(100, y).allSatisfy { $0 >= white }, "row \(y): \(pixel(100, y))") }
   }
@@ -349,7 +353,7 @@ extension PixelFormat {
     let result = try converter.convert(source, to: .init(pixelFormat: .bgra))
     let psnr = try Oracle.psnr(Oracle.tightBytes(result), Oracle.tightBytes(exactRGB(source, .bgra)))
     #expect(psnr >= 40, "\(psnr) dB")
-    // As if it were progressive, the colours of the two fields would mix.
+    // If the frame were treated as progressive, the colours of the two fields would mix.
     let progressive = try source.withUnsafeGstSample { sample in
       let caps = gst_caps_copy(gst_sample_get_caps(sample))!
       gst_structure_remove_field(gst_caps_get_structure(caps, 0), "interlace-mode")
@@ -368,12 +372,12 @@ extension PixelFormat {
     let source = try interlaced(.i420, order)
     let result = try converter.convert(source, to: .init(pixelFormat: .bgra, size: .init(width: 64, height: 100)))
     #expect(!result.formatDescription.isInterlaced)
-    // The top field is white, the bottom one blue.
+    // The top field is white, and the bottom field is blue.
     let bytes = try Oracle.tightBytes(result)
     #expect(stride(from: 2, to: bytes.count, by: 4).allSatisfy { abs(Int(bytes[$0]) - luma) <= 4 })
   }
 
-  /// White even rows and blue odd ones, each with chroma of their own.
+  /// Makes a frame whose even rows are white and whose odd rows are blue. Each field has its own chroma.
   private func interlaced(_ format: PixelFormat, _ order: String) throws -> PixelBuffer {
     try PipSink.initialize()
     let caps = try #require(
@@ -382,7 +386,7 @@ extension PixelFormat {
           + "interlace-mode=interleaved,field-order=\(order)"))
     defer { gst_caps_unref(caps) }
     var frame = try converter.pool.makePixelBuffer(.shared(for: caps))
-    // Y', Cb, Cr of white and of blue in BT.601.
+    // These are the values of Y', Cb and Cr for white and for blue in BT.601.
     let colors: [[UInt8]] = [[235, 128, 128], [41, 240, 110]]
     for plane in 0..<frame.planeCount {
       try frame.withMutablePlane(plane) { bytes, layout in

@@ -4,7 +4,7 @@ import Testing
 
 /// Frames of one colour, made without a pipeline.
 enum PlainFrame {
-  /// - Parameter color: blue, green and red.
+  /// - Parameter color: the values of blue, green and red.
   static func make(_ color: [UInt8], _ width: Int = 32, _ height: Int = 18) throws -> SampleBuffer {
     try PipSink.initialize()
     let rows = UnsafeMutableRawBufferPointer.allocate(byteCount: width * height * 4, alignment: 16)

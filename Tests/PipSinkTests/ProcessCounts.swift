@@ -1,7 +1,7 @@
 import Glibc
 import PipSink
 
-/// What the process has open.
+/// The resources that the process uses.
 struct ProcessCounts: CustomStringConvertible {
   private let usage = ResourceUsage.current
   private let allocatedBytes = Self.allocatedByteCount?()
@@ -9,21 +9,21 @@ struct ProcessCounts: CustomStringConvertible {
   var threads: Int { usage.threadCount }
   var files: Int { usage.openFileCount }
 
-  /// What is resident. A sanitizer's own memory is, too, and grows with every address that was ever in use: under one
-  /// it is what malloc has given out and nobody has freed.
+  /// The memory of the process in bytes: the resident set or, under a sanitizer, what malloc has allocated and not
+  /// freed. A sanitizer's own memory is resident as well, and it grows with every address that was ever in use.
   var bytes: Int { allocatedBytes ?? usage.residentBytes }
 
-  /// By how many bytes it may be more though nothing is lost.
+  /// Returns the number of bytes by which the process may grow although nothing leaks.
   ///
-  /// - Parameter residentBytes: where they are counted: malloc keeps pages for each thread. Of what it has given out
-  ///   there is little more at one time than at another.
+  /// - Parameter residentBytes: the limit if resident memory is counted, because malloc keeps pages for each thread.
+  ///   The number of allocated bytes varies much less.
   func slack(residentBytes: Int) -> Int { allocatedBytes == nil ? residentBytes : 4 * 1024 * 1024 }
 
   var description: String {
     "\(threads) threads, \(files) files, \(bytes / 1024) KiB \(allocatedBytes == nil ? "resident" : "allocated")"
   }
 
-  /// Sanitizers have it (sanitizer/allocator_interface.h).
+  /// Sanitizers provide this function (sanitizer/allocator_interface.h).
   private static let allocatedByteCount = dlsym(nil, "__sanitizer_get_current_allocated_bytes")
     .map { unsafeBitCast($0, to: (@convention(c) () -> Int).self) }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// What a chain of processors keeps from frame to frame, and what it gives to whoever comes next.
+/// What a chain of processors keeps from frame to frame, and what it passes to the next consumer.
 @Suite struct ProcessorChainTests {
   private let numbered: NumberedFrames
 
@@ -11,7 +11,7 @@ import Testing
     numbered = try NumberedFrames()
   }
 
-  /// Keeps what it is told, and does what it is told.
+  /// Records what it is given, and does what the test gives it to do.
   private final class TestProcessor: FrameProcessor {
     let formats = Locked(0)
     let frames = Locked<[UInt64]>([])
@@ -51,13 +51,13 @@ import Testing
     chain.consume(numbered(1))
     chain.processors = [added, staying]
     chain.consume(numbered(2))
-    #expect(staying.formats.withLock { $0 } == 1, "it knows the format")
+    #expect(staying.formats.withLock { $0 } == 1, "the processor already knows the format")
     #expect(added.formats.withLock { $0 } == 1)
     chain.processors = []
     chain.consume(numbered(3))
     chain.processors = [staying]
     chain.consume(numbered(4))
-    #expect(staying.formats.withLock { $0 } == 2, "it had gone")
+    #expect(staying.formats.withLock { $0 } == 2, "the processor had been removed")
     #expect(staying.frames.withLock { $0 } == [1, 2, 4])
     #expect(chain.statistics == .init(passed: 4))
   }
@@ -74,7 +74,7 @@ import Testing
     let chain = ProcessorChain([first, second], next: consumer)
     for number in 1...3 as ClosedRange<UInt64> { chain.consume(numbered(number)) }
     #expect(first.frames.withLock { $0 } == [1, 2, 3])
-    #expect(second.frames.withLock { $0 } == [7, 7], "what was dropped reaches nobody")
+    #expect(second.frames.withLock { $0 } == [7, 7], "a dropped frame does not reach the next processor")
     #expect(sizes.withLock { $0 } == [wide.size, wide.size])
     #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2])
   }
@@ -105,7 +105,9 @@ import Testing
       #expect(chain.error == .frame(.unreadable(reason: "\(number)")))
     }
     chain.consume(numbered(4))
-    #expect(chain.error == .frame(.unreadable(reason: "3")), "it is that of the newest frame that any threw at")
+    #expect(
+      chain.error == .frame(.unreadable(reason: "3")),
+      "the error belongs to the newest frame at which a processor failed")
     #expect(chain.statistics == .init(passed: 1, failed: 3))
     #expect(consumer.sampleBuffers.count == 1)
   }

@@ -16,7 +16,7 @@ import Testing
       pixelBuffer: frame.pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: seconds)))
   }
 
-  // MARK: Thinning out
+  // MARK: Dropping frames
 
   @Test(arguments: [1, 2, 3, 7])
   func theDecimatorLetsEveryNthFrameThrough(interval: Int) {
@@ -30,7 +30,7 @@ import Testing
     #expect(FrameDecimator(every: -5).process(frame) != nil)
   }
 
-  /// Frames at `rate` with up to 4 ms of jitter; the times of those that pass a limiter.
+  /// Returns the times of the frames that pass a limiter, for a source with frames at `rate` and up to 4 ms of jitter.
   private func passed(rate: Double, limit: Double, seconds: Int, seed: UInt64) throws -> [Double] {
     var random = SeededGenerator(seed: seed)
     let limiter = try #require(FrameRateLimiter(maximumRate: limit))
@@ -48,8 +48,8 @@ import Testing
       let count = times.count { $0 >= Double(second) && $0 < Double(second + 1) }
       #expect(abs(Double(count) - limit) <= 1, "\(count) in second \(second)")
     }
-    // No burst: never two frames closer than the source's frames, nor further apart than the interval and one more of
-    // the source.
+    // There are no bursts: two frames are never closer than two frames of the source, and never further apart than the
+    // limiter's interval plus one interval of the source.
     for (earlier, later) in zip(times, times.dropFirst()) {
       #expect(later - earlier >= min(1 / rate, 1 / limit) - 0.005)
       #expect(later - earlier <= 1 / limit + 1 / rate + 0.005)
@@ -81,7 +81,7 @@ import Testing
       clock.withLock { $0 += 20_000_000 }
       return limiter.process(frame) != nil
     }
-    // Ten seconds at ten a second, and the one at the start.
+    // These are ten frames per second for ten seconds, and the first frame.
     #expect((100...101).contains(passed))
   }
 
@@ -90,21 +90,21 @@ import Testing
     let limiter = try #require(
       FrameRateLimiter(maximumRate: 10) { MonotonicTime(nanoseconds: clock.withLock { $0 }) })
     #expect(limiter.process(timed(5)) != nil)
-    #expect(limiter.process(frame) != nil, "ten milliseconds later by another clock")
+    #expect(limiter.process(frame) != nil, "the time of arrival comes from another clock than the frame's time")
     clock.withLock { $0 += 10_000_000 }
     #expect(limiter.process(frame) == nil)
     #expect(limiter.process(timed(5.03)) != nil)
     #expect(limiter.process(timed(5.04)) == nil)
   }
 
-  /// - Parameter milliseconds: after the first frame, of ten a second.
+  /// - Parameter milliseconds: the time after the first frame. The limit is ten frames per second.
   @Test(arguments: [(74, false), (76, true), (99, true), (120, true)])
   func aFrameMayBeAQuarterOfAnIntervalEarly(milliseconds: Int, passes: Bool) throws {
     let limiter = try #require(FrameRateLimiter(maximumRate: 10))
     #expect(limiter.process(timed(1)) != nil)
     #expect((limiter.process(timed(1 + Double(milliseconds) / 1000)) != nil) == passes)
     guard passes else { return }
-    // What came early or late does not move the grid.
+    // A frame that is early or late does not move the grid of expected times.
     #expect(limiter.process(timed(1.174)) == nil)
     #expect(limiter.process(timed(1.176)) != nil)
   }
@@ -127,13 +127,13 @@ import Testing
       let result = try #require(try GrayscaleProcessor().process(SampleBuffer(pixelBuffer: source))).pixelBuffer
       #expect(result.formatDescription === source.formatDescription)
       #expect(
-        try PixelComparison.areEqual(Oracle.tightBytes(result), Oracle.tightBytes(source)), "luma is the same")
+        try PixelComparison.areEqual(Oracle.tightBytes(result), Oracle.tightBytes(source)), "luma is unchanged")
       let address = { (bytes: RawSpan, _: PixelBuffer.PlaneLayout) in
         bytes.withUnsafeBytes { UnsafeRawPointer($0.baseAddress) }
       }
-      #expect(try result.withPlane(0, address) == source.withPlane(0, address), "and not copied")
+      #expect(try result.withPlane(0, address) == source.withPlane(0, address), "luma is not copied")
       let image = try rendered(SampleBuffer(pixelBuffer: result), size: result.size)
-      // The channels moved by one: green beside blue, red beside green, blue beside red.
+      // The channels are exchanged in a circle, so that green is compared with blue, red with green, and blue with red.
       var moved = [UInt8](repeating: 0, count: image.bytes.count)
       let order: [UInt8] = (0..<16).map { $0 % 4 == 3 ? $0 : $0 / 4 * 4 + ($0 % 4 + 1) % 3 }
       let (width, height) = (Int32(image.size.width), Int32(image.size.height))
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  /// The visible samples of a plane, row by row.
+  /// Returns the visible samples of a plane, row by row.
   private func bytes(_ pixelBuffer: PixelBuffer, _ plane: Int) throws -> [[UInt8]] {
     try pixelBuffer.withPlane(plane) { bytes, layout in
       (0..<layout.height).map { row in
@@ -203,7 +203,7 @@ import Testing
 
   // MARK: Chains
 
-  /// Tells what it is asked, and does what it is told.
+  /// Records the changes of format, and does what the test gives it to do.
   private final class TestProcessor: FrameProcessor {
     let formats = Locked<[String]>([])
     let work: @Sendable (SampleBuffer) throws(PipSinkError) -> SampleBuffer?

@@ -93,7 +93,7 @@ import Testing
     for (name, value) in process {
       #expect(lines.count { $0 == "pipsink_process_\(name) \(value)" } == 1, "\(name)")
     }
-    // The stream has stood still for as long as the machine runs.
+    // The frames are dated right after the start of the machine, so the rate depends on how long the machine has run.
     #expect(self.lines(text, with: "frames_per_second").count == 1)
   }
 
@@ -129,7 +129,8 @@ import Testing
     #expect(lines(text, with: "received") == ["pipsink_frames_received_total{stream=\"a\\\\\\\"\\n}\"} 1"])
   }
 
-  /// A mark behind a quote makes another character of it for Swift, and "\r\n" is one character; readers see bytes.
+  /// In Swift, a combining mark after a quotation mark forms a different character with it, and "\r
+  /// " is a single character. Readers of the text see bytes.
   @Test(arguments: [
     ("a\"\u{301}", "a\\\"\u{301}"), ("\\\u{301}", "\\\\\u{301}"), ("a\r\nb", "a\r\\nb"), ("\n\u{301}", "\\n\u{301}"),
     ("e\u{301}", "e\u{301}"),

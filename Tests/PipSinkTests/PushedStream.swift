@@ -2,9 +2,9 @@ import CGStreamer
 
 @testable import PipSink
 
-/// A stream whose frames, failures and messages come when a test says so, and what its engine tells.
+/// A stream whose frames, failures and messages come when the test says so. It records what its engine reports.
 final class PushedStream: Sendable {
-  /// Its source is called "source"; nothing comes of it by itself.
+  /// The source of this description is called "source". It delivers nothing unless the test tells it to.
   static let description: PipelineDescription = .text(
     PushedSource.description(named: "source") + " ! appsink name=x sync=false")
 
@@ -37,26 +37,28 @@ final class PushedStream: Sendable {
     try start()
   }
 
-  /// The last that was told.
+  /// The last state that was reported.
   var state: StreamPlayState { states.last ?? .stopped }
 
-  /// Its states so far.
+  /// All states that were reported so far.
   var states: [StreamPlayState] { log.withLock { $0 } }
 
-  /// What its pipeline is doing; nil where it has none.
+  /// The state of the stream's pipeline, or nil where there is none.
   private var pipelineState: EngineState? { engine.run(of: "a")?.status.pipelineState }
 
-  /// Whether its pipeline has been brought to a standstill.
+  /// Whether the stream's pipeline is paused.
   var isStandingStill: Bool { pipelineState == .paused }
 
-  /// The tries that it has announced.
+  /// The numbers of the tries that were announced.
   var attempts: [Int] {
     states.compactMap { if case .reconnecting(let attempt, _, _) = $0 { attempt } else { nil } }
   }
 
   var isReconnecting: Bool { if case .reconnecting = state { true } else { false } }
 
-  /// Whether something other than states has been told, or soon is.
+  /// Waits until an event was reported that is not a change of state.
+  ///
+  /// - Returns: false when there is no such event within 20 seconds.
   func isTold(_ isWanted: (EngineEvent) -> Bool) async -> Bool {
     await eventually(within: 20) { events.withLock { $0.contains(where: isWanted) } }
   }
@@ -74,10 +76,10 @@ final class PushedStream: Sendable {
     return await eventually(within: 20) { state == .playing && pipelineState == .running }
   }
 
-  /// Ends.
+  /// Ends the stream.
   func end() { withSource(PushedSource.end) }
 
-  /// Fails as with a server that has gone, or with another error.
+  /// Makes the stream fail with the given error. The default is the error of a server that has gone.
   func fail(_ code: GstResourceError = GST_RESOURCE_ERROR_READ) { withSource { PushedSource.fail($0, code) } }
 
   func buffer(percent: Int) {
@@ -85,16 +87,16 @@ final class PushedStream: Sendable {
   }
 }
 
-/// An appsrc of frames of 16 by 16 pixels that does what a test says.
+/// An appsrc with frames of 16 by 16 pixels that does what a test tells it.
 enum PushedSource {
-  /// Without what follows it.
+  /// Returns the description of the source alone, without the elements that follow it.
   static func description(named name: String) -> String {
     "appsrc name=\(name) format=time caps=video/x-raw,format=I420,width=16,height=16,framerate=30/1"
   }
 
-  /// Waits until the pipeline has been started: what is posted before is lost.
+  /// Waits until the pipeline has been started, because a message that is posted earlier is lost.
   ///
-  /// - Parameter find: calls what it is given with the source, where there is one.
+  /// - Parameter find: calls its argument with the source, if there is one.
   static func wait(for find: ((GstElementPointer) -> Bool) -> Bool?, _ body: @escaping (GstElementPointer) -> Void) {
     for _ in 0..<20_000 {
       let isDone = find { source in

@@ -29,7 +29,7 @@ import Testing
     renderer.state.withLock { $0.isVisible = false }
     consumer.consume(frame.numbered(5))
     #expect(inApp.waitUntilPresented(by: soon))
-    // Shown to somebody after all, it stays the hidden one that it was.
+    // A hidden frame still counts as hidden when it is shown later.
     renderer.state.withLock { $0.isVisible = true }
     renderer.askForDisplay()
     #expect(await eventually { renderer.shown == [1, 4, 5] })
@@ -42,7 +42,7 @@ import Testing
     #expect(await eventually { renderer.shown.last == 7 })
     #expect(inApp.waitUntilPresented(by: soon))
 
-    // The latest is shown on the new surface, too, and is no new frame.
+    // The latest frame is shown on the new surface as well, and it does not count as a new frame.
     try router.enterPictureInPicture("a")
     #expect(await eventually { pipRenderer.shown == [7] })
     consumer.consume(frame.numbered(8))
@@ -90,14 +90,14 @@ import Testing
     #expect(latencies.totalNanoseconds >= 10_000_000_000)
   }
 
-  /// HdrHistogram's own recording as the oracle, from below a microsecond to beyond a minute.
+  /// Compares with HdrHistogram's own recording, from less than a microsecond to more than a minute.
   @Test func intervalsAreCountedAsHdrHistogramDoes() {
     var random = SeededGenerator(seed: 7)
     var intervals = IntervalHistogram()
     var expected = Histogram<UInt64>(
       lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: .two)
     let lengths = (0..<20_000).map { _ in UInt64.random(in: 0...(1 << UInt64.random(in: 1...37)), using: &random) }
-    // The longest is not the last.
+    // The longest interval is not the last one.
     for length in lengths + [.max, 60_000_000_000, 512_000, 511_000, 256_000, 255_999, 1000, 999, 0] {
       intervals.record(nanoseconds: length)
       expected.record(min(length / 1000, 60_000_000))
@@ -159,7 +159,7 @@ import Testing
     #expect(statistics.averageFrameRate == 2)
     #expect(statistics.frameRate(at: at(102)) == 2)
     statistics.forgetLastArrival()
-    // The next run, much later and faster.
+    // The next run starts much later and is faster.
     for index in 0...10 {
       statistics.countFrame(to: .pictureInPicture, at: at(1000 + 0.25 * Double(index)))
       if index == 2 { #expect(statistics.frameRate(at: at(1000.5)) == statistics.averageFrameRate) }
@@ -168,7 +168,7 @@ import Testing
     #expect(statistics.intervals.count == 14 && statistics.intervals.totalNanoseconds == 4_500_000_000)
     #expect(abs(statistics.averageFrameRate! - 14 / 4.5) < 1e-9)
     #expect(statistics.frameRate(at: at(1002.5)) == 4)
-    // Frames without times are counted, and the time that they took is no interval.
+    // Frames without times are counted, but the time that they take does not count as an interval.
     statistics.countFrame(to: .inApp, at: nil)
     statistics.countFrame(to: .inApp, at: at(2000))
     #expect((statistics.received, statistics.inApp, statistics.pictureInPicture) == (18, 7, 11))
@@ -195,7 +195,7 @@ import Testing
   }
 
   @Test func withoutTimesFramesAreCountedAllTheSame() async {
-    // In a process of its own, since it holds for the whole of one.
+    // This needs a separate process, because the setting applies to the whole process.
     await #expect(processExitsWith: .success) {
       RenderStatistics.takesTimes = false
       let router = FrameRouter()
@@ -219,18 +219,18 @@ import Testing
     for frame in 1...40 as ClosedRange<UInt64> { meter.countFrame(at: at(1000 + 25 * frame)) }
     #expect(meter.rate(at: at(2000)) == 40)
     #expect(meter.rate(at: at(2999)) == 40)
-    // Frames stay away: nine seconds for one that might come now.
+    // No frame arrives any more. If one arrived now, two seconds would have passed since the last one.
     #expect(meter.rate(at: at(4000)) == 0.5)
     #expect(FrameRateMeter().rate(at: at(0)) == nil)
-    // A frame in two seconds is half a frame a second, whenever one looks.
+    // One frame in two seconds is half a frame per second, whatever the moment of the question.
     var slow = FrameRateMeter()
     for frame in 0...5 as ClosedRange<UInt64> { slow.countFrame(at: at(2000 * frame)) }
     #expect(slow.rate(at: at(10_000)) == 0.5 && slow.rate(at: at(11_900)) == 0.5)
   }
 
   @Test func resourceUsageSeesThreadsFilesAndMemory() async {
-    // In a process of its own, where nobody but the tests' own runtime begins and ends threads, and opens files: now and
-    // then, so that a look at what it does in between may be needed once more.
+    // This needs a separate process, in which only the tests' own runtime starts and ends threads and opens files. It
+    // does so now and then, so that a second look at the numbers may be needed.
     await #expect(processExitsWith: .success) {
       var looks: [String] = []
       for _ in 0..<20 {

@@ -15,7 +15,7 @@ import Testing
   func hardEdgesAreShownAsVideoconvertShowsThemWithoutInterpolatingChroma(
     format: PixelFormat, size: (Int, Int)
   ) throws {
-    // videotestsrc leaves half of the last chroma pair of an odd row unwritten in the packed 4:2:2 formats.
+    // In the packed 4:2:2 formats, videotestsrc leaves half of the last chroma pair of an odd row unwritten.
     let width = [.yuy2, .uyvy].contains(format) ? (size.0 + 1) / 2 * 2 : size.0
     let source = TestFrame.testSource(format, width, size.1, pattern: "smpte100")
     try expectEqual(TestFrame.pixelBuffer(source), Oracle.bgra(source, interpolatesChroma: false))
@@ -39,7 +39,7 @@ import Testing
     #expect(psnr >= 40, "\(pixelBuffer.formatDescription): \(psnr) dB", sourceLocation: location)
   }
 
-  /// Y', Cb, Cr of a colour by the standards' definitions, and back: what a bar must look like.
+  /// Compares the colour of each bar with the result of the standards' formulas for Y', Cb and Cr.
   @Test(
     arguments: ["bt601", "bt709", "bt2020", "1:4:0:0", "1:3:5:1", "1:6:0:0"],
     PixelFormat.allCases.filter { $0.isYUV && $0 != .gray8 })
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// ITU-R BT.601, BT.709 and BT.2020: the luma weights define the matrix.
+  /// Converts by the formulas of ITU-R BT.601, BT.709 and BT.2020, whose luma weights define the matrix.
   private func exactBGR(_ yuv: [Int], _ colorimetry: Colorimetry) -> [Double] {
     let (red, blue) =
       switch colorimetry.matrix {
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func theCropMetaIsWhatIsShown() throws {
-    // The left bar of smpte100 is white, the one at the right blue; only the right half stays.
+    // The left bar of smpte100 is white, and the right bar is blue. Only the right bar remains.
     let sample = try TestFrame.sample(TestFrame.testSource(.i420, 640, 360, pattern: "smpte100"))
     let buffer = try #require(gst_buffer_copy(gst_sample_get_buffer(sample)))
     let meta = try #require(gst_buffer_add_meta(buffer, gst_video_crop_meta_get_info(), nil))
@@ -128,14 +128,14 @@ import Testing
   }
 
   @Test func fillGravityCutsTheSidesAndResizeStretches() throws {
-    // smpte100's outer bars are white and blue: cut to the middle, both are gone.
+    // The outer bars of smpte100 are white and blue. A crop to the centre removes both.
     let bars = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 640, 240, pattern: "smpte100"))
     let size = PictureSize(width: 100, height: 100)
     let filled = try rendered(bars, size: size, gravity: .resizeAspectFill)
     let stretched = try rendered(bars, size: size, gravity: .resize)
-    #expect(filled.pixel(0, 10)[0] > 240 && filled.pixel(0, 10)[2] < 15, "cyan at the left")
-    #expect(stretched.pixel(0, 10).allSatisfy { $0 > 240 }, "white at the left")
-    #expect(stretched.pixel(99, 10)[0] > 240 && stretched.pixel(99, 10)[1] < 15, "blue at the right")
+    #expect(filled.pixel(0, 10)[0] > 240 && filled.pixel(0, 10)[2] < 15, "the left edge is cyan")
+    #expect(stretched.pixel(0, 10).allSatisfy { $0 > 240 }, "the left edge is white")
+    #expect(stretched.pixel(99, 10)[0] > 240 && stretched.pixel(99, 10)[1] < 15, "the right edge is blue")
   }
 
   @Test func pixelsThatAreNotSquareAreStretched() throws {
@@ -169,7 +169,7 @@ import Testing
       #expect((image.pixel(126, 32) == [0, 0, 0, 255]) == isBar, "\(gravity)")
       #expect(image.pixel(64, 32).allSatisfy { $0 > 250 })
     }
-    // A tall one after a wide one.
+    // A tall picture follows a wide one.
     let tall = try TestFrame.sampleBuffer(TestFrame.testSource(.i420, 32, 64, pattern: "white"))
     try renderer.render(white, gravity: .resizeAspect)
     try renderer.render(tall, gravity: .resizeAspect)
@@ -177,17 +177,17 @@ import Testing
     #expect(image.pixel(40, 32) == [0, 0, 0, 255] && image.pixel(64, 32)[0] > 250)
   }
 
-  /// Where the pointer is, in the frame's pixels: a picture of 200x100 on surfaces of another shape.
+  /// Finds the pixel of the frame under the pointer, for a picture of 200x100 pixels on surfaces of other shapes.
   @Test(
     arguments: [
-      // Bars above and below: the picture is 200x100 at 0, 50.
+      // There are bars above and below the picture, which has its full size and starts at (0, 50).
       (VideoGravity.resizeAspect, VideoOrientation.upright, (200, 200), (0, 50), (0, 0)),
       (.resizeAspect, .upright, (200, 200), (199, 149), (199, 99)),
       (.resizeAspect, .upright, (200, 200), (10, 40), (10, -10)),
-      // Stretched and cut.
+      // The picture is stretched or cropped.
       (.resize, .upright, (100, 200), (50, 100), (100, 50)),
       (.resizeAspectFill, .upright, (100, 100), (0, 10), (50, 10)),
-      // Turned: what is at the upper left was at the lower left.
+      // The picture is rotated. Its upper left corner was the lower left corner of the frame.
       (.resize, VideoOrientation(rotation: .quarter), (100, 200), (0, 0), (0, 99)),
       (.resize, VideoOrientation(rotation: .quarter), (100, 200), (99, 0), (0, 0)),
       (.resize, .mirrored, (200, 100), (0, 7), (199, 7)),

@@ -24,7 +24,7 @@ import Testing
     let policy = RetryPolicy(limit: .max, firstPause: .seconds(8), longestPause: .seconds(8), jitter: 0.25)
     let pauses = try (1...500).map { try #require(policy.pause(before: $0)) / .seconds(1) }
     #expect(pauses.allSatisfy { (6...10).contains($0) })
-    // Of so many some are in every quarter, but for once in 10^60 runs.
+    // With so many pauses, some are in each quarter, except in one of 10^60 runs.
     for quarter in [6.0, 7, 8, 9] { #expect(pauses.contains { (quarter...quarter + 1).contains($0) }) }
     let wild = RetryPolicy(limit: .max, firstPause: .seconds(1), longestPause: .seconds(1), jitter: 7)
     #expect((1...200).allSatisfy { (.zero ... .seconds(2)).contains(wild.pause(before: $0) ?? .seconds(-1)) })

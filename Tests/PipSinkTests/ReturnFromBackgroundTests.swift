@@ -4,10 +4,10 @@ import Testing
 
 @testable import PipSink
 
-/// Streams that come back into sight: what they show, beside what their sources have.
+/// Streams that become visible again: what they show is compared with what their sources deliver.
 @Suite struct ReturnFromBackgroundTests {
-  /// Two streams of the same pictures, in which everything moves: as their source has them, and as they come out of a
-  /// decoder. The encoder sends no keyframe by itself after the first.
+  /// Two streams with the same moving pictures: one comes directly from the source, and the other one comes out of a
+  /// decoder. After its first keyframe, the encoder sends no keyframe unless it is asked to.
   private static let moving = """
     videotestsrc is-live=true pattern=smpte75 horizontal-speed=6
       ! video/x-raw,format=I420,width=64,height=48,framerate=120/1 ! tee name=t
@@ -23,7 +23,7 @@ import Testing
     let (source, decoded) = (CountingConsumer(), CountingConsumer())
     try engine.start { $0 == "a" ? decoded : source }
     #expect(await eventually { decoded.sampleBuffers.count > 10 && source.sampleBuffers.count > 10 })
-    // The encoder moves all times by the same.
+    // The encoder shifts all times by the same amount.
     let shift = time(decoded.sampleBuffers[0]) - time(source.sampleBuffers[0])
     for _ in 0..<2 {
       engine.visibleStreamIDs = ["source"]
@@ -39,11 +39,12 @@ import Testing
       engine.visibleStreamIDs = nil
       #expect(await eventually { decoded.sampleBuffers.count >= 20 })
       let frames = decoded.sampleBuffers
-      // What waited before the encoder then may be older than what the other queue had handed on.
-      #expect(time(frames[0]) > last + MediaTime(value: 30, timescale: 120), "nothing of the time between")
+      // Frames that were waiting in front of the encoder may be older than frames that the other queue had already
+      // delivered.
+      #expect(time(frames[0]) > last + MediaTime(value: 30, timescale: 120), "no frame comes from the time in between")
       for frame in frames {
         let there = time(frame) - shift
-        // The queues are separate: the source's own frame may come after the one that was decoded.
+        // The two queues are independent, so the frame of the source may arrive after the decoded one.
         try #require(await eventually { source.sampleBuffers.contains { time($0) == there } })
         let original = try #require(source.sampleBuffers.first { time($0) == there })
         let (ours, theirs) = try (Oracle.tightBytes(frame.pixelBuffer), Oracle.tightBytes(original.pixelBuffer))
@@ -56,7 +57,7 @@ import Testing
 
   // MARK: Frame by frame
 
-  /// PNG frames that a test pushes, keyframes or not as it says, before a decoder.
+  /// PNG frames that the test pushes in front of a decoder. The test also decides which of them are keyframes.
   private final class PushedStream {
     let engine: VideoEngine
     let consumer = CountingConsumer()
@@ -102,12 +103,12 @@ import Testing
       _ = gst_app_src_push_buffer(source.assumingMemoryBound(to: GstAppSrc.self), buffer)
     }
 
-    /// How many frames were kept from the decoder.
+    /// The number of frames that were withheld from the decoder.
     var withheld: UInt64 {
       engine.withRun { $0.pipeline.stream("a")?.flow.withheld.load(ordering: .relaxed) ?? 0 } ?? 0
     }
 
-    /// Which pictures have been shown.
+    /// Returns the numbers of the pictures that have been shown.
     func shown() throws -> [Int] {
       try consumer.sampleBuffers.map {
         try $0.pixelBuffer.withPlane(0) { bytes, _ in (Int(bytes.unsafeLoad(as: UInt8.self)) + 15) / 30 }
@@ -120,12 +121,13 @@ import Testing
     let engine = stream.engine
     engine.visibleStreamIDs = []
     stream.push(1, isKeyframe: true)
-    #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }, "after its first picture")
+    #expect(
+      await eventually { engine.info(of: "a")?.isDecodingSuspended == true }, "decoding stops after the first picture")
     #expect(stream.keyframeRequests.withLock { $0 } == 0)
     stream.push(2, isKeyframe: true)
     stream.push(3, isKeyframe: false)
     #expect(await eventually { stream.withheld == 2 })
-    // Whoever looks for what is unseen once more finds nothing to do.
+    // A second search for streams that are not visible finds nothing to do.
     engine.isBackgroundDecodingEnabled = false
     engine.withRun { $0.updateDecoding() }
     engine.visibleStreamIDs = nil
@@ -138,7 +140,7 @@ import Testing
     engine.visibleStreamIDs = []
     #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
     engine.visibleStreamIDs = ["a"]
-    #expect(await eventually { stream.keyframeRequests.withLock { $0 } == 2 }, "and so each time")
+    #expect(await eventually { stream.keyframeRequests.withLock { $0 } == 2 }, "a keyframe is requested each time")
     stream.push(7, isKeyframe: true)
     #expect(await eventually { stream.consumer.sampleBuffers.count == 4 })
     #expect(try stream.shown() == [1, 5, 6, 7])

@@ -2,10 +2,10 @@ import Testing
 
 @testable import PipSink
 
-/// What a switch does to the surfaces it touches, in which order, and what is counted across switches, runs and
+/// What a switch does to the surfaces that it affects and in which order, and what is counted across switches, runs and
 /// removals.
 @Suite struct RoutingSwitchTests {
-  /// The streams' frames differ in their width, so that a surface's events tell whose they are.
+  /// The frames of the streams differ in their width, so that the events of a surface show to which stream they belong.
   private static let widths: [StreamID: Int] = ["a": 16, "b": 32, "c": 48]
   private let frames: [StreamID: PixelBuffer]
 
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  // MARK: - Who leaves first
+  // MARK: - The order of leaving and entering
 
   @Test(arguments: [["a", "b"], ["b", "a"]])
   func whoHadTheSurfaceLeavesItBeforeTheNextBeginsInWhicheverOrderTheyWereAdded(order: [StreamID]) throws {
@@ -84,10 +84,10 @@ import Testing
     consumer.consume(frame("a", 2))
     try router.enterPictureInPicture("a", keepsShowingInApp: false)
     consumer.consume(frame("a", 3))
-    #expect(router.changes.count == 1, "it went to picture-in-picture once")
+    #expect(router.changes.count == 1, "the stream entered picture-in-picture once")
     #expect(
       pip.events == [.begin(size: nil, sequence: nil)] + (1...3).map { .frame(size: size("a"), sequence: $0) },
-      "its surface notices nothing")
+      "the surface in picture-in-picture is not affected")
     #expect(
       inApp.events == [
         .relinquish(removingImage: false), .begin(size: size("a"), sequence: 1), .frame(size: size("a"), sequence: 2),
@@ -106,7 +106,7 @@ import Testing
     let begun = inApp.events
     try router.enterPictureInPicture("a", on: second, keepsShowingInApp: true)
     consumer.consume(frame("a", 2))
-    #expect(inApp.events == begun + [.frame(size: size("a"), sequence: 2)], "the app's surface notices nothing")
+    #expect(inApp.events == begun + [.frame(size: size("a"), sequence: 2)], "the surface in the app is not affected")
     #expect(surfaces[0].events.last == .relinquish(removingImage: true))
     #expect(surfaces[1].sequences(of: size("a")) == [2])
   }
@@ -145,7 +145,7 @@ import Testing
     consumer.consume(frame("a", 1))
     #expect(router.changes.map(\.framesLost) == [0, 0])
     #expect(router.changes.map(\.framesRepeated) == [0, 0])
-    // What a switch really loses is counted in the new run, too.
+    // Frames that a switch really loses are counted in the new run as well.
     try router.enterPictureInPicture("a")
     consumer.consume(frame("a", 4))
     #expect(router.changes.map(\.framesLost) == [0, 0, 2])
@@ -165,11 +165,11 @@ import Testing
       late = pixelBuffer
       consumer.consume(SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: 2))
     }
-    #expect(late == nil, "nobody keeps its memory")
+    #expect(late == nil, "nobody keeps the memory of the frame")
     #expect((inApp.events.count, pip.events.count) == events)
     #expect(router.statistics(of: "a") == nil)
     #expect(router.latestSampleBuffer(of: "a") == nil)
-    // Its ID may come back while the old consumer still delivers.
+    // The ID may be used again while the old consumer still delivers frames.
     router.input(for: "a")
     consumer.consume(frame("a", 3))
     #expect(router.statistics(of: "a")?.received == 0)
@@ -185,7 +185,7 @@ import Testing
       last = pixelBuffer
       consumer.consume(SampleBuffer(pixelBuffer: pixelBuffer, sequenceNumber: 1))
     }
-    #expect(last != nil, "it is the stream's latest")
+    #expect(last != nil, "this frame is the latest one of the stream")
     router.removeStream("a")
     #expect(last == nil)
   }
@@ -221,7 +221,7 @@ import Testing
     let router = FrameRouter(pictureInPicture: RecordingDestination())
     let consumer = router.input(for: "a")
     try router.enterPictureInPicture("a")
-    // A processor may have dropped the frames before it.
+    // A processor may have dropped the earlier frames.
     consumer.consume(frame("a", 5))
     #expect(router.changes.map(\.framesLost) == [0])
     #expect(router.changes.map(\.framesRepeated) == [0])
@@ -244,7 +244,7 @@ import Testing
       if number.isMultiple(of: 2) { router.leavePictureInPicture() } else { try router.enterPictureInPicture("a") }
     }
     #expect(router.changes.count == 1000)
-    #expect(router.changes.last?.to == .pictureInPicture, "the newest is among them")
+    #expect(router.changes.last?.to == .pictureInPicture, "the newest switch is among those that are kept")
   }
 
   // MARK: - Another layer in the app
@@ -262,8 +262,8 @@ import Testing
     router.setDestination(nil, for: "a")
     consumer.consume(frame("a", 3))
     #expect(new.events.last == .relinquish(removingImage: true))
-    #expect(router.statistics(of: "a")?.received == 3, "its frames are counted all the same")
-    #expect(router.changes.isEmpty, "it was in the app all the time")
+    #expect(router.statistics(of: "a")?.received == 3, "frames without a surface are counted as well")
+    #expect(router.changes.isEmpty, "the stream was in the app all the time")
   }
 
   @Test func aSurfaceInTheAppThatIsGivenDuringPictureInPictureShowsTheStreamWhenItComesBack() throws {
@@ -289,7 +289,7 @@ import Testing
     try router.enterPictureInPicture("a", keepsShowingInApp: true)
     router.leavePictureInPicture()
     #expect(pip.events.last == .relinquish(removingImage: true))
-    #expect(router.table.pictureInPictureStreamID == "a", "it stays chosen")
+    #expect(router.table.pictureInPictureStreamID == "a", "the stream remains selected")
     #expect(router.table.mode == .normal)
   }
 
@@ -321,7 +321,7 @@ import Testing
   @Test func aFrameThatWaitedInALayerThatIsTakenAwayCountsAsReplaced() throws {
     let renderer = TestRenderer()
     let router = FrameRouter()
-    // The app keeps it: the end of a layer waits for what its renderer draws.
+    // The app keeps the layer, because the end of a layer waits until its renderer has finished drawing.
     let inApp = SampleBufferDisplayLayer(name: "in-app", renderer: renderer)
     let consumer = router.addStream("a", inApp: inApp)
     renderer.hold()
@@ -361,7 +361,7 @@ import Testing
     #expect(await eventually { router.changes.count == 2 && router.changes.last?.firstPresentedAt != nil })
   }
 
-  /// - Parameter isFresh: whether the frame that goes along has been shown nowhere yet.
+  /// - Parameter isFresh: whether the frame that moves along with its stream has not been shown yet.
   @Test(arguments: [true, false])
   func theFrameThatGoesAlongCountsAsReplacedOnlyWhereItHasNotBeenShownYet(isFresh: Bool) throws {
     let (appRenderer, pipRenderer) = (TestRenderer(), TestRenderer())
@@ -370,7 +370,7 @@ import Testing
     let router = FrameRouter(pictureInPicture: pip)
     let a = router.addStream("a", inApp: inApp)
     let b = router.input(for: "b")
-    // The surface that it goes to is busy with another stream's frame meanwhile.
+    // Meanwhile, the surface to which the stream moves is busy with a frame of another stream.
     try router.enterPictureInPicture("b")
     pipRenderer.hold()
     b.consume(frame("b", 1))

@@ -3,13 +3,14 @@ import Testing
 
 @testable import PipSink
 
-/// What a frame says of itself: its format, its times, how it is to be turned.
+/// What a frame says about itself: its format, its times and its orientation.
 @Suite struct SampleWrapperTests {
   init() throws {
     try PipSink.initialize()
   }
 
-  /// - Parameter width: another one for each format that nothing else in the process may have.
+  /// - Parameter width: the width of the format. A test that counts references needs a width that nothing else in the
+  ///   process uses.
   private func caps(_ width: Int) throws -> UnsafeMutablePointer<GstCaps> {
     try #require(gst_caps_from_string("video/x-raw,format=GRAY8,width=\(width),height=2,framerate=30/1"))
   }
@@ -30,7 +31,7 @@ import Testing
     try note(gst_event_new_tag(gst_tag_list_new_from_string("taglist, image-orientation=(string)\(tag)")), wrapper)
   }
 
-  /// The orientation of the next frame.
+  /// Returns the orientation of the next frame.
   private func orientation(
     _ wrapper: SampleWrapper, meta: [Float]? = nil, fixed: VideoOrientation? = nil
   ) throws -> VideoOrientation {
@@ -84,7 +85,7 @@ import Testing
       if let new = try wrapper.takeNewFormat() { told.append(new.size.width) }
     }
     try take()
-    #expect(told.isEmpty && wrapper.format == nil, "before any caps")
+    #expect(told.isEmpty && wrapper.format == nil, "there are no caps yet")
     wrapper.setNewCaps(a)
     try take()
     try take()
@@ -94,7 +95,7 @@ import Testing
     wrapper.setNewCaps(b)
     wrapper.setNewCaps(a)
     try take()
-    #expect(told == [4], "b had no frame")
+    #expect(told == [4], "no frame had the caps b")
     wrapper.setNewCaps(b)
     try take()
     #expect(told == [4, 8])
@@ -110,7 +111,7 @@ import Testing
     wrapper.setNewCaps(bad)
     for _ in 0..<2 { #expect(throws: PipSinkError.self) { try wrapper.takeNewFormat() } }
     wrapper.setNewCaps(good)
-    #expect(try wrapper.takeNewFormat() == nil, "it is the same as before")
+    #expect(try wrapper.takeNewFormat() == nil, "the format is the same as before")
     #expect(wrapper.format?.size.width == 4)
     #expect(references(bad) == 1)
   }
@@ -133,7 +134,7 @@ import Testing
       let timing = sample.timing
       #expect([timing.presentationTimeStamp, timing.decodeTimeStamp, timing.duration] == expected)
       #expect(sample.sequenceNumber == UInt64(number + 1))
-      #expect(sample.attachments.displayImmediately, "the sink has waited for it")
+      #expect(sample.attachments.displayImmediately, "the sink has already waited for the time of the frame")
       #expect(sample.formatDescription === format)
     }
     #expect(wrapper.frameCount == 4)
@@ -161,7 +162,7 @@ import Testing
 
   // MARK: Orientation
 
-  /// Left and right exchanged, and a turn by 90 degrees clockwise, as OpenGL writes them.
+  /// A matrix in OpenGL's notation that exchanges left and right.
   private static let mirror: [Float] = [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1]
 
   @Test func theMetasMirroringComesBeforeTheTagsTurn() throws {
@@ -169,7 +170,7 @@ import Testing
     #expect(try orientation(wrapper, meta: Self.mirror) == .mirrored)
     try noteOrientation("rotate-90", wrapper)
     #expect(try orientation(wrapper, meta: Self.mirror) == VideoOrientation(rotation: .quarter, isMirrored: true))
-    #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter), "a frame without the meta")
+    #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter), "this frame has no meta")
     try noteOrientation("rotate-270", wrapper)
     #expect(try orientation(wrapper, meta: Self.mirror) == VideoOrientation(rotation: .threeQuarters, isMirrored: true))
   }
@@ -202,6 +203,6 @@ import Testing
     try note(gst_event_new_flush_stop(1), wrapper)
     #expect(try orientation(wrapper) == VideoOrientation(rotation: .quarter))
     try noteOrientation("rotate-0", wrapper)
-    #expect(try orientation(wrapper) == .upright, "a tag that says so")
+    #expect(try orientation(wrapper) == .upright, "the tag says upright")
   }
 }

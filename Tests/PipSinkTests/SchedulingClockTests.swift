@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// The clock that everything waits by, moved by hand.
+/// The clock by which all code waits. The test advances it.
 @Suite struct SchedulingClockTests {
   @Test func aTaskSleepsUntilItsMomentAndNoLonger() async throws {
     let clock = ManualClock()
@@ -17,7 +17,7 @@ import Testing
     #expect(clock.advance(by: 0.001) == 1)
     try await sleeper.value
     #expect(isAwake.withLock { $0 })
-    // What is past is not waited for.
+    // A moment in the past is not waited for.
     try await clock.clock.sleep(until: clock.now)
     #expect(clock.alarmCount == 0)
   }
@@ -52,7 +52,7 @@ import Testing
         seen.withLock { $0.append(last) }
       })
     #expect(await clock.isAwaited(in: 10))
-    // Woken for nothing, it goes on waiting for the same moment.
+    // A thread that is woken without a reason continues to wait for the same moment.
     state.wakeAll()
     clock.advance(by: 9)
     #expect(await clock.isAwaited(in: 1))

@@ -4,9 +4,9 @@ import Testing
 @testable import GstPipSink
 @testable import PipSink
 
-/// Time in films.
+/// Positions and durations of films.
 @Suite struct SeekingTests {
-  /// Ten seconds, with a keyframe every second unless it is said otherwise.
+  /// Makes a film of ten seconds and passes its path to `body`. By default, it has a keyframe every second.
   private func withFilm(
     keyframeInterval: Int = 30, isolation: isolated (any Actor)? = #isolation, _ body: (String) async throws -> Void
   ) async throws {
@@ -33,7 +33,7 @@ import Testing
       #expect(await eventually { seconds(router) >= 0 })
       #expect(abs((engine.duration?.seconds ?? 0) - 10) < 0.1)
       try engine.seek(to: MediaTime(seconds: 5.5))
-      #expect(await eventually { seconds(router) >= 5 }, "from the keyframe before it")
+      #expect(await eventually { seconds(router) >= 5 }, "playback starts at the keyframe before the position")
       #expect(seconds(router) < 6.5)
       try engine.seek(to: MediaTime(seconds: 2.5), isAccurate: true)
       #expect(await eventually { (2.5..<4).contains(seconds(router)) })
@@ -66,7 +66,7 @@ import Testing
       #expect(session.controller.actions.isDisjoint(with: skips))
       try session.setPictureInPictureSource("film")
       #expect(session.controller.actions.isSuperset(of: skips))
-      // Twice in a row is twice as far.
+      // Two skips in a row add up.
       session.controller.perform(.skipForward)
       session.controller.perform(.skipForward)
       #expect(await eventually { seeks.withLock { $0.count } == 2 && seconds(session.router) >= 8 })
@@ -76,7 +76,7 @@ import Testing
         session.controller.perform(.skipBackward)
         #expect(await eventually { seeks.withLock { $0.count } == count + 1 })
       }
-      #expect(seeks.withLock { $0.last } == 0, "no further than to its start")
+      #expect(seeks.withLock { $0.last } == 0, "a skip does not go beyond the start of the film")
       try session.setPictureInPictureSource("live")
       #expect(session.controller.actions.isDisjoint(with: skips))
       await #expect(throws: PipSinkError.stream(.unknown("other", known: ["live", "film"]))) {
@@ -103,9 +103,9 @@ import Testing
       #expect(await eventually { !seeks.withLock(\.isEmpty) })
       let told = try #require(seeks.withLock { $0.first })
       var position: Double?
-      // It says nothing until the first frame from there.
+      // The position is unknown until the first frame after the seek has arrived.
       while position == nil { position = await session.timeline(of: "film")?.position?.seconds }
-      #expect(try #require(position) >= told, "where it was told to be")
+      #expect(try #require(position) >= told, "the position is not before the one that was reported")
       await session.stop()
     }
   }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  /// The beginning of a flush comes on the seeking thread, whatever the streaming thread is doing.
+  /// The start of a flush comes on the seeking thread, whatever the streaming thread is doing.
   @Test(arguments: ["appsink name=a sync=false", "pipsink name=a sync=false"])
   func flushesInTheMiddleOfFramesDisturbNothing(sink: String) async throws {
     try PipSinkPlugin.register()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// A session's displays that need no display server.
+/// The displays of a session that need no display server.
 @MainActor @Suite struct SessionDisplayTests {
   private enum Color { case white, red, black, other }
   private static let (white, red, black) = (Color.white, Color.red, Color.black)
@@ -29,7 +29,7 @@ import Testing
     try add(id, to: display).enqueue(PlainFrame.make(bytes))
   }
 
-  /// Scaling rounds a little.
+  /// Returns the colour of a pixel. The limits allow for the rounding of the scaler.
   private func color(_ image: BGRAImage, _ x: Int, _ y: Int) -> Color {
     switch image.pixel(x, y).prefix(3).map({ $0 > 250 ? 1 : $0 < 5 ? 0 : 2 }) {
     case [1, 1, 1]: .white
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// The colours at the left and at the right of the split picture.
+  /// Returns the colours in the left and in the right half of the split picture.
   private func halves(_ surfaces: OffscreenDisplay) throws -> [Color] {
     let image = try #require(surfaces.images(pictureInPictureStreamID: nil).first { $0.name == "inApp" }).image
     #expect(image.size == PictureSize(width: 64, height: 36))
@@ -51,7 +51,7 @@ import Testing
     for (id, color): (StreamID, _) in [("b", Self.red), ("a", Self.white)] { try show(color, id, on: surfaces) }
     try add("silent", to: surfaces)
     let images = surfaces.images(pictureInPictureStreamID: "a")
-    #expect(images.map(\.name) == ["inApp-a", "inApp-b"], "one without a picture has none")
+    #expect(images.map(\.name) == ["inApp-a", "inApp-b"], "a stream without a picture has no image")
     #expect(images.map { color($0.image, 0, 0) } == [Self.white, Self.red])
     surfaces.removeStream("a")
     #expect(surfaces.images(pictureInPictureStreamID: nil).map(\.name) == ["inApp-b"])
@@ -66,7 +66,7 @@ import Testing
     try add("b", to: surfaces)
     surfaces.removeStream("a")
     #expect(layer.renderer == nil)
-    #expect(try add("a", to: surfaces).renderer === renderer, "it is the half that has become free")
+    #expect(try add("a", to: surfaces).renderer === renderer, "the stream gets the half that has become free")
   }
 
   @Test func thePictureInPictureSurfaceIsNamedByItsStream() throws {
@@ -87,7 +87,7 @@ import Testing
     #expect(try halves(surfaces) == [Self.white, Self.white])
     try show(Self.red, "other", on: surfaces)
     #expect(try halves(surfaces) == [Self.white, Self.red])
-    // A third has one of its own.
+    // A third stream has its own picture.
     try show(Self.red, "third", on: surfaces)
     #expect(surfaces.images(pictureInPictureStreamID: nil).map(\.name) == ["inApp", "inApp-third"])
     #expect(try halves(surfaces) == [Self.white, Self.red])
@@ -114,7 +114,7 @@ import Testing
     surfaces.setPlaceholder(.ended, for: "other")
     surfaces.removeStream("other")
     #expect(try halves(surfaces) == [Self.white, Self.white])
-    // Under the same name as before: it has not ended any more.
+    // This is a new stream with the same ID, so the placeholder of the previous one does not apply.
     try show(Self.red, "other", on: surfaces)
     #expect(try halves(surfaces) == [Self.white, Self.red])
     surfaces.removeStream("me")

@@ -2,10 +2,10 @@ import Testing
 
 @testable import PipSink
 
-/// A session under whatever an app, a user and a network may do, in any order: a thousand sequences, each of which a seed
-/// brings back.
+/// A session under everything that an app, a user and a network may do, in any order. There are a thousand sequences,
+/// and each can be repeated by its seed.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct SessionSequenceTests {
-  /// What is to be told, in which order (``PictureInPictureEvent``).
+  /// Checks the order of the events (``PictureInPictureEvent``).
   @MainActor
   private final class Order {
     private enum Phase { case idle, starting, active, stopping }
@@ -20,8 +20,8 @@ import Testing
     func hear(_ event: SessionEvent, of session: PictureInPictureSession) {
       tail = (tail + ["\(event)"]).suffix(6)
       switch event {
-      case .streamAdded(let id): if !streams.insert(id).inserted { fail("added twice") }
-      case .streamRemoved(let id, _): if streams.remove(id) == nil { fail("removed twice") }
+      case .streamAdded(let id): if !streams.insert(id).inserted { fail("a stream was added twice") }
+      case .streamRemoved(let id, _): if streams.remove(id) == nil { fail("a stream was removed twice") }
       case .pictureInPicture(let event, _): hear(event, isThere: session.pictureInPictureStreamID != nil)
       default: break
       }
@@ -39,12 +39,12 @@ import Testing
       case (.starting, .renderSizeChanged), (.active, .renderSizeChanged), (.stopping, .renderSizeChanged): break
       case (.starting, .action), (.active, .action), (.stopping, .action): break
       case (.starting, .suspendedChanged), (.active, .suspendedChanged), (.stopping, .suspendedChanged): break
-      default: fail("out of order while \(phase)")
+      default: fail("the event is out of order in the phase \(phase)")
       }
     }
 
     private func go(_ phase: Phase, _ isRight: Bool) {
-      if !isRight { fail("the answer to who is in picture-in-picture does not fit") }
+      if !isRight { fail("the stream in picture-in-picture does not match the phase") }
       self.phase = phase
     }
 
@@ -55,7 +55,7 @@ import Testing
 
   private static let ids: [StreamID] = ["a", "b", "c"]
 
-  /// One sequence.
+  /// Runs one sequence.
   @MainActor
   private final class Run {
     let display: OffscreenDisplay
@@ -90,7 +90,7 @@ import Testing
       let (id, window) = (id, display.pictureInPictureWindow)
       switch Int.random(in: 0..<24, using: &random) {
       case 0...4:
-        // On another thread, beside what comes next.
+        // The frames come on another thread, at the same time as the next steps.
         if let input = inputs[id] {
           let picture = picture
           Task.detached { for _ in 0..<3 { input.push(picture) } }
@@ -156,22 +156,30 @@ import Testing
       }
     }
 
-    /// What must be so at any moment.
+    /// Describes a violation of a condition that must hold at any moment. It is nil if there is none.
     var contradiction: String? {
       let current = session.pictureInPictureStreamID
       if display.pictureInPictureWindow.isOpen != (current != nil) {
         return "the window is \(current == nil ? "open" : "closed") with \(current ?? "nobody") in it"
       }
       if let current, let presented = display.pictureInPictureWindow.presentation?.streamID, presented != current {
-        return "the window names \(presented), and \(current) is in it"
+        return "the window presents \(presented), and the session has \(current) in it"
       }
       let routed = session.router.table.entries[.primary]?.streamID
-      if let current, let routed, routed != current { return "\(routed) is routed there, and \(current) is in it" }
-      if current == nil, let routed { return "\(routed) is routed there, and nobody is in it" }
-      if session.isMuted != session.controller.isMuted { return "muted in one place only" }
-      if session.isPaused != session.controller.isPaused { return "paused in one place only" }
-      for id in display.placeholders.keys where session.info(of: id) == nil { return "a place of \(id), which is gone" }
-      if Set(session.streams.map(\.id)) != Set(session.router.streamIDs) { return "streams that are not routed" }
+      if let current, let routed, routed != current {
+        return "\(routed) is routed to the window, and the session has \(current) in it"
+      }
+      if current == nil, let routed { return "\(routed) is routed to the window, and the session has no stream in it" }
+      if session.isMuted != session.controller.isMuted { return "the session and its controller disagree about mute" }
+      if session.isPaused != session.controller.isPaused {
+        return "the session and its controller disagree about pause"
+      }
+      for id in display.placeholders.keys where session.info(of: id) == nil {
+        return "the removed stream \(id) has a placeholder"
+      }
+      if Set(session.streams.map(\.id)) != Set(session.router.streamIDs) {
+        return "the session and its router have different streams"
+      }
       return nil
     }
   }
@@ -200,7 +208,7 @@ import Testing
         #expect(!run.display.pictureInPictureWindow.isOpen, "seed \(seed)")
       }
       #expect(
-        await eventually { session == nil && engine == nil && controller == nil }, "seed \(seed) leaves something")
+        await eventually { session == nil && engine == nil && controller == nil }, "seed \(seed) leaves objects behind")
     }
   }
 }

@@ -3,16 +3,17 @@ import Testing
 
 @testable import PipSink
 
-/// Pictures that get smaller, in one direction or both: no pixel is left out.
+/// Pictures that are made smaller in one direction or in both. Every pixel must have an effect on the result.
 @Suite struct ShrinkingTests {
   private let converter = PixelConverter()
 
-  /// Which samples of a plane are bright.
+  /// The direction of a plane's bright stripes.
   private enum Stripes: CaseIterable {
     case columns, rows
   }
 
-  /// Every fourth column or row of samples bright, and the others dark: their average is a quarter of the way.
+  /// Makes a frame in which every fourth column or row of samples is bright and the others are dark. Their average is a
+  /// quarter of the difference above the dark value.
   private func striped(_ format: PixelFormat, _ size: PictureSize, _ stripes: Stripes) throws -> PixelBuffer {
     try PipSink.initialize()
     var frame = try converter.pool.makePixelBuffer(.make(format, size: size))

@@ -3,17 +3,18 @@ import Testing
 
 @testable import PipSink
 
-/// A call in which people come and go all the time. `make soak` runs it for five minutes, and then it also compares
-/// times.
+/// A call in which participants join and leave all the time. `make soak` runs it for five minutes and then also
+/// compares times.
 @Suite struct SoakTests {
   private static let environment = ProcessInfo.processInfo.environment["PIPSINK_SOAK_SECONDS"].flatMap(Double.init)
   private static let seconds = environment ?? 8
 
-  /// Takes the frames of one stream, which are of one width, and counts those of any other.
+  /// Takes the frames of one stream, which have one width, and counts the frames of other streams separately.
   private final class Surface: SampleBufferDestination {
     private let state: Locked<(expected: Int?, count: Int, wrong: Int)>
 
-    /// - Parameter width: nil for a picture-in-picture surface, which is told by `begin` whose frames come.
+    /// - Parameter width: the width of the stream's frames. It is nil for a picture-in-picture surface, which learns
+    ///   from `begin` which stream it shows.
     init(width: Int?) {
       state = Locked((width, 0, 0))
     }
@@ -38,7 +39,7 @@ import Testing
     func relinquish(removingImage: Bool) -> SampleBuffer? { nil }
   }
 
-  /// The times between a stream's frames.
+  /// Measures the times between the frames of a stream.
   private final class Intervals: SampleBufferConsumer {
     private let next: any SampleBufferConsumer
     private let state = Locked((histogram: IntervalHistogram(), last: MonotonicTime?.none))
@@ -56,7 +57,7 @@ import Testing
       next.consume(sampleBuffer)
     }
 
-    /// Those so far; it begins anew.
+    /// Returns the intervals so far and starts a new measurement.
     func take() -> IntervalHistogram {
       state.withLock { state in
         defer { state.histogram = IntervalHistogram() }
@@ -65,7 +66,7 @@ import Testing
     }
   }
 
-  /// Somebody who may be in the call. Every stream's pictures have a width of their own.
+  /// A possible participant of the call. The pictures of each stream have a different width.
   private struct Guest {
     let id: StreamID
     let width: Int
@@ -77,7 +78,7 @@ import Testing
       surface = Surface(width: width)
     }
 
-    /// Some are decoded, and some fail again and again.
+    /// Some streams are decoded, and some fail again and again.
     var description: PipelineDescription {
       let number = (width - 32) / 2
       let source = "videotestsrc is-live=true ! video/x-raw,format=I420,width=\(width),height=32,framerate=30/1"
@@ -109,7 +110,7 @@ import Testing
     let alone = intervals.map { $0.take() }
 
     let guests = (0..<50).map(Guest.init)
-    // GLib keeps threads and memory for itself from the first uses on.
+    // GLib keeps some threads and some memory after its first use.
     try await play(guests, seconds: Self.seconds / 2, seed: 1, in: engine, router)
     let before = ProcessCounts()
     for interval in intervals { _ = interval.take() }
@@ -125,7 +126,7 @@ import Testing
     #expect(guests.map(\.surface.wrong) == guests.map { _ in 0 })
     #expect(untouched.map(\.wrong) == [0, 0] && pip.wrong == 0)
     #expect(pip.count > 0 && guests.filter { $0.surface.count > 0 }.count > 10)
-    #expect(engine.streams.map(\.state) == [.playing, .playing], "nobody else is left")
+    #expect(engine.streams.map(\.state) == [.playing, .playing], "no other stream is left")
     engine.stop()
 
     let p99 = zip(alone, together).map { alone, together in
@@ -135,7 +136,10 @@ import Testing
     if Self.environment != nil { #expect(p99.allSatisfy { $0[1] <= 2 * $0[0] }, "\(p99)") }
   }
 
-  /// Lets guests join, leave, go to picture-in-picture and out of sight, for some time; then all leave.
+  /// Lets guests join, leave, enter picture-in-picture and become invisible for some time. At the end, all of them
+  /// leave.
+  ///
+  /// - Returns: the number of times that a guest joined or left.
   @discardableResult
   private func play(
     _ guests: [Guest], seconds: Double, seed: UInt64, in engine: VideoEngine, _ router: FrameRouter

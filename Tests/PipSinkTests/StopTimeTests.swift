@@ -2,11 +2,11 @@ import Testing
 
 @testable import PipSink
 
-/// How long a pipeline that blocks has for its start and its stop: by a clock that the test moves.
+/// The time that a blocking pipeline has for its start and for its stop. The test advances the clock.
 @Suite struct StopTimeTests {
   private let clock = ManualClock()
 
-  /// Whether something has come to its end.
+  /// A call that runs in the background, and whether it has returned.
   private final class Call: Sendable {
     private let hasEnded = Locked(false)
     var isOver: Bool { hasEnded.withLock { $0 } }
@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    /// On a thread of its own: tasks have as few as the machine has processors.
+    /// Runs `body` on a separate thread, because tasks have only as many threads as the machine has processors.
     init(blocking body: @escaping @Sendable () -> Void) {
       _ = WorkerThread(name: "call") { [hasEnded] in
         body()
@@ -37,7 +37,7 @@ import Testing
     #expect(!start.isOver)
     #expect(await clock.reach(0.001))
     #expect(await eventually { start.isOver })
-    #expect(engine.state == .starting, "it goes on by itself")
+    #expect(engine.state == .starting, "the start continues in the background")
     #expect(await eventually { engine.isBlocked })
     let stop = Call { #expect(await engine.stop(within: .seconds(6)) == false) }
     #expect(await clock.isAwaited(in: 6))
@@ -63,7 +63,7 @@ import Testing
     #expect(!seek.isOver)
     #expect(await clock.reach(0.1))
     #expect(await eventually { seek.isOver })
-    // A question for the place has a quarter of a second; the next one is not even asked meanwhile.
+    // A query of the position may take a quarter of a second. Until it is answered, no further query is sent.
     let question = Call(blocking: { #expect(engine.position == nil) })
     #expect(await clock.isAwaited(in: 0.25))
     #expect(await clock.reach(0.25))
@@ -77,7 +77,7 @@ import Testing
 
   @Test func aPlayersPipelineIsGivenUpAtItsTimeAndCountsUntilItStopsAtLast() async throws {
     let source = try BlockingSource(.fifo)
-    // Other tests' pipelines end a little after them.
+    // The pipelines of other tests may end a little later than these tests.
     #expect(await eventually { PipSink.blockedPipelineCount == 0 })
     var configuration = StreamConfiguration()
     configuration.stateChangeTimeout = .seconds(9)
@@ -85,7 +85,7 @@ import Testing
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in
       CountingConsumer()
     }
-    // For its first frame.
+    // This is the wait for the first frame.
     #expect(await clock.isAwaited(in: 8))
     #expect(await eventually { engine.isBlocked("a") })
     let stop = Call(blocking: { try? engine.stopPlayingStream("a") })
@@ -133,7 +133,7 @@ import Testing
     #expect(await eventually { source.open(frames: 1) })
     #expect(await eventually { late.isOver })
     #expect(done.withLock { $0 } == [2])
-    // The thread has come to its end, and answers at once.
+    // The thread has no more work and answers at once.
     #expect(await engine.stop(within: .seconds(60)))
     let after = perform(3, 9)
     #expect(await eventually(within: 20) { after.isOver })

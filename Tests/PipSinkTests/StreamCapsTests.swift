@@ -3,9 +3,10 @@ import Testing
 
 @testable import PipSink
 
-/// What a stream's appsink says it takes.
+/// The caps that the appsink of a stream accepts.
 @Suite struct StreamCapsTests {
-  /// The answer to the question for caps, for an appsink behind what `offered` says; nil stands for nobody there.
+  /// Sends a query for caps to an appsink after a source with the caps `offered`, and passes the answer to `body`. If
+  /// `offered` is nil, the appsink has no source.
   private func answer(
     _ series: FrameFormatSeries, offered: String?, sink: String = "appsink", filter: String? = nil,
     _ body: (UnsafeMutablePointer<GstCaps>) throws -> Void

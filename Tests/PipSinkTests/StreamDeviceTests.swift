@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// What is shown of cameras and microphones that are off.
+/// What a session shows about cameras and microphones that are off.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct StreamDeviceTests {
   @MainActor
   private final class Call {
@@ -22,7 +22,7 @@ import Testing
       #expect(await eventually { self.inputs.keys.allSatisfy { self.session.playStates[$0] == .playing } })
     }
 
-    /// Has a stream come to a state, and waits until the session knows.
+    /// Brings a stream into a state, and waits until the session knows it.
     func set(_ id: StreamID, _ state: StreamPlayState) async {
       session.engine.setInput(id, to: state)
       #expect(await eventually { self.session.playStates[id] == state })
@@ -48,7 +48,7 @@ import Testing
       #expect(call.session.placeholder(of: "a") == .cameraOff, "\(state)")
     }
     await call.set("a", .ended)
-    #expect(call.session.placeholder(of: "a") == .ended, "what has ended has no camera")
+    #expect(call.session.placeholder(of: "a") == .ended, "a stream that has ended has no camera")
     await call.set("a", .playing)
     #expect(call.session.placeholder(of: "a") == .cameraOff)
     try call.session.setCameraState(.unknown, of: "a")
@@ -63,7 +63,7 @@ import Testing
     #expect(await eventually { call.presentation?.content == .cameraOff(name: "a") })
     await call.set("a", .stalled)
     #expect(call.presentation?.content == .cameraOff(name: "a"))
-    // The camera is on again; its frames have yet to come.
+    // The camera is on again, but its frames have not arrived yet.
     try call.session.setCameraState(.on, of: "a")
     #expect(await eventually { call.presentation?.content == .reconnecting })
     await call.set("a", .playing)
@@ -85,7 +85,7 @@ import Testing
     #expect(own.content == .ended(name: "a"))
     await call.set("a", .playing)
     #expect(own.content == .video)
-    // One that is made later knows.
+    // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
     #expect(try call.session.addPictureInPictureWindow(for: "b").content == .cameraOff(name: "b"))
@@ -98,13 +98,13 @@ import Testing
     try call.session.setMicrophoneState(.off, of: "a")
     #expect(await eventually { call.display.microphonesOff == ["a"] })
     #expect(call.presentation?.isMicrophoneOff == true && call.session.isMicrophoneOff(of: "a"))
-    // The mark is the stream's, not the window's.
+    // The mark belongs to the stream, and not to the window.
     try call.session.setPictureInPictureSource("b")
     #expect(call.presentation?.isMicrophoneOff == false && call.display.microphonesOff == ["a"])
     try call.session.setPictureInPictureSource("a")
     #expect(call.presentation?.isMicrophoneOff == true)
     await call.set("a", .stalled)
-    #expect(call.display.microphonesOff == ["a"], "what was said holds")
+    #expect(call.display.microphonesOff == ["a"], "the state that was set stays")
     await call.set("a", .playing)
     try call.session.setMicrophoneState(.on, of: "a")
     #expect(await eventually { call.display.microphonesOff.isEmpty })
@@ -120,7 +120,7 @@ import Testing
     #expect(call.display.microphonesOff == ["b"])
     try call.session.removeStream("b")
     #expect(call.display.microphonesOff.isEmpty && !call.session.isMicrophoneOff(of: "b"))
-    // Nothing is known of another one of its name.
+    // Nothing is known about a new stream with the same ID.
     _ = try call.session.addInput("b")
     #expect(call.display.microphonesOff.isEmpty)
   }
@@ -132,7 +132,7 @@ import Testing
     for state in [DeviceState.on, .off] { status.observe(.microphone, of: "a", state) }
     #expect(await eventually { call.display.microphonesOff == ["a"] })
     await call.set("a", .stalled)
-    #expect(call.display.microphonesOff.isEmpty, "nothing comes at all")
+    #expect(call.display.microphonesOff.isEmpty, "nothing arrives from the stream at all")
   }
 
   @Test func whatIsStoppedKeepsItsLastPicture() async throws {

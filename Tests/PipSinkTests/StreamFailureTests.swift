@@ -4,7 +4,7 @@ import Testing
 
 @testable import PipSink
 
-/// Which failures are for good, and when all streams of an engine are done.
+/// Which failures are permanent, and when all streams of an engine have finished.
 @Suite(.timeLimit(.minutes(5))) struct StreamFailureTests {
   private final class Nobody: SampleBufferConsumer {
     func consume(_ sampleBuffer: SampleBuffer) {}
@@ -16,7 +16,7 @@ import Testing
     return configuration
   }
 
-  /// The states of a stream until it is `failed`, or is tried for the second time.
+  /// Returns the states of a stream until it has failed for good or is about to be tried for the second time.
   private func fate(of description: PipelineDescription) async throws -> [StreamPlayState] {
     let engine = try VideoEngine()
     let events = engine.events()
@@ -61,7 +61,7 @@ import Testing
     do throws(PipSinkError) {
       _ = try Pipeline(.text(hopeless.description))
     } catch {
-      // What can be seen before anything runs.
+      // Some errors are found before the pipeline runs.
       #expect(error.isPermanent && hopeless.kind == .notNegotiated, "\(error)")
       return
     }
@@ -122,9 +122,9 @@ import Testing
     if case .reconnecting = seen.last { Issue.record("\(seen)") }
   }
 
-  // MARK: - When all is done
+  // MARK: - The end of all streams
 
-  /// Holds frames up until it is opened.
+  /// A consumer that holds frames back until it is opened.
   private final class Gate: SampleBufferConsumer {
     private let isOpen = Locked(false)
 
@@ -144,7 +144,7 @@ import Testing
     for (own, others) in [(5, [30, 10]), (30, [5, 5]), (5, [5, 5])] {
       let engine = try VideoEngine(.text(Self.film(own)))
       let events = engine.events()
-      // Nobody is done before everybody has begun.
+      // No stream may end before all streams have started.
       let gate = Gate()
       for (index, frames) in others.enumerated() {
         try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in gate }
@@ -178,12 +178,12 @@ import Testing
     #expect(events.withLock { $0 } == ["a requesting", "a playing", "a ended", "finished"])
     try engine.startPlayingStream("b", from: .text(Self.film(3))) { _ in Nobody() }
     #expect(await eventually { finishes() == 2 })
-    // The last that plays is stopped: the others have ended.
+    // The last playing stream is stopped, and the others have ended.
     try engine.startPlayingStream("c", from: .text(Self.film(-1))) { _ in Nobody() }
     #expect(await eventually { engine.playState(of: "c") == .playing })
     try engine.stopPlayingStream("c")
     #expect(finishes() == 3)
-    // Somebody stops all: nothing has finished.
+    // All streams are stopped by the app, which does not count as finished.
     try engine.startPlayingStream("d", from: .text(Self.film(-1))) { _ in Nobody() }
     #expect(await eventually { engine.playState(of: "d") == .playing })
     engine.stop()
@@ -208,7 +208,7 @@ import Testing
   }
 }
 
-/// An HTTP server that answers everything with one status.
+/// An HTTP server that answers every request with the same status.
 private final class StatusServer: Sendable {
   let port: UInt16
   private let listener: Int32

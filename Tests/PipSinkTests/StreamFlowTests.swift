@@ -3,9 +3,9 @@ import Testing
 
 @testable import PipSink
 
-/// Which frames of a stream are left out when its decoder goes on, and what counts as its first.
+/// Which frames of a stream are left out when its decoder resumes, and which frame counts as its first.
 @Suite struct StreamFlowTests {
-  /// - Parameter time: in nanoseconds; nil for none.
+  /// - Parameter time: the presentation time in nanoseconds, or nil for none.
   private func isLeftOver(_ time: UInt64?, _ flow: StreamFlow) -> Bool {
     let buffer = gst_buffer_new()!
     defer { gst_buffer_unref(buffer) }
@@ -15,12 +15,12 @@ import Testing
 
   @Test func onlyWhatIsOlderThanTheKeyframeIsLeftOutAndOnlyUntilThatComes() {
     let flow = StreamFlow()
-    #expect(!isLeftOver(0, flow), "nothing while its decoder never stood still")
+    #expect(!isLeftOver(0, flow), "nothing is left out while the decoder has never been suspended")
     flow.resume(at: 1_000)
     #expect(isLeftOver(0, flow))
     #expect(isLeftOver(999, flow))
-    #expect(!isLeftOver(1_000, flow), "the keyframe itself")
-    #expect(!isLeftOver(500, flow), "a jump back later on")
+    #expect(!isLeftOver(1_000, flow), "the keyframe itself is shown")
+    #expect(!isLeftOver(500, flow), "a later jump back is shown")
   }
 
   @Test func aFrameWithoutATimeIsShown() {
@@ -37,7 +37,7 @@ import Testing
     #expect(!isLeftOver(1_000, flow))
     flow.resume(at: 2_000)
     let leftOut = (0..<100).prefix { _ in isLeftOver(7, flow) }.count
-    #expect(leftOut == 32, "as many as a decoder has in hand, counted anew each time")
+    #expect(leftOut == 32, "the limit is the number of frames that a decoder may hold, and it applies each time")
     #expect(!isLeftOver(8, flow))
   }
 

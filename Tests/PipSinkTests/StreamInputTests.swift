@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// Frames that an app pushes itself.
+/// Frames that an app pushes into a session.
 @Suite struct StreamInputTests {
   private final class Collector: SampleBufferConsumer {
     private let all = Locked<[SampleBuffer]>([])
@@ -46,11 +46,11 @@ import Testing
     #expect(try Oracle.planes(frame.pixelBuffer) == Oracle.planes(original))
     for (index, block) in blocks.enumerated() {
       let address = try frame.pixelBuffer.withPlane(index) { span, _ in span.withUnsafeBytes { $0.baseAddress } }
-      #expect(address == UnsafeRawPointer(block.baseAddress), "no copy")
+      #expect(address == UnsafeRawPointer(block.baseAddress), "the frame was not copied")
     }
     #expect(releases.withLock { $0 } == 0)
     collector.drop()
-    #expect(releases.withLock { $0 } == 0, "the test still has it")
+    #expect(releases.withLock { $0 } == 0, "the test still has the frame")
     withExtendedLifetime(frame) {}
   }
 
@@ -149,6 +149,6 @@ import Testing
     input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .flippedVertically)
     #expect(collector.frames.map(\.timing) == [timing, timing])
     #expect(collector.frames.map(\.orientation) == [.mirrored, .flippedVertically])
-    #expect(collector.frames.allSatisfy { !$0.attachments.displayImmediately }, "it has a time")
+    #expect(collector.frames.allSatisfy { !$0.attachments.displayImmediately }, "the frame has a time")
   }
 }

@@ -23,7 +23,7 @@ import Testing
     return configuration
   }
 
-  /// Starts a stream, and lists the states that it goes through, until it has ended or failed.
+  /// Starts a stream and returns the states that it goes through until it has ended or failed.
   private func states(
     ofStream id: StreamID, from description: PipelineDescription, _ configuration: StreamConfiguration = .init(),
     in engine: VideoEngine, deliveringTo consumer: any SampleBufferConsumer = Counter()
@@ -140,7 +140,7 @@ import Testing
     try engine.startPlayingStream(
       "c", from: "videotestsrc ! identity error-after=2 ! appsink name=x", configuration: quick()
     ) { counters[$0] ?? Counter() }
-    #expect(await eventually { (counters["c"]?.value ?? 0) > 4 }, "it comes back")
+    #expect(await eventually { (counters["c"]?.value ?? 0) > 4 }, "the stream comes back after its failures")
     try engine.stopPlayingStream("b")
     let count = counters["b"]?.value
     let before = counters["a"]?.value ?? 0
@@ -169,7 +169,7 @@ import Testing
     #expect(await eventually { (counters["a"]?.value ?? 0) > 2 })
     engine.isPaused = true
     try start("b")
-    // A pipeline may deliver frames that were under way.
+    // The pipeline may still deliver the frames that were on their way.
     try await Task.sleep(for: .milliseconds(200))
     let before = counters["a"]?.value ?? 0
     try await Task.sleep(for: .milliseconds(300))
@@ -198,13 +198,14 @@ import Testing
   }
 
   @Test func thePipelineThatFoundNoMistakeIsTheOneThatPlaysFirst() throws {
-    // GStreamer numbers pipelines as they are parsed.
+    // GStreamer numbers pipelines in the order in which they are parsed.
     let number = { (pipeline: Pipeline) in Int(pipeline.element.elementName.drop { !$0.isNumber }) ?? 0 }
     let pipelines = try PipelineFactory("videotestsrc ! appsink name=x", as: "a")
     let other = try Pipeline("videotestsrc ! appsink name=x")
     let (first, second) = (try pipelines.makePipeline(), try pipelines.makePipeline())
     #expect(number(first) < number(other) && number(other) < number(second))
-    #expect(first.streams.map(\.id) == ["a"] && second.streams.map(\.id) == ["a"], "whatever their sinks are called")
+    #expect(
+      first.streams.map(\.id) == ["a"] && second.streams.map(\.id) == ["a"], "the names of the sinks do not matter")
   }
 
   @Test func theStreamsOfAnEngineThatIsDroppedStop() async throws {

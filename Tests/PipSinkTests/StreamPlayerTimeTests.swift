@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// When a player does something, and when not yet: by a clock that the test moves.
+/// When a player acts, and when it does not act yet. The test advances the clock.
 @Suite struct StreamPlayerTimeTests {
   private let clock = ManualClock()
 
@@ -18,7 +18,7 @@ import Testing
     return configuration
   }
 
-  /// One that plays for long without a frame.
+  /// Returns a configuration with which a stream may play for a long time without a frame.
   private func patient(
     _ change: (inout StreamConfiguration) -> Void = { _ in }
   ) -> StreamConfiguration {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// Starts it, has it fail once, and play at its first try again.
+  /// Starts a stream, makes it fail once, and waits until it plays again after its first try.
   private func playsAfterAFailure(_ stream: PushedStream) async throws -> Bool {
     try stream.start()
     guard await eventually({ stream.state == .requesting }) else { return false }
@@ -37,7 +37,7 @@ import Testing
     return await stream.play()
   }
 
-  /// Waits for a failure's pause and lets it pass.
+  /// Waits until the pause after a failure has started, and advances the clock to its end.
   private func tryAgain(_ stream: PushedStream, after pause: Double) async -> Bool {
     guard await eventually(within: 20, { stream.isReconnecting }), await clock.reach(pause) else { return false }
     return await eventually(within: 20) { stream.state == .requesting }
@@ -70,7 +70,7 @@ import Testing
     #expect(await clock.isAwaited(in: 0.001))
     #expect(await stream.play())
     clock.advance(by: 1)
-    #expect(await clock.isAwaited(in: 0.5), "its thread has looked after it")
+    #expect(await clock.isAwaited(in: 0.5), "the player's thread has looked at the stream")
     #expect(stream.state == .playing)
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7)
     #expect(await clock.isAwaited(in: 1))
-    // By then its start has been dealt with.
+    // When this message is reported, the player has handled the start as well.
     stream.buffer(percent: 100)
     #expect(await stream.isTold { if case .buffering = $0 { true } else { false } })
     #expect(await clock.isAwaited(in: 8))
@@ -114,7 +114,7 @@ import Testing
     #expect(await eventually { stream.isReconnecting })
   }
 
-  /// Its pipeline gets no further than to READY until a frame comes, and then says nothing of the resumption.
+  /// Until a frame comes, the pipeline only reaches READY, and it does not report that it resumes.
   @Test(arguments: [true, false])
   func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(isInterrupted: Bool) async throws {
     let stream = try PushedStream(configuration(), clock: clock)
@@ -149,7 +149,8 @@ import Testing
     let stream = try PushedStream(configuration(), clock: clock)
     try stream.start()
     #expect(await stream.play())
-    // The thread looks every half second; it sees the frame, and then for three seconds no other.
+    // The thread looks at the stream every half second. It sees the frame, and then it sees no other frame for three
+    // seconds.
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 2.99)
@@ -180,7 +181,7 @@ import Testing
       #expect(await clock.isAwaited(in: 0.1))
       stream.push()
       #expect(await eventually { stream.state == .playing })
-      #expect(await eventually { !clock.hasAlarm(in: 0.1) }, "it is not to be started again")
+      #expect(await eventually { !clock.hasAlarm(in: 0.1) }, "no restart is planned")
     }
     #expect(stream.attempts.isEmpty)
     #expect(stream.states == [.requesting, .playing, .stalled, .playing, .stalled, .playing])
@@ -197,7 +198,7 @@ import Testing
     }
     #expect(await clock.isAwaited(in: 0.5))
     stream.engine.isPaused = false
-    // What was silent for that reason has its three seconds from here on.
+    // A stream that was silent during the pause has three seconds from here on.
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 2.9)
@@ -221,7 +222,7 @@ import Testing
     #expect(stream.states == [.requesting, .playing])
   }
 
-  // MARK: - Tries and their number
+  // MARK: - The number of tries
 
   @Test func theNextTryComesAfterItsPauseAndNotBefore() async throws {
     let stream = try PushedStream(patient(), clock: clock)
@@ -251,7 +252,7 @@ import Testing
     #expect(await tryAgain(stream, after: 2))
     #expect(await stream.play())
     #expect(await clock.reach(10))
-    // Nothing but the looks after the stream is waited for.
+    // Only the regular look at the stream is waited for.
     #expect(await eventually { clock.alarmCount == 1 && clock.hasAlarm(in: 0.5) })
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1] })
@@ -298,7 +299,7 @@ import Testing
     clock.advance(by: 9)
     #expect(await clock.isAwaited(in: 1))
     stream.engine.audioSession.beginInterruption(.pause)
-    // A sink stands still when it gets a frame after it has been told to.
+    // A sink pauses only when the next frame arrives.
     let isStanding = await eventually {
       stream.push()
       return stream.isStandingStill && !clock.hasAlarm(in: 1)
@@ -325,7 +326,7 @@ import Testing
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1] })
     #expect(await tryAgain(stream, after: 1))
-    // While it plays, too.
+    // The same holds while the stream plays.
     #expect(await stream.play())
     try stream.startAnew()
     #expect(await eventually { stream.state == .requesting })
@@ -365,7 +366,7 @@ import Testing
     #expect(await stream.play())
     stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await tryAgain(stream, after: 1))
-    // This time it has not.
+    // After this try, the stream has not played.
     stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await eventually { hasFailed(stream) })
     #expect(stream.attempts == [1])

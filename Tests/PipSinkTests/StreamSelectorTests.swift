@@ -19,7 +19,7 @@ import Testing
     selector.setEnabled("b", false)
     #expect(selector.selected == "c")
     selector.setEnabled("c", false)
-    #expect(selector.selected == "a", "there is none behind it")
+    #expect(selector.selected == "a", "no stream follows the last one, so the first one is taken")
   }
 
   @Test func theFirstRemoteStreamWithAPictureIsChosen() {
@@ -30,7 +30,7 @@ import Testing
     selector.add("b")
     #expect(selector.selected == "b")
     selector.setEnabled("a", true)
-    #expect(selector.selected == "b", "a choice stays while it can")
+    #expect(selector.selected == "b", "a selection stays as long as it can")
   }
 
   @Test func theNextOneFollowsWhenItEndsOrGoesDark() {
@@ -40,7 +40,7 @@ import Testing
     #expect(selector.selected == "b")
     selector.setEnabled("a", true)
     selector.remove("b")
-    #expect(selector.selected == "c", "the one after it, not the first")
+    #expect(selector.selected == "c", "the stream after the removed one is selected, and not the first one")
     selector.remove("c")
     #expect(selector.selected == "a")
     selector.remove("a")
@@ -75,14 +75,14 @@ import Testing
     selector.setAudioLevel("a", 0.3, at: time(0))
     selector.setAudioLevel("b", 0.4, at: time(1))
     selector.setAudioLevel("b", 0.4, at: time(2))
-    #expect(selector.selected == "a", "not louder by half")
+    #expect(selector.selected == "a", "the stream is not louder by half")
     selector.setAudioLevel("b", 0.9, at: time(3))
     selector.setAudioLevel("b", 0.9, at: time(3.4))
     #expect(selector.selected == "a")
     selector.setAudioLevel("b", 0.1, at: time(3.45))
     selector.setAudioLevel("b", 0.9, at: time(3.5))
     selector.setAudioLevel("b", 0.9, at: time(3.9))
-    #expect(selector.selected == "a", "a pause begins it anew")
+    #expect(selector.selected == "a", "a pause starts the half second again")
     selector.setAudioLevel("b", 0.9, at: time(4.1))
     #expect(selector.selected == "b")
     selector.setAudioLevel("a", .nan, at: time(9))
@@ -115,7 +115,7 @@ import Testing
   @Test func ofThreeSpeakersInTurnEachHasToHoldTheHalfSecondItself() {
     var selector = selector(.activeSpeaker, "a", "b", "c")
     selector.setAudioLevel("a", 0.1, at: time(0))
-    // b and c are loud in turn, 0.4 s each, and together for much longer than half a second.
+    // b and c are loud alternately for 0.4 s each, and together for much longer than half a second.
     for turn in 0..<5 {
       let begin = 1 + Double(turn) * 0.8
       selector.setAudioLevel("c", 0.1, at: time(begin))
@@ -128,13 +128,13 @@ import Testing
       #expect(selector.selected == "a")
     }
     selector.setAudioLevel("c", 0.8, at: time(5.15))
-    #expect(selector.selected == "c", "it has held it")
+    #expect(selector.selected == "c", "c has been loud for the whole half second")
   }
 
   @Test func aSpeakerThatIsOvertakenByALouderOneLosesItsHalfSecond() {
     var selector = selector(.activeSpeaker, "a", "b", "c")
     selector.setAudioLevel("b", 0.5, at: time(1))
-    // c is louder still: the half second is c's now, and not what is left of b's.
+    // c is even louder. It must be loud for a full half second, and not only for the rest of b's.
     selector.setAudioLevel("c", 0.9, at: time(1.3))
     selector.setAudioLevel("c", 0.9, at: time(1.6))
     #expect(selector.selected == "a")
@@ -206,7 +206,7 @@ import Testing
     #expect(selector.streams.last?.audioLevel == 1)
   }
 
-  // MARK: - Choices that stay
+  // MARK: - Selections that stay
 
   @Test func theUsersChoiceStaysWhenOthersComeAndGo() {
     var selector = selector(.first, "a", "b", "c")
@@ -217,7 +217,7 @@ import Testing
     selector.setEnabled("a", true)
     #expect(selector.selected == "b")
     selector.remove("b")
-    #expect(selector.selected == "d", "the next one after it")
+    #expect(selector.selected == "d", "the next stream after the removed one is selected")
   }
 
   @Test func aStreamThatIsAddedTwiceIsLeftAsItIs() {
@@ -235,6 +235,6 @@ import Testing
     selector.policy = .pinned("a")
     #expect(selector.selected == "a")
     selector.policy = .pinned("nobody")
-    #expect(selector.selected == "a", "what is chosen stays while it can")
+    #expect(selector.selected == "a", "the selection stays as long as it can")
   }
 }

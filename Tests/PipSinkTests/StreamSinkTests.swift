@@ -3,11 +3,11 @@ import Testing
 
 @testable import PipSink
 
-/// What an engine makes of a description's appsinks.
+/// How an engine sets up the appsinks of a description.
 @Suite(.timeLimit(.minutes(5))) struct StreamSinkTests {
   private static let caps = "video/x-raw,format=GRAY8,width=4,height=2,framerate=30/1"
 
-  /// An engine that plays what `appsrc name=src` is given.
+  /// Runs `body` with an engine that plays the buffers of `appsrc name=src`.
   private func withEngine(
     _ sink: String, _ body: (VideoEngine, UnsafeMutablePointer<GstElement>, CountingConsumer) async throws -> Void
   ) async throws {
@@ -21,8 +21,8 @@ import Testing
     try await body(engine, source.assumingMemoryBound(to: GstElement.self), consumer)
   }
 
-  /// A frame of one gray. Its time is the source's to set: a buffer's fields, written here, would be a race to
-  /// ThreadSanitizer, which does not see the source's lock.
+  /// Makes a frame of one shade of gray. The source sets its time, because ThreadSanitizer would report a race if the
+  /// test wrote into the buffer's fields: it does not see the source's lock.
   private func buffer(_ gray: UInt8 = 0) -> UnsafeMutablePointer<GstBuffer>? {
     let buffer = gst_buffer_new_allocate(nil, 8, nil)
     gst_buffer_memset(buffer, 0, gray, 8)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// A stream that nobody sees has no frames for hours, and events all the time.
+  /// A stream that is not visible may have no frames for hours, but it has events all the time.
   @Test func eventsDoNotPileUpWhileThereAreNoFrames() async throws {
     try await withEngine("appsink") { engine, _, _ in
       let event = gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("test"))
@@ -99,7 +99,8 @@ import Testing
       }
       push(1)
       #expect(await eventually { consumer.sampleBuffers.count == 1 })
-      // As if a decoder had gone on with a keyframe of an hour later: 32 frames are left out, and then it is no use.
+      // This simulates a decoder that resumes with a keyframe of an hour later. The engine leaves out 32 frames and
+      // then gives up.
       engine.withRun { $0.pipeline.stream("a")?.flow.resume(at: 3_600_000_000_000) }
       for gray in 2...36 as ClosedRange<UInt8> { push(gray) }
       #expect(await eventually { consumer.sampleBuffers.count >= 4 })
@@ -107,7 +108,7 @@ import Testing
         try $0.pixelBuffer.withPlane(0) { bytes, _ in bytes.unsafeLoad(as: UInt8.self) }
       }
       #expect(grays == [1, 34, 35, 36])
-      #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2, 3, 4], "it is in no count")
+      #expect(consumer.sampleBuffers.map(\.sequenceNumber) == [1, 2, 3, 4], "frames that are left out are not counted")
     }
   }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// Which layer has a surface while layers come, go, come back and wait for it.
+/// Which layer has a surface when layers come, go, come back and wait for it.
 @Suite struct SurfaceOccupancyTests {
   private let numbered: NumberedFrames
 
@@ -12,7 +12,7 @@ import Testing
 
   private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
-  /// A layer that is busy with frame 1 on a surface.
+  /// Makes a layer that is busy with frame 1 on a surface.
   private func busyLayer() -> (SampleBufferDisplayLayer, TestRenderer) {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "busy", renderer: renderer)
@@ -46,7 +46,7 @@ import Testing
     layer.detach()
     #expect(await eventually { renderer.state.withLock { $0.log } == ["show 1", "remove", "show 1"] })
     #expect(layer.waitUntilPresented(by: soon))
-    // Another layer gets it when this one has left it, and not before.
+    // Another layer gets the surface only after this layer has left it.
     renderer.hold()
     renderer.askForDisplay()
     #expect(renderer.waitUntilRendering())
@@ -82,7 +82,7 @@ import Testing
     #expect(await eventually { renderer.state.withLock { $0.log } == ["show 1", "remove"] })
     #expect(renderer.state.withLock { $0.needsDisplay == nil })
     #expect(other.shown == [2])
-    // It is free.
+    // The surface is free.
     holder.attach(to: renderer)
     #expect(holder.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 1])
@@ -112,7 +112,7 @@ import Testing
     #expect(layer.waitUntilPresented(by: soon))
     layer.attach(to: second)
     #expect(layer.waitUntilPresented(by: soon))
-    // The surface that it is attached to already changes nothing.
+    // Attaching the layer to its current surface changes nothing.
     layer.attach(to: second)
     #expect(layer.isReadyForDisplay)
     #expect(layer.waitUntilPresented(by: soon))
@@ -137,7 +137,7 @@ import Testing
 
   // MARK: The registry, step by step
 
-  /// A layer's mailbox that wants a surface.
+  /// Makes the mailbox of a layer that wants a surface.
   private func mailbox(wanting renderer: TestRenderer) -> Locked<DisplayMailbox> {
     let mailbox = Locked(DisplayMailbox(gravity: .resize))
     _ = mailbox.withLock { $0.change(to: renderer) }
@@ -152,10 +152,10 @@ import Testing
     let new = mailbox(wanting: renderer)
     #expect(!new.withLock { $0.surface.isGranted })
     guard case .done(.retire(let left)) = old.withLock({ $0.nextWork(at: .now) }) else {
-      Issue.record("the old layer does not leave")
+      Issue.record("the old layer does not leave the surface")
       return
     }
-    // Whoever asks now waits as well.
+    // A layer that asks for the surface now waits as well.
     let newest = mailbox(wanting: renderer)
     #expect(!newest.withLock { $0.surface.isGranted })
     SurfaceOccupancy.release(left, by: old)
@@ -170,7 +170,7 @@ import Testing
     _ = old.withLock { $0.change(to: nil) }
     for isBack in [true, false] {
       guard case .done(.retire(let left)) = old.withLock({ $0.nextWork(at: .now) }) else {
-        Issue.record("the old layer does not leave")
+        Issue.record("the old layer does not leave the surface")
         return
       }
       guard isBack else {
@@ -180,10 +180,10 @@ import Testing
       _ = old.withLock { $0.change(to: renderer) }
       SurfaceOccupancy.request(renderer, for: old)
       #expect(old.withLock { $0.surface.isGranted })
-      // Another one takes it, before the old one has left it the first time.
+      // Another layer requests the surface before the old layer has left it for the first time.
       let new = mailbox(wanting: renderer)
       SurfaceOccupancy.release(left, by: old)
-      #expect(!new.withLock { $0.surface.isGranted }, "the old layer will take its picture away once more")
+      #expect(!new.withLock { $0.surface.isGranted }, "the old layer will remove its picture once more")
       SurfaceOccupancy.withdraw(renderer, new)
     }
     let last = mailbox(wanting: renderer)
@@ -219,7 +219,7 @@ import Testing
     #expect(!mailbox.withLock { $0.surface.isGranted })
     #expect(
       holder.withLock { $0.surface.isGranted && $0.surface.renderer === renderer },
-      "nobody takes it from the one that has it")
+      "nobody takes the surface from the layer that has it")
     SurfaceOccupancy.withdraw(renderer, holder)
     let other = self.mailbox(wanting: renderer)
     #expect(other.withLock { $0.surface.isGranted })

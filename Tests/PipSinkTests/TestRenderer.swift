@@ -1,41 +1,42 @@
 @testable import PipSink
 
-/// A surface that tells what it is asked to show, waits when it is told to, and fails when it is told to.
+/// A surface that records what it is asked to show. The test can make it wait or fail.
 final class TestRenderer: VideoRenderer {
   struct State {
     var shown: [UInt64] = []
     var removals = 0
-    /// Pictures shown and taken away, in their order.
+    /// The pictures that were shown or removed, in their order.
     var log: [String] = []
     var isHeld = false
     var failsNext = 0
     var isRendering = false
     var code = RenderingError.Code.invalidSize
-    /// Whether nothing but ``rebuild()`` ends the failing.
+    /// Whether the surface fails until ``rebuild()`` is called.
     var failsUntilRebuilt = false
     var rebuilds = 0
     var sizeUpdates = 0
     var isVisible = true
-    /// What it was told of the frames, as "32x18", and the numbers of those that were rendered.
+    /// The sizes of frames that the surface was told of, such as "32x18", and the numbers of the frames that were
+    /// rendered.
     var sizeLog: [String] = []
     var gravities: [VideoGravity] = []
     var orientations: [VideoOrientation] = []
     var needsDisplay: (@Sendable () -> Void)?
-    /// What ``rebuild()`` and ``updateSize()`` fail with.
+    /// The error of ``rebuild()`` and ``updateSize()``, or nil if they succeed.
     var repairError: RenderingError?
     var hooks: [Moment: @Sendable () -> Void] = [:]
   }
   let state = Locked(State())
 
-  /// When the presenting thread is here.
+  /// A point in the work of the presenting thread.
   enum Moment {
-    /// It asks whether anybody sees the surface, and gets the answer of before.
+    /// The thread asks whether the surface is visible. It gets the answer from before the test's closure has run.
     case visibilityCheck
     case render
     case removal
   }
 
-  /// Calls `body` once, on the presenting thread, when that is here next.
+  /// Calls `body` once on the presenting thread when the thread next reaches the given point.
   func during(_ moment: Moment, _ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.hooks[moment] = body }
   }
@@ -91,7 +92,7 @@ final class TestRenderer: VideoRenderer {
     state.withLock { $0.sizeUpdates += 1 }
   }
 
-  /// As a window does that was covered, or has another size.
+  /// Asks for the picture again, like a window that was covered or has another size.
   func askForDisplay() {
     state.withLock { $0.needsDisplay }?()
   }

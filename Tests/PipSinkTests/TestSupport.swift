@@ -6,9 +6,9 @@ import Testing
 
 @testable import PipSink
 
-/// A frame with the format and padding that a test wants.
+/// Makes frames with the format and padding that a test needs.
 enum TestFrame {
-  /// Makes a pipeline for the time of `body`.
+  /// Makes a pipeline that exists while `body` runs.
   @discardableResult
   static func withPipeline<Result>(
     _ description: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
@@ -23,7 +23,7 @@ enum TestFrame {
     return try body(pipeline)
   }
 
-  /// The first frame of a pipeline's source, which must end in one buffer: "videotestsrc pattern=ball ! CAPS".
+  /// Returns the first frame of a source, whose description must end in one buffer: "videotestsrc pattern=ball ! CAPS".
   static func sample(_ source: String) throws -> OpaquePointer {
     try withPipeline("\(source) ! appsink name=sink sync=false enable-last-sample=false") { pipeline in
       let sink = try #require(gst_bin_get_by_name(pipeline.asBin, "sink"))
@@ -39,7 +39,7 @@ enum TestFrame {
     try withPipeline(description) { try run($0) }
   }
 
-  /// - Returns: the types of the messages that were wanted, and that of the end last.
+  /// - Returns: the types of the wanted messages. The last one is the type of the message that ended the run.
   @discardableResult
   static func run(
     _ pipeline: UnsafeMutablePointer<GstElement>, wanting wanted: GstMessageType = GST_MESSAGE_EOS
@@ -71,7 +71,7 @@ enum TestFrame {
     SampleBuffer(pixelBuffer: try pixelBuffer(source))
   }
 
-  /// A test picture of videotestsrc.
+  /// Describes a source of one of videotestsrc's test pictures.
   static func testSource(
     _ format: PixelFormat, _ width: Int, _ height: Int, pattern: String = "smpte", colorimetry: String? = nil,
     pixelAspectRatio: String = "1/1"
@@ -81,7 +81,7 @@ enum TestFrame {
       + "height=\(height),framerate=30/1,pixel-aspect-ratio=\(pixelAspectRatio)\(color)"
   }
 
-  /// A picture without hard edges, of the kind that cameras deliver: colour bars enlarged.
+  /// Describes a source of a picture without hard edges, like those of cameras. It shows enlarged colour bars.
   static func smoothSource(_ format: PixelFormat, _ width: Int, _ height: Int, colorimetry: String? = nil) -> String {
     let color = colorimetry.map { ",colorimetry=\($0)" } ?? ""
     return
@@ -90,7 +90,7 @@ enum TestFrame {
       + " ! videoconvert ! video/x-raw,format=\(format.rawValue)\(color)"
   }
 
-  /// A picture as irregular as nature, without hard edges: noise, enlarged.
+  /// Describes a source of a picture that is as irregular as nature and has no hard edges. It shows enlarged noise.
   static func naturalSource(_ format: PixelFormat, _ width: Int, _ height: Int) -> String {
     "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,format=GRAY8,width=\(max(2, width / 24)),"
       + "height=\(max(2, height / 24)),framerate=30/1 ! videoconvert"
@@ -101,8 +101,8 @@ enum TestFrame {
 
   private static let kept = Locked<[String: PixelBuffer]>([:])
 
-  /// The same as ``pixelBuffer(_:)``, made once a process. It is a copy: a source's own frame keeps its pool, which has
-  /// two open files.
+  /// Returns the same frame as ``pixelBuffer(_:)``, but makes it only once per process. The frame is a copy, because
+  /// the source's own frame keeps its pool, which has two open files.
   static func keptPixelBuffer(_ source: String) throws -> PixelBuffer {
     if let kept = kept.withLock({ $0[source] }) { return kept }
     let made = try sample(source)
@@ -114,13 +114,13 @@ enum TestFrame {
     return new
   }
 
-  /// The same picture with padded rows, as a pixel buffer.
+  /// Returns the same picture with padded rows as a pixel buffer.
   static func padded(_ pixelBuffer: PixelBuffer, padding: Int) throws -> PixelBuffer {
     try pixelBuffer.withUnsafeGstSample { try TestFrame.pixelBuffer(owning: padded($0, padding: padding)) }
   }
 
-  /// The same picture with `padding` more bytes in every row and before every plane, described by a GstVideoMeta, and
-  /// filled with a value that would show.
+  /// Returns the same picture with `padding` additional bytes in every row and before every plane. A GstVideoMeta
+  /// describes the layout, and the padding has a value that would be visible.
   static func padded(_ sample: OpaquePointer, padding: Int) throws -> OpaquePointer {
     let caps = try #require(gst_sample_get_caps(sample))
     var info = GstVideoInfo()
@@ -150,7 +150,7 @@ enum TestFrame {
           strides.assumingMemoryBound(to: gint.self).baseAddress)
       }
     }
-    // Not by gst_video_frame_copy, which leaves the end of an odd row of packed 4:2:2 out.
+    // gst_video_frame_copy is not used here, because it leaves out the end of an odd row of packed 4:2:2.
     let description = try VideoFormatDescription.shared(for: caps)
     try MappedFrame.withMapped(gst_sample_get_buffer(sample), formatDescription: description) {
       source throws(PipSinkError) in
@@ -164,14 +164,15 @@ enum TestFrame {
   }
 }
 
-/// GStreamer's own elements as the judge of pixels.
+/// GStreamer's own elements as the reference for pixels.
 enum Oracle {
-  /// What the source's frame is as BGRA, by videoscale and videoconvert.
+  /// Returns the frame of a source as BGRA, converted by videoscale and videoconvert.
   ///
-  /// It goes through 16 bits a channel, where videoconvert is exact. Straight to 8 bits it takes a short cut for most
-  /// formats, which gives 188 for the white of a 75 % bar that is 191 by the standards' formulas.
+  /// The conversion uses 16 bits per channel, with which videoconvert is exact. With 8 bits, it takes a shortcut for
+  /// most formats: the white of a 75 % bar becomes 188, although it is 191 by the formulas of the standards.
   ///
-  /// - Parameter interpolatesChroma: false takes each chroma sample for all the pixels it belongs to, as libyuv does.
+  /// - Parameter interpolatesChroma: whether chroma is interpolated. If false, each chroma sample is used for all of
+  ///   its pixels, as in libyuv.
   static func bgra(_ source: String, size: PictureSize? = nil, interpolatesChroma: Bool = true) throws -> [UInt8] {
     let scale = size.map {
       " ! videoscale add-borders=false ! video/x-raw,width=\($0.width),height=\($0.height),pixel-aspect-ratio=1/1"
@@ -183,7 +184,7 @@ enum Oracle {
           + " ! videoconvert ! video/x-raw,format=BGRA"))
   }
 
-  /// A plane's rows without their padding.
+  /// Returns the rows of a plane without their padding.
   static func tightBytes(_ pixelBuffer: PixelBuffer, plane: Int = 0) throws -> [UInt8] {
     try pixelBuffer.withPlane(plane) { bytes, layout in
       let rowByteCount = pixelBuffer.pixelFormat.rowByteCount(plane, width: layout.width)
@@ -198,16 +199,16 @@ enum Oracle {
     }
   }
 
-  /// All planes' rows without their padding.
+  /// Returns the rows of all planes without their padding.
   static func planes(_ pixelBuffer: PixelBuffer) throws -> [[UInt8]] {
     try (0..<pixelBuffer.planeCount).map { try tightBytes(pixelBuffer, plane: $0) }
   }
 
-  /// What GstVideoConverter, the engine of videoconvert and videoscale, makes of a frame.
+  /// Converts a frame by GstVideoConverter, on which videoconvert and videoscale are based.
   ///
   /// - Parameters:
-  ///   - caps: what to make, format and size among them.
-  ///   - options: GstVideoConverter's, as in its documentation.
+  ///   - caps: the caps of the result, with its format and size.
+  ///   - options: the options of GstVideoConverter in the syntax of its documentation.
   static func converted(
     _ source: PixelBuffer, to caps: String,
     options: String = "GstVideoConverter.dither-method=(GstVideoDitherMethod)none"
@@ -226,10 +227,10 @@ enum Oracle {
     var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
     #expect(gst_video_info_from_caps(&inInfo, gst_sample_get_caps(source)) != 0)
     #expect(gst_video_info_from_caps(&outInfo, target) != 0)
-    // A change of rate or shape is none of the converter's business.
+    // The converter does not change the frame rate or the interlacing.
     (outInfo.fps_n, outInfo.fps_d) = (inInfo.fps_n, inInfo.fps_d)
     outInfo.interlace_mode = inInfo.interlace_mode
-    // A type has to be known before its name can be read.
+    // GStreamer must know a type before it can parse the name of one of its values.
     _ = (gst_video_dither_method_get_type(), gst_video_chroma_mode_get_type())
     let config = try #require(gst_structure_from_string("c, \(options)", nil))
     let converter = try #require(gst_video_converter_new(&inInfo, &outInfo, config))
@@ -246,12 +247,12 @@ enum Oracle {
     return try #require(gst_sample_new(buffer, target, nil, nil))
   }
 
-  /// What videoflip makes of a frame.
+  /// Returns the frame after videoflip.
   static func flipped(_ source: PixelBuffer, method: String) throws -> PixelBuffer {
     try TestFrame.pixelBuffer(owning: pushed(source, through: "videoflip video-direction=\(method)"))
   }
 
-  /// What comes out of elements that a frame is pushed into.
+  /// Pushes a frame into elements and returns what comes out of them.
   static func pushed(_ source: PixelBuffer, through elements: String) throws -> OpaquePointer {
     let pipeline = try #require(
       gst_parse_launch("appsrc name=in format=time ! \(elements) ! appsink name=out sync=false", nil))
@@ -272,13 +273,13 @@ enum Oracle {
     return try #require(gst_app_sink_try_pull_sample(appsink, 20 * 1_000_000_000), "no frame from \(elements)")
   }
 
-  /// Peak signal-to-noise ratio in dB over the colour channels of four-byte pixels, whose fourth channel is equal;
-  /// infinite for equal pictures.
+  /// Returns the peak signal-to-noise ratio in dB over the colour channels of four-byte pixels. The fourth channel must
+  /// be equal. The ratio of equal pictures is infinite.
   static func psnr(_ left: [UInt8], _ right: [UInt8]) -> Double {
     psnr(left, right, sampleCount: left.count / 4 * 3)
   }
 
-  /// The same over all bytes, or as many as make a difference.
+  /// Returns the peak signal-to-noise ratio in dB over `sampleCount` bytes. The others must be equal.
   static func psnr(_ left: [UInt8], _ right: [UInt8], sampleCount: Int) -> Double {
     guard left.count == right.count, sampleCount > 0 else { return 0 }
     let sum = ComputeSumSquareErrorPlane(left, Int32(left.count), right, Int32(right.count), Int32(left.count), 1)
@@ -287,16 +288,16 @@ enum Oracle {
   }
 }
 
-/// What offscreen surfaces show.
+/// Returns the picture that an offscreen surface shows.
 func rendered(_ sampleBuffer: SampleBuffer, size: PictureSize, gravity: VideoGravity = .resize) throws -> BGRAImage {
   let renderer = try OffscreenRenderer(size: size)
   try renderer.render(sampleBuffer, gravity: gravity)
   return try #require(renderer.image())
 }
 
-/// Yields until `condition` holds.
+/// Waits until `condition` holds, and lets other tasks run meanwhile.
 ///
-/// - Returns: false when it does not within `seconds`.
+/// - Returns: false when the condition does not hold within `seconds`.
 func eventually(
   within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
 ) async -> Bool {
@@ -308,7 +309,7 @@ func eventually(
   return true
 }
 
-/// The names of the process's threads, by the system's numbers of them.
+/// Returns the names of the process's threads by their system IDs.
 func threads() -> [String: String] {
   let folder = "/proc/self/task"
   let ids = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -328,7 +329,7 @@ extension FrameRouter {
     addSurface(destination)
   }
 
-  /// Adds a stream with a surface of its own, and gives its way in.
+  /// Adds a stream that is shown by the given destination, and returns the consumer for its frames.
   @discardableResult
   func addStream(_ streamID: StreamID, inApp: (any SampleBufferDestination)?) -> any SampleBufferConsumer {
     setDestination(inApp, for: streamID)
@@ -342,7 +343,7 @@ extension SampleBufferDestination {
   var bounds: PictureSize? { nil }
 }
 
-/// A destination that keeps a record and shows nothing.
+/// A destination that records its calls and shows nothing.
 final class RecordingDestination: SampleBufferDestination {
   enum Event: Equatable {
     case frame(size: PictureSize, sequence: UInt64)
@@ -354,7 +355,7 @@ final class RecordingDestination: SampleBufferDestination {
 
   var events: [Event] { log.withLock { $0 } }
 
-  /// The sequence numbers of the frames of one size that were routed here.
+  /// Returns the sequence numbers of the frames of the given size that were routed here.
   func sequences(of size: PictureSize) -> [UInt64] {
     events.compactMap { event in
       if case .frame(size, let sequence) = event { sequence } else { nil }
@@ -378,7 +379,7 @@ final class RecordingDestination: SampleBufferDestination {
   }
 }
 
-/// Takes frames and counts them.
+/// A consumer that keeps and counts its frames.
 final class CountingConsumer: SampleBufferConsumer {
   private let state = Locked<[SampleBuffer]>([])
 
@@ -392,7 +393,8 @@ final class CountingConsumer: SampleBufferConsumer {
 }
 
 extension VideoEngine {
-  /// Starts, and collects what happens until every stream is done. A pipeline that fails is not started again.
+  /// Starts the engine and collects its events until every stream has ended. A pipeline that fails is not started
+  /// again.
   func runToEnd(_ consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer) async throws -> [EngineEvent] {
     retryPolicy = nil
     let events = events()

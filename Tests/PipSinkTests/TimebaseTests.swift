@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSink
 
-/// A stream's time while its rate changes, and who is told.
+/// The time of a stream while its rate changes, and who is told of changes.
 @Suite struct TimebaseTests {
   @Test func theTimeGoesOnFromWhereItWasWhenTheRateChanges() async {
     let timebase = Timebase(time: MediaTime(value: 10, timescale: 1), rate: 1000)
@@ -11,7 +11,7 @@ import Testing
     timebase.rate = 0
     let stopped = timebase.time
     #expect(stopped >= later)
-    #expect(timebase.time == stopped, "it stands still")
+    #expect(timebase.time == stopped, "the time stands still")
     timebase.rate = 1
     #expect(timebase.time >= stopped)
     timebase.rate = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PipSink
 
-/// The kernel for two thirds of the sides, beside libyuv's filter for any ratio.
+/// The kernel that scales both sides to two thirds, compared with libyuv's filter for any ratio.
 @Suite struct TwoThirdsTests {
   private static let sizes = [(3, 3), (6, 6), (9, 21), (48, 30), (51, 3), (1920, 1080)]
 
@@ -24,7 +24,7 @@ import Testing
         let count = Int(result.stride * result.height)
         #expect(
           PixelComparison.differ(atMost: 1, result.data, expected.data, count: count),
-          "\(width)x\(height), its padding too")
+          "\(width)x\(height), and its padding")
       }
     }
   }
@@ -42,7 +42,7 @@ import Testing
     #expect(TwoThirds(source, into: target(31, 20), element: .byte, filter: kFilterBox) == nil)
   }
 
-  /// Memory that holds one value.
+  /// Makes a plane whose bytes all have the same value.
   private func plane(_ width: Int, _ height: Int, _ element: PlaneElement, padding: Int) -> Picture.Plane {
     let stride = width * Int(element.byteCount) + padding
     let data = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * height)
@@ -50,7 +50,7 @@ import Testing
     return Picture.Plane(data: data, stride: Int32(stride), width: Int32(width), height: Int32(height))
   }
 
-  /// As many bytes as no row is long, nor a multiple of one.
+  /// The number of these bytes is neither the length of a row nor a multiple of it.
   private static let noise: [UInt8] = {
     var random = SeededGenerator(seed: 3)
     return (0..<65_521).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -72,7 +72,7 @@ import Testing
         source.data, source.stride, width, height, target.data, target.stride, target.width, target.height, filter)
       return
     }
-    // The first bytes of the pairs for themselves, and the second ones.
+    // The first bytes of the pairs and the second ones are scaled separately.
     let halves = (0..<2).map { _ in self.plane(Int(width), Int(height), .byte, padding: 0) }
     let scaled = (0..<2).map { _ in self.plane(Int(target.width), Int(target.height), .byte, padding: 0) }
     defer { for plane in halves + scaled { plane.data.deallocate() } }

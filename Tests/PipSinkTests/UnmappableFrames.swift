@@ -2,7 +2,7 @@ import CGStreamer
 import Glibc
 import Testing
 
-/// Makes frames as a GPU has them, without one: DMABuf memory around a pipe, which nobody can map.
+/// Makes frames like those of a GPU without a GPU. Their DMABuf memory is made from a pipe, so it cannot be mapped.
 final class UnmappableFrames {
   private typealias Allocator = UnsafeMutablePointer<GstAllocator>
   private typealias Allocate = @convention(c) (Allocator?, gint, gsize) -> UnsafeMutablePointer<GstMemory>?
@@ -21,12 +21,12 @@ final class UnmappableFrames {
     gst_object_unref(allocator)
   }
 
-  /// The caller owns it.
+  /// Makes a buffer. The caller owns it.
   func makeBuffer(byteCount: Int) throws -> UnsafeMutablePointer<GstBuffer>? {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     close(ends[1])
-    // The memory closes it.
+    // The memory closes this descriptor.
     let memory = try #require(allocate(allocator, ends[0], gsize(byteCount)))
     let buffer = gst_buffer_new()
     gst_buffer_append_memory(buffer, memory)

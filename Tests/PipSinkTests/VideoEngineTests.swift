@@ -55,14 +55,14 @@ import Testing
     let renderer = try OffscreenRenderer(size: .init(width: 40, height: 30))
     for sampleBuffer in consumer.sampleBuffers {
       try renderer.render(sampleBuffer, gravity: .resize)
-      // Bilinear filtering makes 252 of 255 where a picture is enlarged.
+      // When a picture is enlarged, bilinear filtering makes 252 of 255.
       let pixel = renderer.image()!.pixel(20, 15)
       #expect(pixel.allSatisfy { $0 >= 250 }, "\(pixel) of \(sampleBuffer.formatDescription)")
     }
   }
 
   @Test func elementsNeedNotCopyFramesToCropOrToUnpadThem() async throws {
-    // videocrop sends the whole frame with a crop meta on it, but only to a sink that says it reads such metas.
+    // videocrop sends the whole frame with a crop meta, but only to a sink that reads such metas.
     let consumer = CountingConsumer()
     let engine = try VideoEngine(
       """
@@ -76,7 +76,7 @@ import Testing
     let image = try rendered(sampleBuffer, size: sampleBuffer.pixelBuffer.size)
     for point in [(0, 0), (79, 99)] {
       let pixel = image.pixel(point.0, point.1)
-      #expect(pixel[0] > 240 && pixel[1] < 15 && pixel[2] < 15, "blue, not \(pixel)")
+      #expect(pixel[0] > 240 && pixel[1] < 15 && pixel[2] < 15, "the pixel should be blue and is \(pixel)")
     }
   }
 
@@ -194,7 +194,7 @@ import Testing
     try engine.startPlayingStream("asked", from: .text(source)) { _ in frames }
     #expect(await eventually { engine.playState(of: "asked") == .ended })
     #expect(frames.sampleBuffers.count == 2)
-    // One that is called so by its owner keeps its name.
+    // A sink that has its name from the description keeps this name.
     #expect(try VideoEngine("videotestsrc ! appsink name=appsink7").streamIDs == ["appsink7"])
   }
 
@@ -226,7 +226,7 @@ import Testing
   ) {
     do throws(PipSinkError) {
       _ = try VideoEngine(.text(text))
-      Issue.record("no error", sourceLocation: location)
+      Issue.record("no error was thrown", sourceLocation: location)
     } catch {
       #expect(matches(error), "\(error)", sourceLocation: location)
     }
@@ -238,7 +238,7 @@ import Testing
     let engine = try VideoEngine("filesrc name=file location=/nowhere/a.mkv ! decodebin ! appsink name=a")
     do throws(PipSinkError) {
       try engine.start { _ in CountingConsumer() }
-      Issue.record("no error")
+      Issue.record("no error was thrown")
     } catch {
       guard case .pipeline(.elementFailed("file", _, let detail?, .notFound)) = error else { throw error }
       #expect(detail.contains("/nowhere/a.mkv"))
@@ -271,7 +271,7 @@ import Testing
     for await event in events {
       if case .warning("other", _, _) = event { break }
       if case .streamStateChanged(_, .failed) = event {
-        Issue.record("stream a has nothing to do with it")
+        Issue.record("stream a does not depend on this element")
         break
       }
     }
@@ -303,7 +303,7 @@ extension [EngineEvent] {
   }
 }
 
-/// Holds its first frame until something has happened.
+/// Blocks on its first frame until a condition holds.
 private final class WaitingConsumer: SampleBufferConsumer {
   private let condition: Locked<Bool>
   private let frames = Locked(0)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import PipSink
 
-/// Keeps what it is told.
+/// Records the frames that it gets.
 private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver {
   struct Record: Sendable {
     let parameters: VideoFrameParameters
     let streamID: StreamID
     let pixelBuffer: PixelBuffer?
-    /// Bytes by plane, of raw frames.
+    /// The number of bytes in each plane of a raw frame.
     var planes: [Int] = []
     var error: PipSinkError?
   }
@@ -61,7 +61,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     _ = try await engine.runToEnd { router.input(for: $0) }
     #expect(observer.records.count == 3)
     #expect(observer.records.allSatisfy { $0.parameters.pixelFormat.isRGB && $0.streamID == "a" })
-    #expect(router.statistics(of: "a")?.received == 3, "the surfaces get them, too")
+    #expect(router.statistics(of: "a")?.received == 3, "the surfaces get the frames as well")
     #expect(engine.setCustomVideoRender(nil) == .applied)
     _ = try await engine.runToEnd { router.input(for: $0) }
     #expect(observer.records.count == 3)
@@ -75,7 +75,8 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     let isRunning = { router.statistics(of: "a").map { $0.received > 3 } ?? false }
     try engine.start { router.input(for: $0) }
     #expect(await eventually { isRunning() })
-    // Twice at once, and from several threads: the last one counts, and here all ask for the same.
+    // Custom rendering is requested twice at once and by several threads. The last request counts, and here all
+    // requests are the same.
     await withTaskGroup(of: Int?.self) { group in
       for _ in 0..<4 {
         group.addTask { engine.setCustomVideoRender(.pixelBuffers(observer)).code }
@@ -93,7 +94,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     }
     try engine.start { router.input(for: $0) }
     #expect(await eventually { observer.records.count > 3 })
-    // On and off again while it runs: off.
+    // Custom rendering is switched on and off again while the engine runs. The result is off.
     #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
     #expect(engine.setCustomVideoRender(nil) == .afterStop)
     engine.stop()
@@ -110,7 +111,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
       #expect(await eventually { router.statistics(of: id).map { $0.received > 3 } ?? false })
     }
     #expect(engine.setCustomVideoRender(.pixelBuffers(observer)).code == 1_011_003)
-    // One that comes meanwhile is as those that are there.
+    // A stream that starts in the meantime behaves like the streams that are already playing.
     try engine.startPlayingStream("c", from: live) { router.input(for: $0) }
     #expect(await eventually { router.statistics(of: "c").map { $0.received > 3 } ?? false })
     try engine.stopPlayingStream("a")
@@ -262,7 +263,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
   }
 }
 
-/// Pushes frames that cannot be mapped into the appsrc "gpu", and counts those of another stream.
+/// Pushes frames that cannot be mapped into the appsrc "gpu", and counts the frames of another stream.
 private final class UnmappableFeeder: SampleBufferConsumer {
   private let count: Int
   private let state = Locked(0)

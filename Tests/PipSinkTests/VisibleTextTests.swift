@@ -12,7 +12,7 @@ import Testing
     ("\u{0}\u{8}\u{7F}", "\\u{00}\\u{08}\\u{7F}"),
     ("C1: \u{80}\u{9B}31m\u{9F}", "C1: \\u{80}\\u{9B}31m\\u{9F}"),
     ("\u{202A}\u{202E}\u{2066}\u{2069}\u{2028}", "\\u{202A}\\u{202E}\\u{2066}\\u{2069}\\u{2028}"),
-    // A combining mark is one character with what comes before it.
+    // A combining mark forms one character with the character before it.
     ("\u{1B}\u{301}[2J\n\u{308}", "\\u{1B}\u{301}[2J\\n\u{308}"),
     ("", ""),
   ])
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: !ElementHarness.isSanitized, "a sanitizer ends a process that gets no memory"))
+  @Test(.enabled(if: !ElementHarness.isSanitized, "a sanitizer ends a process that cannot allocate memory"))
   func aSurfaceWithoutMemoryForItIsAnError() async {
     await #expect(processExitsWith: .success) {
       var limit = rlimit()
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: !ElementHarness.isSanitized, "a sanitizer ends a process that gets no memory"))
+  @Test(.enabled(if: !ElementHarness.isSanitized, "a sanitizer ends a process that cannot allocate memory"))
   func aSurfaceThatFindsNoMemoryToBeRebuiltKeepsItsPictureAndIsRebuiltLater() async {
     await #expect(processExitsWith: .success) {
       let size = PictureSize(width: 4096, height: 4096)
@@ -148,14 +148,14 @@ import Testing
       let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
       var old = rlimit()
       getrlimit(resource, &old)
-      // The first number is all that the process has, in pages.
+      // The first number is the size of the process's address space in pages.
       let statm = try #require(firstLine(ofFile: "/proc/self/statm"))
       let pages = try #require(statm.split(separator: " ").first.flatMap { rlim_t($0) })
       var tight = rlimit(rlim_cur: pages * rlim_t(getpagesize()) + rlim_t(byteCount / 2), rlim_max: old.rlim_max)
       try #require(setrlimit(resource, &tight) == 0)
       let failure = #expect(throws: RenderingError.self) { try surface.rebuild() }
       #expect(failure == RenderingError(.frame(.outOfMemory(byteCount: byteCount))))
-      #expect(failure?.code == .other(-1), "it is neither the frame's size nor its format")
+      #expect(failure?.code == .other(-1), "the reason is neither the frame's size nor its format")
       #expect(surface.hasImage)
 
       try #require(setrlimit(resource, &old) == 0)

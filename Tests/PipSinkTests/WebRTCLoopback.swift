@@ -2,11 +2,12 @@ import CGStreamer
 
 @testable import PipSink
 
-/// The signalling between two webrtcbins of one process: what two apps would send each other by their server.
+/// The signalling between two webrtcbins in one process: the messages that two apps would exchange through their
+/// server.
 enum WebRTCLoopback {
   typealias Element = UnsafeMutablePointer<GstElement>
 
-  /// Has the two find each other, and agree on what the first sends. Both have to be running.
+  /// Connects the two elements and negotiates the media that the first one sends. Both elements must be running.
   static func connect(_ sender: Element, _ receiver: Element) {
     forwardCandidates(from: sender, to: receiver)
     forwardCandidates(from: receiver, to: sender)
@@ -30,7 +31,7 @@ enum WebRTCLoopback {
       { other, _ in gst_object_unref(other) }, GConnectFlags(rawValue: 0))
   }
 
-  /// A description of what one side sends and takes.
+  /// Asks an element for an offer or an answer, which describes what it sends and receives.
   private static func ask(_ element: Element, _ signal: String, for field: String) -> Description {
     let promise = gst_promise_new()
     defer { gst_promise_unref(promise) }
@@ -46,7 +47,7 @@ enum WebRTCLoopback {
     gst_promise_wait(promise)
   }
 
-  /// Owns a copy of a GValue.
+  /// Keeps a copy of a GValue.
   private final class Description {
     var value = GValue()
 
@@ -74,7 +75,7 @@ enum WebRTCLoopback {
       g_value_init(first, type)
       g_value_set_object(first, element)
       for (index, set) in arguments.enumerated() {
-        // The lowest bit says that an argument is not copied.
+        // The lowest bit is a flag for an argument that is not copied.
         g_value_init(first + index + 1, query.param_types[index] & ~1)
         set(first + index + 1)
       }

@@ -6,7 +6,7 @@ import Testing
   @Test func aThreadThatHasEndedIsNoLaterOne() throws {
     let first = try #require(WorkerThread(name: "first") {})
     first.join()
-    // GLib soon has the first one's memory for another.
+    // GLib soon uses the memory of the first thread for another one.
     for number in 1...100 {
       let isFirst = Locked<Bool?>(nil)
       let thread = try #require(WorkerThread(name: "later") { isFirst.withLock { $0 = first.isCurrent } })
