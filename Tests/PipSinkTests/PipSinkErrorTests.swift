@@ -55,6 +55,6 @@ import Testing
     }
     let error = PipSinkError.stream(.duplicate("\u{1B}a"))
     #expect(error.failureReason == "the name \"\\u{1B}a\" is used twice")
-    #expect(error.recoverySuggestion == "every stream needs a name of its own")
+    #expect(error.recoverySuggestion == "give every stream a different name")
   }
 }

@@ -14,7 +14,7 @@ public struct MediaTimeRange: Equatable, Sendable {
   /// The range of a live source, which has no end and cannot be sought in.
   public static let live = MediaTimeRange(start: .zero, duration: .positiveInfinity)
 
-  /// Whether the source is live: its duration is not a number.
+  /// Whether the source is live, which it is when its duration is not numeric.
   public var isLive: Bool { !duration.isNumeric }
 }
 
