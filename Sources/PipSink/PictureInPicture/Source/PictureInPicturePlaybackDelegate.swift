@@ -28,9 +28,8 @@ public protocol PictureInPicturePlaybackDelegate: AnyObject {
   func pictureInPictureControllerIsPlaybackPaused(_ controller: PictureInPictureController) -> Bool
   /// Returns what can be played; ``MediaTimeRange/live`` hides the skip buttons.
   func pictureInPictureControllerTimeRange(_ controller: PictureInPictureController) -> MediaTimeRange
-  /// Seeks because the user has used a skip button. The controls are updated when it returns.
-  ///
-  /// - Parameter interval: how far to seek; negative values mean backward.
+  /// Seeks by an interval, which is negative for a seek backward, because the user has used a skip button. The controls
+  /// are updated when it returns.
   func pictureInPictureController(_ controller: PictureInPictureController, skipBy interval: MediaTime) async
   /// Called when the picture-in-picture window has a new size, in pixels.
   func pictureInPictureController(
