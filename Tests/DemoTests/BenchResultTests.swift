@@ -68,7 +68,7 @@ import Testing
     // stream.
     let late = scaleRemarks([(100, 1), (100, 0.96), (100, 0.5)], double)
     #expect(late[0].contains("linear below 4 streams; there 50 % of the frames are shown"))
-    #expect(late.last?.hasSuffix("with 2 streams") == true, "this is the largest number of streams whose frames are all shown")
+    #expect(late.last?.hasSuffix("with 2 streams") == true, "all frames are shown up to 2 streams")
     #expect(
       scaleRemarks([(100, 1), (126, 1), (100, 1)], double)[0].hasSuffix(
         "linear below 2 streams; there a frame costs 1.26 of what it does with 1, though all are shown"))

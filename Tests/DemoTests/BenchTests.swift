@@ -29,7 +29,7 @@ import Testing
     #expect(result.machine.gstreamer.hasPrefix("GStreamer 1."))
     #expect(Set(result.measurements.map(\.name)).count == rows)
     #expect(result.processes?.count == processes)
-    #expect(Set(result.processes ?? []).count == processes, "a process measured more than once: \(result.processes ?? [])")
+    #expect(Set(result.processes ?? []).count == processes, "a process measured twice: \(result.processes ?? [])")
     for measurement in result.measurements {
       #expect(measurement.rounds.count == rounds)
       #expect(measurement.min <= measurement.median && measurement.median <= measurement.max)

@@ -96,7 +96,7 @@ struct DesktopTests {
   }
 }
 
-/// A user who looks at a desktop, and tries the window of an element, which is red.
+/// Acts as a user who looks at a desktop and tries the window of an element, whose picture is red.
 private struct DesktopLook {
   typealias Ability = DesktopTests.Ability
   let desktop: any DesktopServer

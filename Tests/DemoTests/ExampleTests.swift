@@ -36,13 +36,13 @@ struct ExampleTests {
       try await eventually {
         let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
         return windows.map(\.title) == [anna.title] && windows.first?.y == ben.y
-      }, "anna's has come, and ben's gone")
+      }, "anna's window has come, and ben's has gone")
     try await click()
     #expect(
       try await eventually {
         let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
         return windows.map(\.title) == [ben.title] && windows.first?.y == anna.y
-      }, "the other way round")
+      }, "ben's window has come, and anna's has gone")
     try await server.tool("wmctrl", "-i", "-c", ben.id)
     #expect(try await eventually { try await server.windows().count == 1 })
     // When the app is minimised, both windows open by themselves. When the app is closed, the program ends.
