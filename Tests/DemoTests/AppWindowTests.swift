@@ -5,7 +5,8 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// The app's window with the desktop's own ways and with keys that are held, looked at from outside.
+/// These tests look from outside at how the app's window reacts to the desktop's requests and to keys that are held
+/// down.
 @Suite struct AppWindowTests {
   private func play(_ environment: [String: String]) throws -> RunningProgram {
     try Demo.start(
@@ -13,7 +14,8 @@ import Testing
       environment: environment)
   }
 
-  /// The window's own key goes on from what the desktop's has done, instead of asking for what is there already.
+  /// When the desktop has changed the fullscreen state, the window's own key toggles from that state instead of asking
+  /// for a state that already holds.
   private func theKeyEndsWhatTheDesktopBegan(
     isFullscreen: () async throws -> Bool, set: (Bool) async throws -> Void, press: () async throws -> Void
   ) async throws {
@@ -51,7 +53,7 @@ import Testing
     let demo = try play(server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
     try await theKeyEndsWhatTheDesktopBegan {
-      // Workspaces have this number, too.
+      // Workspaces have this number as well, so the search starts at the window.
       let tree = try await server.swaymsg("-t", "get_tree")
       let window = try #require(tree.range(of: "\"app_id\": \"pipsink-demo\""))
       let number = try #require(tree[..<window.lowerBound].range(of: "\"fullscreen_mode\": ", options: .backwards))
@@ -64,7 +66,7 @@ import Testing
     demo.stop()
   }
 
-  /// Its keys, as they come.
+  /// Collects the window's key events in the order in which they arrive.
   @MainActor private final class Keys {
     private(set) var all: [UInt32] = []
     func note(_ event: WindowEvent) { if case .key(let key) = event { all.append(key) } }

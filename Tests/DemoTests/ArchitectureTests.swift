@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// ARCHITECTURE.md and the pages in docs/decisions are short, and what they name is in the sources.
+/// ARCHITECTURE.md and the pages in docs/decisions are short, and the types, threads and locks that they name exist in
+/// the sources.
 ///
 /// ``FolderTests`` compares the tables of targets and folders.
 @Suite struct ArchitectureTests {
@@ -19,7 +20,7 @@ import Testing
     try String(contentsOf: Demo.root.appendingPathComponent("\(folder)/\(name)"), encoding: .utf8)
   }
 
-  /// All of them, by their names.
+  /// ARCHITECTURE.md and the pages about decisions, by their names.
   private static func documents() throws -> [String: String] {
     var documents = ["ARCHITECTURE.md": try architecture()]
     for (name, text) in try SourceText.files(in: folder, "md") { documents["\(folder)/\(name)"] = text }
@@ -28,18 +29,18 @@ import Testing
 
   // MARK: - What is named
 
-  /// The first cells of the table of threads and locks.
+  /// The first cells of the rows in the table of threads and locks.
   private static func threadsAndLocks() throws -> String {
     let table = try #require(DocumentTable("| thread or lock |", in: try architecture()))
     return table.rows.compactMap(\.first).joined(separator: "\n")
   }
 
   @Test func theTableNamesEveryThreadThatIsStarted() throws {
-    // Benchmarks have threads of their own.
+    // Benchmarks start threads of their own, which the table does not list.
     let sources = try SourceText.files(in: "Sources").filter { !$0.key.contains("Bench/") }
     let started = sources.values.flatMap { SourceText.matches(of: #"WorkerThread\(name: "([^"]+)""#, in: $0) }
     let named = SourceText.matches(of: #"`(pip[\w-]*(?:<\w+>)?)`"#, in: try Self.threadsAndLocks())
-    // What depends on a layer, for instance: `\(name)` in code, `<layer>` in the table.
+    // A part of the name that depends on a layer, for instance, is `\(name)` in code and `<layer>` in the table.
     let parts = #"\\\([^)]*\)|<\w+>"#
     let withoutParts = { (name: String) in name.replacingOccurrences(of: parts, with: "*", options: .regularExpression)
     }
@@ -69,11 +70,11 @@ import Testing
     var known = Set(files.values.flatMap(SourceText.allDeclaredTypes))
     known.formUnion(files.keys.flatMap { $0.split(separator: "/").dropLast().map(String.init) })
     known.formUnion(try SourceText.folders(in: "Sources"))
-    // What is not PipSink's, and a target whose folder has another name.
+    // These names are not PipSink's, or name a target whose folder has another name.
     known.formUnion(["Foundation", "FoundationEssentials", "FuzzTests", "Process", "SplitRGBPlane", "Synchronization"])
     for (name, text) in try Self.documents() {
       for type in SourceText.matches(of: #"`([A-Z][A-Za-z0-9]+)(?:[.(+][^`]*)?`"#, in: text) {
-        // Names of GLib, GStreamer, GDK and GTK, of macros, signals and the environment.
+        // These are names of GLib, GStreamer, GDK and GTK, of macros, of signals and of environment variables.
         let isForeign = !SourceText.matches(of: #"^(G[a-z]|GObject|GType|[A-Z0-9_]+$)"#, in: type).isEmpty
         #expect(known.contains(type) || isForeign, "\(name): \(type)")
       }

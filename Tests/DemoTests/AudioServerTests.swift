@@ -4,9 +4,9 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Sound on a real server.
+/// Tests of sound on a real PulseAudio server.
 @Suite(.enabled(if: PulseServer.isInstalled), .timeLimit(.minutes(5))) struct AudioServerTests {
-  /// Counts frames.
+  /// Counts the frames that it consumes.
   private final class Counter: SampleBufferConsumer {
     private let count = Locked(0)
     var value: Int { count.withLock { $0 } }
@@ -44,7 +44,7 @@ import Testing
     }
     #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let same = try await server.sinkInput { isHalf($0) && !$0.corked }
-    #expect(same.index == input.index, "sound went on meanwhile")
+    #expect(same.index == input.index, "the sound continued on the same server stream")
     try engine.audioSession.setMuted(true, for: "film")
     input = try await server.sinkInput { $0.mute }
     for _ in 0..<5 {
@@ -64,7 +64,7 @@ import Testing
     engine.audioSession.applicationName = "My Player"
     try engine.start { _ in Counter() }
     defer { engine.stop() }
-    // GStreamer may ask the server by a stream of its own, for a moment, what it takes.
+    // GStreamer may briefly open a stream of its own to ask the server which formats it supports.
     let input = try await server.sinkInput { $0.properties["media.name"] != "pulsesink probe" }
     #expect(input.role == (category == .playback ? "video" : "phone"))
     #expect(input.properties["application.name"] == "My Player")
@@ -92,7 +92,8 @@ import Testing
       let call = try server.startCall()
       try await server.sinkInput { $0.corked && $0.mute }
       #expect(try await eventually { engine.audioSession.interruption == .pause && engine.state == .paused })
-      // The server alone lets it be heard again, and not before the end; or we do not.
+      // The stream stays muted until the call ends, whatever the app sets meanwhile. Then the server unmutes it, unless
+      // the app has muted it.
       try engine.audioSession.setMuted(true, for: "a")
       try engine.audioSession.setMuted(isMuted, for: "a")
       try await server.sinkInput { $0.corked && $0.mute }
@@ -133,7 +134,7 @@ import Testing
     let input = try await server.sinkInput { isHalf($0) }
     let ear = try Ear(server)
     defer { ear.engine.stop() }
-    // The tone has 0.8 of the highest amplitude.
+    // The tone has 0.8 of the full amplitude.
     #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let call = try server.startCall()
     #expect(try await eventually { abs(ear.amplitude - 0.04) < 0.01 })
@@ -215,7 +216,7 @@ import Testing
   @Test(arguments: [(true, true), (true, false), (false, true)])
   func aURIPlaysWhatItHas(hasVideo: Bool, hasAudio: Bool) async throws {
     let server = try await PulseServer()
-    // What an autoaudiosink finds.
+    // An autoaudiosink finds the server by this variable.
     setenv("PULSE_SERVER", server.address, 1)
     defer { unsetenv("PULSE_SERVER") }
     let folder = try TemporaryFolder()
@@ -252,7 +253,7 @@ import Testing
     }
     #expect(states == [.requesting, .playing, .ended])
     #expect(counter.value == (hasVideo ? 30 : 0))
-    // One and a half seconds of them, of which the picture is one.
+    // The audio lasts one and a half seconds and the pictures last one second.
     #expect((13...16).contains(levels) == hasAudio)
     #expect(isWithoutVideo == !hasVideo)
   }

@@ -4,19 +4,19 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What an app that nobody sees costs.
+/// Measures how much processor time an app takes whose window is hidden.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct BackgroundDecodingWindowTests {
-  /// Seconds of processor time that a program has taken so far, as the kernel counts them (proc_pid_stat(5)).
+  /// The seconds of processor time that a program has used so far, as the kernel counts them (proc_pid_stat(5)).
   private func processorSeconds(_ program: RunningProgram) throws -> Double {
     let text = try String(contentsOfFile: "/proc/\(program.processIdentifier)/stat", encoding: .utf8)
-    // The name before may have spaces in it.
+    // The program's name comes before these fields and may contain spaces.
     let fields = try #require(text.split(separator: ")").last).split(separator: " ")
     let ticks = try #require(Double(fields[11])) + #require(Double(fields[12]))
     return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// What it takes in the next two seconds.
+  /// The seconds of processor time that the program uses in the next two seconds.
   private func load(of program: RunningProgram) async throws -> Double {
     let before = try processorSeconds(program)
     try await Task.sleep(for: .seconds(2))
@@ -40,13 +40,13 @@ struct BackgroundDecodingWindowTests {
     let foreground = try await load(of: demo)
     try await server.tool("xdotool", "windowminimize", app.id)
     #expect(try await eventually { try await server.properties(app, "WM_STATE").contains("Iconic") })
-    // It takes a moment until it counts as being in the background.
+    // It takes a moment until the app counts as being in the background.
     try await Task.sleep(for: .milliseconds(500))
     let background = try await load(of: demo)
     #expect(background <= foreground / 5, "\(background) s of 2 in the background, \(foreground) in the foreground")
     try await server.tool("wmctrl", "-i", "-a", app.id)
     let again = { try await load(of: demo) > foreground / 3 }
-    #expect(try await eventually(again), "it goes on")
+    #expect(try await eventually(again), "the app decodes again when its window is shown")
     try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "q")
     let result = try await demo.result(seconds: 30)
     #expect(result.status == 0, "\(result.errors)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PipSinkWindows
 
-/// When an app's window counts as one that nobody sees.
+/// These tests decide from an app's windows whether the app counts as being in the background.
 @Suite struct BackgroundSignsTests {
   private func isInBackground(
     isObscuredCounted: Bool = false, isUnfocusedCounted: Bool = false, _ change: (inout BackgroundSigns) -> Void
@@ -18,7 +18,7 @@ import Testing
   @Test func aWindowThatIsShownIsInTheForeground() {
     #expect(!isInBackground { _ in })
     #expect(!isInBackground(isObscuredCounted: true, isUnfocusedCounted: true) { _ in })
-    #expect(BackgroundSigns().isInBackground(.init()), "one that was never shown")
+    #expect(BackgroundSigns().isInBackground(.init()), "a window that was never shown is in the background")
   }
 
   @Test func eachOfTheSignsIsEnough() {

@@ -8,7 +8,7 @@ import Testing
     let name: String
     let arguments: [String]
     let status: Int32
-    /// What the message must name.
+    /// Texts that the error message must contain.
     let mentions: [String]
 
     init(_ name: String, _ arguments: [String], _ status: Int32, _ mentions: [String]) {

@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What is done with a benchmark's numbers.
+/// Tests of how a benchmark's numbers are summarised, compared, plotted and written.
 @Suite struct BenchResultTests {
   private func result(_ rounds: [Double], unit: String = "1/s") -> BenchResult {
     var samples = Samples()
@@ -26,7 +26,7 @@ import Testing
     let old = result([100, 101, 99, 102, 98])
     let same = BenchComparison(old: old, new: result([103, 97, 101, 100, 99])).text
     #expect(same == "0 of 2 numbers changed beyond the noise")
-    // Apart, but by one part in a hundred.
+    // The two results do not overlap, but they differ by only one percent.
     let close = BenchComparison(old: result([100, 100, 100]), new: result([101, 101, 101])).text
     #expect(close.hasPrefix("0 of 2"))
     let faster = BenchComparison(old: old, new: result([120, 121, 119, 122, 118])).text
@@ -36,11 +36,11 @@ import Testing
     #expect(once.contains("Fewer than three rounds"))
   }
 
-  /// What `bench scale` says of 1, 2 and 4 streams of two sizes.
+  /// The remarks that `bench scale` makes about 1, 2 and 4 streams of two sizes.
   ///
   /// - Parameters:
-  ///   - small: what a frame of 32x18 costs, and the share of frames that is shown, by streams.
-  ///   - large: the same of 64x36.
+  ///   - small: the cost of a frame of 32x18, and the share of the frames that is shown, for each number of streams.
+  ///   - large: the same for frames of 64x36.
   private func scaleRemarks(_ small: [(Double, Double)], _ large: [(Double, Double)]) -> [String] {
     var (points, samples) = ([ScalePoint](), Samples())
     for (width, values) in [(32, small), (64, large)] {
@@ -64,15 +64,16 @@ import Testing
         "32x18 at 30 frames/s: linear up to 4 streams", "64x36 at 30 frames/s: linear up to 4 streams",
         "64x36 has 4.0 times the pixels of 32x18 and costs 2.0 times as much a frame, with 4 streams",
       ])
-    // Too few frames, and frames that cost more than a quarter more, each end it.
+    // The linear range ends where too few frames are shown, and where a frame costs over a quarter more than with one
+    // stream.
     let late = scaleRemarks([(100, 1), (100, 0.96), (100, 0.5)], double)
     #expect(late[0].contains("linear below 4 streams; there 50 % of the frames are shown"))
-    #expect(late.last?.hasSuffix("with 2 streams") == true, "the most streams whose frames are all shown")
+    #expect(late.last?.hasSuffix("with 2 streams") == true, "all frames are shown up to 2 streams")
     #expect(
       scaleRemarks([(100, 1), (126, 1), (100, 1)], double)[0].hasSuffix(
         "linear below 2 streams; there a frame costs 1.26 of what it does with 1, though all are shown"))
     #expect(scaleRemarks([(100, 1), (124, 1), (100, 1)], double)[0].hasSuffix("linear up to 4 streams"))
-    // Where no point shows its frames, nothing is said of sizes.
+    // Where no point shows its frames, the remarks do not compare the sizes.
     #expect(scaleRemarks(flat.map { ($0.0, 0.9) }, double).count == 2)
   }
 
@@ -102,7 +103,7 @@ import Testing
     let parser = XMLParser(data: Data(BenchPlot(result: result([100, 200, 300])).svg.utf8))
     parser.delegate = counter
     #expect(parser.parse())
-    // And the white behind them.
+    // The third rectangle is the white background.
     #expect(counter.counts["rect"] == 2 + 1)
   }
 
@@ -175,7 +176,7 @@ import Testing
     try await Demo.start(["bench", "table", file, "--into", document]).result()
   }
 
-  /// `bench table --into` makes it so.
+  /// The command `bench table --into` makes the documents match the results.
   @Test func theDocumentsNumbersAreThoseOfTheResults() throws {
     let folder = Demo.root.appendingPathComponent("Benchmarks/results")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".json") }

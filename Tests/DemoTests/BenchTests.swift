@@ -3,21 +3,23 @@ import Testing
 
 @testable import pipsink_demo
 
-/// Every benchmark with next to nothing to do: what it says of the machine's speed is not looked at.
+/// Runs every benchmark with as little work as possible. The tests do not look at how fast the machine is.
 @Suite struct BenchTests {
-  /// Each is a process of its own for every part. With a sanitizer, where a process takes seconds to start, one is enough.
+  /// The benchmarks run every part in a process of its own in each round. With a sanitizer, where a process takes
+  /// seconds to start, one round is enough.
   private static let rounds = Plugin.isUsable ? 2 : 1
 
   private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> BenchResult {
     let result = try await Demo.start(["bench"] + arguments + ["--json", "-"], environment: environment)
       .result(seconds: 300)
     try #require(result.status == 0, "\(arguments): \(result.errors)")
-    // The progress is for terminals.
+    // The progress line is shown only on terminals.
     #expect(!result.errors.contains("\r"))
     return try JSONDecoder().decode(BenchResult.self, from: Data(result.output.utf8))
   }
 
-  /// - Parameter processes: that measured; a new one for every part of the benchmark in every round.
+  /// - Parameter processes: the number of processes that measured. Every part of the benchmark runs in a new process in
+  ///   every round.
   private func expectSound(_ result: BenchResult, _ name: String, rounds: Int, rows: Int, processes: Int) {
     #expect(result.schema == 1)
     #expect(result.benchmark == name)
@@ -27,7 +29,7 @@ import Testing
     #expect(result.machine.gstreamer.hasPrefix("GStreamer 1."))
     #expect(Set(result.measurements.map(\.name)).count == rows)
     #expect(result.processes?.count == processes)
-    #expect(Set(result.processes ?? []).count == processes, "one process measured twice: \(result.processes ?? [])")
+    #expect(Set(result.processes ?? []).count == processes, "a process measured twice: \(result.processes ?? [])")
     for measurement in result.measurements {
       #expect(measurement.rounds.count == rounds)
       #expect(measurement.min <= measurement.median && measurement.median <= measurement.max)
@@ -65,16 +67,17 @@ import Testing
 
   @Test func memoryIsMeasuredAndNoBufferIsLeftBehind() async throws {
     let result = try await run(["memory", "--frames", "3000", "--rounds", "1", "--size", "64x36"])
-    // Some frames, all, and where buffers can be counted all once more.
+    // Each variant runs in a process with some frames and in one with all frames. Where buffers can be counted, it runs
+    // once more with all frames.
     expectSound(result, "memory", rounds: 1, rows: 5, processes: 5 * 2 + 3)
     for variant in [FramePathVariant.pipSink, .observer, .processor] {
       #expect(result.measurement(variant.title, "buffers alive after the end")?.max == 0)
-      // One each in the mailbox, with the route, and on the way.
+      // At most one buffer is in the mailbox and one is held by the route. The others are in flight.
       let atMost = try #require(result.measurement(variant.title, "buffers alive at most")?.max)
       #expect((1...4).contains(atMost))
     }
     #expect(result.measurement(FramePathVariant.c.title, "resident, KiB")?.min ?? 0 > 1000)
-    // fakesrc gets the memory of each frame anew.
+    // fakesrc allocates the memory of each frame anew.
     #expect(result.measurement(FramePathVariant.c.title, "mallocs a frame")?.min ?? 0 > 0.9)
   }
 
@@ -92,7 +95,8 @@ import Testing
     let result = try await run(
       ["scale", "--streams", "1,2", "--sizes", "32x18,64x36", "--rates", "30", "--seconds", "0.3", "--rounds", "1"])
     expectSound(result, "scale", rounds: 1, rows: 4, processes: 4)
-    // What a larger picture costs is said of points that show their frames, which takes a machine with time for them.
+    // The benchmark compares the costs of the picture sizes only at points that show their frames. A busy machine may
+    // have no such point.
     let isAnyShown = [1, 2].contains { streams in
       ["32x18", "64x36"].allSatisfy { size in
         result.measurement("\(size) at 30 frames/s: \(streams)", ScalePoint.shown)?.median ?? 0 >= 0.95
@@ -103,7 +107,8 @@ import Testing
   }
 
   @Test func kernelsAreMeasuredBesideMemcpy() async throws {
-    // One of each size, turned or not, with a reference or none; which formats there are is the converter's business.
+    // These are one operation of each size, with and without rotation, with and without a reference. The converter's
+    // tests cover the formats.
     let names = ["I420 to BGRA, 1080p", "1080p NV12 to 320x180 BGRA", "turn by 90, 1080p I420"]
     let result = try await run(
       ["kernels", "--frames", "1", "--rounds", "1"] + names.flatMap { ["--operation", $0] })
@@ -130,9 +135,9 @@ import Testing
     let result = try await run([
       "present", "--surface", "x11", "--sizes", "64x36", "--format", "I420", "--seconds", "0.5", "--rounds", "1",
     ])
-    // The source alone, and each program.
+    // The processes are one for the source alone and one for each program.
     let programs = 1 + result.measurements.filter { $0.unit == "ms" }.count
-    // One that does not work here has been tried, too.
+    // A program that does not work here has also taken one process, which tried it.
     let failed = result.remarks.filter { $0.contains("was not measured any more") }.count
     expectSound(result, "present", rounds: 1, rows: 1, processes: programs + failed)
     #expect(result.measurement("x11, I420 to 64x36", "PipSink, ms") != nil)
@@ -165,11 +170,11 @@ import Testing
       ["scale", "--sizes", "64"], ["route", "--compare", "/dev/null"], ["table", "/dev/null"],
       ["switch", "--switches", "501"], ["kernels", "--operation", "I420 to nothing"],
       ["route", "--instructions", "--frames", "9"],
-      // What a process of its own is asked for: one part, once.
+      // A process that runs with `--alone` measures one part once.
       ["scale", "--alone", "--rounds", "1"], ["kernels", "--alone", "--rounds", "1"], ["switch", "--alone"],
       ["present", "--alone", "--rounds", "1", "--surface", "offscreen"],
     ] {
-      // What the parser refuses, it refuses in this process, too.
+      // The parser refuses invalid arguments in this process as well, so no other process is needed for them.
       do {
         _ = try PipSinkDemo.parseAsRoot(["bench"] + arguments)
         #expect(try await Demo.start(["bench"] + arguments).result().status == 64, "\(arguments)")
@@ -185,7 +190,8 @@ import Testing
     #expect(fewFrames.errors.contains("10 frames are too few"))
   }
 
-  /// What a point of `scale` finds must not depend on the points before it: each process is asked for one alone.
+  /// The result of a point of `scale` must not depend on the points before it, so each process measures one point
+  /// alone.
   @Test func aProcessMeasuresItsPartAlone() async throws {
     let point = ["scale", "--streams", "2", "--sizes", "32x18", "--rates", "30", "--seconds", "0.2"]
     let result = try await run(point + ["--alone", "--rounds", "1"])
@@ -198,7 +204,7 @@ import Testing
 
   @Test func withoutValgrindInstructionsAreNotCounted() async throws {
     let folder = try TemporaryFolder()
-    // What is needed before, and nothing else.
+    // The folder has the programs that are needed before Valgrind, and nothing else.
     for name in ["make", "cc", "pkg-config", "sh", "env"] {
       try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: "/usr/bin/\(name)")
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The package's modules as they were built with the tests, for compilers and tools that are run on them.
+/// The package's modules as they were built with the tests. Tests run compilers and tools on them.
 enum BuiltModules {
-  /// The library products' targets: what other packages can import.
+  /// The targets of the library products, which other packages can import.
   static let libraries = ["PipSink", "PipSinkWindows", "PipSinkGTK", "PipSinkGTK4", "PipSinkDBus", "GstPipSink"]
 
   private static let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
 
-  /// What SwiftPM gives the compiler for a module that uses the package's.
+  /// The options that SwiftPM gives the compiler for a module that imports the package's modules.
   static func searchOptions(moduleCache: String) async throws -> [String] {
     let libraries = [
       "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "xcb", "xkbcommon",

@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkDBus
 
-/// `docs/dbus.md` says of the interfaces on the session bus what these say of themselves.
+/// `docs/dbus.md` describes the interfaces on the session bus as their introspection data does.
 @Suite struct BusDocumentTests {
   private let document: Document
 
@@ -13,7 +13,7 @@ import Testing
     document = try Document(Demo.root.appendingPathComponent("docs/dbus.md"))
   }
 
-  /// What an interface has, each as one line of text, sorted.
+  /// The members of an interface, each as one line of text, sorted.
   private struct Members: Equatable {
     var methods: [String] = []
     var properties: [String] = []
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  /// What the document has under each heading of an interface.
+  /// The members that the document describes under the headings of each interface.
   private var described: [String: Members] {
     var all: [String: Members] = [:]
     var interface = ""
@@ -107,7 +107,7 @@ import Testing
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
     let text = try (files ?? []).filter { $0.pathExtension == "swift" }
       .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
-    // The names of errors are in one property, which ends with the prefix that they have in common.
+    // One property has the names of the errors and ends with the prefix that they have in common.
     let names = try #require(text.firstMatch(of: /var busName: String \{(?s)(.*?)"org\.pipsink\.Error\./)?.1)
     let kinds = names.matches(of: /: "([A-Z]\w+)"\n/).map { "org.pipsink.Error.\($0.1)" }
     let others = text.matches(of: /"(org\.freedesktop\.DBus\.Error\.\w+)"/).map { String($0.1) }
@@ -117,7 +117,7 @@ import Testing
     }
     #expect(Set(errors.map { String($0.1) }) == Set(kinds + others))
     #expect(Set(errors.map { String($0.1) }).count == errors.count)
-    // Those of a method are among them.
+    // The errors that the document lists for a method are among them.
     let endings = Set(errors.compactMap { $0.1.split(separator: ".").last.map(String.init) })
     let prose = document.lines.joined(separator: " ")
     for list in prose.matches(of: /Errors: ([^.]*)\./) {
@@ -140,7 +140,7 @@ import Testing
     for command in commands {
       let error = command.firstMatch(of: /# (org\.\S+)$/).map { String($0.1) }
       var result: ProgramResult?
-      // A stream may have no picture yet.
+      // The command is tried again because a stream may have no picture yet.
       let isRight = try await eventually {
         result = try await bus.run("env", ["sh", "-c", (variables + [command]).joined(separator: "\n")])
         return error.map { result?.status != 0 && result?.errors.contains($0) == true } ?? (result?.status == 0)
@@ -151,6 +151,6 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// The commands in the document, in their order.
+  /// The commands in the document, in the order in which they appear.
   private var examples: [String] { document.lines.filter { $0.hasPrefix("gdbus call ") } }
 }

@@ -4,9 +4,9 @@ import Testing
 @testable import PipSink
 @testable import PipSinkDBus
 
-/// What the interfaces on the session bus tell of a session and do with it, without a bus.
+/// Tests what the interfaces on the session bus report about a session and what their methods do, without a bus.
 @MainActor @Suite struct BusInterfaceTests {
-  /// A session with streams "a" and "b" that the app pushes.
+  /// A session with the streams "a" and "b", whose frames the app pushes.
   @MainActor
   private final class Call {
     let window: OffscreenPictureInPictureWindow
@@ -82,7 +82,7 @@ import Testing
     #expect(try isThere())
     #expect(interface.properties(of: call.session)["PictureInPictureStream"] == .string("b"))
     #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("PIPActive"))
-    // Another one while it is there goes on in the same window.
+    // When a stream is enabled while another one is in picture-in-picture, the same window shows it.
     _ = try interface.perform("Enable", ["a"], on: call.session)
     #expect(call.session.controller.isActive && call.window.presentation?.streamID == "a")
     _ = try interface.perform("Stop", [], on: call.session)
@@ -253,12 +253,12 @@ import Testing
     guard case .dictionary("v", let values)? = streams["a"] else { return #expect(Bool(false)) }
     #expect(values["Received"] == .variant(.unsigned(1)) && values["InApp"] == .variant(.unsigned(1)))
     #expect(values["PictureInPicture"] == .variant(.unsigned(0)) && values["Replaced"] == .variant(.unsigned(0)))
-    #expect(values["IntervalMedian"] == nil, "there is none of one frame")
+    #expect(values["IntervalMedian"] == nil, "one frame has no interval")
   }
 
   @Test func theMedianAndTheLongestIntervalsAreInMilliseconds() {
     var statistics = StreamStatistics()
-    // A frame every 20 ms, and three times 50 ms among a hundred.
+    // The intervals are 20 ms, except for three of 50 ms among a hundred.
     var time: UInt64 = 1_000_000_000
     for number in 0...100 {
       statistics.countFrame(to: number < 40 ? .inApp : .pictureInPicture, at: MonotonicTime(nanoseconds: time))
@@ -294,7 +294,7 @@ import Testing
     let names = { (id: StreamID) in call.session.processors(of: id).map { "\(type(of: $0))" } }
     #expect(names("a") == ["GrayscaleProcessor", "RotationProcessor"] && names("b") == [])
     #expect(throws: PipSinkError.self) { try interface.perform("SetProcessors", ["a", "nonsense"], on: call.session) }
-    #expect(names("a").count == 2, "a mistake changes nothing")
+    #expect(names("a").count == 2, "a call that fails changes nothing")
     _ = try interface.perform("SetProcessors", ["a", ""], on: call.session)
     #expect(names("a") == [])
     #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
@@ -319,7 +319,7 @@ import Testing
     #expect(try perform("Play") == .string("Playing") && !call.session.isPaused)
     #expect(try perform("Stop") == .string("Stopped") && call.session.isPaused)
     #expect(try perform("Play") == .string("Playing"))
-    // It is paused now, not stopped as it was before.
+    // Its state is now paused, and no longer stopped.
     #expect(try perform("Pause") == .string("Paused"))
   }
 
@@ -343,7 +343,7 @@ import Testing
   @Test func nextAndPreviousGoThroughTheStreamsInPictureInPicture() async throws {
     let call = try Call(["a", "b", "c"])
     let player = PlayerInterface()
-    // Outside of picture-in-picture there is nothing to go on from.
+    // Outside of picture-in-picture there is no current stream, so Next has no effect.
     _ = try player.perform("Next", [], on: call.session)
     #expect(call.session.controller.currentStreamID == "a")
     #expect(player.properties(of: call.session)["CanGoNext"] == .bool(false))
@@ -373,7 +373,7 @@ import Testing
     }
     #expect(seen == ["b", "a", "b"])
     try call.session.removeStream("a")
-    #expect(call.window.presentation?.actions.contains(.nextStream) == false, "there is no other with a picture")
+    #expect(call.window.presentation?.actions.contains(.nextStream) == false, "no other stream has a picture")
     late.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
     #expect(try await eventually { call.window.presentation?.actions.contains(.nextStream) == true })
     _ = try player.perform("Next", [], on: call.session)

@@ -5,7 +5,8 @@ import Testing
 @testable import PipSinkDBus
 @testable import pipsink_demo
 
-/// Options and arguments are divided by bytes: a mark behind a character makes another `Character` of it.
+/// Options and arguments are divided by bytes, because a combining mark behind a character would make another
+/// `Character` of both.
 @Suite struct ByteTextTests {
   private static let mark = "\u{301}"
 
@@ -64,7 +65,7 @@ import Testing
     }
   }
 
-  /// As Swift compares strings.
+  /// Swift compares strings in the same manner, by canonical equivalence.
   @Test func streamIDsThatDifferInTheirCodePointsOnlyAreDuplicates() {
     #expect {
       try VideoEngine("videotestsrc ! appsink name=\u{E9} videotestsrc ! appsink name=e\u{301}")

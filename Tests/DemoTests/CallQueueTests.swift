@@ -3,9 +3,10 @@ import Testing
 @testable import PipSink
 @testable import PipSinkDBus
 
-/// Calls on their way to the main actor, on which these tests run: what they add waits until they do.
+/// Tests of the queue of calls to the main actor. These tests run on that actor, so the calls that they add wait until
+/// the tests suspend.
 @MainActor @Suite struct CallQueueTests {
-  /// What was carried out.
+  /// Records the calls that were carried out and those that were refused.
   @MainActor
   private final class Record {
     var calls: [Int] = []
@@ -14,10 +15,10 @@ import Testing
 
   private typealias Queue = CallQueue<Int>
 
-  /// Whether all that has been taken was carried out, and the queue has begun to wait anew.
+  /// Whether exactly `count` calls have been carried out and the queue is waiting for new ones.
   private func isDone(_ record: Record, _ count: Int) async throws -> Bool {
     let isDone = try await eventually { record.calls.count >= count }
-    // Beyond the pause behind a call.
+    // The queue pauses after a call, and this is longer than its pause.
     try await Task.sleep(for: .milliseconds(30))
     return isDone && record.calls.count == count
   }
@@ -36,7 +37,7 @@ import Testing
   @Test func thereIsRoomAgainWhenTheyHaveBeenCarriedOut() async throws {
     let (queue, record) = (Queue(), Record())
     for round in 0..<3 {
-      // Behind the last one there is a pause yet.
+      // The queue may still be pausing after the last call of the previous round.
       #expect(try await eventually { queue.add(64 * round) { record.calls.append($0) } })
       for call in 1..<64 { #expect(queue.add(64 * round + call) { record.calls.append($0) }, "\(round), \(call)") }
       #expect(!queue.add(-1) { record.calls.append($0) })
@@ -65,8 +66,8 @@ import Testing
     for call in 0..<3 {
       _ = queue.add(call) {
         record.calls.append($0)
-        // By the function that the first call brought, as the whole of what is taken meanwhile.
-        if $0 < 3 { _ = queue.add($0 + 10) { _ in Issue.record("the call has begun the queue anew") } }
+        // The function that came with the first call also carries out the calls that are added meanwhile.
+        if $0 < 3 { _ = queue.add($0 + 10) { _ in Issue.record("the call has started the queue a second time") } }
       }
     }
     #expect(try await isDone(record, 6))

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Programs that the demo runs.
+/// Tests of the child processes that the demo starts.
 @Suite struct ChildProcessTests {
   private func shell(_ script: String, environment: [String: String] = [:]) throws -> ChildProcess {
     try ChildProcess("/bin/sh", ["-c", script], environment: environment, readsOutput: true)
@@ -17,7 +17,7 @@ import Testing
     let (output, status) = process.finish()
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
     let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-    // ls has the three and the folder that it reads.
+    // ls has the three standard descriptors open, and the folder that it reads.
     #expect(lines == ["/dev/null", "\(home)=here", "4"])
     #expect(status == 7 && process.errors == "oh\n" && !process.isRunning)
     #expect(process.finish().status == 7)
@@ -55,12 +55,12 @@ import Testing
     #expect(error.message.hasPrefix("/nowhere/at-all cannot be started: "), "\(error.message)")
   }
 
-  /// The benchmarks look there for the plugin.
+  /// The benchmarks look for the plugin in this folder.
   @Test func aFileBesideThisProgramIsInItsFolder() {
     #expect(ChildProcess.file(besideDemo: "pipsink-demo") == Demo.path)
   }
 
-  /// Of processes.
+  /// The process IDs of a process's children.
   private static func children(of parent: Int32) -> [Int32] {
     InputFile.names(inFolder: "/proc").compactMap { Int32($0) }.filter { process in
       let status = (try? InputFile.text(of: "/proc/\(process)/status")) ?? ""

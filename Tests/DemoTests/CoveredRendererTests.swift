@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// Texts instead of pictures in windows of somebody else's.
+/// Tests of texts that cover the pictures in windows of other programs.
 struct CoveredRendererTests {
   private let base: OffscreenRenderer
   private let renderer: CoveredRenderer
@@ -15,7 +15,7 @@ struct CoveredRendererTests {
     layer = SampleBufferDisplayLayer(name: "a", renderer: renderer)
   }
 
-  /// Whether all corners have a colour: blue, green and red.
+  /// Whether all four corners have this colour, which is given as blue, green and red.
   private func shows(_ color: [UInt8]) async throws -> Bool {
     try await eventually {
       guard let image = base.image(), image.size == base.size else { return false }
@@ -35,8 +35,8 @@ struct CoveredRendererTests {
     renderer.text = "Camera is off"
     #expect(try await shows(gray))
     let text = try #require(base.image())
-    #expect(text.bytes.contains { $0 > 200 }, "the text is light")
-    // Frames that come meanwhile change nothing.
+    #expect(text.bytes.contains { $0 > 200 }, "the text has a light colour")
+    // Frames that arrive while the text is shown do not change the image.
     layer.enqueue(try PlainFrame.make(red))
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(base.image()?.bytes == text.bytes)

@@ -6,7 +6,7 @@ import Testing
 @testable import PipSinkDBus
 @testable import pipsink_demo
 
-/// A run that other processes control.
+/// Tests of a run that other processes control over the session bus.
 @Suite(.enabled(if: SessionBus.isInstalled, "dbus-daemon, gdbus, playerctl or python3 is not installed"))
 struct DBusTests {
   static func source(_ pattern: String = "smpte") -> String {
@@ -38,7 +38,7 @@ struct DBusTests {
       "interface org.mpris.MediaPlayer2 {", "interface org.mpris.MediaPlayer2.Player {", "PlayPause();",
       "readonly b CanRaise = false;", "readonly b CanPause = false;", "readonly s PlaybackStatus = 'Stopped';",
     ] { #expect(player.contains(member), "\(member) is not in: \(player)") }
-    // A session of its own goes on without a stream until it is told to end.
+    // A session that plays no pipeline continues without a stream until it is told to end.
     #expect(demo.isRunning)
     let result = try await bus.quit(demo)
     #expect(result.status == 0, "\(result.errors)")
@@ -64,7 +64,7 @@ struct DBusTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
-  /// GLib complains where a thread cannot have the context that another one has.
+  /// GLib logs a critical message when a thread cannot acquire a main context that another thread owns.
   @Test func aConnectionHandsItsContextOverToItsThread() async throws {
     let bus = try await SessionBus()
     let address = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) }
@@ -121,7 +121,7 @@ struct DBusTests {
     try await bus.playerctl("pause")
     #expect(try await bus.playerctl("status") == "Paused")
     #expect(try await bus.property("State") == "'paused'")
-    // Nothing for nine frames' time.
+    // No stream delivers a frame for the time of nine frames.
     let standsStill = try await eventually {
       let before = try await counts()
       try await Task.sleep(for: .milliseconds(300))
@@ -133,7 +133,7 @@ struct DBusTests {
     #expect(try await flow())
     try await bus.playerctl("stop")
     #expect(try await bus.playerctl("status") == "Stopped")
-    // What comes while all stands still, stands still.
+    // A stream that starts while the session is stopped does not play either.
     #expect(try await bus.call("StartPlayingStream", "c", Self.source()).status == 0)
     try await bus.playerctl("play")
     #expect(try await flow())
@@ -164,7 +164,7 @@ struct DBusTests {
     #expect(try await bus.property("CanSeek", of: player) == "false")
     #expect(try await bus.call("SetSource", "film").status == 0)
     #expect(try await bus.property("CanSeek", of: player) == "true")
-    // Beyond the end is the next one.
+    // A seek beyond the film's end has the next stream shown.
     try await bus.playerctl("position", "100+")
     #expect(try await eventually { try await bus.property("PictureInPictureStream") == "'live'" })
     #expect(try await bus.quit(demo).status == 0)
@@ -179,7 +179,7 @@ struct DBusTests {
     #expect(try await eventually { try await bus.call("Statistics").output.contains("'CustomRendered'") })
     #expect(try await bus.call("SetProcessors", "a", "grayscale,decimate:2").status == 0)
     #expect(try await bus.call("SetProcessors", "a", "sepia").errors.contains("sepia"))
-    // While a stream runs it has to wait: by the code that other engines' apps know.
+    // While a stream runs, this call has to wait. Apps of other engines know the error code.
     #expect(try await bus.call("EnableCustomVideoRender", arguments: ["false", "any"]).output == "(uint32 1011003,)\n")
     #expect(try await bus.property("CustomVideoRenderEnabled") == "true")
     #expect(try await bus.call("StopPlayingStream", "a").status == 0)
@@ -273,7 +273,7 @@ struct DBusTests {
       #expect(result.status != 0 && result.errors.contains("org.pipsink.Error.\(error)"), "\(result.errors)")
       #expect(result.errors.contains(mention), "\(mention) is not in: \(result.errors)")
     }
-    // A place that is not there is no mistake in the call: the stream tries again, and says why.
+    // A place that cannot be reached is no mistake in the call. The stream tries again, and reports the reason.
     #expect(try await bus.call("StartPlayingStream", "c", "http://127.0.0.1:1/c.mkv").status == 0)
     #expect(try await eventually { try await bus.property("Streams").contains("'c': 'reconnecting'") })
     #expect(try await bus.property("StreamErrors").contains("'c': '"))
@@ -296,7 +296,7 @@ struct DBusTests {
     #expect(monitor.output.contains("/nowhere/lost.mkv"), "\(monitor.output)")
     #expect(try await bus.property("Streams") == "{'lost': 'failed'}")
     #expect(try await bus.property("StreamErrors").contains("/nowhere/lost.mkv"))
-    // The session goes on, and says at its end that a stream has failed.
+    // The session continues, and its exit code reports at the end that a stream has failed.
     #expect(try await bus.quit(demo).status == 74)
   }
 
@@ -311,7 +311,8 @@ struct DBusTests {
     let flood = try await bus.run(
       "python3", [Demo.root.appendingPathComponent("Tests/DemoTests/dbus-flood.py").path, "10000"])
     #expect(flood.status == 0, "\(flood.errors)")
-    // Every call was answered: some of them done, others refused for their arguments or because they were too many.
+    // Every call was answered. Some were carried out, others were refused for their arguments or because too many calls
+    // waited.
     let answers = Dictionary(
       uniqueKeysWithValues: flood.output.split(separator: "\n").compactMap { line -> (String, Int)? in
         let words = line.split(separator: " ")
@@ -333,7 +334,7 @@ struct DBusTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
-  /// `PIPSINK_TRIES` has it do more.
+  /// The environment variable `PIPSINK_TRIES` sets another number.
   private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 20
 
   private func counts(of program: RunningProgram) -> (threads: Int, files: Int) {
@@ -353,7 +354,7 @@ struct DBusTests {
       #expect(result.status == 0, "\(result.errors)")
       #expect(try await bus.property("Streams") == "@a{ss} {}")
     }
-    // Libraries keep threads and files for themselves from the first uses on.
+    // Libraries keep some threads and files from their first use on.
     try await play(0, 5)
     let before = counts(of: demo)
     try await play(5, Self.tries)
@@ -385,7 +386,7 @@ struct DBusTests {
     #expect(try await eventually { try await bus.receivedCount(of: "a") > 5 })
     try await bus.playerctl("pause")
     try await bus.playerctl("play")
-    // Those are answered at once, and their IDs are free.
+    // The calls that stop these streams are answered at once, and the IDs are free again.
     for number in 0..<3 {
       #expect(try await bus.call("StopPlayingStream", "blocked \(number)").status == 0)
     }

@@ -3,16 +3,17 @@ import Testing
 
 @testable import pipsink_demo
 
-/// A run of a program, with what it wrote.
+/// The result of a program's run, with the text that it wrote.
 struct ProgramResult {
   let status: Int32
-  /// Whether a signal ended it: a crash.
+  /// Whether a signal ended the program, which means that it crashed.
   let wasKilled: Bool
   let output: String
   let errors: String
 }
 
-/// A program that runs; ended at the latest by its deadline, so that a hang fails a test rather than the whole suite.
+/// A running program. It is ended by a deadline at the latest, so that a hang fails one test rather than the whole
+/// suite.
 final class RunningProgram {
   private let process = Process()
   private let outputURL: URL
@@ -25,7 +26,7 @@ final class RunningProgram {
     for url in [outputURL, errorURL] { try Data().write(to: url) }
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
-    // Whoever runs the tests may have a display, which only the tests that start one of their own are to use.
+    // The user who runs the tests may have a display. Only tests that start a display of their own may use one.
     let inherited = ProcessInfo.processInfo.environment.filter { !["DISPLAY", "WAYLAND_DISPLAY"].contains($0.key) }
     process.environment = inherited.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
@@ -47,20 +48,20 @@ final class RunningProgram {
 
   func interrupt() { process.interrupt() }
 
-  /// Ends it at once. By SIGKILL: it was started on a thread of the concurrency pool, which blocks the other signals,
-  /// and has inherited that.
+  /// Ends the program at once. It uses SIGKILL because the program has inherited a signal mask that blocks the other
+  /// signals: it was started on a thread of the concurrency pool.
   func stop() {
     guard process.isRunning else { return }
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Waits until it has written `text`, on standard output or error.
+  /// Waits until the program has written `text` to its standard output or error.
   func wait(forText text: String) async -> Bool {
     await wait { $0.errors.contains(text) || $0.output.contains(text) }
   }
 
-  /// The first line of its standard output, once that is there.
+  /// The first line of the program's standard output. It waits for that line.
   func firstLine() async -> String? {
     _ = await wait { $0.output.contains("\n") }
     return output.split(separator: "\n").first.map(String.init)
@@ -92,13 +93,13 @@ final class RunningProgram {
 }
 
 enum Demo {
-  /// The demo that was built with the tests, beside them.
+  /// The path of the demo, which was built beside the tests.
   static let path: String = {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     return tests.deletingLastPathComponent().appendingPathComponent("pipsink-demo").path
   }()
 
-  /// The repository.
+  /// The root folder of the repository.
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
@@ -116,13 +117,13 @@ enum Demo {
 }
 
 extension ProgramResult {
-  /// The report that `--report -` wrote.
+  /// The report that the option `--report -` made the program write.
   func report() throws -> Report {
     try JSONDecoder().decode(Report.self, from: Data(output.utf8))
   }
 }
 
-/// A folder of a test's own, removed at its end.
+/// A temporary folder for one test, which is removed at the test's end.
 final class TemporaryFolder {
   let url: URL
 
@@ -141,7 +142,7 @@ final class TemporaryFolder {
 }
 
 enum Tool {
-  /// Runs a stock GStreamer program to its end.
+  /// Runs one of GStreamer's own programs to its end.
   @discardableResult
   static func gstLaunch(_ pipeline: String, verbose: Bool = false) async throws -> ProgramResult {
     let words = pipeline.split(separator: " ").map(String.init)
@@ -150,7 +151,7 @@ enum Tool {
     return result
   }
 
-  /// An H.264 file of test pictures, half of it bars, half of it white.
+  /// Writes a Matroska file of H.264 test pictures with the given pattern.
   static func makeVideo(
     _ path: String, frames: Int = 40, pattern: String = "smpte100", size: String = "width=640,height=480"
   ) async throws {

@@ -3,14 +3,15 @@ import Testing
 
 @testable import PipSink
 
-/// A desktop whose screen is an X server's, so that it can be seen, and a pointer be moved in it, as a user does.
+/// A desktop whose screen belongs to an X server, so that a test can look at it and move a pointer in it as a user
+/// does.
 protocol DesktopServer: AnyObject {
-  /// The server that has its screen.
+  /// The X server that has the desktop's screen.
   var screen: XServer { get }
   var size: PictureSize { get }
-  /// For programs that are to show windows in it.
+  /// The environment of programs that show windows on this desktop.
   var environment: [String: String] { get }
-  /// - Parameter number: from 1 on.
+  /// - Parameter number: the number of the workspace, counted from 1.
   func showWorkspace(_ number: Int) async throws
   func stop()
 }
@@ -74,7 +75,7 @@ extension KWinServer: DesktopServer {
   var size: PictureSize { PictureSize(width: 1280, height: 800) }
 }
 
-/// A program's window, which is green while it has the focus, and blue otherwise.
+/// A window of another program. It is green while it has the focus and blue otherwise.
 struct OtherWindow {
   enum State: String {
     case normal
@@ -108,7 +109,7 @@ struct OtherWindow {
 
   var errors: String { program.errors }
 
-  /// Whether it has heard of the wheel.
+  /// Whether the program has received an event of the wheel.
   var hasScrolled: Bool { errors.contains("scrolled") }
 
   func stop() {

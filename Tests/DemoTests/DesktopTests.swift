@@ -3,7 +3,8 @@ import Testing
 
 @testable import PipSink
 
-/// What the picture-in-picture window does on the desktops, seen from outside, and that `docs/desktops.md` says so.
+/// Tests from outside what the picture-in-picture window does on each desktop, and that `docs/desktops.md` agrees with
+/// it.
 @Suite(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
 struct DesktopTests {
   enum Ability: String, CaseIterable {
@@ -22,14 +23,14 @@ struct DesktopTests {
 
   private static let document = Demo.root.appendingPathComponent("docs/desktops.md")
 
-  /// A desktop's column of the table, which has a row for each ability.
+  /// The documented abilities of a desktop, from its column in the table. The table has a row for each ability.
   private func documented(_ desktop: Desktop) throws -> [Ability: Bool] {
     let text = try String(contentsOf: Self.document, encoding: .utf8)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
     let column = try #require(rows.first?.firstIndex { $0.hasPrefix(desktop.rawValue) })
-    // The second row divides the first from the others.
+    // The second row is the line that separates the header from the other rows.
     let abilities = rows.dropFirst(2)
     #expect(abilities.compactMap(\.first).elementsEqual(Ability.allCases.map(\.rawValue)))
     try #require(abilities.count == Ability.allCases.count && abilities.allSatisfy { $0.count > column })
@@ -50,7 +51,7 @@ struct DesktopTests {
     }
   }
 
-  /// How often, which `PIPSINK_TRIES` in the environment says.
+  /// The number of tries, which the environment variable `PIPSINK_TRIES` can set.
   private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 2
 
   @Test(arguments: Desktop.allCases.filter(\.isInstalled))
@@ -58,14 +59,14 @@ struct DesktopTests {
     let server = try await desktop.start()
     for number in 0..<Self.tries {
       let look = try DesktopLook(desktop: server, expected: [:])
-      // Half of the times the other window comes last.
+      // In every second try the other window opens first.
       let isAbove = try await look.isOnTop(opensLast: number % 2 == 0)
       #expect(isAbove, "\(desktop.rawValue), \(number)")
     }
     server.stop()
   }
 
-  /// The moments are spread over a program's start, its window and picture-in-picture.
+  /// The moments are spread over the start of the program, of its window and of picture-in-picture.
   @Test(arguments: Desktop.allCases.filter(\.isInstalled))
   func itsServerMayDieAtAnyMoment(on desktop: Desktop) async throws {
     for number in 0..<Self.tries {
@@ -95,11 +96,11 @@ struct DesktopTests {
   }
 }
 
-/// A user who looks at a desktop, and tries the window of an element, which is red.
+/// Acts as a user who looks at a desktop and tries the window of an element, whose picture is red.
 private struct DesktopLook {
   typealias Ability = DesktopTests.Ability
   let desktop: any DesktopServer
-  /// What is not expected is not waited for as long.
+  /// The documented abilities. The tests wait less long for an ability that is not expected.
   let expected: [Ability: Bool]
   private let folder: TemporaryFolder
 
@@ -129,7 +130,7 @@ private struct DesktopLook {
 
     init?(_ pixel: [UInt8]) {
       let (blue, green, red) = (pixel[0], pixel[1], pixel[2])
-      // Controls darken the picture.
+      // The controls darken the picture.
       if red > 70, green < 50, blue < 50 {
         self = .red
       } else if green > 200, red < 50, blue < 50 {
@@ -142,7 +143,7 @@ private struct DesktopLook {
     }
   }
 
-  /// The least rectangle around what has a colour, but for a few pixels; nil where nothing has.
+  /// The smallest rectangle around all pixels of a colour, accurate to a few pixels; nil when no pixel has that colour.
   private func frame(_ colour: Colour) async throws -> PictureRect? {
     let (image, step) = (try await desktop.screen.screenshot(), 4)
     var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
@@ -154,7 +155,7 @@ private struct DesktopLook {
     return right < 0 ? nil : PictureRect(x: left, y: top, width: right - left + step, height: bottom - top + step)
   }
 
-  /// Where the other window is seen, with the focus or without.
+  /// The frame of the other window on the screen, with or without the focus.
   private func otherFrame() async throws -> PictureRect? {
     if let frame = try await frame(.green) { return frame }
     return try await frame(.blue)
@@ -167,14 +168,14 @@ private struct DesktopLook {
       abs(first.height - second.height)) <= 8
   }
 
-  /// Whether it is where it was, also some time later.
+  /// Whether the red window is in its place and remains there for some time.
   private func stays(_ place: PictureRect) async throws -> Bool {
     for _ in 0..<5 where try await !isNear(frame(.red), place) { return false }
     return true
   }
 
   private func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
-    // The pointer has to be seen to come.
+    // The pointer moves in two steps, so that the window receives an event of its motion.
     try await desktop.screen.tool(
       "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3")
     try await desktop.screen.tool("xdotool", "click", "--repeat", "\(times)", "--delay", "60", "\(button)")
@@ -205,7 +206,7 @@ private struct DesktopLook {
     return found
   }
 
-  /// Whether a window of ours, which opens before or after a maximised one, is above that once that has the focus.
+  /// Whether our window, which opens before or after a maximised one, is above that window when that one has the focus.
   func isOnTop(opensLast: Bool) async throws -> Bool {
     let isFree = try await DemoTests.eventually {
       let (ours, other) = (try await frame(.red), try await otherFrame())
@@ -275,7 +276,8 @@ private struct DesktopLook {
     if found[.resizes] == false, try await !passesTheWheelOn() { found[.resizes] = expected[.resizes] }
   }
 
-  /// mutter 48 tells no program of the wheel while it is a window in an X server; nothing can be tried by it there.
+  /// Whether the desktop passes events of the wheel on to programs. mutter 48 does not while it is a window in an X
+  /// server, so the test cannot try resizing there.
   private func passesTheWheelOn() async throws -> Bool {
     let other = try OtherWindow(.normal, on: desktop)
     defer { other.stop() }
@@ -289,13 +291,13 @@ private struct DesktopLook {
     return try await DemoTests.eventually(seconds: 5) { other.hasScrolled }
   }
 
-  /// On a machine that is busy with other things, two clicks may take longer than a double click may. They are made again
-  /// then, and only then.
+  /// On a busy machine, two clicks may take longer than the time limit of a double click. Only then does the test click
+  /// again.
   private func goesBack(byClickingIn place: PictureRect) async throws -> Bool {
     for _ in 0..<5 {
       let start = ContinuousClock.now
       try await click(place.x + 160, place.y + 90, times: 2)
-      // The time for the pointer to be seen, and a double click's.
+      // These are the pause before the clicks and the time limit of a double click.
       let wasQuick = ContinuousClock.now - start < .milliseconds(300 + 400)
       let isBack = { try await frame(.red).map { $0.width > 500 } ?? false }
       if wasQuick { return try await eventually(.goesBack, isBack) }
@@ -304,11 +306,11 @@ private struct DesktopLook {
     return false
   }
 
-  /// With the app's window, which goes to another workspace and comes back.
+  /// Tries the abilities that need the app's window, which goes to another workspace and comes back.
   func background() async throws -> [Ability: Bool] {
     var found: [Ability: Bool] = [:]
     let launch = try launch("auto-pip=true")
-    // The app's window is larger than the other one.
+    // The app's window is larger than the picture-in-picture window.
     let isSeen = try await DemoTests.eventually { try await frame(.red).map { $0.width > 500 } ?? false }
     try #require(isSeen, "\(launch.errors)")
     try await desktop.showWorkspace(2)

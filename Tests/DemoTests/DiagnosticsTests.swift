@@ -15,7 +15,7 @@ import Testing
     for stream in report.streams.values {
       #expect(stream.shown > 0)
       let ends = stream.shown + stream.replaced + stream.late + stream.hidden + stream.refused
-      // The newest may be on its way still.
+      // The newest frame may still be in flight.
       #expect(ends == stream.received || ends + 1 == stream.received, "\(stream)")
       #expect((stream.frameRate ?? 0) > 1 && (stream.latency?.p99 ?? 0) > 0)
     }
@@ -26,13 +26,13 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("pipsink.prom")
     let demo = try Demo.start(["play"] + Demo.pipeline("two-streams") + ["--metrics", path])
-    // It is whole at any time.
+    // The file is complete whenever it is read.
     #expect(await demo.wait { _ in Self.value("pipsink_frames_shown_total", of: path) > 0 })
     demo.interrupt()
     let status = try await demo.result().status
     #expect(status == 0)
     #expect(folder.files == ["pipsink.prom"])
-    // The client library of Prometheus is the judge of the format.
+    // The Prometheus client library checks the format.
     let script = """
       import sys
       from prometheus_client.parser import text_string_to_metric_families as parse
@@ -54,7 +54,7 @@ import Testing
     #expect(text.split(separator: "\n").count { $0.hasPrefix("# TYPE") } == names.count)
   }
 
-  /// The largest of a metric's values in the file; 0 where there is none.
+  /// The largest value of a metric in the file; 0 when the file has none.
   private static func value(_ metric: String, of path: String) -> Double {
     let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     let values = text.split(separator: "\n").filter { $0.hasPrefix(metric) }.compactMap { line in
@@ -91,7 +91,7 @@ import Testing
     let form = /\d\d:\d\d:\d\d\.\d{3} (debug|info|notice|warning|error) gstreamer\.(basesink|GST_STATES): .+/
     #expect(lines.allSatisfy { $0.wholeMatch(of: form) != nil }, "\(lines)")
     #expect(lines.contains { $0.hasSuffix(" object=<a>") })
-    #expect(!result.errors.contains(" GST_STATES "), "GStreamer writes nothing itself")
+    #expect(!result.errors.contains(" GST_STATES "), "GStreamer writes no log itself")
   }
 
   @Test(arguments: ["--log-level", ""]) func aMistakeInTheLevelsIsNamed(option: String) async throws {

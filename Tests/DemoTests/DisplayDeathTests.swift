@@ -3,18 +3,19 @@ import Testing
 
 @testable import PipSink
 
-/// What programs do whose display server dies at some moment, seen from outside.
+/// Tests from outside what programs do whose display server dies at some moment.
 ///
-/// The moments are drawn by a generator with a seed, so that they are the same each time. `PIPSINK_TRIES` in the
-/// environment is how many there are of each kind.
+/// A seeded generator draws the moments, so that they are the same in each run. The environment variable
+/// `PIPSINK_TRIES` sets how many moments there are of each kind.
 struct DisplayDeathTests {
   private static let tries = Int(ProcessInfo.processInfo.environment["PIPSINK_TRIES"] ?? "")
 
-  /// What a program is doing at the time.
+  /// The phase of a program's run in which its server dies.
   enum Phase: String, CaseIterable {
     case connecting, opening, playing, pictureInPicture, ending
 
-    /// Milliseconds after the program's start; from when on it is up to the machine's speed what has been reached.
+    /// The milliseconds after the program's start at which the server is killed. Which state the program has reached by
+    /// then depends on the machine's speed.
     var moments: ClosedRange<Int> {
       switch self {
       case .connecting: 0...300
@@ -25,7 +26,7 @@ struct DisplayDeathTests {
       }
     }
 
-    /// Options of "pipsink-demo play".
+    /// The options of `pipsink-demo play` for this phase.
     var options: [String] {
       switch self {
       case .connecting: ["--mode", "pip"]
@@ -36,7 +37,7 @@ struct DisplayDeathTests {
     }
   }
 
-  /// Small and the same everywhere: SplitMix64.
+  /// The SplitMix64 generator, which draws the same numbers on every machine.
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
 
@@ -50,14 +51,14 @@ struct DisplayDeathTests {
   }
 
   private static let video = "videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! "
-  /// A program that has not ended by then hangs.
+  /// The seconds after which a program that has not ended counts as hanging.
   private static let patience = 30.0
 
-  /// A display server, by what is done with it.
+  /// A display server, as the functions that the tests use on it.
   private struct Server {
     let environment: [String: String]
     let stop: () -> Void
-    /// When the program has ended.
+    /// Frees the server's name when the program has ended.
     let forget: () -> Void
 
     init(_ server: XServer) {
@@ -75,7 +76,7 @@ struct DisplayDeathTests {
 
   /// Starts servers and programs, and kills the servers.
   ///
-  /// - Parameter check: what has to be so of the program's end.
+  /// - Parameter check: the expectations of how the program ends.
   private func killServers(
     _ number: Int, seed: UInt64, makeServer: () async throws -> Server,
     start: (Phase, [String: String]) async throws -> RunningProgram,
@@ -88,7 +89,7 @@ struct DisplayDeathTests {
       let moment = "\(phase), \(milliseconds) ms after the start, try \(number)"
       let server = try await makeServer()
       let program = try await start(phase, server.environment)
-      // This is the moment, and no wait for something.
+      // The sleep chooses the moment. It does not wait for an event.
       try await Task.sleep(for: .milliseconds(milliseconds))
       let wasRunning = program.isRunning
       server.stop()
@@ -105,7 +106,8 @@ struct DisplayDeathTests {
     }
   }
 
-  /// It says that there is no display, or no more, and ends with 69; where it was at its end already, as it would have.
+  /// The program reports that there is no display, or that the display has gone, and ends with 69. If it was already
+  /// ending, it may also end with 0.
   private func expectUnavailable(_ result: ProgramResult, _ wasRunning: Bool, _ moment: String) {
     #expect(!result.wasKilled, "\(moment): signal \(result.status): \(result.errors)")
     if !wasRunning || (moment.hasPrefix("ending") && result.status == 0) {
@@ -145,7 +147,8 @@ struct DisplayDeathTests {
     }
   }
 
-  /// Xvfb aborts when a program asks for what it was started without; newer ones may not.
+  /// Xvfb aborts when a program requests an extension that the server was started without. Newer versions may not
+  /// abort.
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func aServerThatAbortsWhenAProgramConnectsIsAnErrorThatSaysSo() async throws {
     let without = ["RANDR", "XFIXES", "SHAPE", "XINERAMA"].flatMap { ["-extension", $0] }
@@ -157,7 +160,7 @@ struct DisplayDeathTests {
         ["play", Self.video + "appsink name=a", "--surface", "window", "--duration", "1"],
         environment: ["DISPLAY": display]
       ).result(seconds: Self.patience)
-      // A program that says so may have ended before the server.
+      // A program that reports this may end before its server.
       let hasDied = try await eventually(seconds: result.status == 0 ? 0 : 20) { !server.isRunning }
       server.stop()
       #expect(!result.wasKilled && result.status == (hasDied ? 69 : 0), "\(number): \(result.status): \(result.errors)")
@@ -189,7 +192,7 @@ struct DisplayDeathTests {
     try await killServersOfTheElement(seed: 17) { Server(try await WaylandServer(.sway)) }
   }
 
-  /// The pipeline ends with an error on its bus, and gst-launch-1.0 by itself, with the status that it has for that.
+  /// The pipeline fails with an error on its bus. gst-launch-1.0 then ends by itself, with its exit code for errors.
   private func killServersOfTheElement(seed: UInt64, makeServer: () async throws -> Server) async throws {
     let folder = try TemporaryFolder()
     let plugin = try Plugin.environment(folder)

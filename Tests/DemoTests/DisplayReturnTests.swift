@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// A display server that dies and comes back, in a program that goes on without it.
+/// Tests of a program that continues while its display server dies and comes back.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox or the X tools are not installed"))
 struct DisplayReturnTests {
   @MainActor @Test func aDisplayThatIsLostAndComesBackHasTheWindowAgain() async throws {
@@ -31,7 +31,7 @@ struct DisplayReturnTests {
       number += 1
       input.consume(SampleBuffer(pixelBuffer: try PlainFrame.make([0, 0, 255]).pixelBuffer, sequenceNumber: number))
     }
-    /// Whether the window's picture is on a server's screen, after another frame.
+    /// Sends a frame and returns whether the window's picture is on the server's screen.
     func isShown(on environment: [String: String]) async throws -> Bool {
       try send()
       let pixel = try await XServer.screenshot(environment: environment).pixel(1280 - 16 - 160, 800 - 16 - 90)
@@ -49,7 +49,7 @@ struct DisplayReturnTests {
     controller.uninitialize()
     #expect(throws: PipSinkError.self) { try controller.initialize() }
     #expect(controller.state == .error)
-    // Frames go on meanwhile, and are shown nowhere.
+    // Frames continue to arrive in the meantime, and are shown nowhere.
     try send()
 
     server.forgetName()

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A Markdown document of the repository, with what links can lead to and come from.
+/// A Markdown document of the repository, with its links and the anchors that links can name.
 struct Document {
   let url: URL
-  /// The lines outside of code blocks, without code in the line.
+  /// The document's lines. Lines in code blocks are empty here.
   private let prose: [String]
   let lines: [String]
 
@@ -30,7 +30,7 @@ struct Document {
 
   var name: String { url.path.replacing(Demo.root.path + "/", with: "") }
 
-  /// Every document in the repository, but for those in build folders.
+  /// Every document in the repository except those in build folders.
   static func all(_ extensions: Set<String> = ["md"]) throws -> [Document] {
     let skipped: Set<String> = [".build", ".git", ".swiftpm", "demo-output", "build", "node_modules"]
     let enumerator = FileManager.default.enumerator(at: Demo.root, includingPropertiesForKeys: nil)
@@ -45,7 +45,7 @@ struct Document {
     return try urls.sorted { $0.path < $1.path }.map { try Document($0) }
   }
 
-  /// What headings and `id`s can be linked to, as GitHub makes it of a heading.
+  /// The anchors that links can name: the headings, in the form that GitHub gives them, and the `id`s.
   var anchors: Set<String> {
     var counts: [String: Int] = [:]
     var anchors: Set<String> = []
@@ -69,7 +69,7 @@ struct Document {
       })
   }
 
-  /// Where its links lead to, as they are written.
+  /// The targets of the document's links, as they are written.
   var targets: [String] {
     prose.flatMap { line -> [String] in
       let text = line.replacing(/`[^`]*`/, with: "")
@@ -81,12 +81,13 @@ struct Document {
     }
   }
 
-  /// Names of symbols between two pairs of backquotes, which DocC makes links of.
+  /// The names of symbols between two pairs of backquotes, which DocC turns into links.
   var symbols: [String] {
     prose.flatMap { $0.matches(of: /``([^`\s]+)``/).map { String($0.1) } }
   }
 
-  /// What is wrong with its links to files, to places in them, and to articles; nothing of links to other sites.
+  /// The faults in the document's links to files, to anchors in files, and to articles. Links to other sites are not
+  /// checked.
   func brokenLinks() -> [String] {
     targets.compactMap { target in
       fault(of: target).map { "\(name): \(target): \($0)" }

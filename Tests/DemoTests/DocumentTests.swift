@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What holds for every document of the repository: its links lead somewhere, and its lines fit into a terminal.
+/// Tests that hold for every document of the repository: its links lead to something, and its lines fit into a
+/// terminal.
 @Suite struct DocumentTests {
   private static let longestLine = 120
 
@@ -43,7 +44,7 @@ import Testing
       #expect(!references.isEmpty, "\(page.name)")
       for reference in references {
         let (name, section) = (String(reference.1), String(reference.2))
-        // A page of another package is there where its program is.
+        // A page of another package is present only where that package's program is installed.
         let isOurs = pages.contains { $0.url.lastPathComponent == "\(name).\(section)" }
         let isInstalled = section == "1" && FileManager.default.isExecutableFile(atPath: "/usr/bin/\(name)")
         #expect(isOurs || isInstalled, "\(page.name) refers to \(name)(\(section))")

@@ -15,7 +15,7 @@ import Testing
       let text = try String(contentsOf: article, encoding: .utf8)
       for block in text.components(separatedBy: "```swift\n").dropFirst() {
         let code = try #require(block.components(separatedBy: "```").first)
-        // A manifest is no program; see below.
+        // A manifest is no program. The test below covers it.
         if code.contains("import PackageDescription") { continue }
         count += 1
         let path = folder.path("\(article.deletingPathExtension().lastPathComponent)\(count).swift")
@@ -34,7 +34,7 @@ import Testing
     #expect(manifest.contains(".package(name: \"pipsink\", path: \"../pipsink\")"))
     let folder = try TemporaryFolder()
     try manifest.write(toFile: folder.path("Package.swift"), atomically: true, encoding: .utf8)
-    // Manifests run in a sandbox where there is one.
+    // SwiftPM would run the manifest in a sandbox, which may not work inside another sandbox.
     let result = try await RunningProgram(
       "/usr/bin/env", ["swift", "package", "--package-path", folder.url.path, "--disable-sandbox", "dump-package"]
     ).result()

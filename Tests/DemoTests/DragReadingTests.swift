@@ -2,16 +2,16 @@ import Testing
 
 @testable import PipSinkWindows
 
-/// What a drag finds out of the compositor's coordinates, against compositors of both kinds.
+/// Tests what a drag learns from the compositor's coordinates, with simulated compositors of both kinds.
 struct DragReadingTests {
   private typealias Vector = DragReading.Vector
 
-  /// A compositor with a window in it that is dragged.
+  /// A simulated compositor with a window that is dragged.
   private struct Desktop {
     let origin: DragReading.Origin
     let start = Vector(x: 600, y: 500)
     let pressed = Vector(x: 700, y: 590)
-    /// Where the window is, and where it has been asked to be.
+    /// The window's place on the screen. `asked` is the place that the window was asked to move to.
     var window: Vector
     var asked: Vector
 
@@ -22,16 +22,16 @@ struct DragReadingTests {
 
     func place(of pointer: Vector) -> Vector { pointer - (origin == .press ? start : window) }
 
-    /// - Returns: whether the window's asked place was not shown before.
+    /// - Returns: whether the window moves to a new place by this.
     mutating func show() -> Bool {
       defer { window = asked }
       return window != asked
     }
   }
 
-  /// A hand that changes its direction and its speed by a part, 60 times a second.
+  /// A simulated hand that changes its direction and speed a little, 60 times a second.
   private struct Hand {
-    /// From a seed, so that a run can be had again.
+    /// The state of the generator, which starts with a seed, so that a run can be repeated.
     var random: UInt64
     var speed: Vector
 
@@ -41,14 +41,14 @@ struct DragReadingTests {
       return speed
     }
 
-    /// From -1 to 1.
+    /// A random number from -1 to 1.
     private mutating func next() -> Double {
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Double(Int64(bitPattern: random) >> 11) / Double(1 << 52)
     }
   }
 
-  /// Without relative pointers, and with those that tell of no movement.
+  /// The arguments are no relative pointer, and a relative pointer that reports no movement.
   @Test(arguments: [DragReading.Origin.press, .surface], [nil, SIMD2<Double>.zero])
   func theWindowFollowsTheHandWhateverTheCompositorCountsFrom(origin: DragReading.Origin, travel: SIMD2<Double>?) {
     var wrong = 0
@@ -66,16 +66,16 @@ struct DragReadingTests {
         if let distance = reading.distance(at: desktop.place(of: pointer), travel: travel, shift: shift) {
           desktop.asked = desktop.start + distance
         }
-        // It shows the window at once, or some frames later.
+        // The compositor shows the window at once or some frames later.
         if frame % (1 + number % 3) == 0, desktop.show() { reading.noteShown() }
       }
       if reading.origin != origin { wrong += 1 }
-      if reading.isCertain, reading.origin != origin { Issue.record("run \(number) is certain of what is wrong") }
+      if reading.isCertain, reading.origin != origin { Issue.record("run \(number) is certain of the wrong origin") }
     }
     #expect(wrong == 0)
   }
 
-  /// As of a program that is late, or a hand that starts in one go: the next step is nothing like the one before.
+  /// A late program or a sudden start of the hand makes such steps: each is very different from the one before.
   @Test(arguments: [DragReading.Origin.press, .surface])
   func relativePointersTellWhenAHandDoesNotGoOnAsItWent(origin: DragReading.Origin) {
     var desktop = Desktop(origin)

@@ -1,10 +1,10 @@
 @testable import PipSink
 
-/// Hears what a PulseAudio server's sink plays.
+/// Measures the sound that a PulseAudio server's sink plays.
 final class Ear: Sendable {
   let engine: VideoEngine
   private let level = Locked(0.0)
-  /// Of the loudest, from 0 to 1.
+  /// The amplitude of the loudest channel, from 0 to 1.
   var amplitude: Double { level.withLock { $0 } }
 
   private final class Nobody: SampleBufferConsumer {

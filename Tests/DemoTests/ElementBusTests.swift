@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The element's session, which other processes control.
+/// Tests of an element's session that other processes control over the session bus.
 @Suite(
   .enabled(
     if: Plugin.isUsable && SessionBus.isInstalled,
@@ -52,7 +52,7 @@ struct ElementBusTests {
     #expect(try await eventually { try await bus.property("State") == "'playing'" })
     let result = try await launch.result()
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
-    #expect(try await bus.call("Statistics").status != 0, "nobody is on the bus any more")
+    #expect(try await bus.call("Statistics").status != 0, "the session has left the bus")
   }
 
   @Test(arguments: [

@@ -2,14 +2,14 @@ import Testing
 
 @testable import PipSink
 
-/// A user who looks at an example's window, and tries what it offers. All examples show two streams: Anna's is a test
-/// picture with coloured bars, Ben's a white ball on black.
+/// Acts as a user who looks at an example's window and tries its controls. All examples show two streams: Anna's is a
+/// test picture with coloured bars, and Ben's is a white ball on black.
 struct ExampleLook {
   typealias Ability = ToolkitTests.Ability
   let toolkit: Toolkit
   let desktop: any DesktopServer
   let ear: Ear
-  /// Of the screen, for each unit of the desktop's.
+  /// The number of the screen's pixels for each unit of the desktop.
   let scale: Int
 
   private enum Control: Int {
@@ -20,7 +20,7 @@ struct ExampleLook {
 
   // MARK: - Where things are
 
-  /// Of the app's window, on the screen.
+  /// The frame of the app's window on the screen.
   private func windowFrame() async throws -> PictureRect {
     guard let server = desktop as? XServer else {
       return PictureRect(x: 0, y: 0, width: desktop.size.width, height: desktop.size.height)
@@ -29,8 +29,8 @@ struct ExampleLook {
     return PictureRect(x: window.x, y: window.y, width: window.width, height: window.height)
   }
 
-  /// The streams' places in the window: beside each other or, in PipSink's windows where that makes pictures larger, one below
-  /// the other.
+  /// The places of the streams in the window. They are beside each other. In PipSink's windows they are one below the
+  /// other where that makes the pictures larger.
   private func places(in window: PictureRect) -> (anna: PictureRect, ben: PictureRect) {
     let isStacked = toolkit.isPipSinks && window.width * 3 < window.height * 5
     let buttons = toolkit.hasButtons ? 30 * scale : 0
@@ -43,7 +43,7 @@ struct ExampleLook {
     )
   }
 
-  /// A picture of 16 to 9, fitted to a place.
+  /// The rectangle of a 16:9 picture that is fitted into a place.
   private func picture(in place: PictureRect) -> PictureRect {
     let width = min(place.width, place.height * 16 / 9)
     let height = width * 9 / 16
@@ -66,7 +66,7 @@ struct ExampleLook {
 
   // MARK: - Looking
 
-  /// Whether Anna's picture is in a frame: the second of its seven bars is yellow.
+  /// Whether a frame shows Anna's picture, in which the second of seven bars is yellow.
   private func showsBars(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
     var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
     for y in stride(from: frame.y, to: frame.y + frame.height, by: 2) {
@@ -78,13 +78,13 @@ struct ExampleLook {
     }
     let picture = picture(in: frame)
     let bar = picture.width / 7
-    // How high the buttons are below it depends on the desktop's style.
+    // The height of the buttons below the picture depends on the desktop's style.
     return abs(left - picture.x - bar) <= 4 && abs(right - picture.x - 2 * bar) <= 4 && abs(top - picture.y) <= 12
       && abs(bottom - picture.y - picture.height * 2 / 3) <= 12
   }
 
   private func showsBall(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
-    // Around the picture a toolkit may show a ground of its own.
+    // A toolkit may show a background around the picture.
     let frame = picture(in: frame)
     var (white, black, all) = (0, 0, 0)
     for y in stride(from: frame.y + 12 * scale, to: frame.y + frame.height - 12 * scale, by: 2) {
@@ -98,7 +98,7 @@ struct ExampleLook {
     return white > 10 && white < all / 10 && black > all * 8 / 10
   }
 
-  /// Whether a text stands there instead of a picture, on dark grey.
+  /// Whether the frame shows a text on dark grey instead of a picture.
   private func showsPlaceholder(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
     [(1, 4), (9, 4), (1, 6), (9, 6)].allSatisfy { x, y in
       screen.pixel(frame.x + frame.width * x / 10, frame.y + frame.height * y / 10)[0..<3].allSatisfy {
@@ -109,8 +109,8 @@ struct ExampleLook {
 
   private func screen() async throws -> BGRAImage { try await desktop.screen.screenshot() }
 
-  /// The window's frame, as soon as both streams' pictures are in their places; GStreamer may have looked into all of its
-  /// plugins before.
+  /// The window's frame, as soon as both streams' pictures are in their places. This may take long because GStreamer
+  /// may scan all of its plugins first.
   private func frameWithPictures(_ program: RunningProgram) async throws -> PictureRect? {
     var found: PictureRect?
     _ = try await eventually(seconds: 90) {
@@ -127,7 +127,7 @@ struct ExampleLook {
   // MARK: - Trying
 
   private func click(_ x: Int, _ y: Int) async throws {
-    // The pointer has to be seen to come.
+    // The pointer moves in two steps, so that the window receives an event of its motion.
     try await desktop.screen.tool("xdotool", "mousemove", "\(x)", "\(y - 3)")
     try await desktop.screen.tool("xdotool", "mousemove", "\(x)", "\(y)", "sleep", "0.3", "click", "1")
   }
@@ -144,7 +144,8 @@ struct ExampleLook {
     }
   }
 
-  /// Does something that may be lost, such as a click in a window that is not ready for it, until it has worked.
+  /// Repeats an action until it has worked. An action may be lost, such as a click in a window that is not ready for
+  /// it.
   private func act(_ action: () async throws -> Void, until condition: () async throws -> Bool) async throws -> Bool {
     for _ in 0..<3 {
       try await action()
@@ -165,7 +166,7 @@ struct ExampleLook {
     found[.pictureInPicture] = try await act(
       { try await press(.pictureInPicture, in: window) }, until: isInPictureInPicture)
     guard found[.pictureInPicture] == true, let frame = try await pictureInPictureFrame() else { return found }
-    // Back to the app by the button in the upper right corner.
+    // The button in the upper right corner moves the stream back to the app.
     let isBack = try await act(
       { try await click(frame.x + frame.width - 20, frame.y + 20) },
       until: {
@@ -185,12 +186,13 @@ struct ExampleLook {
     return found
   }
 
-  /// Where several pixels are one unit of the desktop's, every pixel of the screen is one of the picture's: its snow has no
-  /// two pixels next to each other that are more alike than those with one between.
+  /// Tests whether every pixel of the screen has a pixel of the picture where the desktop has several pixels for each
+  /// unit. The picture has snow in it. Neighbouring pixels of snow must not be more alike than pixels with one between
+  /// them.
   func pixels(of program: RunningProgram) async throws -> [Ability: Bool] {
     guard let window = try await frameWithPictures(program) else { return [.inApp: false, .hiDPI: false] }
     let picture = picture(in: places(in: window).anna)
-    // The first pictures may be there before the compositor has told its scale.
+    // The first pictures may be shown before the compositor has announced its scale.
     let hasAll = try await eventually {
       let image = try await screen()
       var (next, afterNext) = (0, 0)
@@ -206,7 +208,7 @@ struct ExampleLook {
     return [.inApp: true, .hiDPI: hasAll]
   }
 
-  /// The user closes the window, and the program ends.
+  /// Closes the window as a user does, and expects the program to end.
   func close(_ program: RunningProgram) async throws {
     if let server = desktop as? XServer {
       try await server.tool("wmctrl", "-i", "-c", server.window(toolkit.title).id)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// The examples, run as their readers run them.
+/// Runs the examples as their readers run them.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct ExampleTests {
   @Test func theGTKCallShowsTwoWindowsThatDoNotOverlapAndTakesThemBack() async throws {
@@ -12,7 +12,7 @@ struct ExampleTests {
       URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
       environment: server.environment)
     let call = try await server.window("Call")
-    // Its button fills the lower edge.
+    // The example's button fills the lower edge of the window.
     #expect(
       try await eventually { try await server.screenshot(of: call.id).pixel(call.width / 4, call.height / 2)[1] > 100 })
     try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
@@ -21,14 +21,14 @@ struct ExampleTests {
     #expect(anna.y >= ben.y + ben.height || ben.y >= anna.y + anna.height, "\(anna) \(ben)")
     #expect(anna.x + anna.width == ben.x + ben.width)
     let screen = try await server.screenshot()
-    // Bars with a white one first, and a white ball on black.
+    // Anna's picture has bars, of which the first is white. Ben's picture has a white ball on black.
     #expect(screen.pixel(anna.x + 10, anna.y + 20)[0] > 180)
     #expect(screen.pixel(ben.x + 2, ben.y + 2)[0] < 40)
     let click = { () async throws in
       _ = try await server.tool(
         "xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
     }
-    // Whoever comes later lies behind those that are there, and alone in the corner again.
+    // A window that opens later is stacked behind the open ones, and is in the corner when it is alone.
     try await server.tool("wmctrl", "-i", "-c", anna.id)
     #expect(try await eventually { try await server.windows().count == 2 })
     try await click()
@@ -36,16 +36,16 @@ struct ExampleTests {
       try await eventually {
         let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
         return windows.map(\.title) == [anna.title] && windows.first?.y == ben.y
-      }, "anna's has come, and ben's gone")
+      }, "anna's window has come, and ben's has gone")
     try await click()
     #expect(
       try await eventually {
         let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
         return windows.map(\.title) == [ben.title] && windows.first?.y == anna.y
-      }, "the other way round")
+      }, "ben's window has come, and anna's has gone")
     try await server.tool("wmctrl", "-i", "-c", ben.id)
     #expect(try await eventually { try await server.windows().count == 1 })
-    // Minimised, both start by themselves; closed, the program ends.
+    // When the app is minimised, both windows open by themselves. When the app is closed, the program ends.
     try await server.tool("xdotool", "windowminimize", call.id)
     #expect(try await eventually { try await server.windows().count == 3 })
     try await expectEnd(of: example, byClosing: call, of: server)
@@ -87,7 +87,7 @@ struct ExampleTests {
   @Test func theCallInSwiftHasAWindowWhoseControlsWork() async throws {
     let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
     let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)
-    #expect(document.contains("```swift\n\(source)```"), "docs/embedding.md has the program as it is")
+    #expect(document.contains("```swift\n\(source)```"), "docs/embedding.md shows the program exactly as it is")
     let server = try await XServer()
     let example = try RunningProgram(
       URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
@@ -98,7 +98,8 @@ struct ExampleTests {
       try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 3)[0] > 150
     }
     #expect(try await eventually { try await showsAnna() })
-    // Minimised, it goes on in picture-in-picture; the window's button for going back shows the app again.
+    // When the app is minimised, the stream continues in picture-in-picture. The window's button for going back shows
+    // the app again.
     try await server.tool("xdotool", "windowminimize", app.id)
     let title = { (id: String) in "Picture-in-Picture: \(id)" }
     var window = try await server.window(title("anna"))
@@ -109,14 +110,15 @@ struct ExampleTests {
     try await click(window.width - 20, 20)
     #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
     #expect(try await eventually { try await !server.properties(app, "WM_STATE").contains("Iconic") })
-    // By its key, and on to the next stream by the arrow, which is one of four buttons in the middle below.
+    // A key starts picture-in-picture, and the button with the arrow shows the next stream.
     try await press("p", in: app, of: server)
     window = try await server.window(title("anna"))
-    // Previous, pause, next and mute are in the middle below.
+    // The buttons for previous, pause, next and mute are in the lower middle.
     let button = { (number: Int) in window.width / 2 + (2 * number - 3) * 15 }
     try await click(button(2), window.height - 22)
     window = try await server.window(title("ben"))
-    // Paused, the ball stands still for a second; played on, it moves. The controls lie above and below.
+    // While the stream is paused, the ball stands still for a second. When it plays again, the ball moves. The controls
+    // above and below are cut off.
     func picture() async throws -> [UInt8] {
       let height = window.height - 90
       return try await server.screenshot().cropped(x: window.x, y: window.y + 40, width: window.width, height: height)
@@ -135,7 +137,8 @@ struct ExampleTests {
     #expect(try await eventually { try await !isMoving() })
     try await click(button(1), window.height - 22)
     #expect(try await eventually { try await isMoving() })
-    // Closed by its button, everything is in the app; the app's window closed, the program ends.
+    // When the window is closed by its button, everything is shown in the app. When the app's window is closed, the
+    // program ends.
     try await click(20, 20)
     #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
     #expect(try await eventually { try await showsAnna() })

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// The document that says which features there are, and which tests show them.
+/// Tests that the document of features and the sources agree on which features there are and which tests show them.
 @Suite struct FeatureTests {
   private struct Row {
     let name: String
-    /// What the row says, by what about: state, Swift, demo, element, D-Bus or tests.
+    /// The fields of the row, each by its subject: state, Swift, demo, element, D-Bus or tests.
     var fields: [String: String] = [:]
 
     var state: String { fields["state"] ?? "" }
 
-    /// What is in backquotes.
+    /// The names in backquotes in a field.
     func names(_ field: String) -> [String] {
       fields[field]?.matches(of: /`([^`]+)`/).map { String($0.1) } ?? []
     }

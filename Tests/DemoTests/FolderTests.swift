@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Which targets import which modules, and which of the library's folders use which, as ARCHITECTURE.md has it.
+/// Tests that targets import the modules, and that the library's folders use the folders, that ARCHITECTURE.md lists.
 ///
-/// Between folders a use is a name of a type that another folder declares. Members of extensions are not looked at.
+/// One folder uses another when it names a type that the other declares. The tests ignore members of extensions.
 @Suite struct FolderTests {
   private struct Row: Equatable, CustomStringConvertible {
     let name: String
@@ -40,7 +40,7 @@ import Testing
       #expect(Set(own.flatMap(SourceText.importedModules)) == row.used, "\(row.name)")
       let above = Set(table.prefix { $0.name != row.name }.map(\.name))
       #expect(row.used.intersection(targets).isSubset(of: above), "\(row)")
-      // Of those in C nothing is known but that they are imported.
+      // A target in C has no declarations that the test can read, so the test knows only that it is imported.
       let names = Set(own.flatMap(SourceText.typeNames))
       for used in row.used.filter({ declared[$0]?.isEmpty == false }) {
         #expect(declared[used]?.isDisjoint(with: names) == false, "\(row.name) uses nothing of \(used)")
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// `make fuzz` builds the demo without its entry, which has a `main` of its own.
+  /// `make fuzz` builds the demo without its entry point, because each fuzzer has a `main` of its own.
   @Test func theDemoNeedsNothingOfTheFileWithItsEntry() throws {
     var texts = try SourceText.files(in: "Sources/pipsink-demo")
     let entry = texts.removeValue(forKey: "PipSinkDemo.swift")
@@ -64,7 +64,7 @@ import Testing
     for (name, text) in texts { #expect(declared.isDisjoint(with: SourceText.typeNames(text)), "\(name)") }
   }
 
-  /// It would bring the data of the world's languages into the program that is installed.
+  /// Foundation would add Unicode data for all languages to the program that is installed.
   @Test func noSourceImportsFoundationAndOneItsEssentials() throws {
     var imports: Set<[String]> = []
     for (path, text) in try SourceText.files(in: "Sources") {
@@ -123,7 +123,7 @@ import Testing
 
   // MARK: - Reading
 
-  /// The first cell may name several things, all of which use the same.
+  /// The first cell may name several targets or folders, all of which use the same ones.
   private func documentedRows(_ head: String) throws -> [Row] {
     let text = try String(contentsOf: Demo.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
     return try #require(DocumentTable(head, in: text)).rows.flatMap { cells in
@@ -132,14 +132,15 @@ import Testing
     }
   }
 
-  /// The modules that a manifest gives a target, by their names in Swift; nil where it gives none.
+  /// The modules that a manifest lists as a target's dependencies, by their Swift names; nil when it has no list for
+  /// the target.
   private static func dependencies(of target: String, in package: String) -> Set<String>? {
     let isDemo = target == "pipsink-demo"
     let beginning = isDemo ? "let demoDependencies: [Target.Dependency] = [" : "name: \"\(target)\", dependencies: ["
-    // A target may be on one line or on several.
+    // A target may be written on one line or on several.
     let text = package.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard let start = text.firstRange(of: beginning)?.upperBound else { return nil }
-    // Of a product, the package's name does not count.
+    // The package's name in a product does not count.
     let list = String(text[start...].prefix { $0 != "]" })
     return Set(SourceText.matches(of: #"package: "[^"]*"|"([\w-]+)""#, in: list))
   }

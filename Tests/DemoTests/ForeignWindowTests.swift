@@ -3,13 +3,13 @@ import Testing
 
 @testable import PipSink
 
-/// A program in C that gives an element its windows, takes them back and destroys them at once, where any X error ends
-/// the process.
+/// Tests of a program in C that gives an element its windows, takes them back and destroys them at once. Any X error
+/// ends the program.
 @Suite(
   .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
   .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct ForeignWindowTests {
-  /// How often, which `PIPSINK_TRIES` in the environment says.
+  /// The number of tries, if the environment variable `PIPSINK_TRIES` sets one.
   private static let tries = Int(ProcessInfo.processInfo.environment["PIPSINK_TRIES"] ?? "")
 
   private let folder: TemporaryFolder
@@ -46,12 +46,12 @@ struct ForeignWindowTests {
   }
 }
 
-/// A GTK 3 program that gives an element the surface of its window and its connection to the compositor.
+/// Tests of a GTK 3 program that gives an element the surface of its window and its connection to the compositor.
 @Suite(
   .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
   .enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
 struct ForeignSurfaceTests {
-  /// The names that applications know the context by, in different versions of GStreamer.
+  /// The names under which applications know the context type in different versions of GStreamer.
   @Test(arguments: ["GstWlDisplayHandleContextType", "GstWaylandDisplayHandleContextType"])
   func theStreamIsShownInTheProgramsOwnWindowAndNothingOfItAfterwards(context: String) async throws {
     let folder = try TemporaryFolder()
@@ -68,7 +68,8 @@ struct ForeignSurfaceTests {
       {
         $1
       })
-    // The window has the whole screen, and the picture half of its width and height, of which it fills the height.
+    // The window fills the screen. The rectangle for the picture has half the window's width and height, and the
+    // picture fills its height.
     let isShown = try await eventually {
       let image = try await server.screenshot()
       let (inside, outside) = (image.pixel(512, 384), image.pixel(512, 100))

@@ -3,13 +3,14 @@ import Testing
 
 @testable import PipSink
 
-/// GNOME's compositor in a window of an X server without a screen: Wayland without layer-shell, and an Xwayland.
+/// GNOME's compositor in a window of an X server without a screen. It offers Wayland without layer-shell, and an
+/// Xwayland.
 final class GNOMEServer {
   let outer: XServer
   private let folder: TemporaryFolder
   private let bus: SessionBus
   private let program: RunningProgram
-  /// DISPLAY and XAUTHORITY of its Xwayland.
+  /// The variables DISPLAY and XAUTHORITY for the compositor's Xwayland.
   private var xwayland: [String: String] = [:]
 
   static var isInstalled: Bool {
@@ -50,7 +51,7 @@ final class GNOMEServer {
     outer.stop()
   }
 
-  /// As its process's arguments say.
+  /// Reads the variables from the arguments of the Xwayland process.
   private static func xwayland(in folder: String) async throws -> [String: String] {
     var words: [String] = []
     let isThere = try await eventually {
@@ -65,7 +66,7 @@ final class GNOMEServer {
     return ["DISPLAY": display, "XAUTHORITY": words[option + 1]]
   }
 
-  /// For programs that are to show windows in it.
+  /// The environment of programs that show windows in this compositor.
   var environment: [String: String] {
     [
       "WAYLAND_DISPLAY": "wayland-gnome", "XDG_RUNTIME_DIR": folder.url.path, "XDG_STATE_HOME": folder.path("state"),
@@ -73,7 +74,7 @@ final class GNOMEServer {
     ].merging(xwayland) { $1 }
   }
 
-  /// A Wayland window of another program's that has all of the screen, and the focus.
+  /// Opens a Wayland window of another program that fills the screen and has the focus.
   func maximisedWindow() throws -> RunningProgram {
     let script = """
       import gi
@@ -92,14 +93,14 @@ final class GNOMEServer {
       "/usr/bin/python3", ["-c", script], environment: environment.merging(["GDK_BACKEND": "wayland"]) { $1 })
   }
 
-  /// Where the picture-in-picture window is, as X11 programs see it.
+  /// The frame of the picture-in-picture window, as X11 programs see it.
   func pictureInPictureFrame() async throws -> PictureRect? {
     let tree = try await RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: environment)
       .result(seconds: 30).output
     guard let line = tree.split(separator: "\n").first(where: { $0.contains("\"Picture-in-Picture") }),
       let place = line.split(separator: " ").last, let size = line.split(separator: " ").dropLast().last
     else { return nil }
-    // 320x180+0+0  +944+604
+    // The line ends like this: 320x180+0+0  +944+604
     let numbers = (size.split(separator: "+").first?.split(separator: "x") ?? []) + place.split(separator: "+")
     let values = numbers.compactMap { Int($0) }
     return values.count == 4 ? PictureRect(x: values[2], y: values[3], width: values[0], height: values[1]) : nil

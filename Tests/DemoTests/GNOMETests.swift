@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// Picture-in-picture on GNOME's Wayland session, seen from outside.
+/// Tests picture-in-picture on GNOME's Wayland session from outside.
 @Suite(.enabled(if: GNOMEServer.isInstalled, "mutter, Xwayland or the X tools are not installed"))
 struct GNOMETests {
   private func play(_ server: GNOMEServer, _ arguments: String...) throws -> RunningProgram {
@@ -17,7 +17,7 @@ struct GNOMETests {
     return pixel[2] > 200 && pixel[1] < 40
   }
 
-  /// How much of the screen is red.
+  /// The part of the screen that is red, from 0 to 1.
   private func redPart(_ server: GNOMEServer) async throws -> Double {
     let image = try await server.outer.screenshot()
     let places = stride(from: 0, to: image.size.height, by: 16).flatMap { y in
@@ -29,16 +29,16 @@ struct GNOMETests {
   @Test func theWindowStaysAboveAMaximisedWindowThatHasTheFocus() async throws {
     let server = try await GNOMEServer()
     let demo = try play(server)
-    // In its corner, above the margin.
+    // The window is in its corner, inside the margin.
     #expect(try await eventually { try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90) })
     let other = try server.maximisedWindow()
-    /// Whether the other window is seen at a place.
+    /// Whether the screen shows the other window at a place.
     func isGreen(_ x: Int, _ y: Int) async throws -> Bool {
       let pixel = try await server.outer.screenshot().pixel(x, y)
       return pixel[1] > 200 && pixel[2] < 40
     }
     #expect(try await eventually { try await isGreen(1200, 300) }, "\(other.errors)")
-    // A click beside the app's window, which may have come later, gives it the focus.
+    // The app's window may have opened later. A click beside it gives the other window the focus.
     try await server.outer.tool("xdotool", "mousemove", "1200", "301", "mousemove", "1200", "300", "click", "1")
     #expect(try await eventually { try await isGreen(640, 400) })
     for _ in 0..<5 { #expect(try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90)) }
@@ -70,9 +70,9 @@ struct GNOMETests {
       })
     #expect(try await eventually { try await isRed(server, 16 + 160, 16 + 90) })
     #expect(try await redPart(server) < 0.1)
-    // Close, in the upper left corner, comes with the pointer, and goes when that rests. The app's window, which lies below,
-    // has its picture back then. On a busy machine the compositor may show the pointer's coming so late that a user clicks
-    // once more.
+    // The close button in the upper left corner appears when the pointer moves, and disappears when the pointer rests.
+    // After the click the app's window, which is below, shows its picture again. On a busy machine the compositor may
+    // show the pointer's motion so late that a user has to click again.
     #expect(
       try await eventually(seconds: 60) {
         try await server.outer.tool(

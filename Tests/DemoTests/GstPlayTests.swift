@@ -3,14 +3,14 @@ import Testing
 
 @testable import PipSink
 
-/// The element as the video sink of gst-play-1.0, which knows nothing of it.
+/// Tests of the element as the video sink of gst-play-1.0, which has no code for PipSink.
 @Suite(
   .enabled(
     if: Plugin.isUsable && XServer.isInstalled
       && FileManager.default.isExecutableFile(atPath: "/usr/bin/gst-play-1.0"),
     "a plugin with a sanitizer cannot be loaded, or the X tools or gst-play-1.0 are not installed"))
 struct GstPlayTests {
-  /// A red ball that moves for a minute and a half, with sound.
+  /// Writes a film of a minute and a half with sound, in which a red ball moves.
   private func makeFilm(_ path: String) async throws {
     let picture =
       "videotestsrc num-buffers=900 pattern=ball foreground-color=0xffff0000 "
@@ -29,7 +29,7 @@ struct GstPlayTests {
         folder.path("film.mkv"),
       ], environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
     let window = try await server.window("Picture-in-Picture")
-    // Pause and mute are in the middle below.
+    // The buttons for pause and mute are in the lower middle.
     let (pause, mute) = (window.width / 2 - 15, window.width / 2 + 15)
     #expect(try await eventually { try await isMoving(window, of: server) })
     #expect(try await eventually { try await !showsPlay(at: pause, in: window, of: server) })
@@ -38,7 +38,7 @@ struct GstPlayTests {
     #expect(try await eventually { try await !isMoving(window, of: server) })
     #expect(player.output.contains("paused = true"))
     #expect(try await eventually { try await showsPlay(at: pause, in: window, of: server) })
-    // The player says ten times a second where it is.
+    // The player prints its position ten times a second.
     let (position, count) = (try #require(positions(player).last), positions(player).count)
     #expect(await player.wait { positions($0).count > count + 10 })
     #expect(positions(player).last == position)
@@ -54,19 +54,19 @@ struct GstPlayTests {
     #expect(player.output.contains("paused = false"))
     #expect(try await eventually { try await !showsPlay(at: pause, in: window, of: server) })
     #expect(await player.wait { positions($0).last != position })
-    // A key that means nothing to the window is the player's.
+    // The window passes on to the player any key that it does not use itself.
     try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "q")
     let result = try await player.result(seconds: 30)
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
   }
 
-  /// What the player has said of where it is: "0:00:03.7 / 0:01:30.0".
+  /// The positions that the player has printed, such as "0:00:03.7 / 0:01:30.0".
   private func positions(_ player: RunningProgram) -> [Substring] {
     player.output.split { $0.isNewline }.filter { $0.contains(" / 0:01:") }.map { $0.prefix(9) }
   }
 
-  /// Has the controls come.
+  /// Moves the pointer onto a button, so that the controls appear.
   private func point(_ x: Int, in window: XServer.Window, of server: XServer) async throws {
     let y = window.y + window.height - 22
     try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(y + 3)")
@@ -78,7 +78,7 @@ struct GstPlayTests {
     try await server.tool("xdotool", "click", "1")
   }
 
-  /// Whether the button has the triangle on it, which has fewer white pixels than the two bars.
+  /// Whether the button shows the triangle for playing, which has fewer white pixels than the two bars for pause.
   private func showsPlay(at x: Int, in window: XServer.Window, of server: XServer) async throws -> Bool {
     try await point(x, in: window, of: server)
     let icon = try await server.screenshot().cropped(
@@ -89,7 +89,7 @@ struct GstPlayTests {
     return (30..<80).contains(whiteCount)
   }
 
-  /// Whether the picture changes within a second. The controls lie above and below.
+  /// Whether the picture changes within a second. The controls above and below are cut off.
   private func isMoving(_ window: XServer.Window, of server: XServer) async throws -> Bool {
     func picture() async throws -> [UInt8] {
       try await server.screenshot().cropped(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// The element in programs of all kinds: whatever main loop they have, or none, its windows live without it.
+/// Tests of the element in programs of all kinds. Its windows work whatever main loop the program has, and without one.
 @Suite(
   .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
   .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
@@ -14,11 +14,11 @@ struct HostProgramTests {
     folder = try TemporaryFolder()
   }
 
-  /// A program's main loop, by its name in `host-loop.py`.
+  /// The main loop of a program, by its name in `host-loop.py`.
   enum Loop: String, CaseIterable {
     case glib, gtk3, gtk4, qt6, sdl2
 
-    /// Where Debian has a file that the loop needs; nil for none.
+    /// The path in a library folder of a file that the loop needs; nil when it needs none.
     private var file: String? {
       switch self {
       case .glib: nil
@@ -55,13 +55,14 @@ struct HostProgramTests {
     try await expectWorkingWindow(of: "/usr/bin/python3", [script, loop.rawValue])
   }
 
-  /// It shows its picture, above others, and takes keys; and the program ends in order.
+  /// Expects that the window shows its picture, stays above others and accepts keys, and that the program ends without
+  /// an error.
   private func expectWorkingWindow(of program: String, _ arguments: [String]) async throws {
     let server = try await XServer()
     let run = try RunningProgram(
       program, arguments,
       environment: server.environment.merging(try Plugin.environment(folder)) { $1 }.merging([
-        // There is no OpenGL on the server.
+        // The X server has no OpenGL.
         "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11", "SDL_VIDEODRIVER": "x11", "QT_QPA_PLATFORM": "xcb",
         "XDG_RUNTIME_DIR": folder.url.path,
       ]) { $1 })
@@ -72,12 +73,13 @@ struct HostProgramTests {
     }
     #expect(isShown, "\(run.errors)")
     #expect(try await server.properties(window, "_NET_WM_STATE").contains("_NET_WM_STATE_ABOVE"))
-    // A key that comes before the window has the focus is lost, and the window may have gone by the next one.
+    // A key that is pressed before the window has the focus is lost. When a key has worked, the window may be gone
+    // before the next one.
     let hasEnded = try await eventually {
       _ = try? await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "Escape")
       return try await eventually(seconds: 2) { !run.isRunning }
     }
-    #expect(hasEnded, "the window took no key: \(run.errors)")
+    #expect(hasEnded, "the window accepted no key: \(run.errors)")
     let result = try await run.result()
     #expect(result.status == 0 && !result.wasKilled && result.output.hasSuffix("done\n"), "\(result.errors)")
     #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
@@ -89,7 +91,7 @@ struct HostProgramTests {
       let result = try await RunningProgram("/usr/bin/ldd", [products.appendingPathComponent(file).path]).result()
       try #require(result.status == 0 && result.output.contains("libgstreamer-1.0.so.0"), "\(file): \(result.errors)")
       let toolkits = result.output.matches(of: /lib(?:gtk|gdk|Qt|SDL)[-\w.]*\.so/).map { String($0.0) }
-      // An image loader that depends on no toolkit, and is named like one.
+      // This is an image loader. It depends on no toolkit but is named like one.
       #expect(toolkits.filter { !$0.hasPrefix("libgdk_pixbuf") }.isEmpty, "\(file): \(toolkits)")
     }
   }

@@ -2,9 +2,9 @@ import Foundation
 import PipSink
 import Testing
 
-/// What `make install` puts into a folder.
+/// Tests of what `make install` puts into a folder.
 @Suite struct InstallTests {
-  /// With the programs that were built for the tests.
+  /// Runs a target of the Makefile with the programs that were built for the tests.
   private func make(_ target: String, into folder: TemporaryFolder, prefix: String = "/usr") async throws {
     let built = URL(fileURLWithPath: Demo.path).deletingLastPathComponent().path
     let result = try await RunningProgram(
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Linked into the program that `make install` builds, they would make it three times as large.
+  /// The other libraries of Foundation would make the program that `make install` builds three times as large.
   @Test func theInstalledProgramNeedsOfFoundationItsEssentialsAlone() async throws {
     let folder = try TemporaryFolder()
     try await make("install", into: folder)
@@ -68,7 +68,8 @@ import Testing
     #expect(result.status == 0, "\(result.output)\(result.errors)")
   }
 
-  /// Each with the pipelines of the prefix that it was installed to. The films that a file manager gives are left out.
+  /// Every entry starts with the pipelines of the prefix that it was installed to. Films that a file manager would pass
+  /// are replaced with a test source.
   @Test func whatDesktopEntriesStartRuns() async throws {
     let folder = try TemporaryFolder()
     try await make("install", into: folder, prefix: "/opt/pipsink")
@@ -100,7 +101,7 @@ import Testing
     let read = { (name: String) in
       try String(contentsOf: Demo.root.appendingPathComponent(name), encoding: .utf8)
     }
-    // A distribution's revision comes behind a hyphen.
+    // A distribution's revision follows a hyphen.
     let changelog = try read("debian/changelog")
     #expect(try #require(changelog.firstMatch(of: /^pipsink \(([0-9.]+)[^)]*\)/)).1 == PipSink.version)
     let metadata = try read("data/org.pipsink.demo.metainfo.xml")

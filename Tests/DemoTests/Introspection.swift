@@ -2,25 +2,26 @@ import CGStreamer
 import GstPipSink
 import Testing
 
-/// What GObject and GStreamer tell of the elements, in the words of their manual page.
+/// What GObject and GStreamer report about the elements, in the notation of their manual page.
 enum Introspection {
   struct Property {
     let name: String
-    /// Its name, type, range and default.
+    /// The property's name, type, range and default.
     let description: String
-    /// The names of an enumeration's values.
+    /// The names of the enumeration's values.
     let values: [String]
   }
 
   struct Signal {
     let name: String
     let types: [String]
-    /// Whether the application emits it.
+    /// Whether the application emits the signal.
     let isAction: Bool
   }
 
-  // G_PARAM_READABLE, G_PARAM_WRITABLE, GST_PARAM_MUTABLE_READY and G_SIGNAL_ACTION. Where several of the C modules that
-  // have GObject in them are imported, Swift finds no constants of its enumerations; the third is a macro with a cast.
+  // The values of G_PARAM_READABLE, G_PARAM_WRITABLE, GST_PARAM_MUTABLE_READY and G_SIGNAL_ACTION. When several of the
+  // C modules that contain GObject are imported, Swift finds no constants of its enumerations. The third one is a macro
+  // with a cast.
   private static let isReadable: UInt32 = 1 << 0
   private static let isWritable: UInt32 = 1 << 1
   private static let isMutableWhenReady: UInt32 = 1 << 10
@@ -52,7 +53,7 @@ enum Introspection {
     return try body(element, type)
   }
 
-  /// Those that are an element's and not its parent's.
+  /// The properties that an element adds to those of its parent.
   static func properties(of name: String) throws -> [Property] {
     try withElement(name) { element, type in
       let objectClass = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
@@ -64,7 +65,7 @@ enum Introspection {
       }
       defer { g_free(list) }
       return (0..<Int(count)).compactMap { index in
-        // The owner is the element's type, or that of an interface which its parent does not have.
+        // The owner is the element's type, or an interface that the parent does not have.
         guard let specification = list?[index], g_type_is_a(g_type_parent(type), specification.pointee.owner_type) == 0
         else { return nil }
         return property(specification)
@@ -76,7 +77,7 @@ enum Introspection {
     let name = String(cString: specification.pointee.name)
     var words: [String] = []
     var values: [String] = []
-    // An overridden one stands for that of the interface.
+    // An overriding property redirects to the interface's property.
     let target = g_param_spec_get_redirect_target(specification) ?? specification
     let raw = UnsafeMutableRawPointer(target)
     let kind = String(

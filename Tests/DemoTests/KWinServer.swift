@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// KDE's compositor in a window of an X server without a screen: Wayland with layer-shell.
+/// KDE's compositor in a window of an X server without a screen. It offers Wayland with layer-shell.
 final class KWinServer {
   let outer: XServer
   private let folder: TemporaryFolder
@@ -18,14 +18,15 @@ final class KWinServer {
       }
   }
 
-  /// - Parameter scale: pixels for each unit; its screen is larger than the outer one by it.
+  /// - Parameter scale: the number of pixels for each unit. The compositor's window is larger than the outer screen by
+  ///   this factor.
   init(scale: Double = 1) async throws {
     outer = try await XServer(managesWindows: false)
     folder = try TemporaryFolder()
     let path = folder.url.path
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
     bus = try await SessionBus()
-    // The packaged program may change its priority, which containers refuse; a copy is without that right.
+    // The packaged program has a capability to change its priority, which containers refuse. A copy does not have it.
     let copy = folder.path("kwin_wayland")
     try FileManager.default.copyItem(atPath: "/usr/bin/kwin_wayland", toPath: copy)
     if scale != 1 {
@@ -57,7 +58,7 @@ final class KWinServer {
     stop()
   }
 
-  /// What KWin 6 takes the scale from, while older ones take it from the command line alone.
+  /// The file from which KWin 6 reads the scale. Older versions read it from the command line alone.
   private static func outputs(scale: Double) -> String {
     """
     [
@@ -77,7 +78,7 @@ final class KWinServer {
     outer.stop()
   }
 
-  /// For programs that are to show windows in it.
+  /// The environment of programs that show windows in this compositor.
   var environment: [String: String] {
     [
       "WAYLAND_DISPLAY": Self.socket, "XDG_RUNTIME_DIR": folder.url.path, "XDG_STATE_HOME": folder.path("state"),

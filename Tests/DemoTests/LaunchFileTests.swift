@@ -5,12 +5,12 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Values that are filled into pipeline files, with GStreamer's own parser as the judge.
+/// Tests of values that are filled into pipeline files. GStreamer's own parser decides what is right.
 @Suite struct LaunchFileTests {
-  /// Where a value may be, and the property that is to have it.
+  /// A place in a description where a value may be. The location of the element "x" receives it.
   struct Place: CustomTestStringConvertible, Sendable {
     let source: String
-    /// What is before and behind the value.
+    /// The texts before and behind the value in the property.
     var prefix = ""
     var suffix = ""
 
@@ -46,7 +46,7 @@ import Testing
     try LaunchFile(source: source, name: "test", environment: ["V": value, "W": "\""]).text
   }
 
-  /// How many elements GStreamer makes of a description, and what the element "x" has for its location.
+  /// The number of elements that GStreamer makes of a description, and the location of the element "x".
   private func parsed(_ text: String, sourceLocation: StaticString = #function) throws -> (
     count: Int, location: String?
   ) {
@@ -76,7 +76,8 @@ import Testing
     for value in Self.values { try check(place, value) }
   }
 
-  /// A hundred values of characters that mean something; more by PIPSINK_TRIES.
+  /// Tries a hundred random values of significant characters. The environment variable `PIPSINK_TRIES` sets another
+  /// number.
   @Test func valuesAtRandomAreWhatTheElementHas() throws {
     var random = SeededGenerator(seed: 7)
     let parts = [
@@ -96,7 +97,7 @@ import Testing
 
     init(seed: UInt64) { state = seed }
 
-    /// SplitMix64.
+    /// The SplitMix64 generator.
     mutating func next() -> UInt64 {
       state &+= 0x9E37_79B9_7F4A_7C15
       var mixed = state
@@ -135,7 +136,7 @@ import Testing
     }
   }
 
-  /// Quotes mean nothing to GStreamer's lexer in caps between two "!".
+  /// GStreamer's lexer gives quotes no meaning in caps between two "!".
   @Test func aQuoteInCapsDoesNotGoOnIntoAValue() throws {
     let source = #"fakesrc ! video/x-raw,format="I420" ! queue name=${V} ! filesrc name=x location="${V}" "x"#
     let text = #"fakesrc ! video/x-raw,format="I420" ! queue name="q ! \" r" ! fakesink filesrc name=x location="y""#
@@ -180,7 +181,7 @@ import Testing
     for bytes in [[0xFF], [0x61, 0, 0x62]] as [[UInt8]] {
       #expect { try fill(bytes, []) } throws: { ($0 as? DemoError)?.status == .pipeline }
     }
-    // In a comment nobody minds.
+    // A comment may contain bytes that are no text.
     #expect(try fill([0x23, 0xE9, 0x0A] + file, [0x61]) == "filesrc location=a")
   }
 
@@ -237,7 +238,7 @@ import Testing
 }
 
 extension LaunchFile {
-  /// With these variables instead of the process's.
+  /// Reads variables from `environment` instead of the process's environment.
   init(source: String, name: String, environment: [String: String]) throws {
     try self.init(bytes: Array(source.utf8), name: name) { environment[$0].map { Array($0.utf8) } }
   }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// A manual page in man(7), by its sections.
+/// A manual page in the man(7) language, divided into its sections.
 struct ManualPage {
-  /// What follows `.TP`: what is described, and the text that does.
+  /// An entry that follows `.TP`: its tags and the text that describes them.
   struct Entry {
     var tags: [String]
     var text = ""
 
-    /// Every word of its tags that begins with a hyphen.
+    /// All words of the tags that begin with a hyphen.
     var options: [String] { tags.flatMap { $0.matches(of: /-{1,2}[A-Za-z?][\w\-]*/).map { String($0.0) } } }
   }
 
-  /// A section, or a part of one.
+  /// A section or a subsection.
   struct Section {
-    /// The section's title, and behind a slash that of the part.
+    /// The section's title. For a subsection, its own title follows after a slash.
     let title: String
     var entries: [Entry] = []
-    /// All of its text in one line, that of the entries included.
+    /// The section's whole text in one line, including the text of its entries.
     var text = ""
 
     var tags: [String] { entries.flatMap(\.tags) }
@@ -64,17 +64,18 @@ struct ManualPage {
 
   func section(_ title: String) -> Section? { sections.first { $0.title == title } }
 
-  /// The titles of a section's parts.
+  /// The titles of a section's subsections.
   func parts(of section: String) -> [String] {
     sections.filter { $0.title.hasPrefix("\(section)/") }.map { String($0.title.dropFirst(section.count + 1)) }
   }
 
-  /// A line as it is read.
+  /// The text of a line as a reader sees it.
   private static func text(of line: Substring) -> String {
     var text = String(line)
     if let macro = text.firstMatch(of: /^\.([A-Z]+)\s*/) {
       let arguments = text[macro.range.upperBound...].matches(of: /"([^"]*)"|(\S+)/).map { $0.1 ?? $0.2 ?? "" }
-      // Two letters, such as BR, change the font with every argument, and put nothing between them.
+      // A macro with two letters, such as BR, changes the font with every argument, and puts no space between the
+      // arguments.
       text = arguments.joined(separator: macro.1.count == 2 && !["SH", "SS"].contains(macro.1) ? "" : " ")
     }
     return text.replacing(/\\f[BIR]/, with: "").replacing("\\-", with: "-").replacing("\\&", with: "")

@@ -7,7 +7,7 @@ import Testing
 @testable import PipSinkWindows
 @testable import pipsink_demo
 
-/// The manual pages say of the program and of the elements what these say of themselves, and are well-formed.
+/// The manual pages describe the program and the elements as these describe themselves, and the pages are well-formed.
 @Suite struct ManualTests {
   private let program: ManualPage
   private let element: ManualPage
@@ -26,12 +26,12 @@ import Testing
 
   // MARK: - The program
 
-  /// What `--help` says of an option.
+  /// The description of an option in the output of `--help`.
   private struct HelpOption {
     let names: Set<String>
     let text: String
 
-    /// The values that there are, where they are counted up.
+    /// The option's possible values, if the description lists them.
     var values: [String] {
       text.firstMatch(of: /\(values: ([^;)]*)/).map { $0.1.split(separator: ", ").map(String.init) } ?? []
     }
@@ -61,7 +61,7 @@ import Testing
       }
       self.commands = commands
       self.options = options.map { option in
-        // What is in brackets is a value.
+        // The text in angle brackets names a value, not an option.
         let names = option.head.replacing(/<[^>]*>/, with: "").matches(of: /-{1,2}[A-Za-z][\w\-]*/)
         return HelpOption(
           names: Set(names.map { String($0.0) }), text: option.text.trimmingCharacters(in: .whitespaces))
@@ -75,7 +75,7 @@ import Testing
     return Help(result.output)
   }
 
-  /// The commands that can be given, with those within them.
+  /// A command and all commands within it.
   private func commands(_ command: [String] = []) async throws -> [[String]] {
     let names = try await help(command).commands
     var all: [[String]] = [command]
@@ -90,7 +90,7 @@ import Testing
     #expect(commands.count >= 12)
     for command in commands {
       let own = command.joined(separator: " ")
-      // A command's options are in its part, and in that of the command it belongs to.
+      // A command's options are in its own subsection and in that of its parent command.
       let titles = [own, command.first ?? ""].filter { !$0.isEmpty }
       let sections = Set(titles).compactMap { program.section("OPTIONS/\($0)") } + [common]
       let entries = sections.flatMap(\.entries)
@@ -113,7 +113,7 @@ import Testing
       }
       if let section = program.section("OPTIONS/\(own)") {
         let known = Set(options.flatMap(\.names))
-        // Those of a command that has others are theirs.
+        // If a command has subcommands, its subsection lists their options.
         for name in section.entries.flatMap(\.options) where try await help(command).commands.isEmpty {
           #expect(known.contains(name), "\(own) has no \(name)")
         }
@@ -145,7 +145,7 @@ import Testing
   @Test func everyKeyIsDescribedAndNoOther() {
     let help = TimedAction.help.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
     let all = Set(PictureInPictureAction.allCases)
-    // Latin letters, and the keys that are no characters.
+    // These are the keys of ASCII characters and the keys that are no characters.
     let keys = [0x20...0x7E, 0xFF00...0xFFFF].flatMap { Array($0) }.map { UInt32($0) }
     let window = keys.filter { PictureInPictureAction(key: $0, among: all) != nil }.compactMap { Keysym.name(of: $0) }
     #expect(help.count >= 8 && window.count >= 4)
@@ -167,7 +167,7 @@ import Testing
     #expect(program.section("REPORT")?.tags.sorted() == paths.sorted())
   }
 
-  /// Where every number, text and list of texts of a value is; a value that is missing is a fault of the test's.
+  /// Collects the paths of all numbers, texts and lists of texts in a value. A missing value is a fault of this test.
   private func collect(_ mirror: Mirror, _ path: String, into paths: inout [String]) {
     for child in mirror.children {
       let name = path + (path.isEmpty ? "" : ".") + (child.label ?? "")
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  /// One with everything that there can be in it.
+  /// A report in which every field has a value.
   private static let report: Report = {
     let interval = Report.Interval(p50: 1, p99: 2)
     var stream = Report.Stream(
@@ -253,7 +253,7 @@ import Testing
     let signals = try Introspection.elements().flatMap { try Introspection.signals(of: $0) }
     #expect(element.section("ACTIONS")?.tags.sorted() == signals.filter(\.isAction).map(\.name).sorted())
     let tags = element.section("SIGNALS AND MESSAGES")?.tags.map { tag in
-      // Names of arguments are not introspected.
+      // Introspection does not give the names of arguments.
       tag.replacing(/(\w+) [\w\-]+(?=[,)])/) { String($0.1) }
     }
     let expected = signals.filter { !$0.isAction }.map { signal in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import pipsink_demo
 
-/// Files and URIs in the place of a pipeline.
+/// Tests of files and URIs that are given instead of a pipeline.
 @Suite struct MediaArgumentTests {
   private func ids(_ arguments: [String]) -> [StreamID]? { StreamOption.media(arguments)?.map(\.streamID) }
 
@@ -16,7 +16,7 @@ import Testing
     #expect(ids(["film.mkv"]) == ["film"])
     #expect(ids(["/media/My film.part 1.webm", "rtsp://192.0.2.7/door?user=a/b"]) == ["My film.part 1", "door"])
     #expect(ids(["https://example.org"]) == ["example"] && ids(["https://example.org/live/"]) == ["live"])
-    #expect(ids(["a.mkv", "b/a.mkv", "c/a.avi"]) == ["a", "a-2", "a-3"], "no two are called alike")
+    #expect(ids(["a.mkv", "b/a.mkv", "c/a.avi"]) == ["a", "a-2", "a-3"], "no two streams have the same ID")
     #expect(ids([".mkv"]) == ["stream"] && ids(["/"]) == ["stream"])
     let pipelines = [
       [], ["videotestsrc"], ["videotestsrc ! appsink name=a"], ["videotestsrc", "!", "appsink", "name=a"],

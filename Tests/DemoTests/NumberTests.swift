@@ -5,9 +5,9 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Numbers from outside, and limits of the system.
+/// Tests of numbers from outside, and of the system's limits.
 @Suite struct NumberTests {
-  /// Options with what they take, by command.
+  /// The numeric options of each command, with the range that each accepts.
   private static let options: [(command: [String], option: String, range: String)] = [
     (["play", "videotestsrc ! appsink name=a", "--surface", "none"], "--duration", "0.001 to 1000000000 seconds"),
     (["bench", "switch"], "--rounds", "1 to 10000 rounds"),
@@ -26,9 +26,9 @@ import Testing
     (["bench", "variant", "pipsink"], "--frames", "1 to 1000000000 frames"),
   ]
 
-  /// Parsed as the program does it: in this process, since there are many.
+  /// Parses arguments as the program does. It runs in this process because there are many arguments to try.
   ///
-  /// - Returns: the message and the exit code; nil when they are taken.
+  /// - Returns: the message and the exit code; nil when the arguments are accepted.
   private static func refusal(of arguments: [String]) -> (message: String, status: Int32)? {
     do {
       _ = try PipSinkDemo.parseAsRoot(arguments)
@@ -42,7 +42,8 @@ import Testing
     let (command, option, range) = Self.options[index]
     let few = ["0", "9223372036854775807", "1e300"]
     let many = few + ["-1", "-0", "99999999999999999999", "1e400", "nan", "inf", "-inf", "x"]
-    // What the first takes is a number with a fraction, and the second a whole one; the others are as these are.
+    // The first option accepts a number with a fraction and the second one a whole number. The other options are parsed
+    // like one of these, so fewer numbers are enough.
     for number in index < 2 ? many : few {
       let refusal = try #require(Self.refusal(of: command + ["\(option)=\(number)"]), "\(option)=\(number)")
       #expect(refusal.status == 64)
@@ -159,7 +160,7 @@ import Testing
   }
 
   @Test(
-    .enabled(if: Plugin.isUsable, "a sanitizer needs more"),
+    .enabled(if: Plugin.isUsable, "a sanitizer needs more memory and files"),
     arguments: [
       ("-n 4", "ulimit -n"), ("-n 8", "ulimit -n"), ("-n 16", "ulimit -n"), ("-n 32", "ulimit -n"),
       ("-v 300000", "ulimit -v"),

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What options' values mean.
+/// Tests of how the values of options are parsed.
 @Suite struct OptionValueTests {
   @Test func everyActionHasItsWord() {
     let actions: [(String, TimedAction.Action)] = [
@@ -16,7 +16,7 @@ import Testing
       ("stop:a", .stopStream("a")), ("camera-on:a", .camera(.on, "a")), ("camera-off:a", .camera(.off, "a")),
       ("microphone-on:a", .microphone(.on, "a")), ("microphone-off:a:b", .microphone(.off, "a:b")),
       ("volume:0", .volume(0)), ("volume:1", .volume(1)), ("volume:0.5", .volume(0.5)),
-      // An ID may hold what divides the others.
+      // An ID may contain the characters that separate the parts of an action.
       ("pip:a:b=c", .pictureInPicture("a:b=c")), ("stop: ", .stopStream(" ")),
     ]
     for (text, action) in actions {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import pipsink_demo
 
-/// What a run says of its streams at its end.
+/// Tests of what a run reports about its streams at its end.
 @Suite struct OutcomeTests {
   private static func film(_ frames: Int, _ id: String = "x") -> String {
     "videotestsrc is-live=true num-buffers=\(frames) ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=\(id)"
@@ -34,7 +34,7 @@ import Testing
     ])
     #expect(result.status == 0, "\(result.errors)")
     let stream = try #require(try result.report().streams["c"])
-    // It plays for a moment between seconds of waiting.
+    // The stream plays for a moment between its waits of some seconds.
     if stream.state != "playing" {
       #expect(["reconnecting", "requesting"].contains(stream.state))
       #expect(stream.error?.contains("identity") == true)
@@ -52,7 +52,7 @@ import Testing
     #expect(report.outcome == .failed && report.errors.count == 1, "\(report.errors)")
     let stream = try #require(report.streams["a"])
     #expect(stream.state == "failed" && stream.error?.contains("identity") == true)
-    #expect((7...9).contains(stream.received), "three runs, of three frames each at most: \(stream.received)")
+    #expect((7...9).contains(stream.received), "there were three runs of at most three frames: \(stream.received)")
     #expect(result.errors.contains("try 1 in") && result.errors.contains("try 2 in"), "\(result.errors)")
     #expect(!result.errors.contains("try 3 in"), "\(result.errors)")
   }
@@ -71,7 +71,7 @@ import Testing
     #expect(
       film.state == "ended" && report.durationSeconds < 40, "it ended near its end, after \(report.durationSeconds) s")
     #expect((film.dropped ?? 0) > 0)
-    #expect(film.customRendered ?? 0 >= film.received, "until the stop, as what was asked for has to wait for that")
+    #expect(film.customRendered ?? 0 >= film.received, "custom rendering ends only after the stream has stopped")
     #expect(result.errors.contains("1011003"), "\(result.errors)")
     #expect(try #require(report.pictureInPictureProcess).seconds > 1)
   }
@@ -83,7 +83,7 @@ import Testing
     ])
     #expect(result.status == 74, "\(result.errors)")
     let report = try result.report()
-    #expect(report.outcome == .failed && report.durationSeconds < 25, "it was given up, and the run ended")
+    #expect(report.outcome == .failed && report.durationSeconds < 25, "the stream failed, and the run ended")
     #expect(report.streams["lost"]?.state == "failed")
     #expect(report.streams["lost"]?.error?.contains("/nowhere/a.mkv") == true)
     #expect(report.streams["good"]?.state == "ended")

@@ -4,14 +4,14 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What the program prints and writes, wherever that goes.
+/// Tests of what the program prints and writes, for all kinds of destinations.
 @Suite struct OutputTests {
   private static let source = "videotestsrc num-buffers=3 ! video/x-raw,width=64,height=36 ! appsink name=a sync=false"
 
-  /// Runs the demo by a shell.
+  /// Runs the demo in a shell.
   ///
-  /// - Parameter command: `demo` stands for the program, `play` and `bench` for short
-  ///   runs of it, `$folder` for the test's folder.
+  /// - Parameter command: a shell command in which `demo` stands for the program, `play` and `bench` for short runs of
+  ///   it, and `$folder` for the test's folder.
   private static func shell(_ command: String, in folder: TemporaryFolder) async throws -> ProgramResult {
     let script = """
       demo() { "\(Demo.path)" "$@"; }
@@ -26,9 +26,10 @@ import Testing
   struct Case: CustomTestStringConvertible, Sendable {
     let command: String
     let status: Int32
-    /// Whether the report is to be in the file.
+    /// Whether the run writes its report to a file.
     let hasReport: Bool
-    /// Whether it is run with a sanitizer, too, where a program takes seconds to start: one of each way to write.
+    /// Whether the case also runs with a sanitizer, where a program takes seconds to start. There is one such case for
+    /// each kind of output.
     let isForSanitizers: Bool
 
     init(_ command: String, _ status: Int32, hasReport: Bool = false, isForSanitizers: Bool = false) {
@@ -81,10 +82,10 @@ import Testing
     #expect(result.status == output.status, "\(result.errors)")
     let report = (try? String(contentsOfFile: folder.path("report"), encoding: .utf8)) ?? ""
     #expect(!report.isEmpty == output.hasReport)
-    if output.hasReport { #expect(folder.files == ["report"], "nothing temporary is left") }
+    if output.hasReport { #expect(folder.files == ["report"], "no temporary file is left") }
   }
 
-  /// A descriptor that was closed is not given to a file or a socket, which would then get the log.
+  /// The number of a closed descriptor must not be reused for a file or a socket, which would then receive the log.
   @Test func aClosedStandardErrorIsNoOtherFile() async throws {
     let folder = try TemporaryFolder()
     let result = try await Self.shell(
@@ -104,7 +105,7 @@ import Testing
       "--report", folder.path("report"), "--log-level", "pipsink.engine:debug",
     ])
     #expect(await demo.wait(forText: "stream \"a\": playing"))
-    // Twice, as the terminal and the shell do it.
+    // The signal is sent twice, as the terminal and the shell both send it.
     kill(demo.processIdentifier, SIGHUP)
     kill(demo.processIdentifier, SIGHUP)
     let result = try await demo.result()
@@ -132,7 +133,7 @@ import Testing
     for name in ["printed", "piped", "target"] {
       let text = try String(contentsOfFile: folder.path(name), encoding: .utf8)
       #expect(text.contains("pipsink_frames_received"), "\(name)")
-      // The table comes behind the metrics, in the same file.
+      // The table follows the metrics in the same file.
       #expect(text.contains("Outcome:") == (name != "target"), "\(name)")
     }
   }
@@ -216,12 +217,12 @@ import Testing
       play + ["--at", evil], play + ["--" + evil], ["play" + evil], play + ["--process", "a=" + evil],
       play + ["--log-level", evil], ["bench", "table", "/nowhere/" + evil], ["bench", "switch", "--surface", evil],
     ]
-    // With a sanitizer a run and a refusal of each kind: each program takes seconds to start.
+    // With a sanitizer each program takes seconds to start, so only one run and one refusal of each kind are tried.
     for arguments in Plugin.isUsable ? all : Array(all.prefix(3)) + Array(all.suffix(1)) {
       let result = try await Demo.start(arguments + (arguments.first == "play" ? ["--duration", "5"] : [])).result()
       #expect(!result.wasKilled)
       if arguments.last == "-" {
-        // JSON spells it its own way, and means the same.
+        // JSON has its own escapes, which decode to the same text.
         #expect(result.output.unicodeScalars.allSatisfy { !$0.isUnseen || $0 == "\n" })
         #expect(try result.report().streams["a" + evil]?.received == 3)
       } else {

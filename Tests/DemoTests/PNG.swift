@@ -2,9 +2,9 @@ import Testing
 
 @testable import PipSink
 
-/// Pictures that the demo has written.
+/// Reads and checks the pictures that the demo has written.
 enum PNG {
-  /// A PNG file's pixels, decoded by GStreamer.
+  /// Decodes a PNG file with GStreamer and returns its pixels.
   static func decoded(_ path: String) async throws -> BGRAImage {
     let consumer = LastFrame()
     let engine = try VideoEngine(
@@ -21,14 +21,14 @@ enum PNG {
     return try #require(renderer.image())
   }
 
-  /// Expects blue, green and red within what scaling and H.264 change.
+  /// Expects values of blue, green and red that differ from a pixel no more than scaling and H.264 may change them.
   static func expect(_ pixel: [UInt8], isNear color: [Int], location: SourceLocation = #_sourceLocation) {
     let isNear = zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= 12 }
     #expect(isNear, "\(pixel) is not near \(color)", sourceLocation: location)
   }
 
   private final class LastFrame: SampleBufferConsumer, @unchecked Sendable {
-    // Written by the one streaming thread, read after the engine has stopped.
+    // One streaming thread writes the frame. It is read after the engine has stopped.
     private(set) var frame: SampleBuffer?
 
     func consume(_ sampleBuffer: SampleBuffer) { frame = sampleBuffer }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// The element's picture as GTK 4's GdkPaintable, in programs in Python and C.
+/// Tests of the element's picture as a GdkPaintable of GTK 4, in programs in Python and C.
 @Suite(
   .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
   .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"),
@@ -15,7 +15,7 @@ struct PaintableTests {
     folder = try TemporaryFolder()
   }
 
-  /// There is no OpenGL on the servers.
+  /// The environment of the programs. The servers have no OpenGL.
   private var environment: [String: String] {
     get throws { try Plugin.environment(folder).merging(["GSK_RENDERER": "cairo", "GTK_A11Y": "none"]) { $1 } }
   }
@@ -60,7 +60,8 @@ struct PaintableTests {
     program.stop()
   }
 
-  /// Streams of several formats, one of them turned, at the widget's size in the screen's pixels.
+  /// Compares streams of several formats, one of them rotated, with offscreen pictures at the widget's size in pixels
+  /// of the screen.
   @Test(
     arguments: [
       "format=I420,width=640,height=360", "format=NV12,width=360,height=640", "format=BGRA,width=640,height=360",
@@ -112,7 +113,7 @@ struct PaintableTests {
       environment: server.environment.merging(try environment) { $1 }.merging([
         "GDK_BACKEND": desktop == .openbox ? "x11" : "wayland"
       ]) { $1 })
-    // The second of seven bars is yellow, of a picture of 400 by 225 units.
+    // The second of seven bars is yellow. The picture is 400 by 225 units large.
     var bar: PictureRect?
     func lookForTheBar(wider width: Int) async throws -> Bool {
       bar = Self.yellow(in: try await server.screen.screenshot())
@@ -123,7 +124,7 @@ struct PaintableTests {
     #expect(abs(inApp.width - 57) < 8, "\(inApp)")
     let left = inApp.x - inApp.width
     let buttons = try await Self.lowestLight(below: inApp, at: left + 10, of: server)
-    // Above others in the corner, whose picture is smaller; in the app is a text on grey.
+    // The picture moves to a smaller window in the corner, above other windows. The app shows a text on grey instead.
     try await server.click(left + 133, buttons - 17)
     #expect(
       try await eventually {
@@ -137,7 +138,7 @@ struct PaintableTests {
         let isSeen = try await lookForTheBar(wider: 50)
         return isSeen && bar?.x == inApp.x
       }, "\(run.errors)")
-    // The third button is for the camera.
+    // The third button switches the camera off and on.
     try await server.click(left + 667, buttons - 17)
     #expect(
       try await eventually {
@@ -163,13 +164,13 @@ struct PaintableTests {
     return (folder.path("gtk4"), [])
   }
 
-  /// Where the yellow bar is seen; nil where none is.
+  /// The rectangle of the yellow bar; nil when no bar is on the screen.
   private static func yellow(in image: BGRAImage) -> PictureRect? {
     func isYellow(_ x: Int, _ y: Int) -> Bool {
       let pixel = image.pixel(x, y)
       return pixel[2] > 180 && pixel[1] > 180 && pixel[0] < 80
     }
-    // In steps, as no optimizer has seen this.
+    // The search moves in steps because this code is not optimized.
     for y in stride(from: 0, to: image.size.height, by: 8) {
       guard let x = stride(from: 0, to: image.size.width, by: 8).first(where: { isYellow($0, y) }) else { continue }
       let first = (0...x).reversed().prefix { isYellow($0, y) }.last ?? x
@@ -183,12 +184,12 @@ struct PaintableTests {
 
   private static func isGrey(_ pixel: [UInt8]) -> Bool { pixel.prefix(3).allSatisfy { (20...40).contains($0) } }
 
-  /// The lower end of the window, whose ground is light.
+  /// The lower end of the window, which has a light background.
   private static func lowestLight(
     below bar: PictureRect, at x: Int, of server: any DesktopServer
   ) async throws -> Int {
     let image = try await server.screen.screenshot()
-    // Below the picture, of which the bar is two thirds.
+    // The search starts below the picture. The bar has two thirds of the picture's height.
     let start = bar.y + bar.height * 3 / 2 + 4
     return (start..<image.size.height).prefix { image.pixel(x, $0).prefix(3).allSatisfy { $0 > 180 } }.last ?? start
   }

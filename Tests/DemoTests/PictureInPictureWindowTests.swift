@@ -4,7 +4,8 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Picture-in-picture as a user meets it: by minimising the app, by the window's controls, by killing the window.
+/// Tests picture-in-picture as a user meets it: by minimising the app, by using the window's controls, and by killing
+/// the window.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct PictureInPictureWindowTests {
   private static let streams =
@@ -21,7 +22,7 @@ struct PictureInPictureWindowTests {
     try await server.windows().contains { $0.title.hasPrefix("Picture-in-Picture") }
   }
 
-  /// Ends the run by its key, and what it reported.
+  /// Ends the run with its key and returns the events that it reported.
   private func events(_ server: XServer, _ demo: RunningProgram) async throws -> [String] {
     let app = try await server.window("PipSink")
     try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "q")
@@ -32,16 +33,16 @@ struct PictureInPictureWindowTests {
     return report.pictureInPictureEvents.map(\.event).filter { $0 != "renderSizeChanged" && $0 != "suspendedChanged" }
   }
 
-  /// A click on a control, which comes with the pointer.
+  /// Clicks on a control, which appears when the pointer moves.
   private func click(_ server: XServer, _ window: XServer.Window, x: Int, y: Int) async throws {
     try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 4)")
     try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)")
-    // The controls have to be there; they fade in.
+    // The controls fade in, so the test waits until they are visible.
     _ = try await eventually {
       let image = try await server.screenshot().cropped(x: window.x, y: window.y, width: 40, height: 40)
       return (10..<30).contains { image.pixel($0, 10)[0] < 200 }
     }
-    // They fade out again, after the time that a picture of the screen may take.
+    // The controls fade out again while the screenshot is taken, so the pointer moves once more.
     try await server.tool(
       "xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 1)", "sleep", "0.3", "click", "1")
   }
@@ -53,7 +54,7 @@ struct PictureInPictureWindowTests {
     #expect(await demo.wait(forText: "remote-1\": "))
     try await server.tool("xdotool", "windowminimize", app.id)
     let window = try await server.window(Self.title)
-    // It shows the stream, not black.
+    // The window shows the stream and is not black.
     #expect(
       try await eventually {
         try await server.screenshot().pixel(window.x + window.width / 2, window.y + window.height / 2)[0] > 240
@@ -70,7 +71,7 @@ struct PictureInPictureWindowTests {
     let demo = try play(server, ["--auto-pip"])
     let app = try await server.window("PipSink")
     #expect(await demo.wait(forText: "remote-1\": "))
-    // By another workspace this time.
+    // This time the app goes to the background because another workspace is shown.
     try await server.tool("wmctrl", "-s", "1")
     _ = try await server.window(Self.title)
     try await server.tool("wmctrl", "-s", "0")
@@ -165,16 +166,17 @@ struct PictureInPictureWindowTests {
     let actions = (0..<100).flatMap { number in
       ["--at", "\(1 + Double(number) * 0.1)=pip:\(number % 2 == 0 ? "remote-2" : "remote-1")"]
     }
-    // The end comes after all of them, however late they are.
+    // The run ends after all switches, however late they are.
     let demo = try play(server, ["--mode", "pip", "--at", "12=quit"] + actions)
     let result = try await demo.result(seconds: 60)
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
-    // Each moves one stream there and the other back.
+    // Each switch moves one stream to picture-in-picture and the other one back.
     #expect(report.modeChanges.count == 200)
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
     let entries = report.modeChanges.filter { $0.to == "pip" }
-    // On a machine that is busy the next switch may come before the first picture; after the last none comes.
+    // On a busy machine the next switch may come before the first picture. No switch follows the last one, so that one
+    // has a picture.
     #expect(entries.count == 100 && entries.last?.firstFrameLatencyMs != nil)
     let latencies = entries.compactMap(\.firstFrameLatencyMs).sorted()
     try #require(!latencies.isEmpty)
@@ -192,7 +194,7 @@ struct PictureInPictureWindowTests {
       ], environment: server.environment)
     #expect(await demo.wait(forText: "remote-1\": "))
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
-    // In the corner: 1024x768 less 320x180 and the margin of 16.
+    // The window is in the lower right corner. The screen is 1024x768, the window 320x180 and the margin 16.
     let corner = (x: 1024 - 16 - 160, y: 768 - 16 - 90)
     let isWhite = { (x: Int, y: Int) in
       try await eventually { try await server.screenshot().pixel(x, y)[0..<3].allSatisfy { $0 > 240 } }
@@ -217,7 +219,7 @@ struct PictureInPictureWindowTests {
     let server = try await WaylandServer(.sway)
     let demo = try Demo.start(
       ["play", Self.streams, "--surface", "window", "--auto-pip", "--report", "-"], environment: server.environment)
-    // The app's own picture: two tiles side by side, the first one white.
+    // The app shows two tiles side by side, of which the first one is white.
     let showsTheApp = {
       try await eventually { try await server.screenshot().pixel(256, 320)[0..<3].allSatisfy { $0 > 240 } }
     }
@@ -245,7 +247,7 @@ struct PictureInPictureWindowTests {
     try await server.swaymsg("workspace", "2")
     #expect(try await isWhite(true))
     try await click(300, 20)
-    // The app has asked to be shown, and sway, told to, shows it.
+    // The app has asked for activation, and sway is configured to show it then.
     #expect(try await eventually { try await server.focusedWorkspace() == "1" })
     #expect(try await isWhite(false))
     demo.interrupt()

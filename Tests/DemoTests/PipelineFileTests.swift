@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Every file in `pipelines/` that can run here runs.
+/// Runs every file in `pipelines/` that can run here.
 @Suite struct PipelineFileTests {
   @Test func theListOfFilesIsTheOneThatIsTested() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Demo.root.appendingPathComponent("pipelines").path)
@@ -41,14 +41,14 @@ import Testing
   }
 
   private func freePorts() -> [String: String] {
-    // Even ports, as RTP has them, in a range that other programs rarely use.
+    // RTP uses even port numbers. Other programs rarely use ports of this range.
     let base = 20000 + Int.random(in: 0..<3000) * 4
     return ["PORT_1": "\(base)", "PORT_2": "\(base + 2)"]
   }
 
   @Test func files() async throws {
     let folder = try TemporaryFolder()
-    // A name with blanks and quotes stays one word.
+    // A name with blanks and quotes remains one word.
     let names = ["one file.mkv", "two \"quoted\".mkv"]
     try await Tool.makeVideo(folder.path("plain.mkv"), frames: 20)
     for name in names { try FileManager.default.copyItem(atPath: folder.path("plain.mkv"), toPath: folder.path(name)) }
@@ -94,7 +94,7 @@ import Testing
 
   @Test func hlsFromAWebServer() async throws {
     let folder = try TemporaryFolder()
-    // Not by hlssink2, which hangs now and then at its end.
+    // The test does not use hlssink2, which sometimes hangs at its end.
     for part in 1...2 {
       try await Tool.gstLaunch(
         "videotestsrc num-buffers=45 ! video/x-raw,width=320,height=240,framerate=30/1 "
@@ -161,7 +161,7 @@ import Testing
     server.stop()
     #expect(await demo.wait(forText: "; try 1 in "))
     server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
-    // The format is told before the first frame.
+    // The format is reported before the first frame.
     #expect(
       await demo.wait { output in
         let parts = output.errors.components(separatedBy: "stream \"camera\": I420 320x240")
@@ -185,7 +185,7 @@ import Testing
 
   @Test func theScreenOfARealXServer() async throws {
     let folder = try TemporaryFolder()
-    // The server chooses a free display and says which on its standard output.
+    // The server chooses a free display and prints its number to its standard output.
     let server = try RunningProgram(
       "/usr/bin/Xvfb", ["-displayfd", "1", "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset"])
     let display = ":" + (try #require(await server.firstLine(), "\(server.errors)"))
@@ -199,7 +199,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     #expect(try result.report().streams["screen"]!.received > 5)
     let picture = try await PNG.decoded(folder.path(try #require(folder.files.first)))
-    // Away from the pointer, which is in the middle.
+    // This pixel is away from the pointer, which is in the middle.
     PNG.expect(picture.pixel(200, 90), isNear: [0, 128, 255])
     server.stop()
   }

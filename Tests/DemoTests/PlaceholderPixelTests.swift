@@ -3,8 +3,8 @@ import Testing
 
 @testable import PipSink
 
-/// What stands where a picture was, looked at from outside: no pixel of it is left. The stream is green, and nothing else
-/// on the screens is.
+/// Tests from outside what is shown in the place of a picture: no pixel of the picture may remain. The stream is green,
+/// and nothing else on the screens is green.
 @Suite(
   .enabled(
     if: XServer.isInstalled && SessionBus.isInstalled,
@@ -16,7 +16,7 @@ struct PlaceholderPixelTests {
       + "! appsink name=\(name) "
   }
 
-  /// A place of pictures in a screenshot, and whether they and the mark of the microphone are there.
+  /// A place for pictures in a screenshot. It tells whether the picture and the microphone's mark are visible.
   private struct Place {
     let screenshot: () async throws -> BGRAImage
 
@@ -29,14 +29,14 @@ struct PlaceholderPixelTests {
     }
   }
 
-  /// Camera and microphone go off and on again.
+  /// Switches the camera and the microphone off and on again, and checks the place.
   private func check(_ place: Place, _ bus: SessionBus) async throws {
     #expect(try await place.has(picture: true, mark: false))
     _ = try await bus.call("SetMicrophoneState", "a", "off")
     #expect(try await place.has(picture: true, mark: true))
     _ = try await bus.call("SetCameraState", "a", "off")
     #expect(try await place.has(picture: false, mark: true))
-    // It says so in the middle; the text is light.
+    // A text in the middle says that the camera is off. The text has a light colour.
     #expect(
       try await eventually {
         let image = try await place.screenshot()
@@ -59,7 +59,7 @@ struct PlaceholderPixelTests {
     _ = try await bus.call("Enable", "a")
     let window = try await server.window("Picture-in-Picture: a")
     try await check(Place { try await server.screenshot(of: window.id) }, bus)
-    // The app's window says where the picture is, and shows nothing of it; below it lies the other window.
+    // The app's window says where the picture is, and shows none of it. The other window is above it.
     #expect(
       try await eventually {
         let screen = try await server.screenshot(of: app.id)
@@ -77,7 +77,7 @@ struct PlaceholderPixelTests {
       ["play", Self.source("a", "green"), "--dbus", "--surface", "window", "--pip-corner", "bottom-right"],
       environment: bus.environment.merging(server.environment) { $1 })
     #expect(await demo.wait(forText: "On the session bus"))
-    // Its window fills the screen.
+    // The app's window fills the screen.
     try await check(Place { try await server.screenshot() }, bus)
     _ = try await bus.call("Enable", "a")
     let (width, height) = (320 * scale, 180 * scale)
@@ -86,7 +86,7 @@ struct PlaceholderPixelTests {
       try await server.screenshot().cropped(x: left, y: top, width: width, height: height)
     }
     try await check(inWindow, bus)
-    // Of the app's window the part above the other one.
+    // This is the part of the app's window above the picture-in-picture window.
     #expect(
       try await eventually {
         try await !server.screenshot().cropped(x: 0, y: 0, width: 1024, height: 340).isGreenSomewhere
@@ -110,7 +110,7 @@ struct PlaceholderPixelTests {
         let edges = [(2, 2), (317, 177)].map { screen.pixel(window.x + $0, window.y + $1) }
         return !screen.isGreenSomewhere && edges.allSatisfy { $0[0..<3].allSatisfy { $0 == 0x1C } }
       })
-    // In the app, too, where it is shown no more.
+    // The picture is not shown in the app either.
     _ = try await bus.call("Stop")
     #expect(
       try await eventually {
@@ -134,11 +134,11 @@ struct PlaceholderPixelTests {
 }
 
 extension BGRAImage {
-  /// Of the test stream's colour.
+  /// Whether any pixel has the colour of the test stream.
   fileprivate var isGreenSomewhere: Bool { contains { blue, green, red in green > 120 && blue < 100 && red < 100 } }
-  /// Of the colour that crosses a microphone out.
+  /// Whether any pixel has the colour of the line through the microphone.
   fileprivate var isRedSomewhere: Bool { contains { blue, green, red in red > 190 && blue < 110 && green < 110 } }
-  /// Of the placeholders' text.
+  /// Whether any pixel has the colour of the placeholders' text.
   fileprivate var isLightSomewhere: Bool { contains { blue, green, red in red > 200 && blue > 200 && green > 200 } }
 
   @inline(__always)

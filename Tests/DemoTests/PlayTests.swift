@@ -33,7 +33,8 @@ import Testing
     #expect(unknown.status == 64 && unknown.errors.contains("nobody"))
   }
 
-  /// What becomes of picture-in-picture when its stream has ended, and who is in it then.
+  /// A configured action at the end of the stream in picture-in-picture, with the events that it causes and the stream
+  /// that is in picture-in-picture afterwards.
   struct EndAction {
     var option: String?
     var events: [String]
@@ -108,8 +109,8 @@ import Testing
     #expect(second.pip == second.received && second.inApp == 0)
     #expect(report.modeChanges.isEmpty)
 
-    // The picture of 4:3 lies between bars in the 16:9 surfaces, upright: bars with white at the left over the lower
-    // stripes.
+    // The picture has 4:3 and the surfaces have 16:9, so there are bars at its sides. The picture is upright: it shows
+    // bars, with a white one at the left, above the lower stripes.
     let inApp = try await picture(folder, containing: "inApp-remote-1")
     #expect(inApp.size == PictureSize(width: 640, height: 360))
     #expect(inApp.pixel(40, 100) == [0, 0, 0, 255])
@@ -256,7 +257,7 @@ import Testing
     #expect(report.streams["a"]?.state == "playing")
     #expect(report.streams["b"]?.state == "ended")
     #expect((report.streams["b"]?.pip ?? 0) > 5)
-    // It failed, and came back, more than once.
+    // The stream has failed and come back more than once.
     #expect((report.streams["c"]?.received ?? 0) >= 8)
     #expect(result.errors.contains("stream \"c\": element \"identity"))
     #expect(report.modeChanges.filter { $0.stream == "b" }.map(\.to) == ["pip", "inApp"])
@@ -282,14 +283,15 @@ import Testing
   }
 }
 
-/// Sources that block, and limits: a run ends all the same, with its report.
+/// Tests that a run ends with its report although its source blocks.
 @Suite struct BlockedRunTests {
   private func blocked(_ folder: TemporaryFolder) -> String {
     mkfifo(folder.path("fifo"), 0o600)
     return "filesrc location=\(folder.path("fifo")) ! decodebin ! videoconvert ! appsink name=blocked"
   }
 
-  /// Whether a thread of a program waits in a FIFO's `open`; also true where the kernel does not tell what threads wait for.
+  /// Whether a thread of the program waits in the `open` of a FIFO. It is also true where the kernel does not show what
+  /// threads wait for.
   private static func waitsForWriter(_ program: RunningProgram) -> Bool {
     func places(_ process: String) -> Set<String> {
       let tasks = "/proc/\(process)/task"
@@ -321,7 +323,8 @@ import Testing
     #expect(report.durationSeconds < 10)
   }
 
-  /// The first one; the report says how it went. `isStopping` sends it while a stop waits.
+  /// Sends one signal to the run, whose report shows the outcome. If `isStopping` is true, the signal arrives while a
+  /// stop waits.
   @Test(arguments: [SIGINT, SIGTERM], [false, true])
   func aSignalEndsARunWhoseSourceBlocks(number: Int32, isStopping: Bool) async throws {
     let folder = try TemporaryFolder()

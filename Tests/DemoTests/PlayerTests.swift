@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// The element as the video sink of players: given to playbin, or chosen by its rank.
+/// Tests of the element as the video sink of players: as playbin's property, or chosen by its rank.
 @Suite(
   .enabled(
     if: Plugin.isUsable && XServer.isInstalled
@@ -34,7 +34,7 @@ struct PlayerTests {
       "/usr/bin/gst-play-1.0", ["--no-interactive", folder.path("red"), folder.path("green")],
       environment: server.environment.merging(try Plugin.environment(folder)) { $1 }
         .merging(["GST_PLUGIN_FEATURE_RANK": "pipsink:MAX"]) { $1 })
-    // Blue, green, red.
+    // The parts of a pixel are blue, green and red.
     func shows(_ part: Int) async throws -> Bool {
       try await eventually {
         let window = try await server.window("PipSink")

@@ -3,15 +3,16 @@ import Testing
 
 @testable import PipSink
 
-/// The plugin as programs meet that are not written in Swift.
+/// Helpers for the plugin in programs that are not written in Swift.
 enum Plugin {
-  /// GStreamer's programs start without the sanitizers' runtimes, which a plugin that is built with them needs.
+  /// Whether GStreamer's programs can load the plugin. They start without the sanitizers' runtimes, which a plugin that
+  /// is built with them needs.
   static let isUsable = {
     let program = dlopen(nil, RTLD_LAZY)
     return dlsym(program, "__tsan_init") == nil && dlsym(program, "__asan_init") == nil
   }()
 
-  /// For programs that are to find the plugin that was built with the tests, and no registry of others.
+  /// The environment of programs that load the plugin that was built with the tests. They use a registry of their own.
   static func environment(_ folder: TemporaryFolder) throws -> [String: String] {
     let plugins = folder.path("plugins")
     try FileManager.default.createDirectory(atPath: plugins, withIntermediateDirectories: true)
@@ -185,7 +186,7 @@ struct PluginTests {
       let change = "new-state=(GstState)\(state.lowercased())"
       #expect(try await eventually { launch.output.contains(change) })
     }
-    // Nobody mutes.
+    // No program mutes the stream.
     try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "m")
     #expect(try await !eventually(seconds: 0.2) { launch.output.contains("action=(string)mute") })
     launch.stop()
@@ -204,7 +205,7 @@ struct PluginTests {
         )
         return launch.output.contains("GstNavigationMessage")
       })
-    // The window that the user closes ends the pipeline.
+    // When the user closes the window, the pipeline ends.
     try await server.tool("wmctrl", "-i", "-c", window.id)
     let result = try await launch.result()
     #expect(!result.wasKilled && result.errors.contains("The window was closed"), "\(result.errors)")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// A PulseAudio server with a sink that leads nowhere.
+/// A PulseAudio server whose sink discards the sound.
 final class PulseServer {
-  /// What a client plays, as the server sees it.
+  /// A stream that a client plays, as the server describes it.
   struct SinkInput: Decodable {
     struct Channel: Decodable {
-      /// 65536 is 100 %, which is cubic: half an amplitude is 52016.
+      /// The value 65536 is 100 %. The scale is cubic, so half the amplitude is 52016.
       let value: Int
     }
 
@@ -16,21 +16,21 @@ final class PulseServer {
     let volume: [String: Channel]
     let properties: [String: String]
 
-    /// The linear amplitude of its loudest channel.
+    /// The linear amplitude of the loudest channel.
     var amplitude: Double { pow(Double(volume.values.map(\.value).max() ?? 0) / 65536, 3) }
     var role: String? { properties["media.role"] }
   }
 
   private let folder: TemporaryFolder
   private let program: RunningProgram
-  /// For pulsesink's property `server`.
+  /// The server's address, for the property `server` of pulsesink.
   let address: String
 
   static let isInstalled = ["pulseaudio", "pactl", "pacat", "setpriv"].allSatisfy {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
   }
 
-  /// - Parameter modules: more of the server's modules, with their arguments.
+  /// - Parameter modules: further modules of the server, with their arguments.
   init(modules: String...) async throws {
     folder = try TemporaryFolder()
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.url.path)
@@ -38,8 +38,9 @@ final class PulseServer {
     address = "unix:\(socket)"
     let loaded =
       ["module-null-sink sink_name=null", "module-native-protocol-unix auth-anonymous=1 socket=\(socket)"] + modules
-    // It closes all files that it inherits, among them the one by which Foundation notices a program's end, which would
-    // then wait for it and for no other. So a shell is what is started, and takes the server with it.
+    // The server closes all file descriptors that it inherits. One of them would tell Foundation of the program's end,
+    // so Foundation would wait for this program and for no other. For this reason a shell is started, whose end also
+    // ends the server.
     let command =
       "setpriv --pdeathsig KILL pulseaudio -n --daemonize=no --exit-idle-time=-1 --use-pid-file=no \"$@\" & wait"
     program = try RunningProgram(
@@ -60,7 +61,7 @@ final class PulseServer {
     return ["HOME": path, "XDG_RUNTIME_DIR": path, "PULSE_RUNTIME_PATH": path]
   }
 
-  /// For programs that are to play on it.
+  /// The environment of programs that play on this server.
   var environment: [String: String] { Self.environment(folder).merging(["PULSE_SERVER": address]) { $1 } }
 
   @discardableResult
@@ -68,7 +69,7 @@ final class PulseServer {
     try await RunningProgram("/usr/bin/pactl", arguments, environment: environment).result(seconds: 30).output
   }
 
-  /// All that play now, but for the phone's, by their numbers.
+  /// All streams that clients play, except the call's, sorted by their numbers.
   func sinkInputs() async throws -> [SinkInput] {
     let json = try await pactl("-f", "json", "list", "sink-inputs")
     return try JSONDecoder().decode([SinkInput].self, from: Data(json.utf8))
@@ -76,7 +77,7 @@ final class PulseServer {
       .sorted { $0.index < $1.index }
   }
 
-  /// Waits for the one that plays to be as a test wants it.
+  /// Waits until exactly one stream is played and the condition holds for it.
   @discardableResult
   func sinkInput(where condition: (SinkInput) -> Bool) async throws -> SinkInput {
     var last: [SinkInput] = []
@@ -88,7 +89,7 @@ final class PulseServer {
     return last[0]
   }
 
-  /// Another app in a call, until it is stopped.
+  /// Starts another app that is in a call until it is stopped.
   func startCall() throws -> RunningProgram {
     try RunningProgram("/usr/bin/pacat", ["--property=media.role=phone", "/dev/zero"], environment: environment)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What a newcomer reads first is short, and what it says works.
+/// Tests that the first document that a newcomer reads is short, and that what it says works.
 @Suite struct ReadmeTests {
   private let readme: MarkdownText
 
@@ -95,7 +95,7 @@ import Testing
   @Test func itsDesktopsAreThoseOfTheDocument() throws {
     let section = try readme.section("Desktops")
     let document = try MarkdownText(contentsOf: "docs/desktops.md")
-    // Each row of the README stands for these abilities of the document.
+    // Each row of the README summarises these abilities of the document.
     let abilities = [
       "above other windows": ["above the window with the focus", "above a maximised one"],
       "above a fullscreen window": ["above a fullscreen one"],
@@ -129,7 +129,7 @@ import Testing
 
   // MARK: - What one types
 
-  /// Those that build or install are compared with what they use; all others are run, by the tests below.
+  /// Lines that build or install are compared with the files that they use. The tests below run all other lines.
   @Test func whatBuildsAndInstallsIsWhatTheRepositoryHas() throws {
     let lines = readme.shellLines.filter { ShellLine($0) == .builds }
     #expect(
@@ -162,10 +162,10 @@ import Testing
           #expect(try Self.source("Package.swift").contains("name: \"\(rest[option + 1])\", type: .dynamic"), "\(line)")
         }
       default:
-        Issue.record("nothing compares \(line)")
+        Issue.record("no check covers \(line)")
       }
     }
-    // What a bare Debian needs for the toolchain is what the test of other releases installs.
+    // A bare Debian needs the same packages for the toolchain as the test of other releases installs.
     let bare = try #require(lines.first { $0.hasPrefix("sudo apt-get install ca-certificates") })
     let install = try #require(
       try Self.source("scripts/test-in-debian.sh").firstMatch(
@@ -185,7 +185,7 @@ import Testing
     try await run("The element", number: 3)
   }
 
-  /// Runs a section's lines that build nothing, in a folder in which everything that they name has been built.
+  /// Runs those lines of a section that build nothing, in a folder that has links to everything that they name.
   private func run(_ title: String, number: Int) async throws {
     let (folder, server) = (try TemporaryFolder(), try await XServer())
     try FileManager.default.createDirectory(atPath: folder.path(".build/release"), withIntermediateDirectories: true)
@@ -214,7 +214,7 @@ import Testing
         let picture = try await server.screenshot(of: window.id)
         #expect(picture.size.width >= 300, "\(line)")
       }
-      // What ends by itself does so without an error.
+      // A line that ends by itself has to end without an error.
       if line.contains("--duration") || line.contains("num-buffers") || line.contains(" doctor") {
         let result = try await program.result()
         #expect(result.status == 0, "\(line): \(result.errors)")
@@ -226,8 +226,8 @@ import Testing
     }
   }
 
-  /// The package's commands are run, and its program is compiled and linked with the modules and options that SwiftPM
-  /// has used for the same products here, since building them anew takes minutes.
+  /// Runs the package's commands, and compiles and links its program. It uses the modules that were built with the
+  /// tests, and the options that SwiftPM used for the same products, since a new build would take minutes.
   @Test(
     .enabled(if: Plugin.isUsable, "a program with a sanitizer's modules is linked otherwise"),
     .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
@@ -241,13 +241,13 @@ import Testing
     let manifest = try String(contentsOfFile: folder.path("call/Package.swift"), encoding: .utf8)
     let code = try #require(section.blocks.first { $0.language == "swift" }).code
     #expect(manifest.contains(".package(path: \"../pipsink\")"))
-    // The program imports what the package asks for, and nothing else.
+    // The program imports exactly the products that the package depends on.
     let imports = code.split(separator: "\n").filter { $0.hasPrefix("import ") }.map { $0.dropFirst("import ".count) }
     for name in imports { #expect(manifest.contains(".product(name: \"\(name)\", package: \"pipsink\")")) }
     #expect(manifest.components(separatedBy: ".product(").count - 1 == imports.count && imports.count == 2)
 
     let source = folder.path("call/Sources/call/call.swift")
-    #expect(FileManager.default.fileExists(atPath: source), "the file that the README names")
+    #expect(FileManager.default.fileExists(atPath: source), "the file that the README names exists")
     try code.write(toFile: source, atomically: true, encoding: .utf8)
     try await build(source, as: folder.path("call/call"), moduleCache: folder.path("cache"))
 
@@ -265,7 +265,7 @@ import Testing
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
   }
 
-  /// As SwiftPM builds the example `call`, which uses the same products.
+  /// Builds a program as SwiftPM builds the example `call`, which uses the same products.
   private func build(_ source: String, as program: String, moduleCache: String) async throws {
     let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
@@ -303,11 +303,11 @@ import Testing
   }
 }
 
-/// What is done with a line of a document's shell code.
+/// The kind of a line in a document's shell code.
 private enum ShellLine {
-  /// It builds or installs for minutes, or as root.
+  /// The line builds or installs something, which takes minutes or needs root.
   case builds
-  /// It sets a variable for the lines behind it.
+  /// The line sets a variable for the lines after it.
   case sets
   case runs
 
@@ -323,7 +323,7 @@ private enum ShellLine {
   }
 }
 
-/// A document in Markdown, or a part of one.
+/// A Markdown document, or a part of one.
 private struct MarkdownText {
   let text: String
 
@@ -331,7 +331,7 @@ private struct MarkdownText {
     self.text = text
   }
 
-  /// - Parameter name: the path in the repository.
+  /// - Parameter name: the document's path in the repository.
   init(contentsOf name: String) throws {
     text = try String(contentsOf: Demo.root.appendingPathComponent(name), encoding: .utf8)
   }
@@ -342,13 +342,13 @@ private struct MarkdownText {
     return lines
   }
 
-  /// What is below a heading of the second level.
+  /// The text below a heading of the second level.
   func section(_ title: String) throws -> MarkdownText {
     let parts = ("\n" + text).components(separatedBy: "\n## ")
     return MarkdownText(try #require(parts.first { $0.hasPrefix("\(title)\n") }, "there is no section \"\(title)\""))
   }
 
-  /// The code between fences.
+  /// The code blocks of the text.
   var blocks: [(language: String, code: String)] {
     text.components(separatedBy: "\n```").enumerated().compactMap { index, part in
       guard index % 2 == 1, let end = part.firstIndex(of: "\n") else { return nil }
@@ -356,21 +356,22 @@ private struct MarkdownText {
     }
   }
 
-  /// The lines of shell code without their comments, each with those that continue it.
+  /// The lines of shell code without their comments. Lines that continue another one are joined with it.
   var shellLines: [String] {
     blocks.filter { $0.language == "sh" }.flatMap { block in
       block.code.replacing(/\\\n\s*/, with: "").split(separator: "\n")
     }.map { String($0.replacing(/\s+#.*/, with: "")) }
   }
 
-  /// The cells of the tables' rows, with the headers, and without the lines below these.
+  /// The cells of all rows in the tables. Headers are included; the lines below them are not.
   var rows: [[String]] {
     lines.filter { $0.hasPrefix("|") && !$0.hasPrefix("| ---") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
   }
 
-  /// The cell of the first table that is in the row of one title and in the column of the other, whichever is which.
+  /// The cell in the first table at the row of one title and the column of the other. The titles may be given in either
+  /// order.
   func cell(_ title: String, _ other: String) throws -> String {
     let header = try #require(rows.first)
     let column = try #require(header.firstIndex { $0 == title || $0 == other }, "no column is \(title) or \(other)")
@@ -379,8 +380,8 @@ private struct MarkdownText {
     return row[column]
   }
 
-  /// The words of every sentence. A title, a list's item and a table's cell are no part of the sentences around them, and
-  /// code in a line counts as one word.
+  /// The words of every sentence. A title, a list item and a table cell are each a text of their own. Code in a line
+  /// counts as one word.
   var sentences: [[Substring]] {
     var paragraphs: [String] = []
     var isCode = false

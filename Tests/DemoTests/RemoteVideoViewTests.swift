@@ -4,8 +4,8 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// A view in a window of an app's own, looked at from outside. Each test has a process of its own, since the
-/// environment says which display is meant.
+/// Tests from outside a view in an app's window. Each test runs in a process of its own, since the environment selects
+/// the display.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox or the X tools are not installed"))
 struct RemoteVideoViewTests {
   @Test func anotherLayerHasTheViewsPlaceAtOnceAndNothingIsSeenOfTheOneBefore() async throws {
@@ -26,7 +26,7 @@ struct RemoteVideoViewTests {
   }
 }
 
-/// A session ends itself while it runs.
+/// Ends a session while it runs.
 private enum SessionEnd {
   @MainActor
   static func run(_ environment: [String: String]) async throws {
@@ -51,7 +51,7 @@ private enum SessionEnd {
   }
 }
 
-/// Frames come to two layers, one of which the view has. What fails here is the test's failure.
+/// Sends frames to two layers, of which the view has one. A failure in this process is a failure of the test.
 private enum LayerExchange {
   @MainActor
   static func run(_ environment: [String: String]) async throws {
@@ -63,7 +63,7 @@ private enum LayerExchange {
     view.placeholder = nil
     view.showsName = false
     try window.show()
-    /// What is on the screen after frames have come to the layers.
+    /// Sends a frame to each of the layers and returns a screenshot.
     func screen(_ layers: SampleBufferDisplayLayer...) async throws -> Screen {
       for layer in layers { layer.enqueue(try PlainFrame.make(layer === old ? Screen.red : Screen.green)) }
       return Screen(try await XServer.screenshot(environment: environment))
@@ -76,11 +76,11 @@ private enum LayerExchange {
     }
     try #require(isShown, "\(place.count) pixels of the first layer's colour")
 
-    // It has no frame yet.
+    // The new layer has no frame yet.
     view.layer = new
     #expect(try await eventually { try await screen(old).isBlack(place) })
     #expect(old.bounds == nil && new.bounds == view.renderSize)
-    for _ in 0..<5 { #expect(try await screen(old).isBlack(place), "frames of the layer that has left are not shown") }
+    for _ in 0..<5 { #expect(try await screen(old).isBlack(place), "the view does not show its former layer's frames") }
 
     var reds = 0
     let isExchanged = try await eventually {
@@ -94,7 +94,7 @@ private enum LayerExchange {
       #expect(screen.green == place && screen.red.isEmpty)
     }
 
-    // The newest frame that came meanwhile is there, without another one.
+    // The layer shows the newest frame that came in the meantime, and needs no further one.
     view.layer = old
     #expect(try await eventually { try await screen().red == place })
     #expect(new.bounds == nil && view.layer === old)
@@ -105,13 +105,13 @@ private enum LayerExchange {
   }
 
   private struct Screen {
-    /// Blue, green and red.
+    /// The colours are blue, green and red values.
     static let (red, green) = ([0, 0, 255] as [UInt8], [0, 255, 0] as [UInt8])
     private let bytes: [UInt8]
 
     init(_ image: BGRAImage) { bytes = image.bytes }
 
-    /// The pixels of the colour that only the one layer's frames have, from the upper left corner on.
+    /// The indices of all pixels with the colour of the old layer's frames, from the upper left corner.
     var red: [Int] { pixels(Self.red) }
     var green: [Int] { pixels(Self.green) }
 
@@ -119,7 +119,7 @@ private enum LayerExchange {
 
     private func pixels(_ color: [UInt8]) -> [Int] { (0..<bytes.count / 4).filter { has($0, color) } }
 
-    /// Nearly: how colours are converted is not looked at here.
+    /// Whether a pixel nearly has a colour. This test does not check the conversion of colours.
     @inline(__always)
     private func has(_ pixel: Int, _ color: [UInt8]) -> Bool {
       (0..<3).allSatisfy { abs(Int(bytes[4 * pixel + $0]) - Int(color[$0])) < 8 }

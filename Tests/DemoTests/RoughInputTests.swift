@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Networks that lose packets, and files that are broken.
+/// Tests of networks that lose packets, and of broken files.
 @Suite struct RoughInputTests {
   @Test func aStreamWithFivePercentPacketLossKeepsUp() async throws {
     let result = try await Demo.play([
@@ -18,11 +18,11 @@ import Testing
     let report = try result.report()
     #expect(report.outcome == .finished)
     #expect(report.streams["lossy"]?.state == "ended")
-    // Most frames come; those that cannot be decoded are missing.
+    // Most frames arrive. Frames that cannot be decoded are missing.
     #expect((report.streams["lossy"]?.received ?? 0) >= 60, "\(report.streams)")
   }
 
-  /// A thousand bits of an encoded file are wrong, fifty at a time.
+  /// Flips a thousand random bits in copies of an encoded file, fifty in each copy.
   @Test func brokenFilesEndWithAReport() async throws {
     let folder = try TemporaryFolder()
     let whole = folder.path("whole.mkv")
@@ -44,13 +44,13 @@ import Testing
         "offscreen", "--duration", "10", "--report", "-",
       ]).result(seconds: 60)
       #expect(!result.wasKilled, "\(number): \(result.errors)")
-      // What is too broken to be a stream is said, and nothing else happens.
+      // If a file is too broken to be a stream, the run reports that and ends.
       #expect([0, 65, 69, 74].contains(result.status), "\(number): \(result.status) \(result.errors)")
-      // A flipped bit in the codec's name makes it one that nobody can decode.
+      // A flipped bit in the codec's name may give a codec for which there is no decoder.
       #expect(result.status != 69 || result.errors.contains("missing element"), "\(number): \(result.errors)")
       let report = try result.report()
-      // GStreamer's decodebin swallows, rarely, the error of an element that it is just linking; then nothing comes, and
-      // the run says so at its end.
+      // GStreamer's decodebin rarely loses the error of an element that it is just linking. No frame arrives then, and
+      // the run reports that at its end.
       let saysNothingCame = report.outcome == .duration && result.errors.contains("delivered no frame")
       #expect(report.outcome == .finished || !report.errors.isEmpty || saysNothingCame, "\(number): \(report.outcome)")
       delivered += report.streams["a"]?.received ?? 0

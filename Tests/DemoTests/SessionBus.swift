@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A session bus of a test's own, and what a user has to look at what is on it.
+/// A session bus for one test, and the tools with which a user looks at its services.
 final class SessionBus {
   private let daemon: RunningProgram
   let environment: [String: String]
@@ -25,9 +25,9 @@ final class SessionBus {
     daemon.stop()
   }
 
-  /// A run that other processes can control.
+  /// Starts a run that other processes can control.
   ///
-  /// - Parameter display: where it shows windows; offscreen without one.
+  /// - Parameter display: the server on which the run shows windows; nil for offscreen pictures.
   func startSession(_ arguments: [String] = [], on display: XServer? = nil) async throws -> RunningProgram {
     let demo = try Demo.start(
       ["play", "--dbus", "--surface", display == nil ? "offscreen" : "window", "--report", "-"] + arguments,
@@ -42,13 +42,13 @@ final class SessionBus {
     try await RunningProgram("/usr/bin/\(tool)", arguments, environment: environment).result(seconds: seconds)
   }
 
-  /// What playerctl prints.
+  /// Runs playerctl and returns its output.
   @discardableResult
   func playerctl(_ arguments: String...) async throws -> String {
     try await run("playerctl", arguments).output.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Calls a method of org.pipsink.Session1, or of another interface where the name has dots.
+  /// Calls a method of org.pipsink.Session1, or of another interface if the name has dots.
   func call(
     _ method: String, arguments: [String], path: String = "/org/pipsink/Session1",
     to name: String = "org.pipsink.Session1"
@@ -61,7 +61,7 @@ final class SessionBus {
     try await call(method, arguments: arguments)
   }
 
-  /// A property as GVariant prints it.
+  /// The value of a property, in GVariant's text format.
   func property(_ name: String, of interface: String = "org.pipsink.Session1") async throws -> String {
     let path = interface == "org.pipsink.Session1" ? "/org/pipsink/Session1" : "/org/mpris/MediaPlayer2"
     let output = try await call(
@@ -70,17 +70,17 @@ final class SessionBus {
     return String(output.trimmingCharacters(in: .whitespacesAndNewlines).dropFirst(2).dropLast(3))
   }
 
-  /// How many frames a stream has delivered.
+  /// The number of frames that a stream has delivered.
   func receivedCount(of id: String) async throws -> Int {
     let statistics = try await call("Statistics").output
-    // The text behind a stream's own part is another's.
+    // The text after the stream's own entry belongs to other streams.
     guard let start = statistics.range(of: "'\(id)': {")?.upperBound else { return 0 }
     let ofStream = statistics[start...].prefix { $0 != "}" }
     guard let count = ofStream.range(of: "'Received': <uint64 ")?.upperBound else { return 0 }
     return Int(ofStream[count...].prefix { $0.isNumber }) ?? 0
   }
 
-  /// Ends a run by `Quit`.
+  /// Ends a run with the method `Quit`.
   func quit(_ demo: RunningProgram, named name: String = "org.pipsink.Session1") async throws -> ProgramResult {
     _ = try await call("org.mpris.MediaPlayer2.Quit", arguments: [], path: "/org/mpris/MediaPlayer2", to: name)
     return try await demo.result(seconds: 60)

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Where pictures of the surfaces go.
+/// Tests of the folder into which the pictures of the surfaces are written.
 @Suite struct SnapshotFolderTests {
   private static let image = BGRAImage(size: .init(width: 1, height: 1), bytes: [1, 2, 3, 255])
 
@@ -29,7 +29,7 @@ import Testing
     try snapshots.write([], at: 2)
     try snapshots.write([("a", Self.image)], at: 3)
     #expect(folder.files == ["01-1.0s-A~3.png", "01-1.0s-a.png", "01-1.0s-a~2.png", "03-3.0s-a.png"])
-    #expect(snapshots.files.first == folder.path("01-1.0s-a.png"), "with one slash")
+    #expect(snapshots.files.first == folder.path("01-1.0s-a.png"), "the path has one slash")
   }
 
   @Test func theFolderIsMadeWithThoseAboveIt() throws {
@@ -65,7 +65,7 @@ import Testing
     for name in names {
       #expect(name.hasPrefix(String(repeating: "x", count: 143) + "~") && name.utf8.count <= 160, "\(name)")
     }
-    // The same in every run.
+    // The names are the same in every run.
     #expect(SnapshotName.names(of: [other]) == [names[1]])
   }
 

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Swift sources as text: what they declare, import and name. By regular expressions of Foundation's, which take a
-/// fraction of the time that Swift's take in a debug build.
+/// Reads from the text of Swift sources what they declare, import and name. It uses Foundation's regular expressions,
+/// which take a fraction of the time of Swift's in a debug build.
 enum SourceText {
-  /// The texts of a folder's files with this extension, and of those in folders in it, by their paths in the folder.
+  /// The texts of all files with this extension in a folder and its subfolders, by their paths in the folder.
   static func files(in folder: String, _ fileExtension: String = "swift") throws -> [String: String] {
     let url = Demo.root.appendingPathComponent(folder)
     var texts: [String: String] = [:]
@@ -20,9 +20,9 @@ enum SourceText {
       .filter { try $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true }.map(\.lastPathComponent)
   }
 
-  /// What the expression's first group matches; matches without that group are passed over.
+  /// The matches of the expression's first group. Matches without that group are skipped.
   static func matches(of pattern: String, in text: String) -> [String] {
-    // The patterns are constants, tried by every test.
+    // All patterns are constants that the tests use, so they are valid.
     guard let expression = try? NSRegularExpression(pattern: pattern, options: .anchorsMatchLines) else { return [] }
     let all = NSRange(text.startIndex..., in: text)
     return expression.matches(in: text, range: all).compactMap { match in
@@ -35,38 +35,38 @@ enum SourceText {
     #"(?:(?:open|public|package|private|fileprivate|final|indirect|"# + attribute + #")\s+)*"#
   private static let kinds = "(?:class|struct|enum|protocol|actor|typealias)"
 
-  /// Types that are not in others.
+  /// The types that are declared at the top level.
   static func declaredTypes(_ text: String) -> [String] {
     matches(of: "^\(attributes)\(kinds)\\s+(\\w+)", in: text)
   }
 
-  /// Also those that are in other types.
+  /// All declared types, including nested ones.
   static func allDeclaredTypes(_ text: String) -> [String] {
     matches(of: "^(?!import )[^/\\n\"]*\\b\(kinds)\\s+(\\w+)", in: text)
   }
 
-  /// Swift's own modules and the system's, which every target may import.
+  /// Modules of Swift and of the system, which every target may import.
   private static let commonModules: Set<String> = [
     "Dispatch", "FoundationEssentials", "Glibc", "Synchronization", "_Concurrency",
   ]
 
-  /// Scripts in string literals are indented, so that what they import is passed over.
+  /// The modules that the source imports. Scripts in string literals are indented, so their imports are skipped.
   static func importedModules(_ text: String) -> [String] {
     let access = "(?:(?:public|package|internal|\(attribute))\\s+)*"
     return matches(of: "^\(access)import\\s+(?:\(kinds)\\s+)?(\\w+)", in: text).filter { !commonModules.contains($0) }
   }
 
-  /// Names that begin as those of types do, in code and neither in comments nor in string literals.
+  /// The names in the code that begin like names of types. Comments and string literals are skipped.
   static func typeNames(_ text: String) -> [String] {
     matches(of: #"//[^\n]*|"(?:\\.|[^"\\\n])*"|\b([A-Z]\w+)"#, in: text)
   }
 }
 
-/// A table of a Markdown document, by rows of cells.
+/// A table of a Markdown document, as rows of cells.
 struct DocumentTable {
   let rows: [[String]]
 
-  /// - Returns: nil where the document has no table whose head begins so.
+  /// - Returns: nil when the document has no table whose header begins with `head`.
   init?(_ head: String, in text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(where: { $0.hasPrefix(head) }) else { return nil }

@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What a run's report tells of streams that were stopped.
+/// Tests of what a run's report contains about streams that were stopped.
 @Suite struct StoppedStreamsTests {
   private func stream(_ count: UInt64, state: String = "ended", _ change: (inout Report.Stream) -> Void = { _ in })
     throws -> Report.Stream
@@ -40,7 +40,7 @@ import Testing
     #expect([sum.received, sum.inApp, sum.pip, sum.replaced, sum.shown] == [43, 43, 43, 43, 43])
     #expect([sum.late, sum.hidden, sum.refused, sum.lateUpstream] == [43, 43, 43, 43])
     #expect(sum.dropped == 5 && sum.skipped == 7)
-    // The newest run's where it has any.
+    // These values are the newest run's if it has any.
     #expect(sum.state == "failed" && sum.error == "why")
     #expect(sum.format == "first" && sum.frameRate == 30)
     #expect(sum.frameInterval?.p99 == 2 && sum.latency?.p50 == 1)
@@ -76,7 +76,7 @@ import Testing
     }
     #expect(stopped.streamIDs.count == 256 && stopped.streams.count == 256)
     #expect(stopped.streamIDs.first == "4" && stopped.streamIDs.last == "259")
-    // 0, 1, 2 and 3.
+    // The sums are those of the streams 0, 1, 2 and 3.
     #expect(stopped.forgotten == .init(count: 4, received: 6, shown: 6, late: 6, lateUpstream: 6))
   }
 

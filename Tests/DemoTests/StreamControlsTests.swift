@@ -3,7 +3,8 @@ import Testing
 
 @testable import PipSink
 
-/// The app's windows on X11: the picture-in-picture button over each stream, the key for it, and what closing leaves.
+/// Tests of the app's windows on X11: the picture-in-picture button over each stream, its key, and what remains after
+/// closing.
 @Suite(
   .enabled(
     if: Plugin.isUsable && XServer.isInstalled,
@@ -25,13 +26,13 @@ struct StreamControlsTests {
     try await server.tool("xdotool", "mousemove", "\(x)", "\(y)", "mousemove_relative", "5", "5")
   }
 
-  /// Whether the upper line of the button's icon, which is white, lies there.
+  /// Whether the white upper line of the button's icon is there.
   private func showsButton(at button: (x: Int, y: Int), of server: XServer) async throws -> Bool {
     let pixel = try await server.screenshot().pixel(button.x, button.y - 6)
     return pixel[0] > 150 && pixel[1] > 150 && pixel[2] > 150
   }
 
-  /// Moves onto the button of a place, and presses it when it is there.
+  /// Moves the pointer into a place, waits for its button, and presses it.
   private func press(_ place: PictureRect, in window: XServer.Window, of server: XServer) async throws {
     let button = button(of: place, in: window)
     try await hover(place, in: window, of: server)
@@ -47,7 +48,7 @@ struct StreamControlsTests {
     let window = try await server.window("PipSink")
     let place = place(0, of: 1, in: window)
     let button = button(of: place, in: window)
-    // Elsewhere first.
+    // The pointer starts outside of the window.
     try await server.tool("xdotool", "mousemove", "1", "1")
     #expect(
       try await eventually {
@@ -57,7 +58,7 @@ struct StreamControlsTests {
     try await press(place, in: window, of: server)
     _ = try await server.window(Self.title)
     #expect(await launch.wait(forText: "pip-did-start"))
-    // Hidden again where the pointer has left.
+    // The button is hidden again when the pointer has left the window.
     try await press(place, in: window, of: server)
     #expect(try await eventually { try await server.windows().count == 1 })
     #expect(await launch.wait(forText: "pip-did-stop"))
@@ -90,7 +91,7 @@ struct StreamControlsTests {
     let pictureInPicture = try await server.window(Self.title)
     try await server.tool("xdotool", "windowactivate", "--sync", pictureInPicture.id, "key", "p")
     #expect(try await eventually { try await server.windows().map(\.id) == [window.id] })
-    // It is no event for the pipeline, but other keys are.
+    // This key sends no event to the pipeline, but other keys do.
     try await server.tool("xdotool", "mousemove", "1", "1")
     #expect(!launch.output.contains("GstNavigationMessage"))
     try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "n")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a built module has that other modules can use, as `swift-symbolgraph-extract` tells it to documentation tools.
+/// The public interface of a built module, as `swift-symbolgraph-extract` describes it for documentation tools.
 struct SymbolGraph: Decodable {
   struct Symbol: Decodable {
     struct Kind: Decodable {
@@ -12,7 +12,8 @@ struct SymbolGraph: Decodable {
         let text: String
       }
 
-      /// The module whose text it is: that of a protocol where a symbol has none itself.
+      /// The module in which the comment is written. A symbol without a comment inherits that of a protocol, which may
+      /// belong to another module.
       let module: String?
       let lines: [Line]
     }
@@ -31,14 +32,14 @@ struct SymbolGraph: Decodable {
     let docComment: DocComment?
     let location: Location?
 
-    /// As DocC's links have it.
+    /// The path of the symbol, as DocC's links name it.
     var path: String { pathComponents.joined(separator: "/") }
 
     var isDocumented: Bool {
       docComment?.lines.contains { !$0.text.trimmingCharacters(in: .whitespaces).isEmpty } ?? false
     }
 
-    /// Its kind and name, and its file and line.
+    /// The symbol's file, line, kind and path.
     var description: String {
       let file = location.flatMap { URL(string: $0.uri)?.lastPathComponent } ?? "?"
       return "\(file):\((location?.position.line ?? -1) + 1): \(kind.displayName) \(path)"
@@ -47,7 +48,7 @@ struct SymbolGraph: Decodable {
 
   let symbols: [Symbol]
 
-  /// The public symbols of some of the package's modules, without what the compiler has made.
+  /// The public symbols of some of the package's modules, except those that the compiler has synthesized.
   static func extract(_ modules: [String]) async throws -> [String: [Symbol]] {
     let folder = try TemporaryFolder()
     let options = try await BuiltModules.searchOptions(moduleCache: folder.path("cache"))

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The libraries' public symbols: each has a comment, and what comments and articles link to is there.
+/// Tests that every public symbol of the libraries has a comment, and that the links in comments and articles lead to
+/// symbols.
 @Suite struct SymbolTests {
   @Test func everyPublicSymbolHasADocumentationComment() async throws {
     let symbols = try await SymbolGraph.extract(BuiltModules.libraries)
@@ -25,7 +26,7 @@ import Testing
     for (module, symbols) in modules {
       for symbol in symbols {
         let comment = symbol.docComment?.lines.map(\.text).joined(separator: "\n") ?? ""
-        // A protocol's comment that a symbol of another module has inherited is written for that one.
+        // A comment that a symbol inherits from a protocol in another module has the links of that module.
         guard symbol.docComment?.module == module else { continue }
         for link in Document(Demo.root, text: comment).symbols {
           count += 1
@@ -34,7 +35,7 @@ import Testing
         }
       }
     }
-    // Articles are the core library's, whose documentation is made of it alone.
+    // The articles belong to the core library, whose documentation contains no other module.
     let core = Set(try #require(modules["PipSink"]).map(\.path))
     for article in try Document.all().filter({ $0.url.path.contains(".docc/") }) {
       for link in article.symbols where link != "PipSink" {
@@ -52,7 +53,7 @@ import Testing
     let cases = symbols.filter { $0.kind.displayName == "Case" && $0.pathComponents.first == "PipSinkError" }
     #expect(cases.count >= 40)
     for path in cases.map(\.path) { #expect(article.symbols.contains(path), "\(path)") }
-    // The numbers of errors are in no symbol graph.
+    // The symbol graph does not contain the numbers of the errors.
     let folder = Demo.root.appendingPathComponent("Sources/PipSink")
     let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
     let sources = try files?.filter { $0.lastPathComponent.hasPrefix("PipSinkError") }.map {
@@ -65,12 +66,12 @@ import Testing
     for code in ["-11847", "-11848", "1011003"] { #expect(text.contains("**\(code)**"), "\(code)") }
   }
 
-  /// Whether DocC would find it: in the symbol that the text is about, or in one of those around it.
+  /// Whether DocC would find the link, in the symbol that has the text or in one of the symbols around it.
   private static func isThere(_ link: String, from scope: [String], in symbols: Set<String>) -> Bool {
-    // Behind a hyphen a name says which of several symbols of that name is meant.
+    // A suffix after a hyphen selects one of several symbols with the same name.
     let path = link.split(separator: "/").map { String($0.replacing(/-(?:\(.*\)|[a-z][\w.]*)$/, with: "")) }
     var paths = [path]
-    // A module may have a type of its name.
+    // A module may contain a type with the module's name.
     if let module = path.first, path.count > 1, BuiltModules.libraries.contains(module) {
       paths.append(Array(path.dropFirst()))
     }

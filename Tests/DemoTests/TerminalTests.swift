@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// The demo on a terminal of its own, with windows beside it.
+/// Tests of the demo on a terminal, with windows beside it.
 @Suite(
   .enabled(
     if: XServer.isInstalled && FileManager.default.isExecutableFile(atPath: "/usr/bin/script"),
     "the X tools or script are not installed"))
 struct TerminalTests {
-  /// A run on a terminal, and what the user types there.
+  /// A run on a terminal, with the keys that the user types.
   private final class Terminal {
     let program: RunningProgram
     private let folder = try? TemporaryFolder()
@@ -16,7 +16,7 @@ struct TerminalTests {
     init(_ pipeline: String, _ environment: [String: String]) throws {
       let path = try #require(folder).path("keys")
       try #require(mkfifo(path, 0o600) == 0)
-      // With a reader of its own, so that opening it waits for nobody.
+      // The descriptor is open for reading as well, so that opening it does not wait for a reader.
       keys = FileHandle(fileDescriptor: open(path, O_RDWR), closeOnDealloc: true)
       let command = "'\(Demo.path)' play --surface window '\(pipeline)'"
       program = try RunningProgram(
@@ -41,6 +41,6 @@ struct TerminalTests {
     terminal.type("q")
     let result = try await terminal.program.result(seconds: 30)
     #expect(result.status == 0, "\(result.output)")
-    #expect(!result.output.contains("The key \"[\""), "an arrow is one key")
+    #expect(!result.output.contains("The key \"[\""), "an arrow key is one key")
   }
 }

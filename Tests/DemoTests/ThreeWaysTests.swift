@@ -7,8 +7,8 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// Swift, the element and the demo on D-Bus: one script of twenty steps, the same events, and the same answer to who is
-/// in picture-in-picture.
+/// Runs one script of twenty steps with Swift, with the element and with the demo on D-Bus. The events must be the
+/// same, and so must the stream that is in picture-in-picture.
 @Suite(
   .enabled(if: SessionBus.isInstalled, "dbus-daemon, gdbus, playerctl or python3 is not installed"),
   .timeLimit(.minutes(5)))
@@ -22,9 +22,9 @@ struct ThreeWaysTests {
 
   struct Step: Sendable {
     let action: Action
-    /// What is told while it is carried out.
+    /// The events during the step.
     let events: [String]
-    /// Who is in picture-in-picture afterwards.
+    /// The stream that is in picture-in-picture after the step.
     let stream: StreamID?
 
     init(_ action: Action, _ events: [String], _ stream: StreamID?) {
@@ -97,7 +97,7 @@ struct ThreeWaysTests {
       harness.setCaps()
       harness.push()
       elements[id] = harness
-      // The session has it when its part on the main actor is done.
+      // The session has the stream only when its work on the main actor is done.
       #expect(try await eventually { harness.session?.engine.info(of: id)?.state == .playing })
       _ = harness.takeMessages()
     }
@@ -142,7 +142,7 @@ struct ThreeWaysTests {
       #expect(
         try await bus.property("PictureInPictureStream") == "'\(step.stream ?? "")'",
         "step \(number + 1): \(step.action)")
-      // A start that is stopped before its first picture is another story.
+      // If the start is stopped before its first picture, the state never becomes active.
       if step.events.contains("didStart") {
         #expect(try await eventually { try await bus.property("PictureInPictureState") == "'PIPActive'" })
       }
@@ -175,7 +175,7 @@ struct ThreeWaysTests {
     }
   }
 
-  /// An element message's.
+  /// The notation of an element message.
   private static func text(_ message: ElementHarness.Message) -> String? {
     switch message.name {
     case "pip-will-start": "willStart"

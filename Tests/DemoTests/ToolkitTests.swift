@@ -3,7 +3,7 @@ import Testing
 
 @testable import PipSink
 
-/// What the examples for each toolkit do, seen from outside, and that `docs/toolkits.md` says so.
+/// Tests from outside what the example for each toolkit does, and that `docs/toolkits.md` agrees with it.
 @Suite(
   .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
   .enabled(if: PulseServer.isInstalled, "PulseAudio is not installed"))
@@ -26,9 +26,9 @@ struct ToolkitTests {
     try await expectTable(of: toolkits.filter(\.isInstalled), on: desktop)
   }
 
-  /// Qt for Python comes from its package index.
+  /// Qt for Python is installed from Python's package index.
   @Test(
-    .enabled(if: Toolkit.qt6.isInstalled, "NOT RUN: PySide6 could not be had (scripts/install-dependencies.sh --test)"),
+    .enabled(if: Toolkit.qt6.isInstalled, "NOT RUN: PySide6 is not installed (scripts/install-dependencies.sh --test)"),
     arguments: ToolkitDesktop.allCases.filter(\.isInstalled))
   func theTableSaysWhatTheExampleForQtDoes(on desktop: ToolkitDesktop) async throws {
     try await expectTable(of: [.qt6], on: desktop)
@@ -69,7 +69,7 @@ struct ToolkitTests {
     sound.stop()
   }
 
-  /// A toolkit's row of the table.
+  /// The documented abilities of a toolkit, from its row in the table.
   private func documented(_ toolkit: Toolkit) throws -> [Ability: Bool] {
     let text = try String(contentsOf: Self.document, encoding: .utf8)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
@@ -83,18 +83,18 @@ struct ToolkitTests {
   }
 }
 
-/// A desktop that examples are tried on.
+/// A desktop on which the examples are tried.
 enum ToolkitDesktop: CaseIterable, CustomTestStringConvertible {
   case x11
   case wayland
-  /// With two pixels for each unit.
+  /// The desktop has two pixels for each unit.
   case scaledWayland
 
   var testDescription: String { "\(self)" }
   var isScaled: Bool { self == .scaledWayland }
   var isInstalled: Bool { self == .x11 ? XServer.isInstalled : WaylandServer.isInstalled(.sway) }
 
-  /// The ability that an example has that works here.
+  /// The ability of an example that works on this desktop.
   var ability: ToolkitTests.Ability {
     switch self {
     case .x11: .x11
@@ -107,7 +107,8 @@ enum ToolkitDesktop: CaseIterable, CustomTestStringConvertible {
     self == .x11 ? try await XServer() : try await WaylandServer(.sway, scale: isScaled ? 2 : 1)
   }
 
-  /// For toolkits that have several to choose from. GTK 4 would draw by OpenGL, which is not there.
+  /// The environment for toolkits that support several display systems. GTK 4 would draw with OpenGL, which is missing
+  /// here.
   var environment: [String: String] {
     let name = self == .x11 ? "x11" : "wayland"
     return [
@@ -117,7 +118,7 @@ enum ToolkitDesktop: CaseIterable, CustomTestStringConvertible {
   }
 }
 
-/// What an app's window is made with, as `docs/toolkits.md` calls it.
+/// The toolkit of an app's window, with its name in `docs/toolkits.md`.
 enum Toolkit: String, CaseIterable {
   case gtk3 = "GTK 3"
   case gtk4 = "GTK 4"
@@ -127,7 +128,7 @@ enum Toolkit: String, CaseIterable {
   case plain = "none, in C"
   case swift = "none, in Swift"
 
-  /// Among the examples.
+  /// The path of the toolkit's example in the folder of examples.
   var path: String {
     switch self {
     case .gtk3: "gtk3.py"
@@ -159,9 +160,9 @@ enum Toolkit: String, CaseIterable {
     return folders.map { "/usr/lib/\($0)/\(path)" }.filter { FileManager.default.fileExists(atPath: $0) }
   }
 
-  /// Whether the app has buttons for what others do by keys.
+  /// Whether the app has buttons. Other apps use keys instead.
   var hasButtons: Bool { self != .sdl2 && !isPipSinks }
-  /// Whether the app's window is PipSink's own.
+  /// Whether the app's window is one of PipSink's.
   var isPipSinks: Bool { self == .plain || self == .swift }
   var title: String { isPipSinks ? "PipSink" : "Call" }
 

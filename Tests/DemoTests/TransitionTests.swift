@@ -4,8 +4,8 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// How a picture goes from the app to picture-in-picture and back, looked at from outside. Each test has a process of its
-/// own, since the environment says which display is meant.
+/// Tests from outside how a picture moves from the app to picture-in-picture and back. Each test runs in a process of
+/// its own, since the environment selects the display.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox or the X tools are not installed"))
 struct TransitionTests {
   @Test func aPictureFadesIntoItsPlaceholderInPictureInPictureAndBack() async throws {
@@ -49,7 +49,8 @@ struct TransitionTests {
   }
 }
 
-/// What fails here is the test's failure. Where something is to be seen on the way, the way takes longer than for users.
+/// The transitions, in the process of a test. A failure in it is a failure of the test. Where a test looks at a
+/// transition in progress, the transition takes longer than for users.
 @MainActor
 private enum Transitions {
   static func there(andBackIn environment: [String: String]) async throws {
@@ -58,7 +59,7 @@ private enum Transitions {
     Animation.duration = .seconds(20)
     place.view.placeholder = .inPictureInPicture
     #expect(try await eventually { try await (100..<220).contains(place.red()) })
-    // It comes back from where it is.
+    // The picture fades back in from its present opacity.
     place.view.placeholder = nil
     let turned = try await place.red()
     #expect(turned < 240)
@@ -106,7 +107,7 @@ private enum Transitions {
     layer.attach(to: window.renderer)
     let presentation = PictureInPicturePresentation(
       streamID: "a", content: .video, aspectRatio: nil, actions: [], isPaused: false, isMuted: false)
-    /// The window is the only red thing there is; the screen behind it has no colour.
+    /// The largest excess of red over blue on the screen. Only the window is red; the screen behind it has no colour.
     func red() async throws -> Int {
       layer.enqueue(try PlainFrame.make(Place.color))
       let bytes = try await XServer.screenshot(environment: environment).bytes
@@ -125,12 +126,12 @@ private enum Transitions {
   }
 }
 
-/// A stream's place in an app's window, whose picture is red.
+/// The place of a stream in an app's window. The stream's picture is red.
 @MainActor
 private final class Place {
-  /// Blue, green and red.
+  /// The picture's values of blue, green and red.
   static let color: [UInt8] = [0, 0, 255]
-  /// Of what lies behind the text of a placeholder.
+  /// The red value of the background behind a placeholder's text.
   static let coverRed = 28
   let view: RemoteVideoView
   private let window: VideoWindow
@@ -149,7 +150,7 @@ private final class Place {
     try window.show()
   }
 
-  /// How red the picture's place is near its corner, where no text is, after a frame has come.
+  /// Sends a frame and returns the red value of the picture near its corner, where there is no text.
   func red() async throws -> Int {
     view.layer.enqueue(try PlainFrame.make(Self.color))
     let image = try await XServer.screenshot(environment: environment)
