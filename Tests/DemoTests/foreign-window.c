@@ -1,10 +1,11 @@
 // An X11 program that gives a pipsink its windows and takes them back. Any X error ends it.
 //   foreign-window null TRIES    sets the pipeline to NULL while picture-in-picture is open, and destroys the window at
 //                                once
-//   foreign-window handle TRIES  takes the window back while the stream plays, destroys it at once, and gives another one
+//   foreign-window handle TRIES  takes the window back while the stream plays, destroys it, and gives another one
 //   foreign-window frozen PID    stops the X server with that process ID while the stream plays, and measures how long
 //                                the change to NULL takes
-// The program prints "done" at the end. Exit status 1 is an X error, and 2 means that no frame or picture came in time.
+// The program prints "done" at the end. Exit status 1 means a failure, such as an X error, and 2 means
+// that no frame or picture came in time.
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <gst/gst.h>

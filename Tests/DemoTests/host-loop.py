@@ -1,7 +1,7 @@
 """Plays a stream in picture-in-picture until the user closes the window, in a program that runs a main loop.
 
-The argument names the loop: "glib", "gtk3", "gtk4", "qt6" or "sdl2". Programs with a toolkit also open a window of their
-own. The program prints "done" at the end.
+The argument names the loop: "glib", "gtk3", "gtk4", "qt6" or "sdl2". Programs with a toolkit also open their own
+window. The program prints "done" at the end.
 """
 
 import ctypes

@@ -215,7 +215,7 @@ def lifetimes():
             pipeline.set_state(Gst.State.NULL)
             del pipeline, sink
         elif order == "while it plays":
-            # The program stops in the middle of playing, as one in a hurry does.
+            # A program in a hurry stops the element while it plays, and drops it at once.
             pipeline.set_state(Gst.State.NULL)
             del pipeline, sink
         del paintable

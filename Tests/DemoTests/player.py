@@ -1,8 +1,8 @@
 """A player that consists of playbin with pipsink. It checks the picture after every seek and every change of the track.
 
 The arguments are a folder for the films, and the X display whose screen shows the window. The colour of a frame encodes
-its film and its number. The program prints each part that has passed, and "done" at the end. When a picture is wrong, when
-an error is posted or when nothing arrives in time, the program prints the fault and ends with exit status 1.
+its film and its number. The program prints each part that has passed, and "done" at the end. When a picture is wrong,
+an error is posted or nothing arrives in time, the program prints the fault and ends with exit status 1.
 """
 
 import os
