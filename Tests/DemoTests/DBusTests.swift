@@ -164,7 +164,7 @@ struct DBusTests {
     #expect(try await bus.property("CanSeek", of: player) == "false")
     #expect(try await bus.call("SetSource", "film").status == 0)
     #expect(try await bus.property("CanSeek", of: player) == "true")
-    // A seek beyond the film's end has the next stream shown.
+    // After a seek beyond the film's end the next stream is shown.
     try await bus.playerctl("position", "100+")
     #expect(try await eventually { try await bus.property("PictureInPictureStream") == "'live'" })
     #expect(try await bus.quit(demo).status == 0)

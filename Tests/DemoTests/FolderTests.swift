@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// `make fuzz` builds the demo without its entry point, because each fuzzer has a `main` of its own.
+  /// `make fuzz` builds the demo without the file of its entry point, which has a `main` of its own.
   @Test func theDemoNeedsNothingOfTheFileWithItsEntry() throws {
     var texts = try SourceText.files(in: "Sources/pipsink-demo")
     let entry = texts.removeValue(forKey: "PipSinkDemo.swift")
@@ -64,7 +64,7 @@ import Testing
     for (name, text) in texts { #expect(declared.isDisjoint(with: SourceText.typeNames(text)), "\(name)") }
   }
 
-  /// Foundation would add Unicode data for all languages to the program that is installed.
+  /// Foundation would add the data of all languages to the program that is installed.
   @Test func noSourceImportsFoundationAndOneItsEssentials() throws {
     var imports: Set<[String]> = []
     for (path, text) in try SourceText.files(in: "Sources") {

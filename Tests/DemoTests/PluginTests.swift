@@ -186,7 +186,7 @@ struct PluginTests {
       let change = "new-state=(GstState)\(state.lowercased())"
       #expect(try await eventually { launch.output.contains(change) })
     }
-    // No program mutes the stream.
+    // Nothing in this program can mute the stream, so the key has no effect.
     try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "m")
     #expect(try await !eventually(seconds: 0.2) { launch.output.contains("action=(string)mute") })
     launch.stop()

@@ -3,10 +3,10 @@ import Testing
 
 @testable import PipSink
 
-/// Picture-in-picture windows on the overlay layer of a real Wayland compositor.
+/// Tests of picture-in-picture windows on the overlay layer of a real Wayland compositor.
 @Suite(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
 struct WaylandLayerTests {
-  /// Nothing but the workspace's own colour, 204060.
+  /// Whether a place shows only the background colour of the workspace, 204060.
   private func isEmpty(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
     zip(image.pixel(x, y), [0x60, 0x40, 0x20]).allSatisfy { abs(Int($0) - $1) < 8 }
   }
@@ -18,7 +18,8 @@ struct WaylandLayerTests {
   @Test func twoWindowsInOneCornerLieOneOverTheOther() async throws {
     let server = try await WaylandServer(.sway)
     let example = try await startGTKCall(server)
-    // Both start by themselves, in any order: one with bars, of which the first is white, the other black with a white ball.
+    // Both windows open by themselves, in any order. One shows bars, of which the first is white. The other one is
+    // black with a white ball.
     try await server.swaymsg("workspace", "2")
     let (left, lower, upper) = (1024 - 16 - 320, 768 - 16 - 240, 768 - 16 - 240 - 8 - 240)
     let isBlack = { (image: BGRAImage, x: Int, y: Int) in image.pixel(x, y)[0..<3].allSatisfy { $0 < 40 } }
@@ -32,7 +33,7 @@ struct WaylandLayerTests {
         return areShown(screen, lower, upper) || areShown(screen, upper, lower)
       })
     let (bars, ball) = areShown(screen, lower, upper) ? (lower, upper) : (upper, lower)
-    // Each has its whole height, with a gap between them and the margins around.
+    // Each window has its whole height. There is a gap between the two, and there are margins around them.
     #expect(isWhite(screen, left + 3, bars + 150) && isBlack(screen, left + 317, ball + 237))
     for (x, y) in [
       (left + 30, lower - 4), (left + 30, upper - 4), (left - 4, lower + 30), (left - 4, upper + 30),
@@ -41,7 +42,7 @@ struct WaylandLayerTests {
     example.stop()
   }
 
-  /// `examples/gtk-call`, whose window is shown.
+  /// Starts `examples/gtk-call` and waits until its window is shown.
   private func startGTKCall(_ server: WaylandServer) async throws -> RunningProgram {
     let example = try RunningProgram(
       URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
@@ -55,7 +56,7 @@ struct WaylandLayerTests {
     let server = try await WaylandServer(.sway)
     let example = try await startGTKCall(server)
     try await server.swaymsg("workspace", "2")
-    // The lower one of the two, 320x240 in its corner; the one above it is there when its place is not empty.
+    // The lower window is 320x240 and in the corner. The upper one is there when its place is not empty.
     let (left, top) = (1024 - 16 - 320, 768 - 16 - 240)
     #expect(
       try await eventually {
@@ -67,11 +68,12 @@ struct WaylandLayerTests {
     let before = try await corner()
     try await server.outer.tool("xdotool", "mousemove", "\(left + 300)", "\(top + 24)")
     try await server.outer.tool("xdotool", "mousemove", "\(left + 300)", "\(top + 20)")
-    // A click before the button is there would be none on it. What plays there does not move in this corner.
+    // The test clicks only when the button is there. The stream's picture does not change in this corner, so any change
+    // is the button.
     #expect(try await eventually { try await corner() != before })
     try await server.outer.tool("xdotool", "click", "1")
     #expect(try await eventually { try await server.focusedWorkspace() == "1" }, "\(example.errors)")
-    // It is seen to be in the foreground, so that nothing is left of picture-in-picture.
+    // The app is now in the foreground, so no picture-in-picture window remains.
     try await server.outer.tool("xdotool", "mousemove", "20", "20")
     try await server.swaymsg("[title=\"Call\"]", "floating", "enable")
     try await server.swaymsg("[title=\"Call\"]", "move", "position", "0", "0")
@@ -105,9 +107,9 @@ struct WaylandLayerTests {
         "--surface", "window", "--mode", "pip", "--pip-corner", "top-left", "--pip-size", "4000x2250",
       ], environment: server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
-    // The app's window stays behind.
+    // The app's window remains on the other workspace.
     try await server.swaymsg("workspace", "2")
-    // 992x558.
+    // The window is 992x558.
     var screen = try await server.screenshot()
     #expect(
       try await eventually {

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What a Wayland compositor shows, whose windows have pictures on surfaces of their own.
+/// Tests what a Wayland compositor shows of windows whose pictures are on surfaces of their own.
 @Suite(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
 struct WaylandPixelTests {
   private static let pipeline = [("a", "I420", 640, 360), ("b", "YUY2", 642, 481), ("c", "NV12", 360, 640)]
@@ -13,7 +13,7 @@ struct WaylandPixelTests {
         + "! appsink name=\(name)"
     }.joined(separator: " ")
 
-  /// A quarter of the screen.
+  /// The size of a tile, a quarter of the screen.
   private static let tile = PictureSize(width: 512, height: 384)
 
   @Test(arguments: zip([VideoGravity.resizeAspect, .resizeAspectFill, .resize], [1, 2, 2]))
@@ -30,7 +30,7 @@ struct WaylandPixelTests {
       let screen = try await server.screenshot()
       guard screen.size == PictureSize(width: 1024, height: 768) else { return false }
       measured = zip(GridLayout.frames(count: 3, in: screen.size), expected).flatMap { frame, expected in
-        // The stream's name is written over the lower left corner; the parts around it are surfaces of their own.
+        // The stream's name covers the lower left corner. The parts around it are surfaces of their own.
         let parts = [
           PictureRect(x: 0, y: 0, width: frame.width, height: frame.height - 32 * scale),
           PictureRect(x: frame.width / 2, y: 0, width: frame.width / 2, height: frame.height),
@@ -57,7 +57,7 @@ struct WaylandPixelTests {
         "--surface", "window", "--mode", "pip", "--pip-stream", "a", "--pip-corner", "top-left", "--pip-size",
         "320x180",
       ], environment: server.environment)
-    // Within the controls' box, beside its buttons' icons.
+    // This pixel is in the box of the controls, beside the icons of the buttons.
     let corner = (x: 16 + 9, y: 16 + 9)
     let shows = { (range: ClosedRange<UInt8>) in
       try await eventually {
@@ -84,7 +84,7 @@ struct WaylandPixelTests {
       ], environment: server.environment)
     #expect(
       try await eventually { try await server.screenshot().pixel(512, 300)[0..<3].allSatisfy { $0 > 240 } })
-    // On a busy machine the line of a second is some tenths late.
+    // On a busy machine the status line, which comes every second, is some tenths of a second late.
     let isFiveSecondsOn = await demo.wait { program in
       (program.errors + program.output).firstMatch(of: #/\n +([5-9]|\d\d)\.\d s /#) != nil
     }

@@ -4,12 +4,12 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// Monitors that make a fraction more than one pixel of each unit.
+/// Tests of monitors that have a fractional number of pixels for each unit.
 struct WaylandScaleTests {
   enum Compositor: String, CaseIterable, CustomTestStringConvertible {
-    /// Tells the scale by wp_fractional_scale.
+    /// KWin announces the scale by wp_fractional_scale.
     case kwin
-    /// Tells it by the monitor's size in units alone, in its version 1.7.
+    /// Version 1.7 of sway announces the scale only by the monitor's size in units.
     case sway
 
     var testDescription: String { rawValue }
@@ -28,7 +28,7 @@ struct WaylandScaleTests {
     let desktop = try await compositor.start(scale: scale)
     let pixels = { (units: Int) in Int((Double(units) * scale).rounded()) }
     let (margin, width, height) = (pixels(16), pixels(320), pixels(180))
-    // Red and green pixels in turn, of which whoever scales them makes others.
+    // Red and green pixels alternate, so any scaling would change the colours.
     let demo = try Demo.start(
       [
         "play",

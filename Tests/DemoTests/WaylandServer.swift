@@ -3,12 +3,12 @@ import Testing
 
 @testable import PipSink
 
-/// A Wayland compositor in a window of an X server without a screen, so that a real pointer can be moved in it.
+/// A Wayland compositor in a window of an X server without a screen, so that a test can move a real pointer in it.
 final class WaylandServer {
   enum Compositor: String {
-    /// Has layer-shell. It refuses to run as root, so it runs as a user made for it.
+    /// This compositor has layer-shell. It refuses to run as root, so the test makes a user for it.
     case sway
-    /// Has none.
+    /// This compositor has no layer-shell.
     case weston
   }
 
@@ -28,13 +28,13 @@ final class WaylandServer {
   }
 
   /// - Parameters:
-  ///   - scale: pixels for each unit, in sway.
-  ///   - hasPointer: whether there is a pointer; without one, as on a tablet, sway shows its output nowhere.
-  ///   - monitorCount: of sway's monitors, of 1024x768 each, from left to right.
-  ///   - windowCount: of windows of another sway's that this one has room for, side by side: covered ones would show
-  ///     nothing.
-  ///   - parent: the monitors are windows of that one, which can close them, and are called WL-1, WL-2 and so on; there is
-  ///     no pointer then.
+  ///   - scale: the number of pixels for each unit, in sway.
+  ///   - hasPointer: whether there is a pointer. Without one, as on a tablet, sway's output is shown nowhere.
+  ///   - monitorCount: the number of sway's monitors. Each has 1024x768, and they are arranged from left to right.
+  ///   - windowCount: the number of windows of another sway that fit into this one side by side. Covered windows would
+  ///     show nothing.
+  ///   - parent: the compositor whose windows are the monitors. It can close them. They are called WL-1, WL-2 and so
+  ///     on, and there is no pointer.
   init(
     _ compositor: Compositor, scale: Double = 1, hasPointer: Bool = true, monitorCount: Int = 1,
     windowCount: Int = 1, in parent: WaylandServer? = nil
@@ -83,13 +83,14 @@ final class WaylandServer {
     let errors = program.errors
     try #require(isUp, "\(errors)")
     guard hasPointer, parent == nil else { return }
-    // Its window is there when it has somewhere to show clients.
+    // The compositor's window exists when the compositor can show its clients.
     let isShown = try await eventually {
       try await self.outer.tool("xwininfo", "-root", "-tree").components(separatedBy: "1024x768+").count > monitorCount
     }
     try #require(isShown)
     guard monitorCount > 1 else { return }
-    // Without a window manager they all lie in the same place. Which window is whose, the first monitor's colour says.
+    // Without a window manager all windows are in the same place. The colour of the first monitor shows which window
+    // belongs to which monitor.
     let windows = try await windows()
     for order in [windows, windows.reversed()] {
       for (index, window) in order.enumerated() {
@@ -98,10 +99,10 @@ final class WaylandServer {
       _ = try await eventually { try await outer.screenshot().pixel(512, 384)[2] > 20 }
       if try await outer.screenshot().pixel(512, 384)[2] < 35 { return }
     }
-    Issue.record("sway's first monitor is not to be seen")
+    Issue.record("sway's first monitor is not visible")
   }
 
-  /// The second monitor is a little redder than the first.
+  /// The configuration of sway. The second monitor's background is a little redder than the first one's.
   private static func configuration(scale: Double, windowCount: Int) -> String {
     let windows = (1...windowCount).map { number in
       """
@@ -137,26 +138,26 @@ final class WaylandServer {
     try #require(chown.status == 0)
   }
 
-  /// For programs that are to show windows in it.
+  /// The environment of programs that show windows in this compositor.
   var environment: [String: String] {
     var environment = [
       "WAYLAND_DISPLAY": socket, "XDG_RUNTIME_DIR": folder.url.path, "GDK_BACKEND": "wayland",
       "XDG_STATE_HOME": folder.path("state"), "NO_AT_BRIDGE": "1",
     ]
-    // As sway has it for programs that it starts.
+    // sway sets this variable for the programs that it starts.
     if let control = folder.files.first(where: { $0.hasPrefix("sway-ipc") }) {
       environment["SWAYSOCK"] = folder.path(control)
     }
     return environment
   }
 
-  /// Its windows on the outer server, one for each monitor.
+  /// The IDs of the compositor's windows on the outer server, one for each monitor.
   private func windows() async throws -> [String] {
     try await outer.tool("xwininfo", "-root", "-tree").split(separator: "\n")
       .filter { $0.contains("1024x768+") }.compactMap { $0.split(separator: " ").first.map(String.init) }.sorted()
   }
 
-  /// What swaymsg prints.
+  /// Runs swaymsg and returns its output.
   @discardableResult
   func swaymsg(_ arguments: String...) async throws -> String {
     let program = try RunningProgram("/usr/bin/swaymsg", arguments, environment: environment)
@@ -173,7 +174,7 @@ final class WaylandServer {
     return try JSONDecoder().decode([Workspace].self, from: Data(text.utf8)).first { $0.focused }?.name
   }
 
-  /// What grim sees.
+  /// A screenshot that grim takes.
   func screenshot() async throws -> BGRAImage {
     let pictures = try TemporaryFolder()
     let path = pictures.path("screen.png")

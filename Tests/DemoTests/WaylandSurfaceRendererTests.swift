@@ -5,7 +5,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// Pictures in Wayland surfaces, on connections of our own and of others, in a real compositor.
+/// Tests of pictures in Wayland surfaces in a real compositor, on connections of PipSink and of other owners.
 @Suite(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"), .timeLimit(.minutes(5)))
 struct WaylandSurfaceRendererTests {
   private static let red: [UInt8] = [0, 0, 255]
@@ -13,7 +13,8 @@ struct WaylandSurfaceRendererTests {
 
   private func socket(_ server: WaylandServer) throws -> String { try #require(server.environment["WAYLAND_DISPLAY"]) }
 
-  /// A window that fills the screen, whose connection and surface are somebody else's for what is tested.
+  /// A window that fills the screen. The renderer under test uses its connection and surface as if they belonged to
+  /// another owner.
   @MainActor
   private final class Owner {
     let window: WaylandAppWindow
@@ -33,7 +34,7 @@ struct WaylandSurfaceRendererTests {
         display: window.connection.loop.display, surface: surface.surface.pointer)
     }
 
-    /// As a toolkit does when it draws.
+    /// Commits the surface, as a toolkit does when it draws.
     func draw() {
       window.surface?.commit()
       window.flush()
@@ -67,7 +68,7 @@ struct WaylandSurfaceRendererTests {
     try await eventually { isAlike(try await server.screenshot().pixel(x, y), colour) }
   }
 
-  /// Scaling costs a little.
+  /// Whether two colours are equal except for errors of scaling.
   private func isAlike(_ pixel: [UInt8], _ colour: [UInt8]) -> Bool {
     zip(pixel, colour).allSatisfy { abs(Int($0) - Int($1)) <= 3 }
   }
@@ -79,7 +80,7 @@ struct WaylandSurfaceRendererTests {
     let renderer = try await owner.makeRenderer()
     #expect(!renderer.isVisible && renderer.renderSize == nil)
     renderer.renderRectangle = PictureRect(x: 100, y: 50, width: 320, height: 180)
-    // Its owner draws, upon which the place counts.
+    // The new place takes effect when the owner draws.
     await owner.draw()
     #expect(renderer.renderSize == PictureSize(width: 320, height: 180))
     let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer)
@@ -90,7 +91,7 @@ struct WaylandSurfaceRendererTests {
       (100, 50, Self.red), (419, 229, Self.red), (260, 229, Self.red), (99, 60, [0, 0, 0]), (420, 60, [0, 0, 0]),
       (200, 49, [0, 0, 0]), (200, 230, [0, 0, 0]),
     ] { #expect(isAlike(screen.pixel(x, y), colour), "\(x), \(y)") }
-    // Elsewhere, with another picture.
+    // The renderer now shows another picture in another place.
     renderer.renderRectangle = PictureRect(x: 600, y: 400, width: 200, height: 100)
     await owner.draw()
     layer.enqueue(try PlainFrame.make(Self.blue))
@@ -133,7 +134,7 @@ struct WaylandSurfaceRendererTests {
     #expect(try await eventually { tile.isVisible })
     for (index, colour) in [Self.red, Self.blue, [0, 255, 0], Self.red].enumerated() {
       try tile.render(try PlainFrame.make(colour), gravity: .resize)
-      // The compositor asks for more without having been looked at.
+      // The compositor requests the next picture although no screenshot has been taken.
       #expect(try await eventually { !tile.isWaiting }, "\(index)")
     }
     #expect(try await shows(server, Self.red, 20, 20))
@@ -144,7 +145,7 @@ struct WaylandSurfaceRendererTests {
 
   @MainActor @Test func aCompositorThatIsNotThereOrDoesNotAnswerIsAnError() async throws {
     #expect(throws: PipSinkError.self) { try WaylandConnection.shared("/nowhere/wayland-9") }
-    // A socket that is listened on by nobody who answers.
+    // A process listens on this socket but never answers.
     let folder = try TemporaryFolder()
     let path = folder.path("wayland-mute")
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -160,7 +161,7 @@ struct WaylandSurfaceRendererTests {
     try #require(isListening)
     do {
       _ = try WaylandConnection.shared(path)
-      Issue.record("a compositor that says nothing was taken for one")
+      Issue.record("a socket that does not answer was accepted as a compositor")
     } catch {
       #expect("\(error)".contains("does not answer"))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// The demo's windows in real Wayland compositors, looked at from outside.
+/// Tests the demo's windows from outside in real Wayland compositors.
 @Suite struct WaylandWindowTests {
   private static let streams =
     "videotestsrc pattern=smpte75 ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1 "
@@ -16,12 +16,12 @@ import Testing
       environment: server.environment)
   }
 
-  /// Whether a place shows the first bar, which is nowhere but in the picture-in-picture window.
+  /// Whether a place shows the first bar, which only the picture-in-picture window shows.
   private func isFirstBar(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
     image.pixel(x, y)[0..<3].allSatisfy { (184...198).contains($0) }
   }
 
-  /// Where the first bar is, for the message of a test that looked for it elsewhere.
+  /// Describes where the first bar is, for the message of a test that expected it elsewhere.
   private func firstBar(_ image: BGRAImage) -> String {
     let places = stride(from: 2, to: image.size.height, by: 4).flatMap { y in
       stride(from: 2, to: image.size.width, by: 4).filter { isFirstBar(image, $0, y) }.map { (x: $0, y: y) }
@@ -34,13 +34,13 @@ import Testing
   func onSwayItIsAnOverlayAboveAFullscreenWindowAndIsDragged() async throws {
     let server = try await WaylandServer(.sway)
     let demo = try play(server)
-    // 1024x768 less 320x180 and the margin of 16.
+    // The screen is 1024x768, the window 320x180 and the margin 16.
     let corner = (x: 1024 - 320 - 16, y: 768 - 180 - 16)
     #expect(
       try await eventually { isFirstBar(try await server.screenshot(), corner.x + 20, corner.y + 90) })
     try await server.swaymsg("[app_id=\"pipsink-demo\"] fullscreen enable")
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"fullscreen_mode\": 1") })
-    // No ordinary window of sway's is the picture-in-picture one.
+    // The picture-in-picture window is none of sway's ordinary windows.
     #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture-in-Picture"))
     let fullscreen = try await server.screenshot()
     #expect(isFirstBar(fullscreen, corner.x + 20, corner.y + 90))
@@ -54,7 +54,7 @@ import Testing
     demo.interrupt()
     demo.stop()
 
-    // It is there again after a restart.
+    // After a restart the window is in the same corner again.
     let second = try play(server)
     #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
     second.stop()
@@ -78,7 +78,7 @@ import Testing
     let demo = try play(server, ["--pip-corner", "top-left", "--pip-size", "320x180"])
     #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
     try await server.outer.drag(from: (16 + 317, 16 + 177), to: (16 + 477, 16 + 267))
-    // The first of seven bars is wider and longer now.
+    // The first of seven bars is now wider and higher.
     #expect(
       try await eventually {
         let image = try await server.screenshot()
@@ -112,7 +112,7 @@ import Testing
     let report = try result.report()
     #expect(report.surface == "wayland")
     #expect(report.modeChanges.count == 2)
-    // A picture was shown on the window each time.
+    // Each time a picture was shown in the window.
     #expect(report.modeChanges.allSatisfy { $0.firstFrameLatencyMs != nil })
   }
 

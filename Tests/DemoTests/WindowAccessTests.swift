@@ -4,7 +4,7 @@ import Testing
 @testable import PipSinkGTK
 @testable import PipSinkWindows
 
-/// The owner of a window takes it back from those who draw in it.
+/// Tests that the owner of a window can take it back from the threads that draw in it.
 @Suite struct WindowAccessTests {
   @Test func aWindowThatWasTakenBackIsNotUsed() {
     let access = WindowAccess()
@@ -12,7 +12,7 @@ import Testing
     #expect(access.revoke())
     #expect(access.isRevoked)
     #expect(access.use { 7 } == nil)
-    #expect(access.revoke(), "nobody is waited for the second time")
+    #expect(access.revoke(), "the second call does not wait")
   }
 
   @Test func whoTakesItBackWaitsForThoseWhoUseIt() throws {
@@ -29,8 +29,8 @@ import Testing
           }
         })
     }
-    #expect(begun.wait(until: .now.advanced(by: .seconds(60))) { $0 == 2 ? true : nil } == true, "both at once")
-    #expect(!access.revoke(waiting: .seconds(0.02)), "both use it still")
+    #expect(begun.wait(until: .now.advanced(by: .seconds(60))) { $0 == 2 ? true : nil } == true, "both use it at once")
+    #expect(!access.revoke(waiting: .seconds(0.02)), "both still use the window")
     let found = Locked((hasWaited: false, endedCount: 0))
     let owner = try #require(
       WorkerThread(name: "owner") {

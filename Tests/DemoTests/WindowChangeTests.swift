@@ -4,7 +4,8 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What becomes of picture-in-picture when its stream, its window or the app's window changes, on a real X server.
+/// Tests what happens to picture-in-picture when its stream, its window or the app's window changes, on a real X
+/// server.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct WindowChangeTests {
   private static let title = "Picture-in-Picture: a"
@@ -20,7 +21,7 @@ struct WindowChangeTests {
     try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", key)
   }
 
-  /// Ends the run by its key.
+  /// Ends the run with its key and returns its report.
   private func report(_ server: XServer, _ demo: RunningProgram) async throws -> Report {
     try await press("q", server)
     let result = try await demo.result(seconds: 60)
@@ -46,7 +47,7 @@ struct WindowChangeTests {
         found = try await server.window(Self.title)
         return found.height != window.height
       })
-    // As wide as before, and in its corner; at no time of a size that the window manager made up.
+    // The window keeps its width and its corner. At no time does it have a size that the window manager has chosen.
     try #require((found.width, found.height) == (320, 569), "\(found)")
     #expect(
       try await eventually {
@@ -54,7 +55,7 @@ struct WindowChangeTests {
         return (found.x, found.y) == (1280 - 320 - 16, 800 - 569 - 16)
       }, "\(found)")
     try #require((found.width, found.height) == (320, 569), "\(found)")
-    // All of it is the picture.
+    // The picture fills the window.
     #expect(
       try await eventually {
         let screen = try await server.screenshot()
@@ -83,13 +84,13 @@ struct WindowChangeTests {
     #expect(try await eventually(isWhite))
     try await server.tool("xdotool", "windowminimize", window.id)
     #expect(try await eventually { try await server.properties(window, "WM_STATE").contains("Iconic") })
-    // No frame is converted for it.
+    // No frame is converted while the window is minimised.
     let before = hidden()
     #expect(try await eventually { hidden() > before + 20 })
     try await press("p", server)
     #expect(try await eventually { try await server.windows().count == 1 })
     try await press("p", server)
-    #expect(try await eventually(isWhite), "the next one is not minimised")
+    #expect(try await eventually(isWhite), "the next window is not minimised")
     let report = try await report(server, demo)
     let events = report.pictureInPictureEvents.filter { $0.event != "renderSizeChanged" }
       .map { $0.event + ($0.event == "suspendedChanged" ? " \($0.detail ?? "")" : "") }
@@ -98,7 +99,8 @@ struct WindowChangeTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
-  /// It does not open for a moment: that has to last 0.05 seconds. What a machine under load makes longer does not count.
+  /// The app has to be in the background for 0.05 seconds before a window opens. On a machine under load some of the
+  /// moments are longer, so the test allows some windows.
   @Test func anAppThatIsMinimisedForAMomentOpensNoWindow() async throws {
     let server = try await XServer()
     let demo = try play(server, [Self.white, "--auto-pip"])
@@ -110,7 +112,7 @@ struct WindowChangeTests {
         "xdotool", "windowminimize", app.id, "sleep", "0.015", "windowactivate", app.id)
       #expect(try await eventually { try await server.properties(app, "WM_STATE").contains("Normal") })
     }
-    // It is seen, and stays away.
+    // The app is visible again, and then remains minimised.
     try await server.tool("xdotool", "windowminimize", app.id)
     _ = try await server.window(Self.title)
     demo.interrupt()

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// The picture-in-picture window on one of two monitors, which come and go, looked at from outside.
+/// Tests the picture-in-picture window from outside on one of two monitors, which are connected and disconnected.
 @Suite struct WindowMonitorTests {
   private static let stream =
     "videotestsrc pattern=white ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1"
@@ -16,7 +16,7 @@ import Testing
 
   // MARK: - X11
 
-  /// A server whose screen of 1280x800 is divided into two monitors.
+  /// Starts a server whose screen of 1280x800 is divided into two monitors.
   private func divided() async throws -> XServer {
     let server = try await XServer()
     try await server.tool("xrandr", "--setmonitor", "left", "640/170x800/210+0+0", "screen")
@@ -24,7 +24,7 @@ import Testing
     return server
   }
 
-  /// The window was last on this monitor, so that it does not matter where the app's window is.
+  /// Saves a monitor as the one on which the window was last, so that the place of the app's window does not matter.
   private func remember(_ monitor: String, _ environment: [String: String]) throws {
     let state = try #require(environment["XDG_STATE_HOME"])
     #expect(WindowPlaces(monitor: monitor).save(to: state + "/pipsink/picture-in-picture.ini"))
@@ -50,12 +50,12 @@ import Testing
     try remember("left", server.environment)
     let first = try play(server.environment)
     let window = try await server.window("Picture-in-Picture")
-    // The first monitor's lower right corner.
+    // The window is in the lower right corner of the first monitor.
     #expect(try await isAt(server, 640 - 336, 800 - 196, normal))
-    // Most of it is let go on the second monitor, in the lower half.
+    // The window is dropped with its larger part on the second monitor, in the lower half.
     try await server.drag(from: (640 - 336 + 100, 800 - 196 + 90), to: (640 - 336 + 100 + 250, 500))
     #expect(try await isAt(server, 640 + 16, 800 - 196, normal))
-    // There it gets another size and corner.
+    // On the second monitor the window gets another size and corner.
     try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,-1,-1,480,400")
     let large = PictureSize(width: 480, height: 270)
     #expect(try await isAt(server, 640 + 16, 800 - 16 - 270, large))
@@ -79,12 +79,13 @@ import Testing
     #expect(try await isAt(server, 1280 - 336, 16, normal))
     for _ in 0..<2 {
       try await server.tool("xrandr", "--delmonitor", "right")
-      // It keeps its corner.
+      // The window keeps its corner.
       #expect(try await isAt(server, 640 - 336, 16, normal))
       try await addRight(server)
       #expect(try await isAt(server, 1280 - 336, 16, normal))
     }
-    // Whoever opens it while the monitor is away finds it on the other one, and then there again.
+    // If the window opens while its monitor is disconnected, it opens on the other one. It returns when the monitor is
+    // connected again.
     try await server.tool("xrandr", "--delmonitor", "right")
     #expect(try await isAt(server, 640 - 336, 16, normal))
     demo.stop()
@@ -105,7 +106,7 @@ import Testing
     #expect(try await isAt(server, 640 - 336, 800 - 196, normal))
     try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,800,300,-1,-1")
     #expect(try await isAt(server, 800, 300, normal))
-    // A step of the wheel makes it larger, and has it go to its corner there.
+    // A step of the wheel enlarges the window, which then goes to its corner on this monitor.
     try await server.tool("xdotool", "mousemove", "900", "400", "click", "4")
     #expect(try await isAt(server, 1280 - 16 - 352, 800 - 16 - 198, PictureSize(width: 352, height: 198)))
     demo.stop()
@@ -121,7 +122,7 @@ import Testing
       try await server.tool("wmctrl", "-i", "-r", app.id, "-e", "0,\(x),300,-1,-1")
       #expect(try await eventually { abs(try await server.window("PipSink").x - x) < 20 })
       try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
-      // Where it was first, it stays, wherever the app's window goes.
+      // The window opens on its first monitor again, wherever the app's window is.
       #expect(try await isAt(server, corner, 800 - 196, normal))
       try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
       #expect(
@@ -132,12 +133,12 @@ import Testing
 
   // MARK: - Wayland
 
-  /// Whether a place shows the picture, where else is the desktop's own colour.
+  /// Whether a place shows the picture. All other places show the background colour of the desktop.
   private func isWhite(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
     image.pixel(x, y)[0..<3].allSatisfy { $0 > 240 }
   }
 
-  /// Whether the picture is in one place alone: in a corner of one of two monitors of 1024x768.
+  /// Whether the picture is in exactly one place: in a corner of one of two monitors of 1024x768.
   private func isAlone(_ server: WaylandServer, on monitor: Int, isLeft: Bool, isTop: Bool) async throws -> Bool {
     try await eventually(seconds: 15) {
       let image = try await server.screenshot()
@@ -158,7 +159,7 @@ import Testing
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
   func onSwayItIsLetGoBeyondTheEdgeAndIsOnTheNextMonitorAfterARestartToo() async throws {
     let server = try await WaylandServer(.sway, monitorCount: 2)
-    // Which of its monitors sway tells of first depends on its version.
+    // The version of sway decides which of its monitors it announces first.
     try remember("X11-1", server.environment)
     let demo = try play(server.environment)
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
@@ -186,7 +187,7 @@ import Testing
     let isRight = monitor == "X11-2"
     try await server.swaymsg("[app_id=\"pipsink-demo\"] move container to output \(monitor)")
     try await server.swaymsg("[app_id=\"pipsink-demo\"] focus")
-    // The app's picture is there, in the middle of its monitor.
+    // The app's picture is in the middle of its monitor.
     let (here, there) = (isRight ? 1536 : 512, isRight ? 512 : 1536)
     #expect(
       try await eventually {
@@ -194,7 +195,7 @@ import Testing
         return isWhite(image, here, 384) && !isWhite(image, there, 384)
       })
     try await server.outer.tool("xdotool", "mousemove", "\(here)", "384", "click", "2", "key", "p")
-    // The app's picture gives way to the window's in the corner of the same monitor.
+    // The app's picture disappears, and the window's picture appears in the corner of the same monitor.
     let (x, y, other) = ((isRight ? 1024 : 0) + 1024 - 336 + 3, 768 - 196 + 3, (isRight ? 0 : 1024) + 1024 - 336 + 3)
     #expect(
       try await eventually {
@@ -212,7 +213,7 @@ import Testing
       try await parent.swaymsg("[title=\(name)] kill")
       #expect(try await eventually { try await !server.swaymsg("-t", "get_outputs").contains("\"\(name)\"") })
     }
-    // It was last on a monitor that is away.
+    // The window was last on a monitor that is disconnected.
     let state = try #require(server.environment["XDG_STATE_HOME"])
     var places = WindowPlaces(monitor: "WL-2")
     places.note(WindowPlacement(corner: .topLeft), on: "WL-2")
@@ -226,12 +227,12 @@ import Testing
     #expect(try await isAlone(server, on: 1, isLeft: true, isTop: true), "\(demo.errors)")
     try await unplug("WL-2")
     #expect(try await isAlone(server, on: 0, isLeft: false, isTop: true), "\(demo.errors)")
-    // On one that it has not been on it has the corner that it had last.
+    // On a monitor that is new to the window, it takes the corner that it had last.
     try await server.swaymsg("create_output")
     #expect(try await eventually { try await server.screenshot().size.width == 2048 })
     try await unplug("WL-1")
     #expect(try await isAlone(server, on: 0, isLeft: false, isTop: true), "\(demo.errors)")
-    // Without any monitor it waits for one.
+    // Without any monitor the demo waits for one.
     try await unplug("WL-3")
     try await server.swaymsg("create_output")
     #expect(try await isAlone(server, on: 0, isLeft: false, isTop: true), "\(demo.errors)")

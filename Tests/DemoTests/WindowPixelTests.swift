@@ -5,10 +5,10 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// What is on the screen, beside the offscreen pictures of the same streams.
+/// Compares the pictures on the screen with the offscreen pictures of the same streams.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct WindowPixelTests {
-  /// 16:9, 4:3 of odd size, portrait, and one that is to be turned.
+  /// The streams are 16:9, 4:3 with an odd size, portrait, and one that has to be rotated.
   private static let pipeline = [
     ("a", "format=I420,width=640,height=360"), ("b", "format=YUY2,width=642,height=481"),
     ("c", "format=NV12,width=360,height=640"), ("d", "format=BGRA,width=640,height=360"),
@@ -35,7 +35,7 @@ struct WindowPixelTests {
       let screen = try await server.screenshot(of: window.id)
       guard screen.size == PictureSize(width: 960, height: 540) else { return false }
       measured = GridLayout.frames(count: 4, in: screen.size).enumerated().map { index, frame in
-        // The stream's name is written over the lower end.
+        // The stream's name covers the lower end.
         let height = frame.height - 32 * scale
         return screen.cropped(x: frame.x, y: frame.y, width: frame.width, height: height)
           .psnr(to: expected[index].cropped(x: 0, y: 0, width: frame.width, height: height))
@@ -57,7 +57,7 @@ struct WindowPixelTests {
     #expect(try await eventually { (converted(by: demo).last ?? 0) > 5 })
     try await server.tool("xdotool", "windowminimize", window.id)
     #expect(try await eventually { try await server.properties(window, "WM_STATE").contains("Iconic") })
-    // A line a second: the count stands still while frames arrive.
+    // The demo prints a status line every second. While frames arrive, the count does not change.
     let lineCount = converted(by: demo).count
     #expect(
       try await eventually {
@@ -70,7 +70,7 @@ struct WindowPixelTests {
     demo.stop()
   }
 
-  /// Frames that were converted for windows so far, by each line of the status.
+  /// The number of frames that had been converted for windows at each status line.
   private func converted(by demo: RunningProgram) -> [Int] {
     demo.errors.split(separator: "\n").compactMap { line in
       guard line.hasSuffix(" converted)"), let start = line.lastIndex(of: "(") else { return nil }
@@ -80,7 +80,7 @@ struct WindowPixelTests {
 }
 
 extension Demo {
-  /// What the streams of a pipeline look like in memory, at a size. Of test pictures in which nothing moves.
+  /// The offscreen pictures of a pipeline's streams at a size. The streams must be test pictures that do not change.
   static func offscreenPictures(
     of pipeline: String, streams: [String], size: PictureSize, gravity: VideoGravity
   ) async throws -> [BGRAImage] {
@@ -101,15 +101,15 @@ extension Demo {
     return pictures
   }
 
-  /// Those that were asked for already.
+  /// The pictures of earlier calls.
   private static let offscreenPictures = Locked<[String: [BGRAImage]]>([:])
 }
 
 extension BGRAImage {
-  /// Peak signal-to-noise ratio of the colour channels, in dB.
+  /// The peak signal-to-noise ratio of the colour channels, in dB.
   func psnr(to other: BGRAImage) -> Double {
     guard size == other.size else { return 0 }
-    // By libyuv, as a loop over a screen's bytes takes a second in a test that no optimizer has seen.
+    // libyuv computes the sum, because without optimization a loop over a screen's bytes takes a second.
     let sum = ComputeSumSquareErrorPlane(
       bytes, Int32(bytes.count), other.bytes, Int32(bytes.count), Int32(bytes.count), 1)
     guard sum > 0 else { return .infinity }

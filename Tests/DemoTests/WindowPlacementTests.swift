@@ -6,10 +6,10 @@ import Testing
 @testable import PipSinkGTK
 @testable import PipSinkWindows
 
-/// Where a picture-in-picture window goes, and how large it is.
+/// Tests where a picture-in-picture window goes, and how large it is.
 @Suite struct WindowPlacementTests {
   private static let screen = PictureRect(x: 0, y: 0, width: 1024, height: 768)
-  /// A second monitor's, with a panel at its top.
+  /// The work area of a second monitor, which has a panel at its top.
   private static let area = PictureRect(x: 1024, y: 30, width: 800, height: 570)
 
   // MARK: - Corners
@@ -23,7 +23,7 @@ import Testing
     #expect(place.horizontal == 16 && place.vertical == 16)
     let origin = place.origin(of: PictureSize(width: 100, height: 50), in: Self.area)
     #expect(origin.x == x && origin.y == y, "\(origin)")
-    // One that others lie in is left towards the middle of the screen.
+    // A window in a corner that has other windows is moved towards the middle of the screen.
     let behind = WindowPlace(corner, stackOffset: 70).origin(of: PictureSize(width: 100, height: 50), in: Self.area)
     #expect(behind.x == x && behind.y == (corner.isTop ? y + 70 : y - 70), "\(behind)")
   }
@@ -41,7 +41,7 @@ import Testing
 
   @Test(arguments: WindowCorner.allCases)
   func theMiddleOfTheWindowDecidesWhichCornerIsNearest(corner: WindowCorner) {
-    // A window of 100x50 whose middle is one pixel from the area's, to the corner's side.
+    // The middle of this window of 100x50 is one pixel away from the middle of the area, towards the corner.
     let (x, y) = (1024 + 400 - 50, 30 + 285 - 25)
     let window = PictureRect(
       x: corner.isLeft ? x - 1 : x + 1, y: corner.isTop ? y - 1 : y + 1, width: 100, height: 50)
@@ -66,7 +66,7 @@ import Testing
     #expect(resized(320, 4.0 / 3) == PictureSize(width: 320, height: 240))
     #expect(resized(320, 0.5) == PictureSize(width: 320, height: 640))
     #expect(resized(321, 2) == PictureSize(width: 321, height: 161))
-    #expect(resized(480, nil) == PictureSize(width: 480, height: 180), "its shape is free")
+    #expect(resized(480, nil) == PictureSize(width: 480, height: 180), "without an aspect ratio the height stays")
   }
 
   @Test func aWindowIsNoWiderThanTheWorkAreaLessItsMargins() {
@@ -110,7 +110,7 @@ import Testing
     #expect(WindowPlacement.load(from: path) == nil)
     #expect(place.save(to: path))
     #expect(WindowPlacement.load(from: path) == place)
-    // In a folder of the user's alone.
+    // The folder can be read by its user alone.
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("state/pipsink"))
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
@@ -154,7 +154,7 @@ import Testing
     for y in [0, 7.5, 172, 179.5] {
       for x in [0, 7.5] { #expect(grip(x, y) == .corner(isLeft: true), "\(x), \(y)") }
       for x in [312, 319.5] { #expect(grip(x, y) == .corner(isLeft: false), "\(x), \(y)") }
-      // In the middle of an edge.
+      // These points are in the middle of an edge.
       for x in [8, 160, 311.5] { #expect(grip(x, y) == .middle, "\(x), \(y)") }
     }
     for y in [8, 90, 171.5] { for x in [0, 160, 319.5] { #expect(grip(x, y) == .middle, "\(x), \(y)") } }

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// Where a picture-in-picture window was left on each monitor.
+/// Tests where a picture-in-picture window was left on each monitor.
 @Suite struct WindowPlacesTests {
   private let small = WindowPlacement(corner: .topLeft, width: 200, height: 112)
   private let large = WindowPlacement(corner: .bottomLeft, width: 480, height: 270)

@@ -4,11 +4,12 @@ import Testing
 @testable import PipSinkGTK
 @testable import PipSinkWindows
 
-/// Several picture-in-picture windows in the corners of one screen.
+/// Tests of several picture-in-picture windows in the corners of one screen.
 @Suite struct WindowStackTests {
   private let area = PictureRect(x: 0, y: 0, width: 1024, height: 768)
 
-  /// Windows of these heights in these corners, opened in this order and called by their numbers.
+  /// A stack of windows with these heights in these corners. They are opened in this order, and their numbers are their
+  /// IDs.
   private func stack(_ windows: [(WindowCorner, height: Int)]) -> WindowStack<Int> {
     var stack = WindowStack<Int>()
     for (id, window) in windows.enumerated() {
@@ -35,7 +36,7 @@ import Testing
     stack.close(0)
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
     stack.open(0)
-    // Nobody knows yet where it will be.
+    // The corner of the window that was just opened is not yet known.
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
     stack.note(WindowPlacement(corner: .bottomRight, width: 320, height: 180), of: 0)
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
@@ -56,13 +57,13 @@ import Testing
     stack.note(WindowPlacement(corner: .topLeft, width: 320, height: 300), of: 0)
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
     #expect(stack.offset(of: 1, in: .topLeft) == 308)
-    // One that is not open is nowhere.
+    // A window that is not open has no place.
     stack.note(WindowPlacement(corner: .bottomRight, width: 320, height: 300), of: 7)
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
   }
 
   @Test func aWindowStaysInItsCornerAsLongAsThatHasRoom() {
-    // 736 between the margins: 3 of 180 and their gaps take 564.
+    // There are 736 pixels between the margins. Three windows of 180 and their gaps take 564 of them.
     let three = Array(repeating: (WindowCorner.bottomRight, height: 180), count: 3)
     var stack = stack(three)
     stack.open(3)

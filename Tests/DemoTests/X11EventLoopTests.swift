@@ -4,10 +4,10 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// What an X server says while others wait for its answers.
+/// Tests that events of an X server are delivered while other threads wait for the server's answers.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
 struct X11EventLoopTests {
-  /// Counts what its window is told, on the thread that reads it.
+  /// The number of events that a window receives on the thread that reads them.
   private func count(
     _ server: XServer, _ number: Int, use: (X11Connection, X11Screen, UInt32) -> Void
   ) async throws -> Int {
@@ -28,7 +28,7 @@ struct X11EventLoopTests {
       thread.join()
     }
     for count in 1...number {
-      // A message to itself, which the server sends before it answers what is asked next.
+      // The window sends a message to itself. The server delivers it before it answers the next request.
       var event = xcb_client_message_event_t()
       event.response_type = UInt8(XCB_CLIENT_MESSAGE)
       event.format = 32

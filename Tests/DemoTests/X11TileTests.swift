@@ -5,14 +5,14 @@ import Testing
 @testable import PipSink
 @testable import PipSinkWindows
 
-/// A place for pictures in an X11 window, looked at from outside.
+/// Tests from outside of a place for pictures in an X11 window.
 @MainActor
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
 struct X11TileTests {
   private static let (red, green, blue): ([UInt8], [UInt8], [UInt8]) = ([0, 0, 255], [0, 255, 0], [255, 0, 0])
   private static let size = PictureSize(width: 320, height: 180)
 
-  /// A window of the test's own, with one tile that fills it.
+  /// A window that the test owns, with one tile that fills a part of it.
   @MainActor
   private final class Place {
     private let server: XServer
@@ -42,7 +42,7 @@ struct X11TileTests {
       XCloseDisplay(owner)
     }
 
-    /// Another window over the tile, until what is returned is called.
+    /// Covers the tile with another window until the returned function is called.
     func cover() -> () -> Void {
       let cover = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 400, 300, 0, 0, 0x404040)
       XMapRaised(owner, cover)
@@ -53,7 +53,7 @@ struct X11TileTests {
       }
     }
 
-    /// Whether a part of the tile has one colour, on the screen.
+    /// Whether a part of the tile has one colour on the screen.
     func shows(_ color: [UInt8], in part: PictureRect) async throws -> Bool {
       let screen = try await XServer.screenshot(environment: environment)
       let picture = screen.cropped(x: part.x, y: part.y, width: part.width, height: part.height)
@@ -66,12 +66,12 @@ struct X11TileTests {
     }
   }
 
-  /// What this process has made to share with servers, by the system's numbers.
+  /// The identifiers of the memory segments that this process shares with servers.
   private func sharedMemory() throws -> Set<Substring> {
     let table = try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)
     var numbers: Set<Substring> = []
     for line in table.split(separator: "\n") {
-      // The second column is the number, the fifth the process.
+      // The second column is the identifier and the fifth one is the process that made the segment.
       let columns = line.split(separator: " ")
       if columns.count > 4, Int32(columns[4]) == getpid() { numbers.insert(columns[1]) }
     }
@@ -88,7 +88,7 @@ struct X11TileTests {
     #expect(!before.isEmpty)
     place.tile.rebuild()
     #expect(place.tile.image() == nil)
-    #expect(try await eventually { try sharedMemory().isDisjoint(with: before) }, "the old memory is still there")
+    #expect(try await eventually { try sharedMemory().isDisjoint(with: before) }, "the old memory has been freed")
     try place.tile.render(frame, gravity: .resize)
     let after = try sharedMemory().subtracting(others)
     #expect(!after.isEmpty && after.isDisjoint(with: before))
@@ -101,7 +101,7 @@ struct X11TileTests {
     try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
     #expect(try await place.shows(Self.red))
     let frames = try (0..<10).map { try PlainFrame.make($0 < 9 ? Self.blue : Self.green) }
-    // It reads nothing until it goes on.
+    // The stopped server reads nothing until it continues.
     let process = place.serverProcess
     kill(process, SIGSTOP)
     let drawn = Locked(0)
@@ -129,7 +129,7 @@ struct X11TileTests {
     let count = place.tile.convertedFrameCount
     for color in [Self.blue, Self.green] { layer.enqueue(try PlainFrame.make(color)) }
     #expect(try await eventually { layer.statistics.hidden + layer.statistics.replaced == 2 })
-    #expect(place.tile.convertedFrameCount == count, "nobody sees it")
+    #expect(place.tile.convertedFrameCount == count, "no frame is converted while the tile is hidden")
     uncover()
     #expect(try await place.shows(Self.green))
     layer.detach()
@@ -143,7 +143,7 @@ struct X11TileTests {
     place.tile.frame = PictureRect(x: 20, y: 30, width: 500, height: 300)
     #expect(try await place.shows(Self.red))
     #expect(try await eventually { place.tile.image()?.size == PictureSize(width: 500, height: 300) })
-    // What it does not cover is the window's.
+    // The part of the window beside the tile keeps the window's colour.
     #expect(try await place.shows([0x80, 0x80, 0x80], in: PictureRect(x: 0, y: 0, width: 20, height: 300)))
     layer.detach()
   }
@@ -166,7 +166,7 @@ struct X11TileTests {
     let name = PictureRect(x: 8, y: 8, width: 60, height: 20)
     place.overlay.set([
       .init(gray: 1, in: name, opacity: 1),
-      // Over the other's edge.
+      // This layer crosses the edge of the other one.
       .init(gray: 0.5, in: PictureRect(x: 40, y: 16, width: 60, height: 20), opacity: 0.5),
     ])
     place.tile.redraw()
@@ -175,7 +175,7 @@ struct X11TileTests {
         try await place.shows([255, 255, 255], in: PictureRect(x: 8, y: 8, width: 30, height: 8))
       })
     #expect(place.tile.image()?.isPlain(Self.red) == true)
-    // A cover hides all of it, and the picture is still there.
+    // A cover hides the whole picture, which is still there.
     place.overlay.set([
       .init(gray: 1, in: PictureRect(x: 0, y: 0, width: Self.size.width, height: Self.size.height))
     ])
@@ -191,7 +191,7 @@ struct X11TileTests {
   }
 }
 
-/// What a picture's decoration hides of it, without a display.
+/// Tests, without a display, that what a decoration covers of a picture is restored.
 @Suite struct PictureUnderlayTests {
   @Test func whatWasDrawnOnIsPutBackByteByByteWhereverTheDecorationLies() throws {
     let size = PictureSize(width: 37, height: 23)
@@ -207,7 +207,7 @@ struct X11TileTests {
     for _ in 0..<100 {
       overlay.set(
         (0..<3).map { _ in
-          // Also beyond the picture's edges, and over one another.
+          // The layers may also reach beyond the picture's edges, and cover one another.
           WindowOverlay.Layer(
             gray: .random(in: 0...1),
             in: PictureRect(
@@ -230,7 +230,9 @@ struct X11TileTests {
 }
 
 extension BGRAImage {
-  /// - Parameter color: blue, green and red. A conversion may be a little off.
+  /// Whether all pixels nearly have one colour.
+  ///
+  /// - Parameter color: the values of blue, green and red. A conversion may change them a little.
   fileprivate func isPlain(_ color: [UInt8]) -> Bool {
     bytes.indices.allSatisfy { $0 % 4 == 3 || abs(Int(bytes[$0]) - Int(color[$0 % 4])) <= 4 }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import PipSinkGTK
 @testable import PipSinkWindows
 
-/// A display layer in another program's window.
+/// Tests of a display layer in another program's window.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
 struct X11WindowRendererTests {
   private func frame() async throws -> SampleBuffer {
@@ -21,19 +21,19 @@ struct X11WindowRendererTests {
   }
 
   private final class FirstFrame: SampleBufferConsumer, @unchecked Sendable {
-    // Written by the one streaming thread, read after the engine has stopped.
+    // One streaming thread writes the frame. It is read after the engine has stopped.
     private(set) var frame: SampleBuffer?
 
     func consume(_ sampleBuffer: SampleBuffer) { frame = frame ?? sampleBuffer }
   }
 
-  /// Another program's window, and its XID.
+  /// Starts another program that has a window, and finds the window's XID.
   private func otherWindow(_ server: XServer) async throws -> (program: RunningProgram, id: UInt) {
     let program = try server.start("xclock", "-update", "3600", "-geometry", "320x180+0+0")
     var id: UInt?
     _ = try await eventually {
       let lines = try await server.tool("xwininfo", "-root", "-tree").split(separator: "\n")
-      // The clock's face is a window in its window.
+      // The clock's face is a child of its window.
       let words = lines.last { $0.contains("320x180") }?.split(separator: " ")
       id = words?.first.flatMap { UInt($0.dropFirst(2), radix: 16) }
       return id != nil
@@ -50,7 +50,7 @@ struct X11WindowRendererTests {
 
   @Test func itShowsFramesInAWindowThatItWasGivenAndFollowsItsSize() async throws {
     let server = try await XServer(managesWindows: false)
-    // A window of another connection, which nobody else draws on.
+    // This window belongs to another connection, and nothing else draws in it.
     let owner = try #require(XOpenDisplay(server.display))
     defer { XCloseDisplay(owner) }
     let id = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 320, 180, 0, 0, 0)
@@ -63,10 +63,10 @@ struct X11WindowRendererTests {
     #expect(try await shows(frame, server, id, size: .init(width: 320, height: 180)))
     #expect(layer.bounds == PictureSize(width: 320, height: 180))
     try await server.tool("xdotool", "windowsize", "\(id)", "500", "400")
-    // By itself, without another frame.
+    // The renderer follows the size by itself, without another frame.
     #expect(try await shows(frame, server, id, size: .init(width: 500, height: 400)))
     #expect(layer.bounds == PictureSize(width: 500, height: 400))
-    // In a part of it, with nothing left around.
+    // The renderer draws in a part of the window and clears the rest.
     renderer.renderRectangle = PictureRect(x: 40, y: 30, width: 160, height: 90)
     let offscreen = try OffscreenRenderer(size: .init(width: 160, height: 90))
     try offscreen.render(frame, gravity: .resizeAspect)
@@ -96,7 +96,7 @@ struct X11WindowRendererTests {
         return layer.error?.code == .surfaceLost
       })
     #expect(throws: RenderingError.self) { try renderer.updateSize() }
-    // The error is known while the frame is tried once more.
+    // The layer has the error before it has failed, because it tries the frame once more.
     #expect(try await eventually { layer.status == .failed })
     #expect(try await eventually { layer.bounds == nil })
     let offscreen = try OffscreenRenderer(size: .init(width: 64, height: 36))

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import pipsink_demo
 
-/// The demo's windows on a real X server with a window manager, looked at from outside.
+/// Tests the demo's windows from outside on a real X server with a window manager.
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
 struct X11WindowTests {
   private static let streams = [
@@ -29,7 +29,7 @@ struct X11WindowTests {
     for state in ["_NET_WM_STATE_ABOVE", "_NET_WM_STATE_SKIP_TASKBAR", "_NET_WM_STATE_SKIP_PAGER"] {
       #expect(properties.contains(state))
     }
-    // All workspaces. openbox has no _NET_WM_STATE_STICKY, and says it by the desktop.
+    // The window is on all workspaces. openbox has no _NET_WM_STATE_STICKY, so the number of the desktop shows it.
     #expect(properties.contains("_NET_WM_DESKTOP(CARDINAL) = 4294967295"))
     #expect(properties.contains("WM_WINDOW_ROLE(STRING) = \"picture-in-picture\""))
     #expect(properties.contains("_NET_FRAME_EXTENTS(CARDINAL) = 0, 0, 0, 0"))
@@ -37,7 +37,7 @@ struct X11WindowTests {
     #expect((window.x, window.y) == (1280 - 320 - 16, 800 - 180 - 16))
     let app = try await server.window("PipSink")
     #expect(try await server.properties(app).contains("WM_WINDOW_ROLE(STRING) = \"in-app\""))
-    // It has not taken the focus.
+    // The window has not taken the focus.
     #expect(try await eventually { try await server.activeWindowTitle() == "PipSink" })
     demo.stop()
   }
@@ -73,7 +73,7 @@ struct X11WindowTests {
       try await eventually {
         try await server.stackingOrder().suffix(2) == [number(clockWindow), number(window)]
       })
-    // A white 75 % bar, not the clock's white.
+    // The pixel belongs to a white bar of 75 % brightness, not to the clock, which is brighter.
     #expect(
       try await eventually {
         let pixel = try await server.screenshot().pixel(window.x + 20, window.y + 40)
@@ -105,13 +105,13 @@ struct X11WindowTests {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip", "--pip-second", "remote-2", "--at", "12=single"])
     let window = try await server.window("Picture-in-Picture: remote-1, remote-2")
-    // Two halves of 16:9.
+    // The window has room for two pictures of 16:9, side by side.
     let isWide = { (found: XServer.Window) in found.width == 320 && found.height == 90 }
     let title = "Picture-in-Picture: remote-1, remote-2"
     #expect(try await eventually { isWide(try await server.window(title)) })
     let place = try await server.window(title)
     #expect((place.x, place.y) == (1280 - 320 - 16, 800 - 90 - 16))
-    // Beside the coloured bars of the first stream, the second one's black, without the bars' first white one.
+    // The first stream shows coloured bars, of which the first is white. The second stream beside it is black.
     #expect(
       try await eventually {
         let picture = try await server.screenshot()
@@ -124,7 +124,7 @@ struct X11WindowTests {
         let found = try await server.window(title)
         return (found.x, found.y) == (16, 16)
       })
-    #expect(try await eventually { try await server.window(Self.title).height == 180 }, "one picture again")
+    #expect(try await eventually { try await server.window(Self.title).height == 180 }, "it shows one picture again")
     #expect(window.id == (try await server.window(Self.title)).id)
     demo.stop()
   }
@@ -178,7 +178,7 @@ struct X11WindowTests {
       }
     }
     #expect(try await isRedOnTheRight(true))
-    // The remote picture goes to picture-in-picture, and comes back.
+    // The remote picture moves to picture-in-picture and back.
     try await server.key("p")
     #expect(try await isRedOnTheRight(false))
     try await server.key("p")

@@ -3,16 +3,16 @@ import Testing
 
 @testable import PipSink
 
-/// An X server without a screen, with a window manager in it, and the tools that a user has to look at windows.
+/// An X server without a screen, with a window manager, and with the tools with which a user looks at windows.
 final class XServer {
   let display: String
   private let outer: XServer?
   private let server: RunningProgram
   private var windowManager: RunningProgram?
-  /// Where programs in it remember things.
+  /// The folder in which programs on this server keep their state.
   private let stateFolder: TemporaryFolder
 
-  /// Whether the programs are there; where they are not, tests say that they are skipped.
+  /// Whether the required programs are installed. Where they are missing, tests report that they are skipped.
   static var isInstalled: Bool {
     ["Xvfb", "Xephyr", "openbox", "xprop", "xdotool", "wmctrl", "import", "xclock", "xrandr", "xkill"].allSatisfy {
       FileManager.default.isExecutableFile(atPath: "/usr/bin/\($0)")
@@ -20,14 +20,15 @@ final class XServer {
   }
 
   /// - Parameters:
-  ///   - outer: the server is a window of that one, and its screen can have other sizes.
-  ///   - name: as in DISPLAY, of one that has gone; nil for any that is free.
+  ///   - outer: the server in which this server is a window. The screen can have other sizes then.
+  ///   - name: the display of a server that has ended, in the form of DISPLAY; nil for any free one.
   init(
     managesWindows: Bool = true, size: String = "1280x800", in outer: XServer? = nil, named name: String? = nil
   ) async throws {
     stateFolder = try TemporaryFolder()
     self.outer = outer
-    // The server chooses a free display and says which on its standard output. Other users may connect, as sway's does.
+    // The server chooses a free display and prints its number to its standard output. Other users may connect, such as
+    // the one that runs sway.
     server =
       if let outer {
         try RunningProgram(
@@ -44,7 +45,7 @@ final class XServer {
     display = ":" + (try #require(line, "the X server did not start"))
     guard managesWindows else { return }
     windowManager = try RunningProgram("/usr/bin/openbox", ["--sm-disable"], environment: ["DISPLAY": display])
-    // openbox says that it is there before it manages windows; when it obeys, it does.
+    // openbox announces itself before it manages windows. When it obeys a request, it is ready.
     let isManaging = try await eventually {
       try await self.tool("wmctrl", "-n", "2")
       return try await self.tool("xprop", "-root", "_NET_NUMBER_OF_DESKTOPS").contains("= 2")
@@ -61,12 +62,12 @@ final class XServer {
     server.stop()
   }
 
-  /// Of the server's process.
+  /// The process ID of the server.
   var processIdentifier: Int32 { server.processIdentifier }
 
-  /// Ends it, and keeps others from starting one of the same name before ``forgetName()``.
+  /// Ends the server, and keeps other servers from taking its display number before ``forgetName()`` is called.
   func stopKeepingName() {
-    // Servers leave a number alone whose lock names a process that lives.
+    // Servers do not take a number whose lock file names a running process.
     try? "\(String(repeating: " ", count: max(0, 10 - "\(getpid())".count)))\(getpid())\n".write(
       toFile: "/tmp/.X\(display.dropFirst())-lock", atomically: false, encoding: .utf8)
     stop()
@@ -78,17 +79,17 @@ final class XServer {
     }
   }
 
-  /// For programs that are to show windows on it.
+  /// The environment of programs that show windows on this server.
   var environment: [String: String] {
     ["DISPLAY": display, "GDK_BACKEND": "x11", "XDG_STATE_HOME": stateFolder.url.path, "NO_AT_BRIDGE": "1"]
   }
 
-  /// What a tool prints.
+  /// Runs a tool and returns its output.
   @discardableResult
   func tool(_ name: String, _ arguments: String...) async throws -> String {
     let program = try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
     let result = try await program.result(seconds: 30)
-    // What it has not printed would be taken for what is not there.
+    // After a crash, missing output would look as if something were not there.
     #expect(!result.wasKilled, "\(name) \(arguments) crashed with signal \(result.status)")
     return result.output
   }
@@ -106,13 +107,13 @@ final class XServer {
     let width: Int
     let height: Int
     let title: String
-    /// The name of its icon: a picture-in-picture window's has its streams.
+    /// The name of the window's icon. That of a picture-in-picture window contains its streams.
     var iconName = ""
   }
 
   /// The windows that the window manager knows, without their frames.
   func windows() async throws -> [Window] {
-    // Not by wmctrl, which in Debian 13 crashes where a window has no WM_CLIENT_MACHINE.
+    // The test does not use wmctrl, which in Debian 13 crashes when a window has no WM_CLIENT_MACHINE.
     let known = try await tool("xprop", "-root", "_NET_CLIENT_LIST").split { $0 == " " || $0 == "," || $0 == "\n" }
     let line =
       /\s*(?<id>0x[0-9a-f]+) "(?<title>.*)": \(.*\)\s+(?<width>\d+)x(?<height>\d+)\S+\s+\+(?<x>-?\d+)\+(?<y>-?\d+)\s*/
@@ -129,7 +130,7 @@ final class XServer {
     return windows
   }
 
-  /// Waits for a window whose title or icon name begins so.
+  /// Waits for a window whose title or icon name begins with `title`.
   func window(_ title: String) async throws -> Window {
     var found: Window?
     _ = try await eventually {
@@ -145,7 +146,7 @@ final class XServer {
     return try await program.result(seconds: 30).output
   }
 
-  /// From the lowest to the highest.
+  /// The windows from the lowest to the highest.
   func stackingOrder() async throws -> [Int] {
     try await tool("xprop", "-root", "_NET_CLIENT_LIST_STACKING").split { !$0.isHexDigit && $0 != "x" }
       .compactMap { $0.hasPrefix("0x") ? Int($0.dropFirst(2), radix: 16) : nil }
@@ -171,12 +172,12 @@ final class XServer {
     try await tool("xdotool", "key", name)
   }
 
-  /// What is on the screen, or in a window with what covers it.
+  /// A screenshot of the whole screen, or of a window with everything that covers it.
   func screenshot(of window: String = "root") async throws -> BGRAImage {
     try await Self.screenshot(of: window, environment: environment)
   }
 
-  /// - Parameter environment: a server's, which may be another process's.
+  /// - Parameter environment: the environment for a server, which may belong to another process.
   static func screenshot(of window: String = "root", environment: [String: String]) async throws -> BGRAImage {
     let folder = try TemporaryFolder()
     let path = folder.path("screen.png")
@@ -188,9 +189,9 @@ final class XServer {
   }
 }
 
-/// Asks again until `condition` holds.
+/// Checks a condition again and again until it holds.
 ///
-/// - Returns: false when it does not within `seconds`.
+/// - Returns: false when it does not hold within `seconds`.
 func eventually(
   seconds: Double = 30, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws -> Bool {

@@ -1,4 +1,7 @@
-"""Calls a session without waiting for answers, so many times as the argument says, until all are answered. Prints how often each kind of answer came."""
+"""Sends calls to a session without waiting for their answers, and ends when all of them are answered.
+
+The argument is the number of calls. The program prints how often each kind of answer came.
+"""
 
 import sys
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Starts and stops so many streams of a session as the argument says, each under an ID of its own, as soon as it plays."""
+"""Starts streams in a session one after another, and stops each as soon as it plays.
+
+The arguments are the number of the first stream, which is a part of its ID, and the number of streams.
+"""
 
 import sys
 import time

@@ -1,6 +1,7 @@
-"""A server on a free port of the loopback interface whose status lines have in them what terminals obey. Prints its port.
+"""A server on a free port of the loopback interface whose status lines contain control sequences for terminals.
 
-It answers HTTP and RTSP: with an error to every request, in the request's protocol."""
+It answers every HTTP and RTSP request with an error in the request's protocol. It prints its port at the start.
+"""
 
 import socketserver
 

@@ -1,6 +1,6 @@
-// A GTK 3 program on Wayland that gives a pipsink its own connection and the surface of its window, as it would give them to
-// waylandsink, and takes the surface back before it destroys it.
-// Prints "done" at the end, when the window has been closed.
+// A GTK 3 program on Wayland. It gives a pipsink its own connection and the surface of its window, as it would give
+// them to waylandsink. It takes the surface back before it destroys it.
+// The program prints "done" at the end, when the window has been closed.
 #include <gdk/gdkwayland.h>
 #include <gst/video/videooverlay.h>
 #include <gtk/gtk.h>
@@ -25,7 +25,7 @@ static GstBusSyncReply answer(GstBus *bus, GstMessage *message, gpointer data) {
   return GST_BUS_DROP;
 }
 
-// Pictures lie over the window's middle; GTK commits the surface when it draws next.
+// The picture is in the middle of the window. GTK commits the surface when it draws next.
 static void place(GtkWidget *widget, GtkAllocation *area, gpointer data) {
   (void)data;
   gst_video_overlay_set_render_rectangle(

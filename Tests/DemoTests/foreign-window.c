@@ -1,8 +1,11 @@
-// An X11 program that gives a pipsink its windows and takes them back, and lives with no X error at all.
-//   foreign-window null TRIES    sets the pipeline to NULL and destroys the window at once, with picture-in-picture open
-//   foreign-window handle TRIES  takes the window back while it plays, destroys it at once, and gives another one
-//   foreign-window frozen PID    the X server with that process ID is stopped while it plays: NULL does not wait for it
-// Prints "done" at the end. Exit status 1: something failed; 2: a wait for picture-in-picture was in vain.
+// An X11 program that gives a pipsink its windows and takes them back. Any X error ends it.
+//   foreign-window null TRIES    sets the pipeline to NULL while picture-in-picture is open, and destroys the window at
+//                                once
+//   foreign-window handle TRIES  takes the window back while the stream plays, destroys it, and gives another one
+//   foreign-window frozen PID    stops the X server with that process ID while the stream plays, and measures how long
+//                                the change to NULL takes
+// The program prints "done" at the end. Exit status 1 means a failure, such as an X error, and 2 means
+// that no frame or picture came in time.
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
 #include <gst/gst.h>
@@ -15,7 +18,8 @@
 static Display *display;
 static GstElement *pipeline, *sink;
 
-// Beside the window that PipSink opens for streams that have none of the application's, since no covered one is drawn in.
+// The window is beside the one that PipSink opens for streams without a window of the application, because the element
+// does not draw in a covered window.
 static Window make_window(void) {
   Window window = XCreateSimpleWindow(display, DefaultRootWindow(display), 960, 560, 320, 180, 0, 0, 0);
   XMapWindow(display, window);
@@ -23,7 +27,7 @@ static Window make_window(void) {
   return window;
 }
 
-// The element's frames of a kind: "in-app" or "pip".
+// The number of the element's frames of a kind: "in-app" or "pip".
 static guint64 count(const char *name) {
   GstStructure *statistics = NULL;
   guint64 frames = 0;
@@ -33,7 +37,7 @@ static guint64 count(const char *name) {
   return frames;
 }
 
-// Frames are shown there, more than there were.
+// Waits until `more` further frames have been shown there.
 static void wait_for_frames(const char *name, guint64 more) {
   guint64 target = count(name) + more;
   for (int tries = 0; count(name) < target; tries++) {
@@ -45,7 +49,7 @@ static void wait_for_frames(const char *name, guint64 more) {
   }
 }
 
-// The pattern's first bar is light.
+// Waits until the window shows a picture. The first bar of the test pattern is light.
 static void wait_for_picture(Window window) {
   for (int tries = 0;; tries++) {
     XImage *image = XGetImage(display, window, 4, 4, 1, 1, AllPlanes, ZPixmap);
@@ -81,7 +85,7 @@ static void forget(void) {
   gst_object_unref(pipeline);
 }
 
-// The host destroys the window on its own connection at once; what reached it later would be an X error.
+// The host destroys the window on its own connection at once. Any later request for the window would be an X error.
 static void destroy(Window window) {
   XDestroyWindow(display, window);
   XSync(display, False);
@@ -93,11 +97,11 @@ int main(int argc, char **argv) {
   display = XOpenDisplay(NULL);
   if (!display) return 69;
   int tries = atoi(argv[2]);
-  // Xlib's own handlers: any X error that anybody in this process gets by Xlib ends it.
+  // Xlib's default handlers are active: any X error that Xlib reports in this process ends it.
   if (!strcmp(argv[1], "null")) {
     for (int i = 0; i < tries; i++) {
       Window window = make_window();
-      // The stream may go back to the window when the element stops.
+      // When the element stops, the stream may return to the window.
       start(window, TRUE);
       XSetErrorHandler(NULL);
       g_usleep(g_random_int_range(0, 12000));

@@ -1,7 +1,7 @@
-"""Plays a stream in picture-in-picture until the user closes that, in a program with a main loop of its own.
+"""Plays a stream in picture-in-picture until the user closes the window, in a program that runs a main loop.
 
-The argument says which: "glib", "gtk3", "gtk4", "qt6" or "sdl2". Programs with a toolkit have a window of theirs, too. Prints
-"done" at the end.
+The argument names the loop: "glib", "gtk3", "gtk4", "qt6" or "sdl2". Programs with a toolkit also open their own
+window. The program prints "done" at the end.
 """
 
 import ctypes
@@ -51,13 +51,14 @@ def run_qt():
 def run_sdl():
     sdl = ctypes.CDLL("libSDL2-2.0.so.0")
     sdl.SDL_CreateWindow.restype = ctypes.c_void_p
-    # SDL_INIT_VIDEO, and a window that may be anywhere.
+    # 0x20 is SDL_INIT_VIDEO. The window may be anywhere.
     assert sdl.SDL_Init(0x20) == 0
     assert sdl.SDL_CreateWindow(b"Host", 0, 0, 200, 150, 0)
     event = ctypes.create_string_buffer(64)
     while not is_over.is_set():
         sdl.SDL_WaitEventTimeout(event, 20)
-    # SDL 2.26's SDL_Quit sends an event to its own window on another connection, which may come after the window's end.
+    # SDL_Quit is not called: in SDL 2.26 it sends an event to its own window on another connection, and the event may
+    # arrive after the window's end.
 
 
 loops = {

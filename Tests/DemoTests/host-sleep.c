@@ -1,5 +1,5 @@
-// A program that has no main loop at all: it plays a stream in picture-in-picture and sleeps until the user closes that.
-// Prints "done" at the end.
+// A program without any main loop. It plays a stream in picture-in-picture and sleeps until the user closes the window.
+// The program prints "done" at the end.
 #include <gst/gst.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,4 +1,7 @@
-"""Programs with and without GTK 4 that ask the element for its paintable. The first argument says which, by a function's name."""
+"""Programs with and without GTK 4 that ask the element for its paintable.
+
+The first argument is the name of the function that runs. The program prints "done" at the end.
+"""
 
 import gc
 import os
@@ -46,7 +49,7 @@ def received(sink):
 
 
 class Contents:
-    """Counts the pictures that a paintable has shown or would show."""
+    """Counts how often a paintable has announced a new picture."""
 
     def __init__(self, paintable):
         self.count = 0
@@ -67,15 +70,15 @@ def without_gtk():
     wait(lambda: received(sink) > 5)
     assert sink.props.paintable is None
     message = pipeline.get_bus().timed_pop_filtered(30 * Gst.SECOND, Gst.MessageType.WARNING)
-    assert message, "while it plays it warns at once"
-    # Who loads GTK later has it later.
+    assert message, "the element did not warn at once while it plays"
+    # A program that loads GTK later gets the paintable later.
     gtk()
     assert sink.props.paintable is not None
     pipeline.set_state(Gst.State.NULL)
 
 
 def show():
-    """A stream in a window until that is closed: DESCRIPTION WIDTH HEIGHT."""
+    """Shows a stream in a window until the user closes it. The further arguments are DESCRIPTION WIDTH HEIGHT."""
     gtk()
     pipeline = Gst.parse_launch(sys.argv[2] + " ! pipsink name=sink stream-id=a")
     sink = pipeline.get_by_name("sink")
@@ -88,7 +91,7 @@ def show():
 
 
 def sizes():
-    """The paintable has the stream's size and shape, and follows them."""
+    """Checks that the paintable has the stream's size and aspect ratio, and follows their changes."""
     gtk()
     pipeline = Gst.parse_launch(
         "videotestsrc ! capsfilter name=caps caps=video/x-raw,width=720,height=576,pixel-aspect-ratio=16/15,framerate=30/1 "
@@ -118,7 +121,7 @@ def sizes():
 
 
 def hidden():
-    """A picture that nobody sees is not made; where several widgets show it, it is made once."""
+    """Checks that a hidden picture is not drawn, and that a picture in several widgets is drawn once."""
     gtk()
     pipeline = Gst.parse_launch("videotestsrc ! video/x-raw,width=320,height=180,framerate=60/1 ! pipsink name=sink")
     sink = pipeline.get_by_name("sink")
@@ -127,7 +130,7 @@ def hidden():
     pipeline.set_state(Gst.State.PLAYING)
 
     def stands_still():
-        """All that comes still is what was under way."""
+        """Checks that at most one more picture comes, which was already in flight."""
         (frames, pictures) = (received(sink), contents.count)
         wait(lambda: received(sink) > frames + 60)
         assert contents.count <= pictures + 1, f"{contents.count - pictures} pictures"
@@ -154,7 +157,7 @@ def hidden():
     (frames, before) = (received(sink), contents.count)
     wait(lambda: received(sink) > frames + 60)
     assert 10 < contents.count - before <= received(sink) - frames + 2, contents.count - before
-    # One that stands still draws nothing again.
+    # A stream that is paused does not draw again.
     pipeline.set_state(Gst.State.PAUSED)
     pipeline.get_state(Gst.CLOCK_TIME_NONE)
     wait(lambda: False if context.pending() else True)
@@ -171,7 +174,7 @@ def threads():
 
 
 def lifetimes():
-    """Whoever goes first, the other one lives on; nobody is left at the end."""
+    """Checks that the element and the paintable outlive each other, and that nothing is left of both at the end."""
     gtk()
     gone = []
 
@@ -201,7 +204,7 @@ def lifetimes():
             gc.collect()
             frames = received(sink)
             wait(lambda: received(sink) > frames + 10)
-            # The element has it, and a program that wants it again gets it.
+            # The element owns the paintable, and a program that asks for it again gets it.
             paintable = sink.props.paintable
             contents = Contents(paintable)
             window, _ = window_for(paintable)
@@ -212,7 +215,7 @@ def lifetimes():
             pipeline.set_state(Gst.State.NULL)
             del pipeline, sink
         elif order == "while it plays":
-            # As a program does that is in a hurry.
+            # A program in a hurry stops the element while it plays, and drops it at once.
             pipeline.set_state(Gst.State.NULL)
             del pipeline, sink
         del paintable
@@ -230,7 +233,7 @@ def lifetimes():
 
 
 def looked_at():
-    """Who only looks at all properties, as tools do, has the stream in its window as before."""
+    """Reads all properties, as tools do, after which the stream must still be shown in the element's own window."""
     gtk()
     pipeline = Gst.parse_launch("videotestsrc pattern=red ! pipsink name=sink")
     sink = pipeline.get_by_name("sink")

@@ -1,8 +1,8 @@
-"""A player: playbin with pipsink, whose pictures are looked at after every seek and every change of the track.
+"""A player that consists of playbin with pipsink. It checks the picture after every seek and every change of the track.
 
-Arguments: a folder for the films, and the X display whose screen shows the window. Every frame of a film says by its colour
-which film it is of and which frame it is. Prints what it has done; ends with 1, and says what was wrong, where a picture was
-another one, an error came, or nothing came for long.
+The arguments are a folder for the films, and the X display whose screen shows the window. The colour of a frame encodes
+its film and its number. The program prints each part that has passed, and "done" at the end. When a picture is wrong,
+an error is posted or nothing arrives in time, the program prints the fault and ends with exit status 1.
 """
 
 import os
@@ -34,7 +34,7 @@ def color(film, frame):
 
 
 def read(red, green, blue):
-    """The film and the frame that have a colour; None where none has."""
+    """The film and the frame that a colour encodes; None when it encodes none."""
     found = round((red - 32) / 64), round((green - 12) / 24) + 10 * round((blue - 8) / 15)
     if not (0 <= found[0] < 4 and 0 <= found[1] < COUNT):
         return None
@@ -59,7 +59,7 @@ def make_film(film):
         PATIENCE * Gst.SECOND, Gst.MessageType.EOS | Gst.MessageType.ERROR
     )
     if not message or message.type != Gst.MessageType.EOS:
-        fail(f"no film: {message and message.parse_error()}")
+        fail(f"the film was not written: {message and message.parse_error()}")
     pipeline.set_state(Gst.State.NULL)
     return Gst.filename_to_uri(path)
 
@@ -80,7 +80,7 @@ def look_for_errors():
 
 
 def eventually(condition, text):
-    """Waits for it; `text` makes the words for a failure."""
+    """Waits until a condition holds. `text` returns the message for a failure."""
     end = time.monotonic() + PATIENCE
     while not condition():
         look_for_errors()
@@ -97,7 +97,7 @@ def go(state):
 def settle():
     if player.get_state(PATIENCE * Gst.SECOND)[0] != Gst.StateChangeReturn.SUCCESS:
         look_for_errors()
-        fail("the state is not reached")
+        fail("the state was not reached")
 
 
 def last():
@@ -113,7 +113,7 @@ def last():
 
 
 def points():
-    """The colours of the screen's points that are 16 apart."""
+    """The colours of points on the screen, which are 16 pixels apart."""
     command = ["import", "-display", screen, "-window", "root", "-depth", "8", "ppm:-"]
     kind, size, _, pixels = subprocess.run(command, capture_output=True, check=True).stdout.split(b"\n", 3)
     width, height = map(int, size.split())
@@ -123,7 +123,7 @@ def points():
 
 
 def seen():
-    """The films and frames that can be seen on the screen, with how many of its points show each."""
+    """The films and frames that the screen shows, each with the number of points that show it."""
     found = {}
     for point in points():
         key = read(*point)
@@ -133,7 +133,7 @@ def seen():
 
 
 def gray_count():
-    """How many of the screen's points, 16 apart, show a grey that is no black."""
+    """The number of points on the screen that are grey and not black."""
     return sum(1 for point in points() if max(point) - min(point) <= 2 and min(point) > 40)
 
 
@@ -158,7 +158,7 @@ def seek(frame, rate=1.0, flags=Gst.SeekFlags.FLUSH | Gst.SeekFlags.ACCURATE, st
     if rate < 0:
         kind, stop = Gst.SeekType.SET, frame
     if not player.seek(rate, Gst.Format.TIME, flags, *start, kind, (stop or 0) * FRAME):
-        fail(f"no seek to {frame}")
+        fail(f"the seek to {frame} was refused")
     settle()
 
 
@@ -191,18 +191,18 @@ for number in range(1, 21):
         eventually(lambda: last() and last()[1] > 0, lambda: "it does not play")
 print("20 tracks", flush=True)
 
-# Frame by frame.
+# The player steps frame by frame.
 go(Gst.State.PAUSED)
 seek(20)
 for frame in range(21, 41):
     sink.send_event(Gst.Event.new_step(Gst.Format.BUFFERS, 1, 1.0, True, False))
     if not bus.timed_pop_filtered(PATIENCE * Gst.SECOND, Gst.MessageType.STEP_DONE):
-        fail("no step")
+        fail("the step did not end")
     settle()
     expect(0, frame, on_screen=frame == 40)
 print("20 steps", flush=True)
 
-# Faster, backwards, and faster at once.
+# The player plays faster, then backwards, and then changes its rate instantly.
 seek(20, rate=2.0)
 go(Gst.State.PLAYING)
 eventually(lambda: last()[1] > 40, lambda: "it does not play faster")
@@ -211,17 +211,17 @@ eventually(lambda: 50 < last()[1] < 95, lambda: "it does not play backwards")
 seek(20)
 instant = Gst.SeekFlags.INSTANT_RATE_CHANGE
 if not player.seek(3.0, Gst.Format.TIME, instant, Gst.SeekType.NONE, 0, Gst.SeekType.NONE, 0):
-    fail("no other rate at once")
+    fail("the instant change of the rate was refused")
 eventually(lambda: last()[1] > 70, lambda: "it does not play at another rate")
 print("rates", flush=True)
 
-# playbin's colours are the sink's, which needs no element in front.
+# playbin uses the sink's colour balance, and needs no element in front of the sink for it.
 go(Gst.State.PAUSED)
 if any(type(element).__name__ == "GstVideoBalance" for element in iterate(player.iterate_recurse())):
     fail("playbin changes the colours by itself")
 channel = next(c for c in GstVideo.ColorBalance.list_channels(player) if c.label == "SATURATION")
 GstVideo.ColorBalance.set_value(player, channel, channel.min_value)
-# playbin rounds towards nothing.
+# playbin rounds towards zero.
 if sink.props.saturation > -999:
     fail(f"the sink's saturation is {sink.props.saturation}")
 eventually(lambda: gray_count() > 400, lambda: "there is no grey on the screen")

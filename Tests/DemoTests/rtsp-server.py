@@ -1,4 +1,7 @@
-"""An RTSP server with one H.264 test stream, on a port of the loopback interface: the argument's, or a free one. Prints its URL."""
+"""An RTSP server with one H.264 test stream on the loopback interface.
+
+The argument is its port. Without an argument it uses a free port. The program prints the URL of the stream.
+"""
 
 import sys
 

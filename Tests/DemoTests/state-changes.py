@@ -1,6 +1,6 @@
-"""Changes states, properties and picture-in-picture from three threads and the main one, at random.
+"""Changes states, properties and picture-in-picture at random from three threads and from the main thread.
 
-"loop" runs GTK's main loop, as a GTK app does; without it the main thread has none.
+With the argument "loop" the main thread runs GTK's main loop, as a GTK app does. Without it there is no main loop.
 """
 
 import random
@@ -24,7 +24,7 @@ names = ["one", "two", "three"]
 pipelines = [Gst.parse_launch(f"videotestsrc ! pipsink name={name} session=call") for name in names]
 sinks = [pipeline.get_by_name(name) for pipeline, name in zip(pipelines, names)]
 for sink in sinks:
-    # Handlers may ask for more.
+    # A handler may start picture-in-picture again.
     sink.connect("pip-did-stop", lambda sink, reason: random.random() < 0.3 and sink.emit("start-pip"))
 
 
