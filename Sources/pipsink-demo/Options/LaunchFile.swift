@@ -56,7 +56,7 @@ struct LaunchFile {
       DemoError(
         .usage, message(hole, "cannot stand in caps between two \"!\"; letters, digits and _-.+:/ can; \(advice)"))
     case .division:
-      DemoError(.pipeline, "\(name): with the values filled in, GStreamer would read other words in it")
+      DemoError(.pipeline, "\(name): GStreamer would divide it into different words when its values are filled in")
     }
   }
 

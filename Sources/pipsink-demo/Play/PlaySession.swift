@@ -248,7 +248,7 @@ final class PlaySession {
       statusLine.say("interrupted by another app's sound (\(interruption == .pause ? "paused" : "quieter"))")
     case .customVideoRenderChanged(let isEnabled):
       statusLine.say("custom rendering is \(isEnabled ? "on" : "off")")
-    case .audioInterruptionEnded: statusLine.say("the interruption is over")
+    case .audioInterruptionEnded: statusLine.say("the interruption has ended")
     // Another stream may have been started since.
     case .finished where engine.hasFinished: finishIfNothingIsToCome()
     case .finished, .stateChanged, .cameraStateChanged, .microphoneStateChanged,
