@@ -108,32 +108,71 @@ let package = Package(
       swiftSettings: warnings
     ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
-    .testTarget(
-      name: "PipSinkTests",
-      dependencies: [
-        "PipSink", "GstPipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
-      swiftSettings: warnings
-    ),
     .systemLibrary(
       name: "CGStreamerCheck",
       path: "Tests/CGStreamerCheck",
       pkgConfig: "gstreamer-check-1.0",
       providers: [.apt(["libgstreamer1.0-dev"])]
     ),
+    // What the tests of several modules use. It is a test target, since it uses what is internal in modules, which
+    // release builds of other targets cannot.
+    .testTarget(
+      name: "TestSupport",
+      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "pipsink-demo"],
+      swiftSettings: warnings
+    ),
+    .testTarget(
+      name: "PipSinkTests",
+      dependencies: [
+        "TestSupport", "PipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ],
+      swiftSettings: warnings
+    ),
+    .testTarget(
+      name: "PipSinkWindowsTests",
+      dependencies: ["TestSupport", "PipSink", "PipSinkWindows", "CGTK", "CWindows", "pipsink-demo"],
+      swiftSettings: warnings
+    ),
+    .testTarget(
+      name: "PipSinkGTKTests", dependencies: ["TestSupport", "PipSink", "PipSinkGTK", "gtk-call"],
+      swiftSettings: warnings),
+    .testTarget(
+      name: "PipSinkGTK4Tests",
+      dependencies: ["TestSupport", "PipSink", "PipSinkGTK4", "GstPipSink"],
+      exclude: ["paintable.py"],
+      swiftSettings: warnings
+    ),
+    .testTarget(
+      name: "PipSinkDBusTests",
+      dependencies: ["TestSupport", "CGIO", "PipSink", "PipSinkDBus", "pipsink-demo"],
+      exclude: ["dbus-flood.py", "dbus-streams.py"],
+      swiftSettings: warnings
+    ),
+    .testTarget(
+      name: "GstPipSinkTests",
+      dependencies: ["TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink"],
+      exclude: [
+        "host-sleep.c", "host-loop.py", "player.py", "state-changes.py", "foreign-window.c", "foreign-surface.c",
+      ],
+      swiftSettings: warnings
+    ),
     .testTarget(
       name: "DemoTests",
       dependencies: [
-        "CGIO", "CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "PipSinkDBus", "PipSinkGTK",
-        "PipSinkWindows", "CGTK",
-        "pipsink-demo", "call", "gtk-call",
+        "TestSupport", "CGStreamer", "PipSink", "PipSinkDBus", "pipsink-demo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      exclude: [
-        "host-sleep.c", "host-loop.py", "rtsp-server.py", "dbus-flood.py", "dbus-streams.py", "evil-server.py",
-        "state-changes.py", "player.py", "foreign-window.c", "foreign-surface.c", "paintable.py",
+      exclude: ["evil-server.py", "rtsp-server.py"],
+      swiftSettings: warnings
+    ),
+    // What belongs to no module: the documents, the examples, the folders of the sources, what is installed.
+    .testTarget(
+      name: "RepositoryTests",
+      dependencies: [
+        "TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink", "PipSinkGTK", "PipSinkGTK4",
+        "PipSinkWindows", "call", "gtk-call", "pipsink-demo",
       ],
       swiftSettings: warnings
     ),
@@ -164,9 +203,9 @@ if fuzzes {
 }
 
 if testsCosts {
-  package.targets.removeAll { $0.type == .test }
+  package.targets.removeAll { $0.type == .test && $0.name != "TestSupport" }
   package.targets.append(
     .testTarget(
-      name: "CostTests", dependencies: ["CAllocationCounter", "CGStreamer", "CLibYUV", "PipSink", "pipsink-demo"],
+      name: "CostTests", dependencies: ["TestSupport", "CAllocationCounter", "CGStreamer", "PipSink", "pipsink-demo"],
       swiftSettings: warnings))
 }

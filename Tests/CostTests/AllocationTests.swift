@@ -3,6 +3,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// In the steady state, a frame allocates its own wrappers and nothing else. The counts include the memory that libyuv
 /// allocates for its rows and frees within the call.

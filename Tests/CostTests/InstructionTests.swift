@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// The cost of a frame's path in instructions. Other work on the machine does not change this number.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of sound on a real PulseAudio server.
@@ -40,9 +41,9 @@ import Testing
     for step in 0..<20 {
       let received = try #require(router.statistics(of: "film")).received
       if step % 2 == 0 { try router.enterPictureInPicture("film") } else { router.leavePictureInPicture() }
-      #expect(try await eventually { (router.statistics(of: "film")?.received ?? 0) > received + 1 })
+      #expect(await eventually { (router.statistics(of: "film")?.received ?? 0) > received + 1 })
     }
-    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    #expect(await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let same = try await server.sinkInput { isHalf($0) && !$0.corked }
     #expect(same.index == input.index, "the sound continued on the same server stream")
     try engine.audioSession.setMuted(true, for: "film")
@@ -91,7 +92,7 @@ import Testing
     for isMuted in [false, true] {
       let call = try server.startCall()
       try await server.sinkInput { $0.corked && $0.mute }
-      #expect(try await eventually { engine.audioSession.interruption == .pause && engine.state == .paused })
+      #expect(await eventually { engine.audioSession.interruption == .pause && engine.state == .paused })
       // The stream stays muted until the call ends, whatever the app sets meanwhile. Then the server unmutes it, unless
       // the app has muted it.
       try engine.audioSession.setMuted(true, for: "a")
@@ -100,7 +101,7 @@ import Testing
       #expect(engine.audioSession.interruption == .pause)
       let count = counter.value
       call.stop()
-      #expect(try await eventually { counter.value > count + 5 })
+      #expect(await eventually { counter.value > count + 5 })
       #expect(engine.audioSession.interruption == nil)
       let after = try await server.sinkInput { !$0.corked && $0.mute == isMuted && isHalf($0) }
       #expect(after.index == input.index)
@@ -119,7 +120,7 @@ import Testing
     let call = try server.startCall()
     try await server.sinkInput { $0.mute && abs($0.amplitude - 0.125) < 0.001 }
     let count = counter.value
-    #expect(try await eventually { counter.value > count + 5 })
+    #expect(await eventually { counter.value > count + 5 })
     call.stop()
     try await server.sinkInput { !$0.mute && isHalf($0) }
     #expect(engine.audioSession.interruption == nil)
@@ -135,11 +136,11 @@ import Testing
     let ear = try Ear(server)
     defer { ear.engine.stop() }
     // The tone has 0.8 of the full amplitude.
-    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    #expect(await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let call = try server.startCall()
-    #expect(try await eventually { abs(ear.amplitude - 0.04) < 0.01 })
+    #expect(await eventually { abs(ear.amplitude - 0.04) < 0.01 })
     call.stop()
-    #expect(try await eventually { abs(ear.amplitude - 0.4) < 0.02 })
+    #expect(await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let after = try await server.sinkInput { isHalf($0) && !$0.mute && !$0.corked }
     #expect(after.index == input.index)
     #expect(engine.audioSession.interruption == nil)
@@ -154,11 +155,11 @@ import Testing
     defer { engine.stop() }
     try await server.sinkInput { _ in true }
     let call = try server.startCall()
-    #expect(try await eventually { engine.audioSession.interruption == .pause })
+    #expect(await eventually { engine.audioSession.interruption == .pause })
     let count = counter.value
     try engine.stopPlayingStream("film")
     #expect(engine.audioSession.interruption == nil)
-    #expect(try await eventually { counter.value > count + 5 })
+    #expect(await eventually { counter.value > count + 5 })
     call.stop()
   }
 
@@ -179,7 +180,7 @@ import Testing
       }
     }
     let count = counter.value
-    #expect(try await eventually { counter.value > count + 20 })
+    #expect(await eventually { counter.value > count + 20 })
   }
 
   @Test func whenTheServerDiesAFilmGoesOnWithoutSound() async throws {
@@ -207,10 +208,10 @@ import Testing
     for await event in events {
       if case .audioFailed = event { break }
     }
-    #expect(try await eventually { engine.playState(of: "film") != .playing })
-    #expect(try await eventually { engine.playState(of: "film") == .playing })
+    #expect(await eventually { engine.playState(of: "film") != .playing })
+    #expect(await eventually { engine.playState(of: "film") == .playing })
     let count = counter.value
-    #expect(try await eventually { counter.value > count + 20 })
+    #expect(await eventually { counter.value > count + 20 })
   }
 
   @Test(arguments: [(true, true), (true, false), (false, true)])

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
 @testable import pipsink_demo
 
 @Suite struct BadInputTests {

@@ -3,6 +3,7 @@ import FoundationXML
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of how a benchmark's numbers are summarised, compared, plotted and written.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Runs every benchmark with as little work as possible. The tests do not look at how fast the machine is.
@@ -145,7 +146,7 @@ import Testing
     #expect(result.remarks.first == "x11: on Xvfb, whose time is counted")
   }
 
-  @Test(.enabled(if: XServer.isInstalled && HostProgramTests.Loop.installed.contains(.gtk4) && Plugin.isUsable))
+  @Test(.enabled(if: XServer.isInstalled && HostLoop.installed.contains(.gtk4) && Plugin.isUsable))
   func aWidgetOfGTK4IsComparedWithGStreamersOwn() async throws {
     let result = try await run([
       "present", "--surface", "gtk4", "--sizes", "64x36", "--format", "I420", "--seconds", "0.5", "--rounds", "1",

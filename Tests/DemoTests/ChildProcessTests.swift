@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of the child processes that the demo starts.
@@ -78,7 +79,7 @@ import Testing
     demo.interrupt()
     let result = try await demo.result()
     #expect(result.status == 128 + SIGINT, "\(result.errors)")
-    let haveGone = try await eventually { children.allSatisfy { kill($0, 0) != 0 } }
+    let haveGone = await eventually { children.allSatisfy { kill($0, 0) != 0 } }
     #expect(haveGone)
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import PipSink
 import Testing
 
+@testable import TestSupport
 @testable import pipsink_demo
 
 @Suite struct DiagnosticsTests {

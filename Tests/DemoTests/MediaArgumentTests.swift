@@ -2,6 +2,7 @@ import Foundation
 import PipSink
 import Testing
 
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of files and URIs that are given instead of a pipeline.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of numbers from outside, and of the system's limits.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Runs every file in `pipelines/` that can run here.
@@ -87,7 +88,7 @@ import Testing
     let router = FrameRouter()
     let engine = try VideoEngine()
     try engine.startPlayingStream("film", uri: "file://\(path)") { router.input(for: $0) }
-    #expect(try await eventually { engine.playState(of: "film") == .ended })
+    #expect(await eventually { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 20)
     engine.stop()
   }
@@ -112,7 +113,7 @@ import Testing
     let router = FrameRouter()
     let engine = try VideoEngine()
     try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.input(for: $0) }
-    #expect(try await eventually(seconds: 60) { engine.playState(of: "film") == .ended })
+    #expect(await eventually(within: 60) { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 90)
     engine.stop()
     server.stop()
@@ -133,16 +134,16 @@ import Testing
       "camera", from: .text("rtspsrc location=\(url) protocols=tcp latency=50 ! decodebin ! appsink name=x"),
       configuration: configuration
     ) { router.input(for: $0) }
-    #expect(try await eventually(seconds: 60) { engine.playState(of: "camera") == .playing })
+    #expect(await eventually(within: 60) { engine.playState(of: "camera") == .playing })
     server.stop()
     #expect(
-      try await eventually(seconds: 60) {
+      await eventually(within: 60) {
         if case .reconnecting = engine.playState(of: "camera") { true } else { false }
       })
     let received = try #require(router.statistics(of: "camera")).received
     server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
-    #expect(try await eventually(seconds: 60) { engine.playState(of: "camera") == .playing })
-    #expect(try await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
+    #expect(await eventually(within: 60) { engine.playState(of: "camera") == .playing })
+    #expect(await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
     engine.stop()
     server.stop()
   }

@@ -1,8 +1,9 @@
-import CGTK
+import CGStreamer
 import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of networks that lose packets, and of broken files.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 @testable import pipsink_demo
 
 /// Tests of what a run's report contains about streams that were stopped.

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+
 /// Tests of the demo on a terminal, with windows beside it.
 @Suite(
   .enabled(

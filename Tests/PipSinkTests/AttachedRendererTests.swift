@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Renderers that an app attaches to the streams of a session, before or after these streams exist.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct AttachedRendererTests {

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Several interruptions at the same time, and the settings that a session keeps. These tests need no pipeline.
 @Suite(.timeLimit(.minutes(5))) struct AudioInterruptionTests {

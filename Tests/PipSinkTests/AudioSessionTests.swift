@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Sound without a sound server: `volume` elements, levels, and which element belongs to which stream.
 @Suite(.timeLimit(.minutes(5))) struct AudioSessionTests {

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Decoders of streams that are not visible.
 @Suite(.timeLimit(.minutes(5))) struct BackgroundDecodingTests {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// A source that blocks in a state change delays nothing but itself.
 @Suite struct BlockedPipelineTests {

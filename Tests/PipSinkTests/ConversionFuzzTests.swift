@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Random formats, sizes, strides, crops, gravities, rotations and destinations. Sources and destinations end at a page
 /// that may not be accessed. A kernel that reads or writes beyond them therefore ends the test, even if it is one of

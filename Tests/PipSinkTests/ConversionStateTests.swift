@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Converters and processors that get frames of one kind after another. They must not keep anything of the previous
 /// kind.

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct CounterClockTests {
   /// A machine whose counter and clock run at speeds that the test sets.

@@ -3,6 +3,7 @@ import CGStreamerCheck
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The gate in front of a decoder, which is closed while the decoder's stream is not visible.
 @Suite struct DecodingGateTests {

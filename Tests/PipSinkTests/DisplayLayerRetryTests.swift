@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// When a layer tries a surface again that has failed, and when it does not try yet.
 @Suite struct DisplayLayerRetryTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// A layer and its surfaces: they are attached, moved and hidden, and they fail. Some frames wait for their time.
 @Suite struct DisplayLayerSurfaceTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct DisplayLayerTests {
   let frame: SampleBuffer

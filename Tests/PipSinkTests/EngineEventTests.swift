@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What an engine knows and reports about its streams, apart from their frames.
 @Suite(.timeLimit(.minutes(5))) struct EngineEventTests {

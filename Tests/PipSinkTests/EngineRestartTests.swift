@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What the engine does with its own pipeline when its streams fail. The test advances the clock.
 @Suite(.timeLimit(.minutes(2))) struct EngineRestartTests {

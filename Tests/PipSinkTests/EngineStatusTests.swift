@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What an engine knows about its streams from the reports that it gets, across restarts, failures and streams that
 /// come back.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Streams that fail while others play. Whatever happens first, the branch of the failed stream is removed, and the
 /// other streams continue.

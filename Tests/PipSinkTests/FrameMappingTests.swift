@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Which part of a buffer's memory contains the pixels of a frame.
 @Suite struct FrameMappingTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct FrameRouterTests {
   /// A frame of each stream. Frames of stream "a" are 16 pixels wide, and frames of stream "b" are 32 pixels wide.
@@ -284,20 +285,5 @@ import Testing
       }
     }
     #expect(router.changes.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
-  }
-}
-
-/// A small generator (SplitMix64) that gives the same numbers for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Tries every operation on pixels at every width up to about a hundred. The memory ends or starts at a page that may
 /// not be accessed. libyuv has different kernels for whole vectors and for the rest of a row, so each width counts. If

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a layer does when its stream, its surface or the surface's visibility changes while the layer is busy with a
 /// frame.

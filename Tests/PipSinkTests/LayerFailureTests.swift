@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a layer does about a surface that fails: what it tries first, what it counts, and what it leaves alone.
 @Suite struct LayerFailureTests {

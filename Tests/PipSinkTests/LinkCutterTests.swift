@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Links that are cut while frames may pass through them.
 @Suite struct LinkCutterTests {

@@ -4,6 +4,7 @@ import Logging
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct LogTests {
   @Test(arguments: [
@@ -103,42 +104,5 @@ import Testing
     }
     let written = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(written.contains(" GST_STATES "), "GStreamer writes its own log again: \(written.prefix(500))")
-  }
-}
-
-/// Records what is logged.
-final class RecordedLog: Sendable {
-  struct Entry: Sendable {
-    let label: String
-    let level: Logger.Level
-    let message: String
-    let object: String?
-  }
-
-  private let state = Locked<[Entry]>([])
-
-  var entries: [Entry] { state.withLock { $0 } }
-
-  func makeLogger(_ label: String, level: Logger.Level) -> Logger {
-    Logger(label: label) { Handler(label: $0, log: self, logLevel: level) }
-  }
-
-  private struct Handler: LogHandler {
-    let label: String
-    let log: RecordedLog
-    var metadata: Logger.Metadata = [:]
-    var logLevel: Logger.Level
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-      get { metadata[key] }
-      set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-      let object = event.metadata?["object"].map { "\($0)" }
-      log.state.withLock {
-        $0.append(Entry(label: label, level: event.level, message: "\(event.message)", object: object))
-      }
-    }
   }
 }

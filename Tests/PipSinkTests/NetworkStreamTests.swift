@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Streams as they occur in calls.
 @Suite struct NetworkStreamTests {

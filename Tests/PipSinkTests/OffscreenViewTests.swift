@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Pictures in memory: the local picture beside the remote one, and the sizes of pictures.
 @Suite struct OffscreenViewTests {

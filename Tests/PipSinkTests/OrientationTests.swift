@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct OrientationTests {
   /// The four corners. Each has its own colour.

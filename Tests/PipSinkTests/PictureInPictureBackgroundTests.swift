@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Picture-in-picture that starts automatically: when it starts, and who may stop it after the user, the window or the
 /// app has done something in the meantime.

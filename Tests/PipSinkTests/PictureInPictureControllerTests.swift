@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The controller with a window in memory and frames that the test sends.
 @MainActor @Suite struct PictureInPictureControllerTests {

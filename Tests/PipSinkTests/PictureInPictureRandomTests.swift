@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Random sequences of all events that a controller may see. Each can be repeated by its seed.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureRandomTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Two streams in one picture-in-picture window.
 @MainActor @Suite struct PictureInPictureSecondStreamTests {

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// One session, whose parts follow each other without any wiring by the app.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureSessionTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The window takes the shape of what its stream shows, even if the caps of the stream do not change.
 @MainActor @Suite struct PictureInPictureShapeTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Which stream a controller shows, and what its window's controls do.
 @MainActor @Suite struct PictureInPictureStreamTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a controller waits for. A wait that is no longer wanted has no effect.
 @MainActor @Suite struct PictureInPictureTimeTests {

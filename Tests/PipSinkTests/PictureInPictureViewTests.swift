@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What the controller says about itself: all its properties agree, and ZEGO's states are derived from them.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureViewTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct PipSinkErrorTests {
   private static let errors: [PipSinkError] =

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Pipelines that are written as literals with interpolated values.
 @Suite struct PipelineDescriptionTests {

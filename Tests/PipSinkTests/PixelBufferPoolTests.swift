@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct PixelBufferPoolTests {
   private func format(_ width: Int = 64, _ format: PixelFormat = .i420) throws -> VideoFormatDescription {

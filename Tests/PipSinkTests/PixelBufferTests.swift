@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct PixelBufferTests {
   @Test(arguments: PixelFormat.allCases)

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Sizes at which kernels may go wrong: sizes that are smaller than a vector, are odd, or leave a rest, and sizes of
 /// real streams.

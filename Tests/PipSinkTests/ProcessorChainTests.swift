@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a chain of processors keeps from frame to frame, and what it passes to the next consumer.
 @Suite struct ProcessorChainTests {

@@ -3,6 +3,7 @@ import CLibYUV
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct ProcessorTests {
   private let frame: SampleBuffer

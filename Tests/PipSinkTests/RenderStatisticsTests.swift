@@ -3,6 +3,7 @@ import Histogram
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct RenderStatisticsTests {
   private let frame: SampleBuffer

@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct RenderingTests {
   @Test(arguments: PixelFormat.allCases, [(640, 360), (641, 361), (1280, 720)])

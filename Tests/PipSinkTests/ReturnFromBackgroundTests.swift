@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Streams that become visible again: what they show is compared with what their sources deliver.
 @Suite struct ReturnFromBackgroundTests {

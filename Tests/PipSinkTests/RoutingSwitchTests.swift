@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a switch does to the surfaces that it affects and in which order, and what is counted across switches, runs and
 /// removals.

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a frame says about itself: its format, its times and its orientation.
 @Suite struct SampleWrapperTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The clock by which all code waits. The test advances it.
 @Suite struct SchedulingClockTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The displays of a session that need no display server.
 @MainActor @Suite struct SessionDisplayTests {

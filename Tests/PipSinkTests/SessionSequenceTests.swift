@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// A session under everything that an app, a user and a network may do, in any order. There are a thousand sequences,
 /// and each can be repeated by its seed.

@@ -2,6 +2,7 @@ import CLibYUV
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Pictures that are made smaller in one direction or in both. Every pixel must have an effect on the result.
 @Suite struct ShrinkingTests {

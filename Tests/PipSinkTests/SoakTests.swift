@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// A call in which participants join and leave all the time. `make soak` runs it for five minutes and then also
 /// compares times.

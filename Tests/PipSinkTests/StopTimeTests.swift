@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The time that a blocking pipeline has for its start and for its stop. The test advances the clock.
 @Suite struct StopTimeTests {

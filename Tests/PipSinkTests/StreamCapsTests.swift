@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The caps that the appsink of a stream accepts.
 @Suite struct StreamCapsTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// What a session shows about cameras and microphones that are off.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct StreamDeviceTests {

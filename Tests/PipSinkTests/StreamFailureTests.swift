@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Which failures are permanent, and when all streams of an engine have finished.
 @Suite(.timeLimit(.minutes(5))) struct StreamFailureTests {

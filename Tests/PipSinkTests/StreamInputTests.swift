@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Frames that an app pushes into a session.
 @Suite struct StreamInputTests {

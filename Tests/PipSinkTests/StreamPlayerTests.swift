@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Streams that come and go at run time, and come back after failures.
 @Suite(.timeLimit(.minutes(5))) struct StreamPlayerTests {

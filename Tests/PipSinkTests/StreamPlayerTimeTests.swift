@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// When a player acts, and when it does not act yet. The test advances the clock.
 @Suite struct StreamPlayerTimeTests {

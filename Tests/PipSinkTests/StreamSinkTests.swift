@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// How an engine sets up the appsinks of a description.
 @Suite(.timeLimit(.minutes(5))) struct StreamSinkTests {

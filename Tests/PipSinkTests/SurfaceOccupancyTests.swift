@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Which layer has a surface when layers come, go, come back and wait for it.
 @Suite struct SurfaceOccupancyTests {

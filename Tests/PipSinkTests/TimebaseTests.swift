@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The time of a stream while its rate changes, and who is told of changes.
 @Suite struct TimebaseTests {

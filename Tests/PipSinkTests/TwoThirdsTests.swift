@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// The kernel that scales both sides to two thirds, compared with libyuv's filter for any ratio.
 @Suite struct TwoThirdsTests {

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite(.timeLimit(.minutes(5))) struct VideoEngineTests {
   private func stream(_ id: StreamID, frames: Int = 10, caps: String = "format=I420,width=32,height=32") -> String {
@@ -290,16 +291,6 @@ import Testing
       }
       #expect(engine.state == .stopped)
     }
-  }
-}
-
-extension [EngineEvent] {
-  var endedStreams: [StreamID] {
-    compactMap { if case .streamStateChanged(let id, .ended) = $0 { id } else { nil } }
-  }
-
-  var failedStreams: [StreamID] {
-    compactMap { if case .streamStateChanged(let id, .failed) = $0 { id } else { nil } }
   }
 }
 

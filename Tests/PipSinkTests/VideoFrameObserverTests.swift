@@ -3,6 +3,7 @@ import Glibc
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 /// Records the frames that it gets.
 private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver {

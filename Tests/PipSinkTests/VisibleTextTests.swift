@@ -3,6 +3,7 @@ import Logging
 import Testing
 
 @testable import PipSink
+@testable import TestSupport
 
 @Suite struct VisibleTextTests {
   @Test(arguments: [

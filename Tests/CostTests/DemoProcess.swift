@@ -1,1 +1,0 @@
-../DemoTests/DemoProcess.swift

@@ -1,1 +1,0 @@
-../PipSinkTests/TestSupport.swift

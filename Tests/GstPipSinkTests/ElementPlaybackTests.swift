@@ -1,0 +1,235 @@
+import CGStreamer
+import CGStreamerCheck
+import Testing
+
+@testable import GstPipSink
+@testable import PipSink
+@testable import TestSupport
+
+/// The element's properties `paused` and `muted`, and the window's buttons for them.
+@Suite struct ElementPlaybackTests {
+  /// Counts the notifications of a property.
+  private final class Notifications: Sendable {
+    let count = Locked(0)
+
+    init(_ property: String, of object: UnsafeMutablePointer<GstElement>) {
+      let handler: @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+        _, _, context in
+        guard let context else { return }
+        Unmanaged<Notifications>.fromOpaque(context).takeUnretainedValue().count.withLock { $0 += 1 }
+      }
+      g_signal_connect_data(
+        object, "notify::\(property)", unsafeBitCast(handler, to: GCallback.self),
+        Unmanaged.passRetained(self).toOpaque(),
+        { context, _ in if let context { Unmanaged<Notifications>.fromOpaque(context).release() } },
+        GConnectFlags(rawValue: 0))
+    }
+  }
+
+  /// Returns the states that the element has requested from its application since the last call.
+  private func requestedStates(_ harness: ElementHarness) -> [GstState] {
+    var states: [GstState] = []
+    let bus = gst_element_get_bus(harness.element)
+    defer { gst_object_unref(bus) }
+    while let message = gst_bus_pop_filtered(bus, GST_MESSAGE_REQUEST_STATE) {
+      var state = GST_STATE_VOID_PENDING
+      gst_message_parse_request_state(message, &state)
+      states.append(state)
+      gst_message_unref(message)
+    }
+    return states
+  }
+
+  /// Returns the keys that have been sent upstream since the last call.
+  private func keys(_ harness: ElementHarness) -> [String] {
+    var keys: [String] = []
+    while let event = gst_harness_try_pull_upstream_event(harness.harness) {
+      var key: UnsafePointer<CChar>?
+      if event.pointee.type == GST_EVENT_NAVIGATION, gst_navigation_event_parse_key_event(event, &key) != 0, let key {
+        keys.append(String(cString: key))
+      }
+      gst_event_unref(event)
+    }
+    return keys
+  }
+
+  /// Returns what the picture-in-picture window shows, and which of its controls are offered.
+  private func presentation(_ harness: ElementHarness) async throws -> PictureInPicturePresentation? {
+    try await harness.onInterface {
+      ($0.session.display.pictureInPictureHost as? OffscreenPictureInPictureWindow)?.presentation
+    }
+  }
+
+  /// Makes an element that plays and is shown in a picture-in-picture window in memory.
+  private func makePlaying(_ name: String) throws -> ElementHarness {
+    let harness = try ElementHarness("surface=offscreen sync=false mode=pip session=\(name)")
+    harness.setCaps()
+    harness.push()
+    #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    return harness
+  }
+
+  // MARK: - paused
+
+  @Test func pausedIsTrueWhereTheElementStandsStillHoweverItGotThere() throws {
+    let harness = try ElementHarness()
+    gst_element_set_state(harness.element, GST_STATE_NULL)
+    harness.set("async", "true")
+    // The element is set to play at once, and it reaches this state with its first buffer.
+    #expect(gst_element_set_state(harness.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
+    #expect(harness.value("paused") == "true")
+    let notifications = Notifications("paused", of: harness.element)
+    harness.pushStart()
+    harness.push()
+    #expect(harness.value("paused") == "false" && notifications.count.withLock { $0 } == 1)
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    #expect(harness.value("paused") == "true" && notifications.count.withLock { $0 } == 2)
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    #expect(harness.value("paused") == "false" && notifications.count.withLock { $0 } == 3)
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    gst_element_set_state(harness.element, GST_STATE_READY)
+    #expect(harness.value("paused") == "false", "a stopped element has nothing to pause")
+    #expect(requestedStates(harness).isEmpty, "the application has changed all these states itself")
+  }
+
+  @Test func settingPausedAsksTheApplicationAndIsShownUntilThePipelineSaysSomethingElse() async throws {
+    let harness = try makePlaying(#function)
+    #expect(try await presentation(harness)?.isPaused == false)
+    harness.set("paused", "true")
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+    #expect(harness.value("paused") == "true")
+    #expect(try await presentation(harness)?.isPaused == true)
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    #expect(harness.value("paused") == "false")
+    #expect(try await presentation(harness)?.isPaused == false)
+    harness.set("paused", "false")
+    #expect(requestedStates(harness).isEmpty, "the element is already playing")
+  }
+
+  @Test func pausedBeforeTheStartAsksForAPauseWithTheFirstPicture() throws {
+    let harness = try ElementHarness("surface=none sync=false")
+    gst_element_set_state(harness.element, GST_STATE_NULL)
+    harness.set("async", "true")
+    harness.set("paused", "true")
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    #expect(requestedStates(harness).isEmpty)
+    harness.pushStart()
+    harness.push()
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+    #expect(harness.value("paused") == "true")
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    harness.set("paused", "false")
+    #expect(requestedStates(harness) == [GST_STATE_PLAYING])
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    #expect(harness.value("paused") == "false")
+  }
+
+  // MARK: - The button for pause
+
+  /// Presses the button of the picture-in-picture window.
+  private func press(_ action: PictureInPictureAction, _ harness: ElementHarness, _ clock: ManualClock) async throws {
+    let scheduling = clock.clock
+    try await harness.onInterface { interface in
+      interface.clock = scheduling
+      interface.controller.perform(action)
+    }
+  }
+
+  /// Waits until the application has shown which kind of request it reacts to.
+  private func waitUntil(_ harness: ElementHarness, answersTo way: ToggleRequest.Way) async throws -> Bool {
+    let deadline = MonotonicTime.now.advanced(by: .seconds(20))
+    while try await harness.onInterface({ $0.requests.values.first?.way }) != way {
+      if MonotonicTime.now > deadline { return false }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    return true
+  }
+
+  @Test func anApplicationThatPausesWhenItIsAskedGetsNoKey() async throws {
+    let (harness, clock) = (try makePlaying(#function), ManualClock())
+    try await press(.playPause, harness, clock)
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    #expect(try await presentation(harness)?.isPaused == true)
+    #expect(await clock.isAwaited(in: 1))
+    clock.advance(by: 1)
+    #expect(try await waitUntil(harness, answersTo: .message))
+    try await press(.playPause, harness, clock)
+    #expect(requestedStates(harness) == [GST_STATE_PLAYING])
+    #expect(clock.alarmCount == 0, "the application is known to react")
+    #expect(keys(harness).isEmpty)
+  }
+
+  @Test func anApplicationThatKnowsOnlyThePlayersKeyGetsThat() async throws {
+    let (harness, clock) = (try makePlaying(#function), ManualClock())
+    try await press(.playPause, harness, clock)
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+    #expect(await clock.isAwaited(in: 1))
+    #expect(keys(harness).isEmpty)
+    clock.advance(by: 1)
+    #expect(await clock.isAwaited(in: 1), "the element checks whether the application reacts to the key")
+    #expect(keys(harness) == ["space"])
+    #expect(try await presentation(harness)?.isPaused == false, "the window shows the actual state")
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    #expect(try await presentation(harness)?.isPaused == true)
+    clock.advance(by: 1)
+    #expect(try await waitUntil(harness, answersTo: .key))
+    // From now on, the application gets the key at once and no message.
+    try await press(.playPause, harness, clock)
+    #expect(keys(harness) == ["space"] && requestedStates(harness).isEmpty)
+  }
+
+  // MARK: - muted
+
+  @Test func theMuteButtonIsThereWhereSomebodyHearsOfMutedAndSwitchesIt() async throws {
+    let harness = try makePlaying(#function)
+    let clock = ManualClock()
+    #expect(try await presentation(harness)?.actions.contains(.mute) == false)
+    try await harness.onInterface { $0.session.isMuted = true }
+    #expect(keys(harness) == ["m"], "nobody else can switch the sound")
+    #expect(harness.value("muted") == "false")
+    let notifications = Notifications("muted", of: harness.element)
+    harness.set("muted", "true")
+    #expect(notifications.count.withLock { $0 } == 1)
+    #expect(try await presentation(harness)?.actions.contains(.mute) == true)
+    #expect(try await presentation(harness)?.isMuted == true)
+    try await press(.mute, harness, clock)
+    #expect(harness.value("muted") == "false" && notifications.count.withLock { $0 } == 2)
+    #expect(try await presentation(harness)?.isMuted == false)
+    #expect(keys(harness).isEmpty && requestedStates(harness).isEmpty)
+  }
+
+  @Test func inPlaybinMutedIsPlaybinsMute() async throws {
+    try PipSinkPlugin.register()
+    let playbin = try #require(gst_element_factory_make("playbin", nil))
+    gst_object_ref_sink(playbin)
+    let element = try #require(gst_parse_launch("pipsink surface=offscreen session=\(#function)", nil))
+    gst_object_ref_sink(element)
+    defer {
+      gst_element_set_state(playbin, GST_STATE_NULL)
+      gst_object_unref(element)
+      gst_object_unref(playbin)
+    }
+    let bin = UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GstBin.self)
+    #expect(gst_bin_add(bin, element) != 0)
+    gst_element_set_state(element, GST_STATE_READY)
+    gst_element_set_state(element, GST_STATE_PAUSED)
+    let state = PipSinkElement.state(of: element)
+    let notifications = Notifications("muted", of: element)
+    #expect(!state.isMuted && state.canMute)
+    let object = UnsafeMutableRawPointer(playbin).assumingMemoryBound(to: GObject.self)
+    gst_util_set_object_arg(object, "mute", "true")
+    #expect(state.isMuted && notifications.count.withLock { $0 } == 1)
+    state.toggleMute()
+    #expect(!state.isMuted && notifications.count.withLock { $0 } == 2)
+    state.set(isMuted: true)
+    var mute = GValue()
+    g_object_get_property(object, "mute", &mute)
+    #expect(g_value_get_boolean(&mute) != 0)
+    g_value_unset(&mute)
+    gst_element_set_state(element, GST_STATE_NULL)
+    gst_util_set_object_arg(object, "mute", "false")
+    #expect(notifications.count.withLock { $0 } == 3, "a stopped element does not follow playbin")
+  }
+}

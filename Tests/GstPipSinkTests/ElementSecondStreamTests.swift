@@ -1,0 +1,60 @@
+import CGStreamer
+import CGStreamerCheck
+import Testing
+
+@testable import GstPipSink
+@testable import PipSink
+@testable import TestSupport
+
+/// The property `pip-second-stream-id`, with surfaces in memory.
+@Suite struct ElementSecondStreamTests {
+  private func make(_ id: String, _ properties: String = "", _ session: String) throws -> ElementHarness {
+    let harness = try ElementHarness("surface=offscreen sync=false stream-id=\(id) session=\(session) \(properties)")
+    harness.setCaps()
+    harness.push()
+    return harness
+  }
+
+  private func showsSecond(_ session: Session?) -> Bool {
+    session?.router.table.surface(for: "two") == .pictureInPicture
+  }
+
+  @Test func theStreamThatItNamesIsShownInTheOtherHalf() async throws {
+    let one = try make("one", "pip-second-stream-id=two mode=pip", #function)
+    let two = try make("two", "", #function)
+    let session = one.session
+    #expect(one.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    #expect(await eventually { showsSecond(session) })
+    two.push(milliseconds: 33)
+    #expect(await eventually { two.state.member?.statistics?.pictureInPicture ?? 0 > 0 })
+    #expect(one.value("pip-second-stream-id") == "two" && two.value("mode") != "pip")
+    #expect(one.message(GST_MESSAGE_WARNING, seconds: 0) == nil)
+
+    one.set("pip-second-stream-id", "")
+    #expect(await eventually { !showsSecond(session) })
+    let count = two.state.member?.statistics?.pictureInPicture
+    two.push(milliseconds: 66)
+    #expect(two.state.member?.statistics?.pictureInPicture == count)
+  }
+
+  @Test func aStreamThatIsNotThereOrHasTheWindowIsAWarningAndShownWhenItCanBe() async throws {
+    let one = try make("one", "mode=pip", #function)
+    let session = one.session
+    #expect(one.elementMessages(until: "pip-did-start").last == "pip-did-start")
+    one.set("pip-second-stream-id", "two")
+    let warning = try #require(one.message(GST_MESSAGE_WARNING))
+    #expect(warning.contains("no stream \"two\"; the streams are: one"), "\(warning)")
+    let two = try make("two", "", #function)
+    #expect(await eventually { showsSecond(session) })
+    gst_element_set_state(two.element, GST_STATE_NULL)
+    #expect(!showsSecond(session))
+    gst_element_set_state(two.element, GST_STATE_PLAYING)
+    two.pushStart()
+    two.push(milliseconds: 33)
+    #expect(await eventually { showsSecond(session) })
+
+    one.set("pip-second-stream-id", "one")
+    #expect(one.message(GST_MESSAGE_WARNING)?.contains("\"one\" has the window already") == true)
+    #expect(await eventually { !showsSecond(session) })
+  }
+}

@@ -1,0 +1,450 @@
+import CGIO
+import Testing
+
+@testable import PipSink
+@testable import PipSinkDBus
+@testable import TestSupport
+
+/// Tests what the interfaces on the session bus report about a session and what their methods do, without a bus.
+@MainActor @Suite struct BusInterfaceTests {
+  /// A session with the streams "a" and "b", whose frames the app pushes.
+  @MainActor
+  private final class Call {
+    let window: OffscreenPictureInPictureWindow
+    let display: LayerDisplay
+    let session: PictureInPictureSession
+    var done: [String] = []
+
+    init(_ ids: [StreamID] = ["a", "b"], unsupportedReason: String? = nil) throws {
+      window = try OffscreenPictureInPictureWindow()
+      window.unsupportedReason = unsupportedReason
+      display = LayerDisplay(pictureInPictureHost: window)
+      session = try PictureInPictureSession(display: display)
+      for id in ids {
+        try session.addStream(id).consume(try PlainFrame.make([255, 255, 255]))
+        session.engine.setInput(id, to: .playing)
+      }
+    }
+  }
+
+  private func started(_ call: Call) async throws {
+    try call.session.startPictureInPicture()
+    #expect(await eventually { call.session.controller.isActive })
+  }
+
+  // MARK: - org.pipsink.Session1
+
+  @Test func theStateIsThatOfAllStreams() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let state = { interface.properties(of: call.session)["State"] }
+    #expect(state() == .string("playing"))
+    call.session.isPaused = true
+    #expect(state() == .string("paused"))
+    for id: StreamID in ["a", "b"] { try call.session.removeStream(id) }
+    #expect(state() == .string("idle"))
+  }
+
+  @Test func theErrorsAreThoseOfStreamsThatFail() throws {
+    let call = try Call([])
+    let (lost, away) = (
+      PipSinkError.pictureInPicture(.sourceNotReady("x")), PipSinkError.pictureInPicture(.sourceNotReady("y"))
+    )
+    let states: [StreamID: StreamPlayState] = [
+      "good": .playing, "over": .ended, "slow": .stalled, "lost": .failed(lost),
+      "away": .reconnecting(attempt: 2, pause: .seconds(1), after: away),
+    ]
+    for (id, state) in states {
+      _ = try call.session.addInput(id)
+      call.session.engine.setInput(id, to: state)
+    }
+    let properties = SessionInterface().properties(of: call.session)
+    #expect(
+      properties["StreamErrors"]
+        == .dictionary(of: "s", ["lost": .string(lost.description), "away": .string(away.description)]))
+    #expect(
+      properties["Streams"]
+        == .dictionary(
+          of: "s",
+          [
+            "good": .string("playing"), "over": .string("ended"), "slow": .string("stalled"),
+            "lost": .string("failed"), "away": .string("reconnecting"),
+          ]))
+  }
+
+  @Test func pictureInPictureIsToldWhileItIsThere() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let isThere = { try interface.perform("IsInPictureInPicture", [], on: call.session) == [.bool(true)] }
+    #expect(try !isThere())
+    #expect(interface.properties(of: call.session)["PictureInPictureStream"] == .string(""))
+    _ = try interface.perform("Enable", ["b"], on: call.session)
+    #expect(await eventually { call.session.controller.isActive })
+    #expect(try isThere())
+    #expect(interface.properties(of: call.session)["PictureInPictureStream"] == .string("b"))
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("PIPActive"))
+    // When a stream is enabled while another one is in picture-in-picture, the same window shows it.
+    _ = try interface.perform("Enable", ["a"], on: call.session)
+    #expect(call.session.controller.isActive && call.window.presentation?.streamID == "a")
+    _ = try interface.perform("Stop", [], on: call.session)
+    #expect(try !isThere() && !call.window.isOpen)
+    _ = try interface.perform("SetSecondStream", ["b"], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureSecondStream"] == .string("b"))
+    _ = try interface.perform("SetSecondStream", [""], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureSecondStream"] == .string(""))
+    #expect(throws: PipSinkError.self) { try interface.perform("SetSecondStream", ["nobody"], on: call.session) }
+    _ = try interface.perform("SetSource", ["b"], on: call.session)
+    #expect(!call.window.isOpen && call.session.controller.currentStreamID == "b")
+  }
+
+  @Test func pictureInPictureOfAnAppInTheBackgroundIsThereToo() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("EnableWhenBackground", [], on: call.session)
+    call.session.controller.applicationDidEnterBackground()
+    #expect(await eventually { call.session.controller.isActive })
+    let properties = interface.properties(of: call.session)
+    #expect(properties["PictureInPictureState"] == .string("AppMinimized"))
+    #expect(properties["PictureInPictureStream"] == .string("a"))
+    _ = try interface.perform("Stop", [], on: call.session)
+    _ = try interface.perform("CancelBackground", [], on: call.session)
+    #expect(call.session.controller.state == .initialized)
+  }
+
+  @Test func pictureInPictureIsToggled() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("Toggle", [], on: call.session)
+    #expect(await eventually { call.session.controller.isActive })
+    _ = try interface.perform("Toggle", [], on: call.session)
+    #expect(call.session.pictureInPictureStreamID == nil)
+  }
+
+  @Test func whatTheOtherSideSaysOfItsDevicesIsToldAndFollowed() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    try await started(call)
+    _ = try interface.perform("SetCameraState", ["a", "off"], on: call.session)
+    _ = try interface.perform("SetMicrophoneState", ["b", "on"], on: call.session)
+    let properties = interface.properties(of: call.session)
+    #expect(properties["Cameras"] == .dictionary(of: "s", ["a": .string("off"), "b": .string("on")]))
+    #expect(properties["Microphones"] == .dictionary(of: "s", ["a": .string("unknown"), "b": .string("on")]))
+    #expect(await eventually { call.session.pictureInPictureStreamID == "b" })
+    let known: [StreamID] = ["a", "b"]
+    for method in ["SetCameraState", "SetMicrophoneState"] {
+      #expect(throws: PipSinkError.stream(.unknown("c", known: known))) {
+        try interface.perform(method, ["c", "on"], on: call.session)
+      }
+      #expect(throws: PipSinkError.system(.invalidArgument("state", reason: "\"dim\" is not one of unknown, on, off")))
+      {
+        try interface.perform(method, ["a", "dim"], on: call.session)
+      }
+    }
+  }
+
+  @Test func howPicturesAreFittedIsSaidForTheAppAndForPictureInPicture() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("SetGravity", ["a", "resizeAspectFill"], on: call.session)
+    _ = try interface.perform("SetPictureInPictureGravity", ["resize"], on: call.session)
+    #expect(call.session.layer(of: "a")?.videoGravity == .resizeAspectFill)
+    #expect(call.session.layer(of: "b")?.videoGravity == .resizeAspect)
+    #expect(call.session.controller.displayLayer.videoGravity == .resize)
+    #expect(throws: PipSinkError.self) { try interface.perform("SetGravity", ["a", "fit"], on: call.session) }
+    #expect(throws: PipSinkError.self) { try interface.perform("SetGravity", ["c", "resize"], on: call.session) }
+  }
+
+  @Test func theVersionTheSoundAndTheWindowsShapeAreTold() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    #expect(interface.properties(of: call.session)["Version"] == .string(PipSink.version))
+    for isMuted in [true, false] {
+      _ = try interface.perform("SetMuted", ["\(isMuted)"], on: call.session)
+      #expect(call.session.isMuted == isMuted && interface.properties(of: call.session)["Muted"] == .bool(isMuted))
+    }
+    #expect(interface.properties(of: call.session)["PictureInPictureAspectRatio"] == .double(0))
+    try await started(call)
+    let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer.size
+    let ratio = Double(picture.width) / Double(picture.height)
+    #expect(interface.properties(of: call.session)["PictureInPictureAspectRatio"] == .double(ratio))
+  }
+
+  @Test func theWindowsShapeIsSaidAndGivenBackToTheStream() async throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let ratio = { interface.properties(of: call.session)["PictureInPictureAspectRatio"] }
+    try await started(call)
+    let ofStream = ratio()
+    #expect(try interface.perform("SetPictureInPictureAspectRatio", ["4", "1"], on: call.session) == [])
+    #expect(ratio() == .double(4) && call.window.presentation?.aspectRatio == 4)
+    for sides in [["16", "0"], ["0", "9"], ["32768", "1"]] {
+      #expect(throws: PipSinkError.self) {
+        try interface.perform("SetPictureInPictureAspectRatio", sides, on: call.session)
+      }
+      #expect(ratio() == .double(4))
+    }
+    _ = try interface.perform("SetPictureInPictureAspectRatio", ["0", "0"], on: call.session)
+    #expect(ratio() == ofStream)
+  }
+
+  @Test func initSaysWhyThereCanBeNone() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    #expect(try interface.perform("Init", [], on: call.session) == [])
+    call.window.unsupportedReason = "told to"
+    #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "told to"))) {
+      try interface.perform("Init", [], on: call.session)
+    }
+  }
+
+  @Test func afterAnErrorOfSetUpNothingIsEnabledUntilInitSucceeds() throws {
+    let call = try Call(unsupportedReason: "told to")
+    let interface = SessionInterface()
+    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .error, trigger: .enableWhenBackground))) {
+      try interface.perform("EnableWhenBackground", [], on: call.session)
+    }
+    _ = try interface.perform("CancelBackground", [], on: call.session)
+    call.window.unsupportedReason = nil
+    _ = try interface.perform("Init", [], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("Initialized"))
+    _ = try interface.perform("EnableWhenBackground", [], on: call.session)
+    #expect(interface.properties(of: call.session)["PictureInPictureState"] == .string("BackgroundPIP"))
+  }
+
+  @Test func streamsAreStartedFromDescriptionsOrURIs() throws {
+    #expect(
+      try SessionInterface.source(["c", "videotestsrc uri=http://x ! appsink name=v"])
+        == .description("c", "videotestsrc uri=http://x ! appsink name=v"))
+    #expect(try SessionInterface.source(["d", "rtsp://host/x"]) == .uri("d", "rtsp://host/x"))
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("StartPlayingStream", ["c", "videotestsrc ! appsink name=v"], on: call.session)
+    _ = try interface.perform("StartPlayingStream", ["d", "file:///nowhere"], on: call.session)
+    #expect(call.session.streams.map(\.id) == ["a", "b", "c", "d"])
+    for id in ["c", "d", "a"] { _ = try interface.perform("StopPlayingStream", [id], on: call.session) }
+    #expect(call.session.streams.map(\.id) == ["b"])
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["b"]))) {
+      try interface.perform("StopPlayingStream", ["c"], on: call.session)
+    }
+  }
+
+  @Test func argumentsHaveTheirLimits() throws {
+    let longest = (String(repeating: "x", count: 255), String(repeating: "y", count: 65_536))
+    #expect(try SessionInterface.source([longest.0, longest.1]) == .description(StreamID(longest.0), longest.1))
+    let call = try Call([])
+    for (id, source) in [
+      (String(repeating: "x", count: 256), "y"), ("", "y"), ("x", ""), ("x\u{1B}", "y"), ("\u{9B}x", "y"),
+      ("x", String(repeating: "y", count: 65_537)),
+    ] {
+      #expect(throws: PipSinkError.self) {
+        try SessionInterface().perform("StartPlayingStream", [id, source], on: call.session)
+      }
+    }
+    #expect(call.session.streams.isEmpty)
+  }
+
+  @Test func statisticsAreThoseOfTheStreamsThatThereAre() throws {
+    let call = try Call()
+    try call.session.removeStream("b")
+    _ = try call.session.addInput("silent")
+    guard case .dictionary("a{sv}", let streams) = SessionInterface().statistics(of: call.session) else {
+      return #expect(Bool(false))
+    }
+    #expect(streams.keys.sorted() == ["a", "silent"])
+    guard case .dictionary("v", let values)? = streams["a"] else { return #expect(Bool(false)) }
+    #expect(values["Received"] == .variant(.unsigned(1)) && values["InApp"] == .variant(.unsigned(1)))
+    #expect(values["PictureInPicture"] == .variant(.unsigned(0)) && values["Replaced"] == .variant(.unsigned(0)))
+    #expect(values["IntervalMedian"] == nil, "one frame has no interval")
+  }
+
+  @Test func theMedianAndTheLongestIntervalsAreInMilliseconds() {
+    var statistics = StreamStatistics()
+    // The intervals are 20 ms, except for three of 50 ms among a hundred.
+    var time: UInt64 = 1_000_000_000
+    for number in 0...100 {
+      statistics.countFrame(to: number < 40 ? .inApp : .pictureInPicture, at: MonotonicTime(nanoseconds: time))
+      time += number % 40 == 20 ? 50_000_000 : 20_000_000
+    }
+    let values = statistics.busValues
+    #expect(values["Received"] == .unsigned(101) && values["InApp"] == .unsigned(40))
+    #expect(values["PictureInPicture"] == .unsigned(61))
+    guard case .double(let median)? = values["IntervalMedian"], case .double(let longest)? = values["IntervalP99"]
+    else {
+      return #expect(Bool(false))
+    }
+    #expect(abs(median - 20) < 1 && abs(longest - 50) < 2, "\(median), \(longest)")
+  }
+
+  @Test func howOftenAWindowIsTriedAgainIsSaidOnTheBus() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    let retries = { interface.properties(of: call.session)["PictureInPictureRetries"] }
+    #expect(retries() == .unsigned32(5))
+    _ = try interface.perform("SetPictureInPictureRetries", ["0"], on: call.session)
+    #expect(retries() == .unsigned32(0))
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 1) == nil)
+    _ = try interface.perform("SetPictureInPictureRetries", ["2"], on: call.session)
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 2) != nil)
+    #expect(call.session.controller.configuration.retryPolicy?.pause(before: 3) == nil)
+  }
+
+  @Test func processorsAreNamedOnTheBus() throws {
+    let call = try Call()
+    let interface = SessionInterface()
+    _ = try interface.perform("SetProcessors", ["a", "grayscale, rotate:90"], on: call.session)
+    let names = { (id: StreamID) in call.session.processors(of: id).map { "\(type(of: $0))" } }
+    #expect(names("a") == ["GrayscaleProcessor", "RotationProcessor"] && names("b") == [])
+    #expect(throws: PipSinkError.self) { try interface.perform("SetProcessors", ["a", "nonsense"], on: call.session) }
+    #expect(names("a").count == 2, "a call that fails changes nothing")
+    _ = try interface.perform("SetProcessors", ["a", ""], on: call.session)
+    #expect(names("a") == [])
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try interface.perform("SetProcessors", ["c", "grayscale"], on: call.session)
+    }
+  }
+
+  // MARK: - Media players
+
+  @Test func aPlayerPlaysIsPausedOrStopped() throws {
+    let call = try Call()
+    let player = PlayerInterface()
+    let perform = { (method: String) in
+      _ = try player.perform(method, [], on: call.session)
+      return player.properties(of: call.session)["PlaybackStatus"]
+    }
+    #expect(player.properties(of: call.session)["PlaybackStatus"] == .string("Playing"))
+    #expect(try perform("Pause") == .string("Paused") && call.session.isPaused)
+    #expect(try perform("Pause") == .string("Paused"))
+    #expect(try perform("PlayPause") == .string("Playing") && !call.session.isPaused)
+    #expect(try perform("PlayPause") == .string("Paused"))
+    #expect(try perform("Play") == .string("Playing") && !call.session.isPaused)
+    #expect(try perform("Stop") == .string("Stopped") && call.session.isPaused)
+    #expect(try perform("Play") == .string("Playing"))
+    // Its state is now paused, and no longer stopped.
+    #expect(try perform("Pause") == .string("Paused"))
+  }
+
+  @Test func withoutStreamsAPlayerIsStoppedAndDoesNothing() throws {
+    let call = try Call([])
+    let player = PlayerInterface()
+    for method in ["Play", "Pause", "PlayPause", "Stop", "Next", "Previous", "Seek", "SetPosition"] {
+      #expect(try player.perform(method, [], on: call.session) == [])
+      #expect(!call.session.isPaused, "\(method)")
+    }
+    let properties = player.properties(of: call.session)
+    #expect(properties["PlaybackStatus"] == .string("Stopped"))
+    for name in ["CanPlay", "CanPause", "CanGoNext", "CanGoPrevious", "CanSeek"] {
+      #expect(properties[name] == .bool(false), "\(name)")
+    }
+    #expect(
+      properties["Metadata"]
+        == .variants(["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]))
+  }
+
+  @Test func nextAndPreviousGoThroughTheStreamsInPictureInPicture() async throws {
+    let call = try Call(["a", "b", "c"])
+    let player = PlayerInterface()
+    // Outside of picture-in-picture there is no current stream, so Next has no effect.
+    _ = try player.perform("Next", [], on: call.session)
+    #expect(call.session.controller.currentStreamID == "a")
+    #expect(player.properties(of: call.session)["CanGoNext"] == .bool(false))
+    try await started(call)
+    #expect(player.properties(of: call.session)["CanGoNext"] == .bool(true))
+    #expect(player.properties(of: call.session)["CanGoPrevious"] == .bool(true))
+    var seen: [StreamID] = []
+    for method in ["Next", "Next", "Next", "Previous", "Previous"] {
+      _ = try player.perform(method, [], on: call.session)
+      seen.append(call.session.controller.currentStreamID)
+    }
+    #expect(seen == ["b", "c", "a", "c", "b"])
+    _ = try player.perform("Stop", [], on: call.session)
+    #expect(!call.window.isOpen)
+  }
+
+  @Test func nextPassesOverAStreamThatHasNoPictureYet() async throws {
+    let call = try Call(["a", "b"])
+    let player = PlayerInterface()
+    let late = try call.session.addInput("late")
+    call.session.engine.setInput("late", to: .playing)
+    try await started(call)
+    var seen: [StreamID] = []
+    for _ in 0..<3 {
+      _ = try player.perform("Next", [], on: call.session)
+      seen.append(call.session.controller.currentStreamID)
+    }
+    #expect(seen == ["b", "a", "b"])
+    try call.session.removeStream("a")
+    #expect(call.window.presentation?.actions.contains(.nextStream) == false, "no other stream has a picture")
+    late.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    #expect(await eventually { call.window.presentation?.actions.contains(.nextStream) == true })
+    _ = try player.perform("Next", [], on: call.session)
+    #expect(call.session.controller.currentStreamID == "late")
+  }
+
+  @Test func theTrackIsTheStreamWithItsIDAsAPath() throws {
+    let call = try Call(["a"])
+    #expect(
+      PlayerInterface().properties(of: call.session)["Metadata"]
+        == .variants(["mpris:trackid": .objectPath("/org/pipsink/stream/61"), "xesam:title": .string("a")]))
+  }
+
+  @Test func theVolumeIsTheOnlyPropertyThatCanBeSet() throws {
+    let call = try Call()
+    let player = PlayerInterface()
+    player.setProperty("Volume", to: 0.25, of: call.session)
+    #expect(call.session.volume == 0.25 && player.properties(of: call.session)["Volume"] == .double(0.25))
+    player.setProperty("Rate", to: 2, of: call.session)
+    SessionInterface().setProperty("Volume", to: 1, of: call.session)
+    #expect(call.session.volume == 0.25)
+    #expect(throws: PipSinkError.self) { try player.perform("OpenUri", ["http://x"], on: call.session) }
+  }
+
+  @Test(arguments: [false, true]) func anAppIsRaisedOnlyWhereItHasAWindow(canRaise: Bool) async throws {
+    let call = try Call()
+    if canRaise { call.display.presentHandler = { call.done.append("raise") } }
+    let app = MediaPlayerInterface(identity: "Call") { call.done.append("quit") }
+    #expect(app.properties(of: call.session)["CanQuit"] == .bool(true))
+    #expect(
+      MediaPlayerInterface(identity: "Call", quit: nil).properties(of: call.session)["CanQuit"] == .bool(false))
+    #expect(app.properties(of: call.session)["CanRaise"] == .bool(canRaise))
+    #expect(app.properties(of: call.session)["Identity"] == .string("Call"))
+    _ = try app.perform("Raise", [], on: call.session)
+    let isRaised = await eventually { !canRaise || call.done == ["raise"] }
+    #expect(isRaised)
+    #expect(call.done == (canRaise ? ["raise"] : []))
+    _ = try app.perform("Quit", [], on: call.session)
+    #expect(call.done.last == "quit")
+  }
+
+  // MARK: - Values
+
+  @Test func valuesAreOfTheTypesThatTheDescriptionsSay() throws {
+    let values: [BusValue] = [
+      .string("é"), .objectPath("/a"), .bool(true), .unsigned(.max), .double(0.5), .strings([]), .strings(["x"]),
+      .dictionary(of: "s", [:]), .variants(["k": .bool(false)]),
+      .dictionary(of: "a{sv}", ["a": .variants(["n": .unsigned(3)])]),
+    ]
+    let variant = try #require(BusValue.makeTuple(values))
+    defer { g_variant_unref(g_variant_ref_sink(variant)) }
+    #expect(String(cString: g_variant_get_type_string(variant)) == "(sobtdasasa{ss}a{sv}a{sa{sv}})")
+    let text = g_variant_print(variant, 0)
+    defer { g_free(text) }
+    #expect(
+      text.map { String(cString: $0) }
+        == "('é', '/a', true, 18446744073709551615, 0.5, [], ['x'], {}, {'k': <false>}, {'a': {'n': <uint64 3>}})")
+  }
+
+  @Test func aCallsStringsAndItsNumberAreTakenOutOfItsArguments() throws {
+    let read = { (text: String) -> BusArguments in
+      let variant = g_variant_parse(nil, text, nil, nil, nil)
+      defer { if let variant { g_variant_unref(variant) } }
+      return BusArguments(variant)
+    }
+    let set = read("('org.mpris.MediaPlayer2.Player', 'Volume', <0.5>)")
+    #expect(set.texts == ["org.mpris.MediaPlayer2.Player", "Volume"] && set.number == 0.5)
+    #expect(read("('a', <'text'>)").number == nil && read("('a', <int32 3>)").number == nil)
+    let seek = read("(objectpath '/x', int64 5)")
+    #expect(seek.texts == ["/x", "5"] && seek.number == nil)
+    #expect(BusArguments(nil).texts == [])
+  }
+}

@@ -1,0 +1,101 @@
+import CWindows
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkWindows
+@testable import TestSupport
+
+/// These tests look from outside at how the app's window reacts to the desktop's requests and to keys that are held
+/// down.
+@Suite struct AppWindowTests {
+  private func play(_ environment: [String: String]) throws -> RunningProgram {
+    try Demo.start(
+      ["play", "videotestsrc ! video/x-raw,width=320,height=180 ! appsink name=remote-1", "--surface", "window"],
+      environment: environment)
+  }
+
+  /// When the desktop has changed the fullscreen state, the window's own key toggles from that state instead of asking
+  /// for a state that already holds.
+  private func theKeyEndsWhatTheDesktopBegan(
+    isFullscreen: () async throws -> Bool, set: (Bool) async throws -> Void, press: () async throws -> Void
+  ) async throws {
+    try await set(true)
+    #expect(try await eventually { try await isFullscreen() })
+    try await press()
+    #expect(try await eventually { try await !isFullscreen() })
+    try await press()
+    #expect(try await eventually { try await isFullscreen() })
+    try await set(false)
+    #expect(try await eventually { try await !isFullscreen() })
+    try await press()
+    #expect(try await eventually { try await isFullscreen() })
+  }
+
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func onX11ItsKeyEndsTheFullscreenOfTheWindowManager() async throws {
+    let server = try await XServer()
+    let demo = try play(server.environment)
+    let window = try await server.window("PipSink")
+    try await server.tool("wmctrl", "-i", "-a", window.id)
+    try await theKeyEndsWhatTheDesktopBegan {
+      try await server.tool("xprop", "-id", window.id, "_NET_WM_STATE").contains("FULLSCREEN")
+    } set: {
+      try await server.tool("wmctrl", "-i", "-r", window.id, "-b", $0 ? "add,fullscreen" : "remove,fullscreen")
+    } press: {
+      try await server.key("f")
+    }
+    demo.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayItsKeyEndsTheFullscreenOfTheCompositor() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try play(server.environment)
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
+    try await theKeyEndsWhatTheDesktopBegan {
+      // Workspaces have this number as well, so the search starts at the window.
+      let tree = try await server.swaymsg("-t", "get_tree")
+      let window = try #require(tree.range(of: "\"app_id\": \"pipsink-demo\""))
+      let number = try #require(tree[..<window.lowerBound].range(of: "\"fullscreen_mode\": ", options: .backwards))
+      return tree[number.upperBound] != "0"
+    } set: {
+      try await server.swaymsg("[app_id=\"pipsink-demo\"] fullscreen \($0 ? "enable" : "disable")")
+    } press: {
+      try await server.outer.key("f")
+    }
+    demo.stop()
+  }
+
+  /// Collects the window's key events in the order in which they arrive.
+  @MainActor private final class Keys {
+    private(set) var all: [UInt32] = []
+    func note(_ event: WindowEvent) { if case .key(let key) = event { all.append(key) } }
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayAKeyThatIsHeldIsPressedAgainAndAgainUntilItIsReleased() async throws {
+    let server = try await WaylandServer(.sway)
+    let display = try #require(server.environment["XDG_RUNTIME_DIR"]) + "/wayland-1"
+    let keys = Keys()
+    let window = try await MainActor.run {
+      try WaylandAppWindow(display: display, size: PictureSize(width: 320, height: 180), BackgroundOptions()) {
+        keys.note($0)
+      }
+    }
+    await window.show()
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
+    let (right, a, b) = (UInt32(XKB_KEY_Right), UInt32(XKB_KEY_a), UInt32(XKB_KEY_b))
+    try await server.outer.tool("xdotool", "keydown", "Right")
+    #expect(await eventually { await keys.all.count(where: { $0 == right }) > 3 })
+    try await server.outer.tool("xdotool", "keyup", "Right")
+    try await server.outer.key("a")
+    #expect(await eventually { await keys.all.contains(a) })
+    try await server.outer.key("b")
+    #expect(await eventually { await keys.all.contains(b) })
+    let all = await keys.all
+    let first = try #require(all.firstIndex(of: a))
+    #expect(!all[first...].contains(right))
+    await window.hide()
+  }
+}

@@ -1,0 +1,329 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+
+/// Tests from outside what the picture-in-picture window does on each desktop, and that `docs/desktops.md` agrees with
+/// it.
+@Suite(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+struct DesktopTests {
+  enum Ability: String, CaseIterable {
+    case aboveFocused = "above the window with the focus"
+    case aboveMaximised = "above a maximised one"
+    case aboveFullscreen = "above a fullscreen one"
+    case leavesFocus = "takes no focus"
+    case allWorkspaces = "on all workspaces"
+    case moves = "dragged"
+    case snaps = "goes to its corner"
+    case resizes = "resized by the wheel"
+    case startsInBackground = "starts in the background"
+    case goesBack = "back to the app"
+    case outlivesServer = "error when the server dies"
+  }
+
+  private static let document = Demo.root.appendingPathComponent("docs/desktops.md")
+
+  /// The documented abilities of a desktop, from its column in the table. The table has a row for each ability.
+  private func documented(_ desktop: Desktop) throws -> [Ability: Bool] {
+    let text = try String(contentsOf: Self.document, encoding: .utf8)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    let column = try #require(rows.first?.firstIndex { $0.hasPrefix(desktop.rawValue) })
+    // The second row is the line that separates the header from the other rows.
+    let abilities = rows.dropFirst(2)
+    #expect(abilities.compactMap(\.first).elementsEqual(Ability.allCases.map(\.rawValue)))
+    try #require(abilities.count == Ability.allCases.count && abilities.allSatisfy { $0.count > column })
+    return Dictionary(uniqueKeysWithValues: zip(Ability.allCases, abilities.map { $0[column].hasPrefix("yes") }))
+  }
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theTableSaysWhatTheWindowDoes(on desktop: Desktop) async throws {
+    let expected = try documented(desktop)
+    var found: [Ability: Bool] = [:]
+    for part in [DesktopLook.windows, DesktopLook.background] {
+      let look = try DesktopLook(desktop: try await desktop.start(), expected: expected)
+      try await found.merge(part(look)()) { $1 }
+    }
+    found[.outlivesServer] = try await endsWithAnError(on: desktop)
+    for ability in Ability.allCases {
+      #expect(found[ability] == expected[ability], "\(desktop.rawValue): \(ability.rawValue)")
+    }
+  }
+
+  /// The number of tries, which the environment variable `PIPSINK_TRIES` can set.
+  private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 2
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func itIsAboveAMaximisedWindowWithTheFocusEveryTime(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    for number in 0..<Self.tries {
+      let look = try DesktopLook(desktop: server, expected: [:])
+      // In every second try the other window opens first.
+      let isAbove = try await look.isOnTop(opensLast: number % 2 == 0)
+      #expect(isAbove, "\(desktop.rawValue), \(number)")
+    }
+    server.stop()
+  }
+
+  /// The moments are spread over the start of the program, of its window and of picture-in-picture.
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func itsServerMayDieAtAnyMoment(on desktop: Desktop) async throws {
+    for number in 0..<Self.tries {
+      let server = try await desktop.start()
+      let demo = try Demo.start(
+        ["play", "videotestsrc is-live=true ! appsink name=a", "--surface", "window", "--at", "0.5=pip:a"],
+        environment: server.environment)
+      let milliseconds = (number * 2 + 1) * 1200 / (2 * Self.tries)
+      try await Task.sleep(for: .milliseconds(milliseconds))
+      server.stop()
+      let result = try await demo.result(seconds: 60)
+      #expect(
+        result.status == 69 && !result.wasKilled && !result.errors.isEmpty,
+        "\(desktop.rawValue), after \(milliseconds) ms: \(result.status) \(result.errors)")
+    }
+  }
+
+  private func endsWithAnError(on desktop: Desktop) async throws -> Bool {
+    let server = try await desktop.start()
+    let demo = try Demo.start(
+      ["play", "videotestsrc ! appsink name=a", "--surface", "window", "--mode", "pip"], environment: server.environment
+    )
+    #expect(await demo.wait(forText: "pip:a"))
+    server.stop()
+    let result = try await demo.result(seconds: 60)
+    return result.status == 69 && !result.wasKilled && result.errors.contains("the display server has gone")
+  }
+}
+
+/// Acts as a user who looks at a desktop and tries the window of an element, whose picture is red.
+private struct DesktopLook {
+  typealias Ability = DesktopTests.Ability
+  let desktop: any DesktopServer
+  /// The documented abilities. The tests wait less long for an ability that is not expected.
+  let expected: [Ability: Bool]
+  private let folder: TemporaryFolder
+
+  init(desktop: any DesktopServer, expected: [Ability: Bool]) throws {
+    (self.desktop, self.expected) = (desktop, expected)
+    folder = try TemporaryFolder()
+  }
+
+  private func launch(_ properties: String) throws -> RunningProgram {
+    try Plugin.launch(
+      "videotestsrc pattern=red ! video/x-raw,width=640,height=360 ! pipsink \(properties)", folder,
+      environment: desktop.environment)
+  }
+
+  // MARK: - Looking
+
+  private func eventually(_ ability: Ability, _ condition: () async throws -> Bool) async throws -> Bool {
+    try await TestSupport.eventually(within: expected[ability] ?? false ? 60 : 5, condition)
+  }
+
+  private func colour(_ x: Int, _ y: Int) async throws -> Colour? {
+    Colour(try await desktop.screen.screenshot().pixel(x, y))
+  }
+
+  private enum Colour {
+    case red, green, blue
+
+    init?(_ pixel: [UInt8]) {
+      let (blue, green, red) = (pixel[0], pixel[1], pixel[2])
+      // The controls darken the picture.
+      if red > 70, green < 50, blue < 50 {
+        self = .red
+      } else if green > 200, red < 50, blue < 50 {
+        self = .green
+      } else if blue > 200, red < 50, green < 50 {
+        self = .blue
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// The smallest rectangle around all pixels of a colour, accurate to a few pixels; nil when no pixel has that colour.
+  private func frame(_ colour: Colour) async throws -> PictureRect? {
+    let (image, step) = (try await desktop.screen.screenshot(), 4)
+    var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
+    for y in stride(from: 0, to: desktop.size.height, by: step) {
+      for x in stride(from: 0, to: desktop.size.width, by: step) where Colour(image.pixel(x, y)) == colour {
+        (left, right, top, bottom) = (min(left, x), max(right, x), min(top, y), max(bottom, y))
+      }
+    }
+    return right < 0 ? nil : PictureRect(x: left, y: top, width: right - left + step, height: bottom - top + step)
+  }
+
+  /// The frame of the other window on the screen, with or without the focus.
+  private func otherFrame() async throws -> PictureRect? {
+    if let frame = try await frame(.green) { return frame }
+    return try await frame(.blue)
+  }
+
+  private func isNear(_ first: PictureRect?, _ second: PictureRect) -> Bool {
+    guard let first else { return false }
+    return max(
+      abs(first.x - second.x), abs(first.y - second.y), abs(first.width - second.width),
+      abs(first.height - second.height)) <= 8
+  }
+
+  /// Whether the red window is in its place and remains there for some time.
+  private func stays(_ place: PictureRect) async throws -> Bool {
+    for _ in 0..<5 where try await !isNear(frame(.red), place) { return false }
+    return true
+  }
+
+  private func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
+    // The pointer moves in two steps, so that the window receives an event of its motion.
+    try await desktop.screen.tool(
+      "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3")
+    try await desktop.screen.tool("xdotool", "click", "--repeat", "\(times)", "--delay", "60", "\(button)")
+  }
+
+  // MARK: - Trying
+
+  func windows() async throws -> [Ability: Bool] {
+    var found: [Ability: Bool] = [:]
+    let normal = try OtherWindow(.normal, on: desktop)
+    var isSeen = try await TestSupport.eventually { try await frame(.green) != nil }
+    try #require(isSeen, "\(normal.errors)")
+    let launch = try launch("mode=pip")
+    isSeen = try await TestSupport.eventually { try await frame(.red) != nil }
+    try #require(isSeen, "\(launch.errors)")
+    found[.leavesFocus] = try await frame(.green) != nil
+    let place = try #require(try await frame(.red))
+    let other = try #require(try await otherFrame())
+    try await click(other.x + 20, other.y + other.height - 20)
+    found[.aboveFocused] = try await stays(place)
+    normal.stop()
+    found[.aboveMaximised] = try await isAbove(.maximised, at: place)
+    found[.aboveFullscreen] = try await isAbove(.fullscreen, at: place)
+    try await tryWorkspaces(&found)
+    try await tryPointer(&found)
+    launch.stop()
+    desktop.stop()
+    return found
+  }
+
+  /// Whether our window, which opens before or after a maximised one, is above that window when that one has the focus.
+  func isOnTop(opensLast: Bool) async throws -> Bool {
+    let isFree = try await TestSupport.eventually {
+      let (ours, other) = (try await frame(.red), try await otherFrame())
+      return ours == nil && other == nil
+    }
+    try #require(isFree)
+    var launch: RunningProgram?
+    if !opensLast {
+      launch = try self.launch("mode=pip")
+      _ = try await TestSupport.eventually { try await frame(.red) != nil }
+    }
+    let other = try OtherWindow(.maximised, on: desktop)
+    let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
+    let isThere = try await TestSupport.eventually { try await [.green, .blue].contains(colour(right, bottom)) }
+    try #require(isThere, "\(other.errors)")
+    if opensLast { launch = try self.launch("mode=pip") }
+    let corner = PictureRect(x: right + 6 - 336, y: bottom + 6 - 196, width: 320, height: 180)
+    _ = try await TestSupport.eventually { try await frame(.red) != nil }
+    try await click(10, desktop.size.height / 2)
+    let hasFocus = try await TestSupport.eventually { try await colour(right, bottom) == .green }
+    let isAbove = try await stays(corner)
+    launch?.stop()
+    other.stop()
+    return hasFocus && isAbove
+  }
+
+  private func isAbove(_ state: OtherWindow.State, at place: PictureRect) async throws -> Bool {
+    let other = try OtherWindow(state, on: desktop)
+    let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
+    let isThere = try await TestSupport.eventually { try await [.green, .blue].contains(colour(right, bottom)) }
+    try #require(isThere, "\(other.errors)")
+    try await click(10, desktop.size.height / 2)
+    #expect(try await TestSupport.eventually { try await colour(right, bottom) == .green })
+    let result = try await stays(place)
+    other.stop()
+    _ = try await TestSupport.eventually { try await colour(right, bottom) == nil }
+    return result
+  }
+
+  private func tryWorkspaces(_ found: inout [Ability: Bool]) async throws {
+    let place = try #require(try await frame(.red))
+    let other = try OtherWindow(.normal, on: desktop)
+    let isSeen = try await TestSupport.eventually { try await otherFrame() != nil }
+    try #require(isSeen, "\(other.errors)")
+    try await desktop.showWorkspace(2)
+    let isElsewhere = try await eventually(.allWorkspaces) { try await otherFrame() == nil }
+    found[.allWorkspaces] = isElsewhere ? try await stays(place) : false
+    try await desktop.showWorkspace(1)
+    other.stop()
+    #expect(try await TestSupport.eventually { try await otherFrame() == nil })
+  }
+
+  private func tryPointer(_ found: inout [Ability: Bool]) async throws {
+    var seen: PictureRect?
+    _ = try await TestSupport.eventually {
+      seen = try await frame(.red)
+      return seen != nil
+    }
+    let old = try #require(seen)
+    try await desktop.screen.drag(from: (old.x + 160, old.y + 90), to: (220, 200))
+    found[.moves] = try await eventually(.moves) { try await frame(.red).map { !isNear($0, old) } ?? false }
+    let corner = PictureRect(x: 16, y: 16, width: 320, height: 180)
+    found[.snaps] = try await eventually(.snaps) { try await isNear(frame(.red), corner) }
+    let place = try #require(try await frame(.red))
+    try await click(place.x + 160, place.y + 90, times: 3, button: 4)
+    found[.resizes] = try await eventually(.resizes) { try await frame(.red).map { $0.width > 340 } ?? false }
+    if found[.resizes] == false, try await !passesTheWheelOn() { found[.resizes] = expected[.resizes] }
+  }
+
+  /// Whether the desktop passes events of the wheel on to programs. mutter 48 does not while it is a window in an X
+  /// server, so the test cannot try resizing there.
+  private func passesTheWheelOn() async throws -> Bool {
+    let other = try OtherWindow(.normal, on: desktop)
+    defer { other.stop() }
+    var place: PictureRect?
+    _ = try await TestSupport.eventually {
+      place = try await otherFrame()
+      return place != nil
+    }
+    guard let place else { return true }
+    try await click(place.x + place.width / 2, place.y + place.height - 40, times: 3, button: 4)
+    return await TestSupport.eventually(within: 5) { other.hasScrolled }
+  }
+
+  /// On a busy machine, two clicks may take longer than the time limit of a double click. Only then does the test click
+  /// again.
+  private func goesBack(byClickingIn place: PictureRect) async throws -> Bool {
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      try await click(place.x + 160, place.y + 90, times: 2)
+      // These are the pause before the clicks and the time limit of a double click.
+      let wasQuick = ContinuousClock.now - start < .milliseconds(300 + 400)
+      let isBack = { try await frame(.red).map { $0.width > 500 } ?? false }
+      if wasQuick { return try await eventually(.goesBack, isBack) }
+      if try await TestSupport.eventually(within: 10, isBack) { return true }
+    }
+    return false
+  }
+
+  /// Tries the abilities that need the app's window, which goes to another workspace and comes back.
+  func background() async throws -> [Ability: Bool] {
+    var found: [Ability: Bool] = [:]
+    let launch = try launch("auto-pip=true")
+    // The app's window is larger than the picture-in-picture window.
+    let isSeen = try await TestSupport.eventually { try await frame(.red).map { $0.width > 500 } ?? false }
+    try #require(isSeen, "\(launch.errors)")
+    try await desktop.showWorkspace(2)
+    found[.startsInBackground] = try await eventually(.startsInBackground) {
+      try await frame(.red).map { $0.width < 400 } ?? false
+    }
+    found[.goesBack] = false
+    if found[.startsInBackground] == true, let place = try await frame(.red) {
+      found[.goesBack] = try await goesBack(byClickingIn: place)
+    }
+    launch.stop()
+    desktop.stop()
+    return found
+  }
+}

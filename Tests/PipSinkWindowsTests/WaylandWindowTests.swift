@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+@testable import pipsink_demo
+
+/// Tests the demo's windows from outside in real Wayland compositors.
+@Suite struct WaylandWindowTests {
+  private static let streams =
+    "videotestsrc pattern=smpte75 ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-1 "
+    + "videotestsrc pattern=black ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=remote-2"
+
+  private func play(_ server: WaylandServer, _ arguments: [String] = []) throws -> RunningProgram {
+    try Demo.start(
+      ["play", Self.streams, "--surface", "window", "--mode", "pip", "--pip-stream", "remote-1"] + arguments,
+      environment: server.environment)
+  }
+
+  /// Whether a place shows the first bar, which only the picture-in-picture window shows.
+  private func isFirstBar(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
+    image.pixel(x, y)[0..<3].allSatisfy { (184...198).contains($0) }
+  }
+
+  /// Describes where the first bar is, for the message of a test that expected it elsewhere.
+  private func firstBar(_ image: BGRAImage) -> String {
+    let places = stride(from: 2, to: image.size.height, by: 4).flatMap { y in
+      stride(from: 2, to: image.size.width, by: 4).filter { isFirstBar(image, $0, y) }.map { (x: $0, y: y) }
+    }
+    guard let first = places.first, let last = places.last else { return "there is no first bar on the screen" }
+    return "the first bar is at \(first.x),\(first.y) to \(last.x),\(last.y)"
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayItIsAnOverlayAboveAFullscreenWindowAndIsDragged() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try play(server)
+    // The screen is 1024x768, the window 320x180 and the margin 16.
+    let corner = (x: 1024 - 320 - 16, y: 768 - 180 - 16)
+    #expect(
+      try await eventually { isFirstBar(try await server.screenshot(), corner.x + 20, corner.y + 90) })
+    try await server.swaymsg("[app_id=\"pipsink-demo\"] fullscreen enable")
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"fullscreen_mode\": 1") })
+    // The picture-in-picture window is none of sway's ordinary windows.
+    #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture-in-Picture"))
+    let fullscreen = try await server.screenshot()
+    #expect(isFirstBar(fullscreen, corner.x + 20, corner.y + 90))
+    #expect(fullscreen.pixel(corner.x - 10, corner.y + 90)[0] < 40)
+
+    try await server.outer.drag(from: (corner.x + 100, corner.y + 90), to: (250, 180))
+    let hasSnapped = try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) }
+    let image = try await server.screenshot()
+    #expect(hasSnapped, "\(firstBar(image)); the demo \(demo.isRunning ? "runs" : "has ended"): \(demo.errors)")
+    #expect(!isFirstBar(image, corner.x + 20, corner.y + 90))
+    demo.interrupt()
+    demo.stop()
+
+    // After a restart the window is in the same corner again.
+    let second = try play(server)
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
+    second.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func whereThereIsNoPointerItIsShownAllTheSame() async throws {
+    let server = try await WaylandServer(.sway, hasPointer: false)
+    let demo = try play(server)
+    #expect(
+      try await eventually {
+        isFirstBar(try await server.screenshot(), 1024 - 320 - 16 + 20, 768 - 180 - 16 + 90) || !demo.isRunning
+      })
+    #expect(demo.isRunning, "\(demo.errors)")
+    demo.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func onSwayDraggingACornerResizesItInItsShape() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try play(server, ["--pip-corner", "top-left", "--pip-size", "320x180"])
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) })
+    try await server.outer.drag(from: (16 + 317, 16 + 177), to: (16 + 477, 16 + 267))
+    // The first of seven bars is now wider and higher.
+    #expect(
+      try await eventually {
+        let image = try await server.screenshot()
+        return isFirstBar(image, 16 + 60, 16 + 30) && isFirstBar(image, 16 + 20, 16 + 260)
+          && !isFirstBar(image, 16 + 80, 16 + 30) && !isFirstBar(image, 16 + 20, 16 + 275)
+      })
+    demo.stop()
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func swaysDeathIsReportedAndEndsTheRunWithItsReport() async throws {
+    let server = try await WaylandServer(.sway)
+    let folder = try TemporaryFolder()
+    let demo = try play(server, ["--report", folder.path("report.json")])
+    #expect(await demo.wait(forText: "remote-1\": "))
+    server.stop()
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(!result.wasKilled)
+    #expect(result.errors.contains("the display server has gone"))
+    #expect(FileManager.default.fileExists(atPath: folder.path("report.json")))
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
+  func withoutLayerShellItIsAnOrdinaryWindowWithOneWarning() async throws {
+    let server = try await WaylandServer(.weston)
+    let demo = try play(server, ["--report", "-", "--duration", "3", "--at", "1=normal", "--at", "2=pip:remote-2"])
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.components(separatedBy: "has no layer-shell").count == 2, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.surface == "wayland")
+    #expect(report.modeChanges.count == 2)
+    // Each time a picture was shown in the window.
+    #expect(report.modeChanges.allSatisfy { $0.firstFrameLatencyMs != nil })
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
+  func whereItCanBeCoveredSupportIsLimitedAndTheReasonIsSaid() async throws {
+    let server = try await WaylandServer(.weston)
+    let doctor = try await Demo.start(["doctor"], environment: server.environment).result(seconds: 60)
+    #expect(doctor.status == 0, "\(doctor.errors)")
+    let covered = "possible, but other windows can cover it: the compositor has no layer-shell"
+    #expect(doctor.output.contains("limited  picture-in-picture: \(covered)"), "\(doctor.output)")
+  }
+}

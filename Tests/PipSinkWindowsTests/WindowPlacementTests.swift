@@ -1,0 +1,200 @@
+import CGTK
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkWindows
+@testable import TestSupport
+
+/// Tests where a picture-in-picture window goes, and how large it is.
+@Suite struct WindowPlacementTests {
+  private static let screen = PictureRect(x: 0, y: 0, width: 1024, height: 768)
+  /// The work area of a second monitor, which has a panel at its top.
+  private static let area = PictureRect(x: 1024, y: 30, width: 800, height: 570)
+
+  // MARK: - Corners
+
+  @Test(arguments: [
+    (WindowCorner.topLeft, 1040, 46), (.topRight, 1024 + 800 - 100 - 16, 46), (.bottomLeft, 1040, 30 + 570 - 50 - 16),
+    (.bottomRight, 1024 + 800 - 100 - 16, 30 + 570 - 50 - 16),
+  ])
+  func aCornerIsInTheWorkAreaByTheMargin(corner: WindowCorner, x: Int, y: Int) {
+    let place = WindowPlace(corner, stackOffset: 0)
+    #expect(place.horizontal == 16 && place.vertical == 16)
+    let origin = place.origin(of: PictureSize(width: 100, height: 50), in: Self.area)
+    #expect(origin.x == x && origin.y == y, "\(origin)")
+    // A window in a corner that has other windows is moved towards the middle of the screen.
+    let behind = WindowPlace(corner, stackOffset: 70).origin(of: PictureSize(width: 100, height: 50), in: Self.area)
+    #expect(behind.x == x && behind.y == (corner.isTop ? y + 70 : y - 70), "\(behind)")
+  }
+
+  @Test(arguments: WindowCorner.allCases)
+  func aLayerIsHeldByTheEdgesOfItsCornerAndAnywhereByTheUpperLeftOnes(corner: WindowCorner) {
+    let (size, area) = (PictureSize(width: 100, height: 50), PictureRect(x: 0, y: 0, width: 800, height: 570))
+    let place = WindowPlace(corner, stackOffset: 70)
+    #expect(place.isLeft == corner.isLeft && place.isTop == corner.isTop)
+    #expect(place.horizontal == 16 && place.vertical == 86)
+    let origin = place.origin(of: size, in: area)
+    let moved = WindowPlace(x: origin.x, y: origin.y)
+    #expect(moved.isLeft && moved.isTop && moved.origin(of: size, in: area) == origin)
+  }
+
+  @Test(arguments: WindowCorner.allCases)
+  func theMiddleOfTheWindowDecidesWhichCornerIsNearest(corner: WindowCorner) {
+    // The middle of this window of 100x50 is one pixel away from the middle of the area, towards the corner.
+    let (x, y) = (1024 + 400 - 50, 30 + 285 - 25)
+    let window = PictureRect(
+      x: corner.isLeft ? x - 1 : x + 1, y: corner.isTop ? y - 1 : y + 1, width: 100, height: 50)
+    #expect(WindowCorner.nearest(to: window, in: Self.area) == corner)
+    let origin = WindowPlace(corner, stackOffset: 0).origin(of: window.size, in: Self.area)
+    #expect(
+      WindowCorner.nearest(to: PictureRect(x: origin.x, y: origin.y, width: 100, height: 50), in: Self.area) == corner)
+  }
+
+  // MARK: - Size
+
+  private func resized(
+    _ width: Int, _ aspectRatio: Double?, in area: PictureRect = Self.screen
+  ) -> PictureSize {
+    var placement = WindowPlacement(width: 320, height: 180)
+    placement.resize(toWidth: width, aspectRatio: aspectRatio, in: area)
+    return placement.size
+  }
+
+  @Test func aWindowHasTheWidthThatIsWantedAndThePicturesShape() {
+    #expect(resized(480, 16.0 / 9) == PictureSize(width: 480, height: 270))
+    #expect(resized(320, 4.0 / 3) == PictureSize(width: 320, height: 240))
+    #expect(resized(320, 0.5) == PictureSize(width: 320, height: 640))
+    #expect(resized(321, 2) == PictureSize(width: 321, height: 161))
+    #expect(resized(480, nil) == PictureSize(width: 480, height: 180), "without an aspect ratio the height stays")
+  }
+
+  @Test func aWindowIsNoWiderThanTheWorkAreaLessItsMargins() {
+    #expect(resized(992, 2) == PictureSize(width: 992, height: 496))
+    #expect(resized(993, 2) == PictureSize(width: 992, height: 496))
+    #expect(resized(10_000, nil) == PictureSize(width: 992, height: 180))
+    #expect(resized(10_000, 4, in: Self.area) == PictureSize(width: 768, height: 192))
+  }
+
+  @Test func aWindowIsNoHigherThanTheWorkAreaLessItsMargins() {
+    #expect(resized(10_000, 1) == PictureSize(width: 736, height: 736))
+    #expect(resized(800, 9.0 / 16) == PictureSize(width: 414, height: 736))
+    #expect(resized(736, 1) == PictureSize(width: 736, height: 736))
+  }
+
+  @Test func aWindowIsNoNarrowerThanItsLeast() {
+    #expect(resized(96, 2).width == 96)
+    #expect(resized(95, 2) == PictureSize(width: 96, height: 48))
+    #expect(resized(-5, nil).width == 96)
+    #expect(resized(500, 2, in: PictureRect(x: 0, y: 0, width: 100, height: 100)).width == 96)
+  }
+
+  @Test func anAbsurdShapeIsOneThatAWindowCanHave() {
+    #expect(resized(320, 2e9) == PictureSize(width: 320, height: 1))
+    #expect(resized(320, 1e-9) == PictureSize(width: 96, height: PictureSize.maximumDimension))
+  }
+
+  @Test func aStepOfTheWheelIsATenthAndAtLeastEightPixels() {
+    #expect(WindowPlacement(width: 320).width(scrolledBy: 1) == 352)
+    #expect(WindowPlacement(width: 320).width(scrolledBy: -1) == 288)
+    #expect(WindowPlacement(width: 60).width(scrolledBy: 1) == 68)
+    #expect(WindowPlacement(width: 60).width(scrolledBy: -2) == 44)
+  }
+
+  // MARK: - What is remembered
+
+  @Test(arguments: WindowCorner.allCases) func aPlaceIsRemembered(corner: WindowCorner) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("state/pipsink/place.ini")
+    let place = WindowPlacement(corner: corner, width: 417, height: 233)
+    #expect(WindowPlacement.load(from: path) == nil)
+    #expect(place.save(to: path))
+    #expect(WindowPlacement.load(from: path) == place)
+    // The folder can be read by its user alone.
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("state/pipsink"))
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+  }
+
+  @Test func aPlaceThatCannotBeKeptCostsNothing() throws {
+    let folder = try TemporaryFolder()
+    try Data().write(to: folder.url.appendingPathComponent("file"))
+    #expect(!WindowPlacement().save(to: folder.path("file/place.ini")))
+  }
+
+  @Test(arguments: [
+    "", "nonsense", "[other]\ncorner=top-left\nwidth=320\nheight=180\n",
+    "[picture-in-picture]\nwidth=320\nheight=180\n",
+    "[picture-in-picture]\ncorner=middle\nwidth=320\nheight=180\n",
+    "[picture-in-picture]\ncorner=top-left\nwidth=0\nheight=180\n",
+    "[picture-in-picture]\ncorner=top-left\nwidth=320\nheight=-1\n",
+    "[picture-in-picture]\ncorner=top-left\nwidth=32768\nheight=180\n",
+    "[picture-in-picture]\ncorner=top-left\nwidth=320\nheight=32768\n",
+    "[picture-in-picture]\ncorner=top-left\nwidth=320\n", "[picture-in-picture]\ncorner=top-left\nheight=180\n",
+  ])
+  func aFileThatSaysNoPlaceIsNone(text: String) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("place.ini")
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    #expect(WindowPlacement.load(from: path) == nil)
+  }
+
+  @Test func theLargestAndTheSmallestPlaceAreTaken() throws {
+    let folder = try TemporaryFolder()
+    for place in [WindowPlacement(width: 1, height: 1), WindowPlacement(width: 32767, height: 32767)] {
+      #expect(place.save(to: folder.path("place.ini")))
+      #expect(WindowPlacement.load(from: folder.path("place.ini")) == place)
+    }
+  }
+
+  // MARK: - What the pointer and the keys do
+
+  @Test func aWindowIsTakenByItsCornersOrByAnythingElse() {
+    let size = PictureSize(width: 320, height: 180)
+    let grip = { (x: Double, y: Double) in WindowGrip(x: x, y: y, size: size) }
+    for y in [0, 7.5, 172, 179.5] {
+      for x in [0, 7.5] { #expect(grip(x, y) == .corner(isLeft: true), "\(x), \(y)") }
+      for x in [312, 319.5] { #expect(grip(x, y) == .corner(isLeft: false), "\(x), \(y)") }
+      // These points are in the middle of an edge.
+      for x in [8, 160, 311.5] { #expect(grip(x, y) == .middle, "\(x), \(y)") }
+    }
+    for y in [8, 90, 171.5] { for x in [0, 160, 319.5] { #expect(grip(x, y) == .middle, "\(x), \(y)") } }
+  }
+
+  @Test func aCornerThatIsPulledOutwardsMakesTheWindowLarger() {
+    #expect(WindowGrip.corner(isLeft: false).width(from: 320, draggedBy: 30) == 350)
+    #expect(WindowGrip.corner(isLeft: true).width(from: 320, draggedBy: -30) == 350)
+    #expect(WindowGrip.corner(isLeft: true).width(from: 320, draggedBy: 30) == 290)
+    #expect(WindowGrip.middle.width(from: 320, draggedBy: 30) == 320)
+  }
+
+  @Test func theKeysOfTheWindowMeanWhatMakesSenseNow() {
+    let action = { (key: Int32, actions: Set<PictureInPictureAction>) in
+      PictureInPictureAction(key: UInt32(bitPattern: key), among: actions)
+    }
+    let film: Set<PictureInPictureAction> = [.skipBackward, .skipForward]
+    for actions in [[], film] {
+      #expect(action(GDK_KEY_space, actions) == .playPause)
+      #expect(action(GDK_KEY_m, actions) == .mute)
+      #expect(action(GDK_KEY_Escape, actions) == .close)
+      #expect(action(GDK_KEY_Return, actions) == .backToApp)
+      #expect(action(GDK_KEY_x, actions) == nil)
+    }
+    #expect(action(GDK_KEY_Left, film) == .skipBackward && action(GDK_KEY_Right, film) == .skipForward)
+    #expect(action(GDK_KEY_Left, []) == .previousStream && action(GDK_KEY_Right, []) == .nextStream)
+    #expect(action(GDK_KEY_Left, [.skipForward]) == .previousStream)
+    #expect(action(GDK_KEY_Right, [.skipBackward]) == .nextStream)
+  }
+
+  @Test func aControlShowsWhatAPressOfItWouldDo() {
+    #expect(ControlIcon(.playPause, isPaused: false, isMuted: true) == .pause)
+    #expect(ControlIcon(.playPause, isPaused: true, isMuted: false).rawValue == "Play")
+    #expect(ControlIcon(.mute, isPaused: true, isMuted: false).rawValue == "Mute")
+    #expect(ControlIcon(.mute, isPaused: false, isMuted: true).rawValue == "Unmute")
+    #expect(ControlIcon(.previousStream, isPaused: false, isMuted: false) == .previous)
+    #expect(ControlIcon(.nextStream, isPaused: false, isMuted: false) == .next)
+    #expect(ControlIcon(.skipBackward, isPaused: false, isMuted: false) == .back)
+    #expect(ControlIcon(.skipForward, isPaused: false, isMuted: false) == .forward)
+    let labels = PictureInPictureAction.allCases.map { ControlIcon($0, isPaused: false, isMuted: false).rawValue }
+    #expect(Set(labels).count == labels.count)
+  }
+}

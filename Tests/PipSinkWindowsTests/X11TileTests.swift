@@ -1,0 +1,240 @@
+import CGTK
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkWindows
+@testable import TestSupport
+
+/// Tests from outside of a place for pictures in an X11 window.
+@MainActor
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
+struct X11TileTests {
+  private static let (red, green, blue): ([UInt8], [UInt8], [UInt8]) = ([0, 0, 255], [0, 255, 0], [255, 0, 0])
+  private static let size = PictureSize(width: 320, height: 180)
+
+  /// A window that the test owns, with one tile that fills a part of it.
+  @MainActor
+  private final class Place {
+    private let server: XServer
+    private let environment: [String: String]
+    let serverProcess: Int32
+    let overlay = WindowOverlay()
+    let tile: X11Tile
+    private let owner: OpaquePointer
+    let window: UInt
+    private let foreign: X11ForeignWindow
+
+    init() async throws {
+      server = try await XServer(managesWindows: false, size: "640x480")
+      (environment, serverProcess) = (server.environment, server.processIdentifier)
+      owner = try #require(XOpenDisplay(server.display))
+      window = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 600, 400, 0, 0, 0x808080)
+      XMapWindow(owner, window)
+      XSync(owner, 0)
+      foreign = try X11ForeignWindow(windowID: window, display: server.display)
+      tile = try #require(try foreign.makeTile(decoration: overlay) as? X11Tile)
+      tile.frame = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
+      foreign.flush()
+    }
+
+    isolated deinit {
+      foreign.remove(tile)
+      XCloseDisplay(owner)
+    }
+
+    /// Covers the tile with another window until the returned function is called.
+    func cover() -> () -> Void {
+      let cover = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 400, 300, 0, 0, 0x404040)
+      XMapRaised(owner, cover)
+      XSync(owner, 0)
+      return { [owner] in
+        XDestroyWindow(owner, cover)
+        XSync(owner, 0)
+      }
+    }
+
+    /// Whether a part of the tile has one colour on the screen.
+    func shows(_ color: [UInt8], in part: PictureRect) async throws -> Bool {
+      let screen = try await XServer.screenshot(environment: environment)
+      let picture = screen.cropped(x: part.x, y: part.y, width: part.width, height: part.height)
+      return picture.isPlain(color)
+    }
+
+    func shows(_ color: [UInt8]) async throws -> Bool {
+      let frame = tile.frame ?? PictureRect(x: 0, y: 0, width: 0, height: 0)
+      return try await eventually { try await self.shows(color, in: frame) }
+    }
+  }
+
+  /// The identifiers of the memory segments that this process shares with servers.
+  private func sharedMemory() throws -> Set<Substring> {
+    let table = try String(contentsOfFile: "/proc/sysvipc/shm", encoding: .utf8)
+    var numbers: Set<Substring> = []
+    for line in table.split(separator: "\n") {
+      // The second column is the identifier and the fifth one is the process that made the segment.
+      let columns = line.split(separator: " ")
+      if columns.count > 4, Int32(columns[4]) == getpid() { numbers.insert(columns[1]) }
+    }
+    return numbers
+  }
+
+  @Test func rebuildingMakesTheServersMemoryAnewAndTheSameFrameIsShown() async throws {
+    let place = try await Place()
+    let others = try sharedMemory()
+    let frame = try PlainFrame.make(Self.red)
+    try place.tile.render(frame, gravity: .resize)
+    #expect(try await place.shows(Self.red))
+    let before = try sharedMemory().subtracting(others)
+    #expect(!before.isEmpty)
+    place.tile.rebuild()
+    #expect(place.tile.image() == nil)
+    #expect(try await eventually { try sharedMemory().isDisjoint(with: before) }, "the old memory has been freed")
+    try place.tile.render(frame, gravity: .resize)
+    let after = try sharedMemory().subtracting(others)
+    #expect(!after.isEmpty && after.isDisjoint(with: before))
+    #expect(place.tile.image()?.isPlain(Self.red) == true)
+    #expect(try await place.shows(Self.red))
+  }
+
+  @Test func aPictureThatTheServerStillReadsIsNotDrawnOn() async throws {
+    let place = try await Place()
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
+    #expect(try await place.shows(Self.red))
+    let frames = try (0..<10).map { try PlainFrame.make($0 < 9 ? Self.blue : Self.green) }
+    // The stopped server reads nothing until it continues.
+    let process = place.serverProcess
+    kill(process, SIGSTOP)
+    let drawn = Locked(0)
+    let tile = place.tile
+    let work: @Sendable () -> Void = {
+      for frame in frames where (try? tile.render(frame, gravity: .resize)) != nil { drawn.withLock { $0 += 1 } }
+    }
+    let thread = WorkerThread(name: "presenter", body: work)
+    #expect(thread != nil)
+    let wentOn = await eventually(within: 1) { drawn.withLock { $0 } > 2 }
+    #expect(!wentOn, "\(drawn.withLock { $0 }) pictures were drawn in memory for two")
+    kill(process, SIGCONT)
+    #expect(await eventually { drawn.withLock { $0 } == frames.count })
+    thread?.join()
+    #expect(try await place.shows(Self.green))
+  }
+
+  @Test func theNewestFrameIsShownWhenTheTileIsSeenAgain() async throws {
+    let place = try await Place()
+    let layer = SampleBufferDisplayLayer(name: "tile", renderer: place.tile, videoGravity: .resize)
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(try await place.shows(Self.red))
+    let uncover = place.cover()
+    #expect(await eventually { !place.tile.isVisible })
+    let count = place.tile.convertedFrameCount
+    for color in [Self.blue, Self.green] { layer.enqueue(try PlainFrame.make(color)) }
+    #expect(await eventually { layer.statistics.hidden + layer.statistics.replaced == 2 })
+    #expect(place.tile.convertedFrameCount == count, "no frame is converted while the tile is hidden")
+    uncover()
+    #expect(try await place.shows(Self.green))
+    layer.detach()
+  }
+
+  @Test func theNewestFrameIsShownInTheTilesNewSize() async throws {
+    let place = try await Place()
+    let layer = SampleBufferDisplayLayer(name: "tile", renderer: place.tile, videoGravity: .resize)
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(try await place.shows(Self.red))
+    place.tile.frame = PictureRect(x: 20, y: 30, width: 500, height: 300)
+    #expect(try await place.shows(Self.red))
+    #expect(await eventually { place.tile.image()?.size == PictureSize(width: 500, height: 300) })
+    // The part of the window beside the tile keeps the window's colour.
+    #expect(try await place.shows([0x80, 0x80, 0x80], in: PictureRect(x: 0, y: 0, width: 20, height: 300)))
+    layer.detach()
+  }
+
+  @Test func anImageThatIsRemovedIsGone() async throws {
+    let place = try await Place()
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
+    #expect(try await place.shows(Self.red))
+    place.tile.removeImage()
+    #expect(place.tile.image() == nil)
+    #expect(try await place.shows([0, 0, 0]))
+    place.tile.redraw()
+    #expect(place.tile.image() == nil)
+    #expect(try await place.shows([0, 0, 0]))
+  }
+
+  @Test func whatLiesOverAPictureLeavesItsOwnPixelsAsTheyWere() async throws {
+    let place = try await Place()
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
+    let name = PictureRect(x: 8, y: 8, width: 60, height: 20)
+    place.overlay.set([
+      .init(gray: 1, in: name, opacity: 1),
+      // This layer crosses the edge of the other one.
+      .init(gray: 0.5, in: PictureRect(x: 40, y: 16, width: 60, height: 20), opacity: 0.5),
+    ])
+    place.tile.redraw()
+    #expect(
+      try await eventually {
+        try await place.shows([255, 255, 255], in: PictureRect(x: 8, y: 8, width: 30, height: 8))
+      })
+    #expect(place.tile.image()?.isPlain(Self.red) == true)
+    // A cover hides the whole picture, which is still there.
+    place.overlay.set([
+      .init(gray: 1, in: PictureRect(x: 0, y: 0, width: Self.size.width, height: Self.size.height))
+    ])
+    place.tile.redraw()
+    #expect(try await place.shows([255, 255, 255]))
+    #expect(place.tile.image()?.isPlain(Self.red) == true)
+    #expect(!place.tile.isVisible)
+    place.overlay.set([])
+    place.tile.redraw()
+    #expect(try await place.shows(Self.red))
+    #expect(place.tile.image()?.isPlain(Self.red) == true)
+    #expect(place.tile.convertedFrameCount == 1)
+  }
+}
+
+/// Tests, without a display, that what a decoration covers of a picture is restored.
+@Suite struct PictureUnderlayTests {
+  @Test func whatWasDrawnOnIsPutBackByteByByteWhereverTheDecorationLies() throws {
+    let size = PictureSize(width: 37, height: 23)
+    let stride = 40 * 4
+    var generator = SystemRandomNumberGenerator()
+    let pixels = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * size.height)
+    defer { pixels.deallocate() }
+    for index in 0..<stride * size.height { pixels[index] = .random(in: 0...255, using: &generator) }
+    let original = (0..<stride * size.height).map { pixels[$0] }
+    let area = PictureRect(x: 100, y: 50, width: size.width, height: size.height)
+    let overlay = WindowOverlay()
+    var underlay = PictureUnderlay()
+    for _ in 0..<100 {
+      overlay.set(
+        (0..<3).map { _ in
+          // The layers may also reach beyond the picture's edges, and cover one another.
+          WindowOverlay.Layer(
+            gray: .random(in: 0...1),
+            in: PictureRect(
+              x: .random(in: 80...140), y: .random(in: 30...75), width: .random(in: 1...40), height: .random(in: 1...30)
+            ),
+            opacity: .random(in: 0.1...1))
+        })
+      underlay.draw(overlay, on: pixels, stride: stride, in: area)
+      var copy = rows(pixels, stride, size)
+      underlay.restore(inCopy: &copy, width: size.width)
+      try #require(copy == original.withUnsafeBufferPointer { rows($0.baseAddress!, stride, size) })
+      underlay.restore(on: pixels, stride: stride)
+      try #require(original == (0..<stride * size.height).map { pixels[$0] })
+    }
+  }
+
+  private func rows(_ pixels: UnsafePointer<UInt8>, _ stride: Int, _ size: PictureSize) -> [UInt8] {
+    (0..<size.height).flatMap { row in (0..<size.width * 4).map { pixels[row * stride + $0] } }
+  }
+}
+
+extension BGRAImage {
+  /// Whether all pixels nearly have one colour.
+  ///
+  /// - Parameter color: the values of blue, green and red. A conversion may change them a little.
+  fileprivate func isPlain(_ color: [UInt8]) -> Bool {
+    bytes.indices.allSatisfy { $0 % 4 == 3 || abs(Int(bytes[$0]) - Int(color[$0 % 4])) <= 4 }
+  }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+
+/// ARCHITECTURE.md and the pages in docs/decisions are short, and the types, threads and locks that they name exist in
+/// the sources.
+///
+/// ``FolderTests`` compares the tables of targets and folders.
+@Suite struct ArchitectureTests {
+  private static let folder = "docs/decisions"
+  private static let index = "README.md"
+
+  /// The names of the pages about decisions, without the index.
+  private static let pages = ((try? SourceText.files(in: folder, "md")) ?? [:]).keys.filter { $0 != index }.sorted()
+
+  private static func architecture() throws -> String {
+    try String(contentsOf: Demo.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+  }
+
+  private static func page(_ name: String) throws -> String {
+    try String(contentsOf: Demo.root.appendingPathComponent("\(folder)/\(name)"), encoding: .utf8)
+  }
+
+  /// ARCHITECTURE.md and the pages about decisions, by their names.
+  private static func documents() throws -> [String: String] {
+    var documents = ["ARCHITECTURE.md": try architecture()]
+    for (name, text) in try SourceText.files(in: folder, "md") { documents["\(folder)/\(name)"] = text }
+    return documents
+  }
+
+  // MARK: - What is named
+
+  /// The first cells of the rows in the table of threads and locks.
+  private static func threadsAndLocks() throws -> String {
+    let table = try #require(DocumentTable("| thread or lock |", in: try architecture()))
+    return table.rows.compactMap(\.first).joined(separator: "\n")
+  }
+
+  @Test func theTableNamesEveryThreadThatIsStarted() throws {
+    // Benchmarks start threads of their own, which the table does not list.
+    let sources = try SourceText.files(in: "Sources").filter { !$0.key.contains("Bench/") }
+    let started = sources.values.flatMap { SourceText.matches(of: #"WorkerThread\(name: "([^"]+)""#, in: $0) }
+    let named = SourceText.matches(of: #"`(pip[\w-]*(?:<\w+>)?)`"#, in: try Self.threadsAndLocks())
+    // A part of the name that depends on a layer, for instance, is `\(name)` in code and `<layer>` in the table.
+    let parts = #"\\\([^)]*\)|<\w+>"#
+    let withoutParts = { (name: String) in name.replacingOccurrences(of: parts, with: "*", options: .regularExpression)
+    }
+    #expect(Set(named.map(withoutParts)) == Set(started.map(withoutParts)))
+    #expect(named.count > 10)
+  }
+
+  @Test func everyLockOfTheTableIsOneInTheSources() throws {
+    let sources = try SourceText.files(in: "Sources").values
+    let locks = SourceText.matches(of: #"`([A-Z]\w+\.\w+)`"#, in: try Self.threadsAndLocks())
+    #expect(locks.count > 8)
+    for lock in locks {
+      let parts = lock.split(separator: ".").map(String.init)
+      let isDeclared = sources.contains { text in
+        SourceText.declaredTypes(text).contains(parts[0])
+          && !SourceText.matches(of: "^ +.*\\blet (\(parts[1]))(?:: Locked<| = Locked[<(])", in: text).isEmpty
+      }
+      #expect(isDeclared, "\(lock)")
+    }
+  }
+
+  @Test func everyTypeThatIsNamedIsDeclared() throws {
+    var files: [String: String] = [:]
+    for folder in ["Sources", "Tests"] {
+      for (path, text) in try SourceText.files(in: folder) { files["\(folder)/\(path)"] = text }
+    }
+    var known = Set(files.values.flatMap(SourceText.allDeclaredTypes))
+    known.formUnion(files.keys.flatMap { $0.split(separator: "/").dropLast().map(String.init) })
+    known.formUnion(try SourceText.folders(in: "Sources"))
+    // These names are not PipSink's, or name a target whose folder has another name.
+    known.formUnion(["Foundation", "FoundationEssentials", "FuzzTests", "Process", "SplitRGBPlane", "Synchronization"])
+    for (name, text) in try Self.documents() {
+      for type in SourceText.matches(of: #"`([A-Z][A-Za-z0-9]+)(?:[.(+][^`]*)?`"#, in: text) {
+        // These are names of GLib, GStreamer, GDK and GTK, of macros, of signals and of environment variables.
+        let isForeign = !SourceText.matches(of: #"^(G[a-z]|GObject|GType|[A-Z0-9_]+$)"#, in: type).isEmpty
+        #expect(known.contains(type) || isForeign, "\(name): \(type)")
+      }
+    }
+  }
+
+  // MARK: - How it is written
+
+  @Test func thePageIsShort() throws {
+    #expect(try Self.architecture().split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+  }
+
+  @Test func noSentenceHasMoreThan40Words() throws {
+    for (name, text) in try Self.documents() {
+      for sentence in Self.sentences(in: text) {
+        #expect(sentence.split(separator: " ").count <= 40, "\(name): \(sentence)")
+      }
+    }
+  }
+
+  @Test func noLineIsWiderThan120Columns() throws {
+    for (name, text) in try Self.documents() {
+      for line in text.split(separator: "\n") { #expect(line.count <= 120, "\(name): \(line)") }
+    }
+  }
+
+  @Test(arguments: pages) func everyDecisionHasItsContextAndConsequenceOnOnePage(name: String) throws {
+    let lines = try Self.page(name).split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 61)
+    #expect(lines.first?.hasPrefix("# ") == true)
+    #expect(lines.filter { $0.hasPrefix("## ") } == ["## Context", "## Decision", "## Consequence"])
+    for part in lines.drop(while: { !$0.hasPrefix("## ") }).split(whereSeparator: { $0.hasPrefix("## ") }) {
+      #expect(part.joined(separator: " ").count > 100, "\(name): \(part)")
+    }
+  }
+
+  @Test func theIndexLinksEachPageOnceWithASentenceOfItsOwn() throws {
+    let entries = SourceText.matches(of: #"^(- \[[^\]]+\]\([^)]+\): .+)$"#, in: try Self.page(Self.index))
+    let links = entries.map { SourceText.matches(of: #"\(([^)]+\.md)\)"#, in: $0).first ?? "" }
+    #expect(links.sorted() == Self.pages && links.count >= 15)
+    #expect(Set(entries.map { $0.split(separator: ": ", maxSplits: 1).last ?? "" }).count == entries.count)
+    for (entry, link) in zip(entries, links) {
+      let title = try Self.page(link).prefix { $0 != "\n" }.dropFirst(2)
+      #expect(entry.hasPrefix("- [\(title)]("), "\(link)")
+    }
+  }
+
+  @Test func sentencesAreFoundInParagraphsListsAndTables() {
+    let text = """
+      # A title
+
+      One sentence, which `is.code` on
+      two lines. Another one.
+      - an entry
+        with a second line: here
+      - **To do this.** Do that. Then rest.
+
+      | a cell. | another cell |
+      | --- | --- |
+
+          code that is. no sentence
+      """
+    #expect(
+      Self.sentences(in: text) == [
+        "A title", "One sentence, which `is.code` on two lines.", "Another one.",
+        "an entry with a second line: here", "**To do this.**", "Do that.", "Then rest.", "a cell.", "another cell",
+      ])
+  }
+
+  private static func sentences(in text: String) -> [String] {
+    var blocks: [String] = []
+    var isOpen = false
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let words = line.drop { $0 == " " }
+      if line.hasPrefix("    ") || words.isEmpty {
+        isOpen = false
+      } else if line.hasPrefix("|") {
+        blocks += line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+          .filter { $0.contains { $0.isLetter } }
+        isOpen = false
+      } else if words.hasPrefix("- ") || words.hasPrefix("#") {
+        blocks.append(String(words.drop { "-# ".contains($0) }))
+        isOpen = words.hasPrefix("- ")
+      } else if isOpen {
+        blocks[blocks.count - 1] += " \(words)"
+      } else {
+        blocks.append(String(words))
+        isOpen = true
+      }
+    }
+    return blocks.flatMap { block in
+      block.replacingOccurrences(of: #"([.?!](\*\*)?) "#, with: "$1\n", options: .regularExpression)
+        .split(separator: "\n").map(String.init)
+    }
+  }
+}

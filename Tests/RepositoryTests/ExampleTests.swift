@@ -1,0 +1,166 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+
+/// Runs the examples as their readers run them.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+struct ExampleTests {
+  @Test func theGTKCallShowsTwoWindowsThatDoNotOverlapAndTakesThemBack() async throws {
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("gtk-call").path, [],
+      environment: server.environment)
+    let call = try await server.window("Call")
+    // The example's button fills the lower edge of the window.
+    #expect(
+      try await eventually { try await server.screenshot(of: call.id).pixel(call.width / 4, call.height / 2)[1] > 100 })
+    try await server.tool("xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
+    let anna = try await server.window("Picture-in-Picture: anna")
+    let ben = try await server.window("Picture-in-Picture: ben")
+    #expect(anna.y >= ben.y + ben.height || ben.y >= anna.y + anna.height, "\(anna) \(ben)")
+    #expect(anna.x + anna.width == ben.x + ben.width)
+    let screen = try await server.screenshot()
+    // Anna's picture has bars, of which the first is white. Ben's picture has a white ball on black.
+    #expect(screen.pixel(anna.x + 10, anna.y + 20)[0] > 180)
+    #expect(screen.pixel(ben.x + 2, ben.y + 2)[0] < 40)
+    let click = { () async throws in
+      _ = try await server.tool(
+        "xdotool", "mousemove", "\(call.x + 400)", "\(call.y + call.height - 18)", "click", "1")
+    }
+    // A window that opens later is stacked behind the open ones, and is in the corner when it is alone.
+    try await server.tool("wmctrl", "-i", "-c", anna.id)
+    #expect(try await eventually { try await server.windows().count == 2 })
+    try await click()
+    #expect(
+      try await eventually {
+        let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
+        return windows.map(\.title) == [anna.title] && windows.first?.y == ben.y
+      }, "anna's window has come, and ben's has gone")
+    try await click()
+    #expect(
+      try await eventually {
+        let windows = try await server.windows().filter { $0.title.hasPrefix("Picture") }
+        return windows.map(\.title) == [ben.title] && windows.first?.y == anna.y
+      }, "ben's window has come, and anna's has gone")
+    try await server.tool("wmctrl", "-i", "-c", ben.id)
+    #expect(try await eventually { try await server.windows().count == 1 })
+    // When the app is minimised, both windows open by themselves. When the app is closed, the program ends.
+    try await server.tool("xdotool", "windowminimize", call.id)
+    #expect(try await eventually { try await server.windows().count == 3 })
+    try await expectEnd(of: example, byClosing: call, of: server)
+  }
+
+  @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+  func theFilmInPythonTellsOfItsWindowAndEndsWithIt() async throws {
+    let folder = try TemporaryFolder()
+    let server = try await XServer()
+    let example = try RunningProgram(
+      "/usr/bin/python3", [Demo.root.appendingPathComponent("examples/pip.py").path],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let window = try await server.window("Picture-in-Picture: video")
+    #expect(
+      try await eventually { try await isYellow(server.screenshot(), window.x + window.width * 3 / 14, window.y + 40) })
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    let result = try await example.result()
+    #expect(result.status == 0, "\(result.errors)")
+    let events = result.output.split(separator: "\n").compactMap { $0.split(separator: ",").first.map(String.init) }
+    #expect(
+      events.filter { $0 != "pip-source-changed" } == [
+        "pip-will-start", "pip-did-start", "pip-will-stop", "pip-did-stop",
+      ],
+      "\(result.output)")
+  }
+
+  @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"))
+  func theExampleInPythonPlaysAFilmToItsEnd() async throws {
+    let (folder, server) = (try TemporaryFolder(), try await XServer())
+    try await Tool.makeVideo(folder.path("film.mkv"), frames: 30, size: "width=64,height=36")
+    let result = try await RunningProgram(
+      "/usr/bin/python3",
+      [Demo.root.appendingPathComponent("examples/pip.py").path, "file://\(folder.path("film.mkv"))"],
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }
+    ).result()
+    #expect(result.status == 0 && result.output.contains("pip-did-start"), "\(result.output) \(result.errors)")
+  }
+
+  @Test func theCallInSwiftHasAWindowWhoseControlsWork() async throws {
+    let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
+    let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)
+    #expect(document.contains("```swift\n\(source)```"), "docs/embedding.md shows the program exactly as it is")
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
+      environment: server.environment)
+    let app = try await server.window("PipSink")
+    // The first of seven bars is white.
+    func showsAnna() async throws -> Bool {
+      try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 3)[0] > 150
+    }
+    #expect(try await eventually { try await showsAnna() })
+    // When the app is minimised, the stream continues in picture-in-picture. The window's button for going back shows
+    // the app again.
+    try await server.tool("xdotool", "windowminimize", app.id)
+    let title = { (id: String) in "Picture-in-Picture: \(id)" }
+    var window = try await server.window(title("anna"))
+    func click(_ x: Int, _ y: Int) async throws {
+      try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 3)")
+      try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)", "sleep", "0.3", "click", "1")
+    }
+    try await click(window.width - 20, 20)
+    #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
+    #expect(try await eventually { try await !server.properties(app, "WM_STATE").contains("Iconic") })
+    // A key starts picture-in-picture, and the button with the arrow shows the next stream.
+    try await press("p", in: app, of: server)
+    window = try await server.window(title("anna"))
+    // The buttons for previous, pause, next and mute are in the lower middle.
+    let button = { (number: Int) in window.width / 2 + (2 * number - 3) * 15 }
+    try await click(button(2), window.height - 22)
+    window = try await server.window(title("ben"))
+    // While the stream is paused, the ball stands still for a second. When it plays again, the ball moves. The controls
+    // above and below are cut off.
+    func picture() async throws -> [UInt8] {
+      let height = window.height - 90
+      return try await server.screenshot().cropped(x: window.x, y: window.y + 40, width: window.width, height: height)
+        .bytes
+    }
+    func isMoving() async throws -> Bool {
+      let first = try await picture()
+      for _ in 0..<4 {
+        try await Task.sleep(for: .milliseconds(250))
+        if try await picture() != first { return true }
+      }
+      return false
+    }
+    #expect(try await eventually { try await isMoving() })
+    try await click(button(1), window.height - 22)
+    #expect(try await eventually { try await !isMoving() })
+    try await click(button(1), window.height - 22)
+    #expect(try await eventually { try await isMoving() })
+    // When the window is closed by its button, everything is shown in the app. When the app's window is closed, the
+    // program ends.
+    try await click(20, 20)
+    #expect(try await eventually { try await server.windows().allSatisfy { !$0.title.hasPrefix("Picture") } })
+    #expect(try await eventually { try await showsAnna() })
+    try await expectEnd(of: example, byClosing: app, of: server)
+  }
+
+  private func expectEnd(
+    of example: RunningProgram, byClosing window: XServer.Window, of server: XServer
+  ) async throws {
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    let result = try await example.result(seconds: 30)
+    #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"), "\(result.errors)")
+  }
+
+  private func press(_ key: String, in window: XServer.Window, of server: XServer) async throws {
+    try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", key)
+  }
+
+  private func isYellow(_ image: BGRAImage, _ x: Int, _ y: Int) -> Bool {
+    let pixel = image.pixel(x, y)
+    return pixel[2] > 150 && pixel[1] > 150 && pixel[0] < 100
+  }
+}
