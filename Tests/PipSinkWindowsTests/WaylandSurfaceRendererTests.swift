@@ -117,7 +117,7 @@ struct WaylandSurfaceRendererTests {
     var code: RenderingError.Code?
     let frame = try PlainFrame.make(Self.red)
     #expect(
-      try await eventually {
+      await eventually {
         do throws(RenderingError) {
           try renderer.render(frame, gravity: .resizeAspect)
         } catch {
