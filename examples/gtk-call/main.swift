@@ -1,5 +1,4 @@
-// A GTK 3 app that shows two streams of a call. Its button shows them in picture-in-picture windows, and so does
-// minimising.
+// A GTK 3 app with two streams of a call, which its button and minimising show in picture-in-picture windows.
 import CGTK
 import PipSink
 import PipSinkGTK

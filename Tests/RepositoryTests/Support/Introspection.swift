@@ -36,7 +36,12 @@ enum Introspection {
     var next = list
     while let item = next {
       let object = item.pointee.data.assumingMemoryBound(to: GstObject.self)
-      if let name = object.pointee.name.map({ String(cString: $0) }), name.hasPrefix("pipsink") { names.insert(name) }
+      // Other tests of the process register elements whose names begin with "pipsinktest".
+      if let name = object.pointee.name.map({ String(cString: $0) }), name.hasPrefix("pipsink"),
+        !name.hasPrefix("pipsinktest")
+      {
+        names.insert(name)
+      }
       next = item.pointee.next
     }
     return names.sorted()
