@@ -232,8 +232,11 @@ final class WaylandEventLoop: @unchecked Sendable {
   ///
   /// - Parameter limit: the longest time to wait, in milliseconds; a negative number sets no limit.
   private func readOnce(_ limit: Int32) {
-    while wl_display_prepare_read_queue(display, queue) != 0 {
-      guard dispatch() else { return lose() }
+    guard wl_display_prepare_read_queue(display, queue) == 0 else {
+      // Another thread has read these events, as a toolkit's does on its connection. Their handlers may leave work, or
+      // work by time, so `limit` is not right any more and the thread must not wait.
+      if !dispatch() { lose() }
+      return
     }
     // After EAGAIN the rest is sent once the socket has room again.
     let isSent = wl_display_flush(display) >= 0
