@@ -10,6 +10,16 @@ first='\.(DesktopTests|PaintableTests|ToolkitTests|DisplayDeathTests|DisplayRetu
 first+='|PictureInPictureWindowTests|X11WindowTests|WaylandPixelTests|WaylandScaleTests|WindowPixelTests'
 first+='|HostProgramTests|BackgroundDecodingWindowTests)/'
 
+# With a sanitizer most suites of the first process are disabled, because no program loads a plugin that has one. What
+# compares documents with sources is left out: it has no threads or memory of PipSink's to watch, and takes ten times as
+# long.
+skipped=''
+if [[ " ${options[*]} " == *" --sanitize="* ]]; then
+  first="${first%)/}|BadInputTests|BenchTests|OutputTests|PipelineFileTests|PlayTests)/"
+  skipped='\.(ArchitectureTests|BenchResultTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
+  skipped+='|InstallTests|ManualTests|ReadmeTests|SymbolTests)/'
+fi
+
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
@@ -39,7 +49,7 @@ run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
 run --filter "$first" >"$logs/first" &
 process=$!
 trap 'kill "$process" 2>/dev/null; rm -rf "$logs"' EXIT
-run --skip "$first" | tee "$logs/second"
+run --skip "$first" ${skipped:+--skip "$skipped"} | tee "$logs/second"
 status=${PIPESTATUS[0]}
 wait "$process"
 other=$?
