@@ -69,11 +69,14 @@ final class PulseServer {
     try await RunningProgram("/usr/bin/pactl", arguments, environment: environment).result(seconds: 30).output
   }
 
-  /// All streams that clients play, except the call's, sorted by their numbers.
+  /// All streams that clients play, except the call's and those by which pulsesink finds out the server's formats, sorted
+  /// by their numbers.
   func sinkInputs() async throws -> [SinkInput] {
     let json = try await pactl("-f", "json", "list", "sink-inputs")
     return try JSONDecoder().decode([SinkInput].self, from: Data(json.utf8))
-      .filter { $0.properties["application.process.binary"] != "pacat" }
+      .filter {
+        $0.properties["application.process.binary"] != "pacat" && $0.properties["media.name"] != "pulsesink probe"
+      }
       .sorted { $0.index < $1.index }
   }
 
