@@ -29,4 +29,30 @@ struct WaylandEventLoopTests {
     }
     foreign.leave()
   }
+
+  /// The thread that reads the connection may be told of the global objects before the one that has asked for them goes
+  /// on, as on a busy machine. Here that one waits for a lock that many others use.
+  @Test func aConnectionHasTheCompositorsObjectsHoweverLateTheThreadIsThatAsked() async throws {
+    let server = try await WaylandServer(.sway)
+    let socket = try #require(server.environment["WAYLAND_DISPLAY"])
+    for number in 0..<2000 {
+      let loop = try #require(WaylandEventLoop(socket))
+      let globals = WaylandGlobals(loop, hasInput: false)
+      let hasAsked = Locked(false)
+      let others = (0..<4).compactMap { _ in
+        WorkerThread(name: "others") { while !hasAsked.withLock({ $0 }) { _ = globals.compositor } }
+      }
+      let reader = WorkerThread(name: "reader") { loop.run() }
+      globals.ask()
+      hasAsked.withLock { $0 = true }
+      let hasAnswered = loop.synchronize() && loop.synchronize()
+      let hasAll = globals.compositor != nil && globals.sharedMemory != nil && globals.shell != nil
+      for other in others { other.join() }
+      loop.end()
+      reader?.join()
+      globals.forget()
+      #expect(hasAnswered && hasAll, "\(number)")
+      if !hasAnswered || !hasAll { break }
+    }
+  }
 }

@@ -46,7 +46,7 @@ struct WaylandPixelTests {
       }
       return hasNames && measured.allSatisfy { $0 >= 40 }
     }
-    #expect(isAlike, "\(measured) dB")
+    #expect(isAlike, "\(measured) dB \(demo.errors)")
     demo.stop()
   }
 

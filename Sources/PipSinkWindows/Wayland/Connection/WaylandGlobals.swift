@@ -33,14 +33,17 @@ final class WaylandGlobals: Sendable {
 
   /// Asks the compositor for its global objects, which are bound as they are announced.
   func ask() {
-    let registry = loop.makeRegistry { [weak self] event, arguments in
-      if event == 0 {
-        self?.add(arguments.uint(0), arguments.text(1) ?? "", arguments.uint(2))
-      } else {
-        self?.remove(arguments.uint(0))
+    // The loop's thread may receive the first announcement before this thread goes on. To bind the object it needs the
+    // registry, so it waits for the lock.
+    state.withLock { state in
+      state.registry = loop.makeRegistry { [weak self] event, arguments in
+        if event == 0 {
+          self?.add(arguments.uint(0), arguments.text(1) ?? "", arguments.uint(2))
+        } else {
+          self?.remove(arguments.uint(0))
+        }
       }
     }
-    state.withLock { $0.registry = registry }
     loop.flush()
   }
 
