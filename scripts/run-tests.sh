@@ -1,23 +1,32 @@
 #!/usr/bin/env bash
-# Builds and runs the tests. The arguments are options of "swift test". Most tests wait for programs and display
-# servers, so two processes share the tests, unless --filter selects some. Each test is run by one of the two: the first
-# process runs the suites below, which take about half of the time, and the second runs all others. At the end the
-# script repeats what has failed, because the output of all tests is long, and CI's pages keep its end.
+# Builds and runs the tests. The arguments are options of "swift test"; after --build-only the tests are only built.
+# Most tests wait for programs and display servers, so four processes share the tests, unless --filter selects some. Each
+# test is run by one of them: the first three run the suites below, and the last one runs all others. They take about as
+# long as each other, with a sanitizer (where many suites of windows are disabled, because no program loads a plugin that
+# has one) and without. At the end the script repeats what has failed, because the output of all tests is long, and CI's
+# pages keep its end.
 set -uo pipefail
 swift=${SWIFT:-swift}
+build_only=''
+if [[ ${1:-} == --build-only ]]; then
+  build_only=$1
+  shift
+fi
 options=("$@")
-first='\.(DesktopTests|PaintableTests|ToolkitTests|DisplayDeathTests|DisplayReturnTests|PlayerTests|GNOMETests'
-first+='|PictureInPictureWindowTests|X11WindowTests|WaylandPixelTests|WaylandScaleTests|WindowPixelTests'
-first+='|HostProgramTests|BackgroundDecodingWindowTests)/'
+lanes=(
+  'DesktopTests|DisplayDeathTests|PlayTests|BadInputTests|RoughInputTests|GNOMETests|WaylandScaleTests'
+  'PaintableTests|ToolkitTests|PipelineFileTests|OutputTests|BenchTests|PictureInPictureWindowTests'
+  'PluginTests|AudioServerTests|DBusTests|X11WindowTests|WaylandPixelTests|WindowPixelTests|PlayerTests|NumberTests'
+)
+lanes[2]+='|BackgroundDecodingWindowTests|HostProgramTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests'
+lanes[2]+='|OutcomeTests|PictureInPictureViewTests|TransitionTests|PixelConverterTests'
 
-# With a sanitizer most suites of the first process are disabled, because no program loads a plugin that has one. What
-# compares documents with sources is left out: it has no threads or memory of PipSink's to watch, and takes ten times as
-# long.
+# What compares documents with sources is left out with a sanitizer: it has no threads or memory of PipSink's to watch,
+# and takes ten times as long.
 skipped=''
 if [[ " ${options[*]} " == *" --sanitize="* ]]; then
-  first="${first%)/}|BadInputTests|BenchTests|OutputTests|PipelineFileTests|PlayTests)/"
-  skipped='\.(ArchitectureTests|BenchResultTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
-  skipped+='|InstallTests|ManualTests|ReadmeTests|SymbolTests)/'
+  skipped='ArchitectureTests|BenchResultTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
+  skipped+='|InstallTests|ManualTests|ReadmeTests|SymbolTests'
 fi
 
 logs=$(mktemp -d)
@@ -43,18 +52,24 @@ build_options=()
 for option in "${options[@]}"; do [[ $option == --no-parallel ]] || build_options+=("$option"); done
 "$swift" build --build-tests "${build_options[@]}" 2>&1 | tee "$logs/build"
 ((PIPESTATUS[0] == 0)) || finish 1
+[[ -z $build_only ]] || exit 0
 
-# Everything is built, so that the two processes need not wait for each other's lock.
+# Everything is built, so that the processes need not wait for each other's lock.
 run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
-run --filter "$first" >"$logs/first" &
-process=$!
-trap 'kill "$process" 2>/dev/null; rm -rf "$logs"' EXIT
-run --skip "$first" ${skipped:+--skip "$skipped"} | tee "$logs/second"
+processes=()
+for index in "${!lanes[@]}"; do
+  run --filter "\.(${lanes[index]})/" >"$logs/$index" &
+  processes+=($!)
+done
+trap 'kill "${processes[@]}" 2>/dev/null; rm -rf "$logs"' EXIT
+others=$(IFS='|' && echo "${lanes[*]}")
+run --skip "\.($others${skipped:+|$skipped})/" | tee "$logs/others"
 status=${PIPESTATUS[0]}
-wait "$process"
-other=$?
-cat "$logs/first"
-# Both processes must have run some tests.
-grep -h 'Test run with' "$logs/first" "$logs/second"
-(($(grep -lE 'Test run with [1-9]' "$logs/first" "$logs/second" | wc -l) == 2)) || finish 1
-finish $((status != 0 ? status : other))
+for index in "${!lanes[@]}"; do
+  wait "${processes[index]}" || status=$?
+  cat "$logs/$index"
+done
+# Each process must have run some tests.
+grep -h 'Test run with' "$logs"/*
+(($(grep -lE 'Test run with [1-9]' "$logs"/* | wc -l) == ${#lanes[@]} + 1)) || finish 1
+finish "$status"

@@ -137,8 +137,9 @@ import Testing
     harness.set("saturation", "-1000")
     let isGray = await eventually {
       guard let shown = shown() else { return false }
-      return stride(from: 0, to: shown.count, by: 4).allSatisfy {
-        abs(Int(shown[$0]) - Int(shown[$0 + 1])) < 4 && abs(Int(shown[$0]) - Int(shown[$0 + 2])) < 4
+      return stride(from: 0, to: shown.count, by: 4).allSatisfy { (index: Int) -> Bool in
+        let (blue, green, red) = (Int(shown[index]), Int(shown[index + 1]), Int(shown[index + 2]))
+        return abs(blue - green) < 4 && abs(blue - red) < 4
       }
     }
     #expect(isGray)

@@ -283,19 +283,19 @@ import Testing
       #expect(result.status == 0, "\(result.errors)")
       return result.output.split(whereSeparator: \.isWhitespace).map(String.init)
     }
-    let maps =
-      ["CCounter", "CGStreamer", "CLibYUV", "CWindows"].map {
-        Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
-      } + [
-        scratch.appendingPathComponent("checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap").path
-      ]
-    let options =
-      ["swiftc", "-swift-version", "6", "-module-cache-path", moduleCache, "-I"]
-      + [products.appendingPathComponent("Modules").path] + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-      + (try await flags("--cflags-only-I")).flatMap { ["-Xcc", $0] }
-    let result = try await RunningProgram(
-      "/usr/bin/env", options + [source, "-o", program] + objects + (try await flags("--libs"))
-    ).result()
+    var maps = ["CCounter", "CGStreamer", "CLibYUV", "CWindows"].map {
+      Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
+    }
+    maps.append(
+      scratch.appendingPathComponent("checkouts/swift-numerics/Sources/_NumericsShims/include/module.modulemap").path)
+    var options = ["swiftc", "-swift-version", "6", "-module-cache-path", moduleCache]
+    options += ["-I", products.appendingPathComponent("Modules").path]
+    for map in maps { options += ["-Xcc", "-fmodule-map-file=\(map)"] }
+    for flag in try await flags("--cflags-only-I") { options += ["-Xcc", flag] }
+    options += [source, "-o", program]
+    options += objects
+    options += try await flags("--libs")
+    let result = try await RunningProgram("/usr/bin/env", options).result()
     #expect(result.status == 0, "\(result.errors)")
   }
 

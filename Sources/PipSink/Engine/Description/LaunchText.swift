@@ -135,8 +135,10 @@ package struct LaunchText: Sendable {
   /// The bytes as in a wrapped string of GStreamer: all but letters and digits become a backslash and three octal
   /// digits.
   private static func numbered(_ value: [UInt8]) -> [UInt8] {
-    value.flatMap { byte in
-      isAlphanumeric(byte) ? [byte] : [backslash] + [byte >> 6, byte >> 3 & 7, byte & 7].map { $0 + UInt8(ascii: "0") }
+    value.flatMap { (byte: UInt8) -> [UInt8] in
+      if isAlphanumeric(byte) { return [byte] }
+      let digits: [UInt8] = [byte >> 6, (byte >> 3) & 7, byte & 7]
+      return [backslash] + digits.map { $0 + UInt8(ascii: "0") }
     }
   }
 
