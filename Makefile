@@ -12,11 +12,11 @@ test_options = --no-parallel
 
 run_tests = SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-# CI builds everything once, so it needs no data for building again, for indexing and for debuggers. That saves a third
-# of the processor time.
+# CI builds everything once, so it needs no data for building again and for debuggers. That saves a third of the
+# processor time.
 ifdef CI
-test_options += --disable-xctest -debug-info-format none
-module_options = --disable-index-store -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
+test_options += -debug-info-format none
+module_options = -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
 endif
 
 # In what CI runs, warnings in our own code are errors.
