@@ -177,10 +177,11 @@ final class WaylandServer {
   /// A screenshot that grim takes.
   func screenshot() async throws -> BGRAImage {
     let pictures = try TemporaryFolder()
-    let path = pictures.path("screen.png")
-    let result = try await RunningProgram("/usr/bin/grim", [path], environment: environment).result(seconds: 30)
+    let path = pictures.path("screen.ppm")
+    let result = try await RunningProgram("/usr/bin/grim", ["-t", "ppm", path], environment: environment)
+      .result(seconds: 30)
     let errors = result.errors
     try #require(result.status == 0, "\(errors)")
-    return try await PNG.decoded(path)
+    return try PPM.read(path)
   }
 }

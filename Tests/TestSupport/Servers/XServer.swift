@@ -180,11 +180,12 @@ final class XServer {
   /// - Parameter environment: the environment for a server, which may belong to another process.
   static func screenshot(of window: String = "root", environment: [String: String]) async throws -> BGRAImage {
     let folder = try TemporaryFolder()
-    let path = folder.path("screen.png")
-    let program = try RunningProgram("/usr/bin/import", ["-window", window, path], environment: environment)
+    let path = folder.path("screen.ppm")
+    let program = try RunningProgram(
+      "/usr/bin/import", ["-window", window, "-depth", "8", path], environment: environment)
     let result = try await program.result(seconds: 30)
     let errors = result.errors
     try #require(result.status == 0, "\(errors)")
-    return try await PNG.decoded(path)
+    return try PPM.read(path)
   }
 }
