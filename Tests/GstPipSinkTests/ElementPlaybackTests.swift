@@ -180,6 +180,30 @@ import Testing
     #expect(keys(harness) == ["space"] && requestedStates(harness).isEmpty)
   }
 
+  @Test func aBusyApplicationThatPausesLateCanStillBeAskedToPlay() async throws {
+    let (harness, clock) = (try makePlaying(#function), ManualClock())
+    try await press(.playPause, harness, clock)
+    #expect(await clock.isAwaited(in: 1))
+    clock.advance(by: 1)
+    #expect(await clock.isAwaited(in: 1) && keys(harness) == ["space"])
+    // The application follows the message only now, and it does not know the key.
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+    gst_element_set_state(harness.element, GST_STATE_PAUSED)
+    clock.advance(by: 1)
+    #expect(try await waitUntil(harness, answersTo: .key))
+    try await press(.playPause, harness, clock)
+    #expect(await clock.isAwaited(in: 1) && keys(harness) == ["space"])
+    #expect(requestedStates(harness).isEmpty)
+    clock.advance(by: 1)
+    #expect(await clock.isAwaited(in: 1) && requestedStates(harness) == [GST_STATE_PLAYING])
+    gst_element_set_state(harness.element, GST_STATE_PLAYING)
+    clock.advance(by: 1)
+    #expect(try await waitUntil(harness, answersTo: .message))
+    // From now on, the application gets the message again.
+    try await press(.playPause, harness, clock)
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+  }
+
   // MARK: - muted
 
   @Test func theMuteButtonIsThereWhereSomebodyHearsOfMutedAndSwitchesIt() async throws {

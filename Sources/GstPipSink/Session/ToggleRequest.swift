@@ -5,21 +5,24 @@ import PipSink
 ///
 /// GStreamer has the message `request-state` for this. Applications that do not follow it may follow the key with which
 /// players pause, as a navigation event. The key toggles, so an application that follows both must not get both. So the
-/// key is sent only when the message has had no effect, and from then on an application gets only what it has once
-/// followed.
+/// key is sent only when the message has had no effect. From then on an application gets only what it has once followed.
+/// Where both had been sent before the effect, the later one counts until it fails: a busy application may have followed
+/// the message late.
 @MainActor
 final class ToggleRequest {
   enum Way {
     case unknown, message, key
   }
 
-  /// How long to wait for the effect. It is long enough for an application that is busy.
+  /// How long to wait for the effect. It is long enough for an application that is not very busy.
   static let patience = Duration.seconds(1)
   /// The X11 name of the key.
   static let key = "space"
 
   private weak let member: SessionMember?
   private(set) var way = Way.unknown
+  /// Whether the application has followed ``way`` when nothing else had been sent.
+  private(set) var isCertain = false
   private var waiting: Task<Void, Never>?
 
   init(_ member: SessionMember) {
@@ -33,21 +36,29 @@ final class ToggleRequest {
   func send(_ clock: SchedulingClock) {
     guard let member else { return }
     waiting?.cancel()
-    if way == .key { return ElementNavigation.send(key: Self.key, to: member) }
     let isPaused = member.isPaused
-    member.element.request(isPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
-    guard way == .unknown else { return }
+    let ways: [Way] = way == .key ? [.key, .message] : [.message, .key]
+    send(ways[0], to: member, wasPaused: isPaused)
+    guard !isCertain else { return }
     waiting = Task { [weak self] in
-      for answered in [Way.message, .key] {
+      for (index, sent) in ways.enumerated() {
         guard (try? await clock.sleep(until: clock.moment(in: Self.patience))) != nil, let self,
           let member = self.member
         else { return }
         guard member.isPaused == isPaused else {
-          way = answered
+          (way, isCertain) = (sent, index == 0)
           return
         }
-        if answered == .message { ElementNavigation.send(key: Self.key, to: member) }
+        if index == 0 { send(ways[1], to: member, wasPaused: isPaused) }
       }
+    }
+  }
+
+  private func send(_ way: Way, to member: SessionMember, wasPaused: Bool) {
+    if way == .key {
+      ElementNavigation.send(key: Self.key, to: member)
+    } else {
+      member.element.request(wasPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)
     }
   }
 }

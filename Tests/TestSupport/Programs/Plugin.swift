@@ -18,7 +18,19 @@ enum Plugin {
       atPath: "\(plugins)/\(file)",
       withDestinationPath: URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent(file).path
     )
-    return ["GST_PLUGIN_PATH": plugins, "GST_REGISTRY": folder.path("registry.bin")]
+    // With the user's registry, which these tests have written, GStreamer need not look at the system's plugins again.
+    let registry = folder.path("registry.bin")
+    if let known = userRegistry { try? FileManager.default.copyItem(atPath: known, toPath: registry) }
+    return ["GST_PLUGIN_PATH": plugins, "GST_REGISTRY": registry]
+  }
+
+  /// The path of the registry that GStreamer keeps in the user's cache, or nil when there is none.
+  private static var userRegistry: String? {
+    let environment = ProcessInfo.processInfo.environment
+    let cache = environment["XDG_CACHE_HOME"] ?? NSHomeDirectory() + "/.cache"
+    let folder = URL(fileURLWithPath: cache).appendingPathComponent("gstreamer-1.0")
+    let files = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    return files?.first { $0.lastPathComponent.hasPrefix("registry.") && $0.pathExtension == "bin" }?.path
   }
 
   static func launch(
