@@ -176,14 +176,14 @@ import Testing
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func theDemosLinesPlay() async throws {
-    try await run("The demo program", number: 3)
+    try await run("The demo program", number: 4)
   }
 
   @Test(
     .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
     .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func theElementsLinesPlay() async throws {
-    try await run("The element", number: 3)
+    try await run("The element", number: 4)
   }
 
   /// Runs those lines of a section that build nothing, in a folder that has links to everything that they name.
@@ -214,6 +214,11 @@ import Testing
         let window = try await server.window(showsPictureInPicture ? "Picture-in-Picture" : "Call")
         let picture = try await server.screenshot(of: window.id)
         #expect(picture.size.width >= 300, "\(line)")
+      }
+      if line.contains("auto-pip") {
+        let app = try await server.window("PipSink")
+        try await server.tool("xdotool", "windowminimize", app.id)
+        _ = try await server.window("Picture-in-Picture")
       }
       // A line that ends by itself has to end without an error.
       if line.contains("--duration") || line.contains("num-buffers") || line.contains(" doctor") {
@@ -247,8 +252,9 @@ import Testing
     for name in imports { #expect(manifest.contains(".product(name: \"\(name)\", package: \"pipsink\")")) }
     #expect(manifest.components(separatedBy: ".product(").count - 1 == imports.count && imports.count == 2)
 
-    let source = folder.path("call/Sources/call/call.swift")
-    #expect(FileManager.default.fileExists(atPath: source), "the file that the README names exists")
+    let sources = folder.path("call/Sources/call")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: sources).isEmpty, "only the README's program is there")
+    let source = sources + "/main.swift"
     try code.write(toFile: source, atomically: true, encoding: .utf8)
     try await build(source, as: folder.path("call/call"), moduleCache: folder.path("cache"))
 
