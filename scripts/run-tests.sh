@@ -21,12 +21,16 @@ lanes=(
 lanes[2]+='|BackgroundDecodingWindowTests|HostProgramTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests'
 lanes[2]+='|OutcomeTests|PictureInPictureViewTests|TransitionTests|PixelConverterTests'
 
-# What compares documents with sources is left out with a sanitizer: it has no threads or memory of PipSink's to watch,
-# and takes ten times as long.
+# A sanitizer slows the tests down, so it watches what has threads or memory of PipSink's. What compares documents with
+# sources, or tests how options are read, has neither. What computes pixels, or measures, has no threads that work
+# together.
 skipped=''
 if [[ " ${options[*]} " == *" --sanitize="* ]]; then
-  skipped='ArchitectureTests|BenchResultTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
-  skipped+='|InstallTests|ManualTests|ReadmeTests|SymbolTests'
+  skipped='ArchitectureTests|BenchResultTests|ByteTextTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
+  skipped+='|InstallTests|ManualTests|NumberTests|OptionValueTests|ReadmeTests|SymbolTests'
+fi
+if [[ " ${options[*]} " == *" --sanitize=thread "* ]]; then
+  skipped+='|BenchTests|ColorMatrixTests|ConversionFuzzTests|KernelSweepTests|PixelConverterTests|TwoThirdsTests'
 fi
 
 logs=$(mktemp -d)
@@ -58,7 +62,7 @@ for option in "${options[@]}"; do [[ $option == --no-parallel ]] || build_option
 run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }
 processes=()
 for index in "${!lanes[@]}"; do
-  run --filter "\.(${lanes[index]})/" >"$logs/$index" &
+  run --filter "\.(${lanes[index]})/" ${skipped:+--skip "\.($skipped)/"} >"$logs/$index" &
   processes+=($!)
 done
 trap 'kill "${processes[@]}" 2>/dev/null; rm -rf "$logs"' EXIT
