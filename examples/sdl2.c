@@ -6,8 +6,7 @@
 
 static SDL_Window *window;
 
-// Each stream is shown in one half of the window. On Wayland the element takes sizes in the desktop's units, as SDL has
-// them.
+// Shows a stream in one half of the window. On Wayland, SDL and the element have sizes in the desktop's units.
 static void show(GstElement *stream, int half) {
   int width, height;
   SDL_SysWMinfo info;
@@ -34,6 +33,7 @@ int main(int argc, char **argv) {
   gst_init(&argc, &argv);
   if (SDL_Init(SDL_INIT_VIDEO)) return 69;
   window = SDL_CreateWindow("Call", SDL_WINDOWPOS_UNDEFINED, SDL_WINDOWPOS_UNDEFINED, 800, 400, SDL_WINDOW_RESIZABLE);
+  SDL_GetWindowSurface(window);  // This may replace the window's wl_surface, so the elements get theirs afterwards.
   GstElement *call = gst_parse_launch(
       "videotestsrc is-live=true ! video/x-raw,width=1280,height=720 ! pipsink name=anna "
       "videotestsrc is-live=true pattern=ball ! pipsink name=ben "

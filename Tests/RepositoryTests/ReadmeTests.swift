@@ -242,7 +242,7 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: folder.path("pipsink"), withDestinationPath: Demo.root.path)
     let commands = section.shellLines.joined(separator: "\n")
-    let made = try await RunningProgram("/bin/bash", ["-ec", "cd '\(folder.url.path)'\n\(commands)"]).result()
+    let made = try await RunningProgram("/bin/bash", ["-ec", "cd '\(folder.path("pipsink"))'\n\(commands)"]).result()
     #expect(made.status == 0, "\(made.errors)")
     let manifest = try String(contentsOfFile: folder.path("call/Package.swift"), encoding: .utf8)
     let code = try #require(section.blocks.first { $0.language == "swift" }).code

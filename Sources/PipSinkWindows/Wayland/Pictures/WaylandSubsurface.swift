@@ -13,17 +13,20 @@ struct WaylandSubsurface: Sendable {
   /// - Parameters:
   ///   - globals: the compositor's objects.
   ///   - parent: the window's wl_surface. The subsurface is added to it with its next commit.
-  ///   - entered: called on the connection's thread with the address of each wl_output on which the surface appears.
+  ///   - outputsChanged: called on the connection's thread when the surface has appeared on a monitor or left it, with
+  ///     the address of its wl_output.
   ///   - scaleChanged: called on the connection's thread with the scale that the compositor prefers.
   /// - Returns: nil when libwayland cannot allocate memory.
   init?(
-    _ globals: WaylandTile.Globals, over parent: OpaquePointer, entered: (@Sendable (UInt) -> Void)? = nil,
+    _ globals: WaylandTile.Globals, over parent: OpaquePointer,
+    outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
     var handler: WaylandProxy.Handler?
-    if let entered {
+    if let outputsChanged {
       handler = { event, arguments in
-        if event == 0 { entered(UInt(bitPattern: arguments.object(0))) }
+        // The events 0 and 1 are enter and leave. Later ones have other arguments.
+        if event <= 1 { outputsChanged(UInt(bitPattern: arguments.object(0)), event == 0) }
       }
     }
     guard let surface = globals.compositor.make(.surface, 0, .new, handler: handler),

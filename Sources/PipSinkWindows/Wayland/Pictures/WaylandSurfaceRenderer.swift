@@ -44,7 +44,10 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     }
     tile = WaylandTile(globals, connection.loop, decoration: decoration, isForeign: true)
     tile.attach(
-      to: surface, entered: { [weak self] output in self?.note { $0.output = output } },
+      to: surface,
+      outputsChanged: { [weak self] output, isOn in
+        if isOn { self?.note { $0.output = output } }
+      },
       scaleChanged: { [weak self] scale in self?.note { $0.preferredScale = scale } })
   }
 

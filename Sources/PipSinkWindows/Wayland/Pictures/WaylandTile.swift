@@ -88,15 +88,17 @@ final class WaylandTile: WindowTile {
   ///
   /// - Parameters:
   ///   - parent: the window's wl_surface.
-  ///   - entered: called on the connection's thread with the address of each wl_output on which the tile appears.
+  ///   - outputsChanged: called on the connection's thread when the tile has appeared on a monitor or left it, with the
+  ///     address of its wl_output.
   ///   - scaleChanged: called on the connection's thread with the scale that the compositor prefers.
   func attach(
-    to parent: OpaquePointer, entered: (@Sendable (UInt) -> Void)? = nil,
+    to parent: OpaquePointer, outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       guard state.surface == nil, !state.isRevoked,
-        let main = WaylandSubsurface(globals, over: parent, entered: entered, scaleChanged: scaleChanged)
+        let main = WaylandSubsurface(
+          globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
       else { return nil }
       state.surface = Surface(
         parent: parent, main: main, edge: isForeign ? WaylandSubsurface(globals, over: parent) : nil,

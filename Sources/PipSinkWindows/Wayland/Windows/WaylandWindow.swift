@@ -15,8 +15,9 @@ class WaylandWindow: NativeWindow {
     case configured(serial: UInt32, PictureSize?, states: [UInt32])
     /// The compositor prefers another scale.
     case scale(Double)
-    /// The window has entered or left a monitor, which is given by the address of its wl_output.
-    case output(UInt, isOn: Bool)
+    /// A part of the window has entered or left a monitor, which is given by the address of its wl_output. The part is
+    /// one of the tiles, or what is behind them where it is nil.
+    case output(UInt, isOn: Bool, of: ObjectIdentifier? = nil)
     /// The monitors have changed.
     case outputsChanged
     /// The compositor has shown the window, as a ``WaylandFrameProbe`` was asked to find out.
@@ -54,8 +55,9 @@ class WaylandWindow: NativeWindow {
   private let handler: @MainActor @Sendable (WindowEvent) -> Void
   private var input = WaylandInput { _ in }
   private(set) var tiles: [WaylandTile] = []
-  /// The addresses of the wl_outputs that the window is on, in the order in which it entered them.
-  private var outputs: [UInt] = []
+  /// The addresses of the wl_outputs that parts of the window are on, in the order in which they entered them. Some
+  /// compositors tell only of the parts that nothing covers, so what is behind the tiles does not count alone.
+  private var outputs: [(address: UInt, tile: ObjectIdentifier?)] = []
   private var preferredScale: Double?
   private var isClosed = false
   /// Whether the compositor has given the surface a size.
@@ -104,13 +106,14 @@ class WaylandWindow: NativeWindow {
     let tile = WaylandTile(tileGlobals, connection.loop, decoration: decoration)
     tile.setScale(scale)
     tiles.append(tile)
-    if let surface, isConfigured { tile.attach(to: surface.surface.pointer) }
+    if let surface, isConfigured { attach(tile, to: surface) }
     return tile
   }
 
   func remove(_ tile: any WindowTile) {
     tile.leaveWindow()
     tiles.removeAll { $0 === tile }
+    outputs.removeAll { $0.tile == ObjectIdentifier(tile) }
   }
 
   func flush() { connection.loop.flush() }
@@ -135,7 +138,12 @@ class WaylandWindow: NativeWindow {
   /// only when something else changes.
   private func attachTiles() {
     guard let surface else { return }
-    for tile in tiles { tile.attach(to: surface.surface.pointer) }
+    for tile in tiles { attach(tile, to: surface) }
+  }
+
+  private func attach(_ tile: WaylandTile, to surface: WaylandSurface) {
+    let (signals, id) = (signals, ObjectIdentifier(tile))
+    tile.attach(to: surface.surface.pointer, outputsChanged: { signals.append(.output($0, isOn: $1, of: id)) })
   }
 
   /// Asks the compositor for the window's size, once the surface has its role.
@@ -235,13 +243,14 @@ class WaylandWindow: NativeWindow {
     case .scale(let scale):
       preferredScale = scale
       updateScale()
-    case .output(let output, let isOn):
-      outputs.removeAll { $0 == output }
-      if isOn { outputs.append(output) }
+    case .output(let output, let isOn, let tile):
+      outputs.removeAll { $0.address == output && $0.tile == tile }
+      let isKnown = tile == nil || tiles.contains { ObjectIdentifier($0) == tile }
+      if isOn, isKnown { outputs.append((output, tile)) }
       updateScale()
     case .outputsChanged:
       let known = globals.outputs.compactMap { $0.proxy.map { UInt(bitPattern: $0.pointer) } }
-      outputs.removeAll { !known.contains($0) }
+      outputs.removeAll { !known.contains($0.address) }
       updateScale()
       handle(.screenChanged)
     case .probed: didProbe()
@@ -275,7 +284,7 @@ class WaylandWindow: NativeWindow {
 
   /// The monitor that the window has entered last, of those that show a part of it.
   var monitor: WindowMonitor? {
-    guard let last = outputs.last,
+    guard let last = outputs.last?.address,
       let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
     else { return nil }
     return output.area.map { WindowMonitor(name: output.name, area: $0) }
@@ -285,7 +294,7 @@ class WaylandWindow: NativeWindow {
     if let preferredScale, globals.viewporter != nil { return preferredScale }
     let known = globals.outputs
     let own = known.filter { output in
-      output.proxy.map { outputs.contains(UInt(bitPattern: $0.pointer)) } ?? false
+      output.proxy.map { proxy in outputs.contains { $0.address == UInt(bitPattern: proxy.pointer) } } ?? false
     }
     // The largest scale of the monitors that the window is on counts.
     return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
