@@ -28,7 +28,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan build-sanitized test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
+.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
   install-build install uninstall deb test-deb docs
 
 demo: dependencies
@@ -65,11 +65,6 @@ test-tsan: test-dependencies
 
 test-asan: test-dependencies
 	$(checked) $(sanitizer_environment) $(run_tests) $(asan_options)
-
-# Builds what test-tsan and test-asan run, so that it can be done before.
-build-sanitized: test-dependencies
-	$(checked) $(run_tests) --build-only $(tsan_options)
-	$(checked) $(run_tests) --build-only $(asan_options)
 
 # Runs the optimized elements in gst-launch-1.0 under memcheck.
 test-valgrind: test-dependencies

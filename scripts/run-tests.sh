@@ -1,25 +1,19 @@
 #!/usr/bin/env bash
-# Builds and runs the tests. The arguments are options of "swift test"; after --build-only the tests are only built.
-# Most tests wait for programs and display servers, so four processes share the tests, unless --filter selects some. Each
-# test is run by one of them: the first three run the suites below, and the last one runs all others. They take about as
-# long as each other, with a sanitizer (where many suites of windows are disabled, because no program loads a plugin that
-# has one) and without. At the end the script repeats what has failed, because the output of all tests is long, and CI's
-# pages keep its end.
+# Builds and runs the tests. The arguments are options of "swift test". Most tests wait for programs and display
+# servers, so three processes share the tests, unless --filter selects some. Each test is run by one of them: the first
+# two run the suites below, and the last one runs all others. They take about as long as each other, with a sanitizer
+# (where many suites of windows are disabled, because no program loads a plugin that has one) and without. At the end
+# the script repeats what has failed, because the output of all tests is long, and CI's pages keep its end.
 set -uo pipefail
 swift=${SWIFT:-swift}
-build_only=''
-if [[ ${1:-} == --build-only ]]; then
-  build_only=$1
-  shift
-fi
 options=("$@")
 lanes=(
-  'DesktopTests|DisplayDeathTests|PlayTests|BadInputTests|RoughInputTests|GNOMETests|WaylandScaleTests'
-  'PaintableTests|ToolkitTests|PipelineFileTests|OutputTests|BenchTests|PictureInPictureWindowTests'
-  'PluginTests|AudioServerTests|DBusTests|X11WindowTests|WaylandPixelTests|WindowPixelTests|PlayerTests|NumberTests'
+  'DesktopTests|PaintableTests|DisplayDeathTests|PlayTests|BadInputTests|RoughInputTests|GNOMETests|WaylandScaleTests'
+  'ToolkitTests|PipelineFileTests|OutputTests|BenchTests|PictureInPictureWindowTests|PluginTests|AudioServerTests'
 )
-lanes[2]+='|BackgroundDecodingWindowTests|HostProgramTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests'
-lanes[2]+='|OutcomeTests|PictureInPictureViewTests|TransitionTests|PixelConverterTests'
+lanes[0]+='|X11WindowTests|WaylandPixelTests|WindowPixelTests|BackgroundDecodingWindowTests|HostProgramTests'
+lanes[1]+='|DBusTests|PlayerTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests|OutcomeTests'
+lanes[1]+='|PictureInPictureViewTests|TransitionTests'
 
 # A sanitizer slows the tests down, so it watches what has threads or memory of PipSink's. What compares documents with
 # sources, or tests how options are read, has neither. What computes pixels, or measures, has no threads that work
@@ -56,7 +50,6 @@ build_options=()
 for option in "${options[@]}"; do [[ $option == --no-parallel ]] || build_options+=("$option"); done
 "$swift" build --build-tests "${build_options[@]}" 2>&1 | tee "$logs/build"
 ((PIPESTATUS[0] == 0)) || finish 1
-[[ -z $build_only ]] || exit 0
 
 # Everything is built, so that the processes need not wait for each other's lock.
 run() { "$swift" test --skip-build --ignore-lock "${options[@]}" "$@" 2>&1; }

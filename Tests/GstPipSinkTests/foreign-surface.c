@@ -38,9 +38,12 @@ static gboolean draw_again(gpointer data) {
   return G_SOURCE_CONTINUE;
 }
 
+static guint timer;
+
 static gboolean stop(GtkWidget *widget, GdkEvent *event, gpointer data) {
   (void)event;
   (void)data;
+  g_source_remove(timer);
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gtk_widget_destroy(widget);
   gtk_main_quit();
@@ -64,7 +67,7 @@ int main(int argc, char **argv) {
   struct wl_surface *surface = gdk_wayland_window_get_wl_surface(gtk_widget_get_window(window));
   gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), (guintptr)surface);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  g_timeout_add(50, draw_again, window);
+  timer = g_timeout_add(50, draw_again, window);
   gtk_main();
   gst_object_unref(bus);
   gst_object_unref(sink);

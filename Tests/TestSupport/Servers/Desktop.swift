@@ -66,7 +66,22 @@ extension GNOMEServer: DesktopServer {
   var size: PictureSize { PictureSize(width: 1280, height: 800) }
 
   func showWorkspace(_ number: Int) async throws {
-    try await outer.key(number == 1 ? "super+Home" : "super+Page_Down")
+    // A key that comes while the compositor is busy with its first windows may have no effect.
+    for _ in 0..<6 {
+      try await outer.key(number == 1 ? "super+Home" : "super+Page_Down")
+      if try await eventually(within: 5, { try await currentWorkspace() == number }) { return }
+    }
+    Issue.record("GNOME does not show workspace \(number), but \(try await currentWorkspace() ?? 0)")
+  }
+
+  /// The number of the workspace that is shown, as X11 programs see it.
+  private func currentWorkspace() async throws -> Int? {
+    let result = try await RunningProgram(
+      "/usr/bin/xprop", ["-root", "-notype", "_NET_CURRENT_DESKTOP"], environment: environment
+    ).result(seconds: 30)
+    return result.output.split(separator: " ").last.flatMap {
+      Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+    }.map { $0 + 1 }
   }
 }
 
