@@ -12,8 +12,8 @@ test_options = --no-parallel
 
 run_tests = SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-# CI builds everything once, so it needs no data for building again and for debuggers. That saves a third of the
-# processor time.
+# CI builds everything once, so it needs no data for building again and for debuggers. The sanitizers' reports then name
+# functions without lines.
 ifdef CI
 test_options += -debug-info-format none
 module_options = -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2

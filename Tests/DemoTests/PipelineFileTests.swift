@@ -199,9 +199,9 @@ import Testing
       environment: ["DISPLAY": display])
     #expect(result.status == 0, "\(result.errors)")
     #expect(try result.report().streams["screen"]!.received > 5)
-    let picture = try await PNG.decoded(folder.path(try #require(folder.files.first)))
+    let picture = try await PictureFile.decoded(folder.path(try #require(folder.files.first)))
     // This pixel is away from the pointer, which is in the middle.
-    PNG.expect(picture.pixel(200, 90), isNear: [0, 128, 255])
+    PictureFile.expect(picture.pixel(200, 90), isNear: [0, 128, 255])
     server.stop()
   }
 

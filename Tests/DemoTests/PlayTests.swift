@@ -115,19 +115,19 @@ import Testing
     let inApp = try await picture(folder, containing: "inApp-remote-1")
     #expect(inApp.size == PictureSize(width: 640, height: 360))
     #expect(inApp.pixel(40, 100) == [0, 0, 0, 255])
-    PNG.expect(inApp.pixel(90, 20), isNear: [255, 255, 255])
-    PNG.expect(inApp.pixel(540, 20), isNear: [255, 0, 0])
-    PNG.expect(inApp.pixel(90, 250), isNear: [255, 0, 0])
+    PictureFile.expect(inApp.pixel(90, 20), isNear: [255, 255, 255])
+    PictureFile.expect(inApp.pixel(540, 20), isNear: [255, 0, 0])
+    PictureFile.expect(inApp.pixel(90, 250), isNear: [255, 0, 0])
     let pip = try await picture(folder, containing: "pip-remote-2")
     #expect(pip.size == PictureSize(width: 320, height: 180))
     #expect(pip.pixel(20, 90) == [0, 0, 0, 255])
-    PNG.expect(pip.pixel(160, 90), isNear: [255, 255, 255])
+    PictureFile.expect(pip.pixel(160, 90), isNear: [255, 255, 255])
   }
 
   private func picture(_ folder: TemporaryFolder, containing name: String) async throws -> BGRAImage {
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path("shots"))
     let file = try #require(files.first { $0.contains(name) }, "\(files)")
-    return try await PNG.decoded(folder.path("shots/\(file)"))
+    return try await PictureFile.decoded(folder.path("shots/\(file)"))
   }
 
   @Test func switchesArriveInTheReport() async throws {
@@ -173,8 +173,8 @@ import Testing
     #expect(report.streams["b"]?.received == 30)
     #expect(report.streams["b"]?.dropped == nil)
     let gray = try await picture(folder, containing: "inApp-a").pixel(600, 100)
-    PNG.expect(gray, isNear: [Int(gray[1]), Int(gray[1]), Int(gray[1])])
-    PNG.expect(try await picture(folder, containing: "inApp-b").pixel(600, 100), isNear: [255, 0, 0])
+    PictureFile.expect(gray, isNear: [Int(gray[1]), Int(gray[1]), Int(gray[1])])
+    PictureFile.expect(try await picture(folder, containing: "inApp-b").pixel(600, 100), isNear: [255, 0, 0])
   }
 
   @Test func theProcessorsAreListedWithTheirArguments() async throws {
@@ -277,10 +277,10 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let shots = folder.files.filter { $0.contains("inApp") }
     #expect(shots.allSatisfy { $0.hasSuffix("inApp.png") })
-    let right = try await PNG.decoded(folder.path(try #require(shots.first))).pixel(480, 100)
-    PNG.expect(right, isNear: [0, 0, 255])
-    let alone = try await PNG.decoded(folder.path(try #require(shots.dropFirst().first))).pixel(480, 100)
-    PNG.expect(alone, isNear: [255, 255, 255])
+    let right = try await PictureFile.decoded(folder.path(try #require(shots.first))).pixel(480, 100)
+    PictureFile.expect(right, isNear: [0, 0, 255])
+    let alone = try await PictureFile.decoded(folder.path(try #require(shots.dropFirst().first))).pixel(480, 100)
+    PictureFile.expect(alone, isNear: [255, 255, 255])
   }
 }
 

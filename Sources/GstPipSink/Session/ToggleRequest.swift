@@ -14,7 +14,7 @@ final class ToggleRequest {
     case unknown, message, key
   }
 
-  /// How long to wait for the effect. It is long enough for an application that is not very busy.
+  /// How long to wait for the effect. An application that needs longer gets both kinds of requests.
   static let patience = Duration.seconds(1)
   /// The X11 name of the key.
   static let key = "space"

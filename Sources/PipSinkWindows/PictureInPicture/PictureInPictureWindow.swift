@@ -36,7 +36,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   let first = ExchangeableRenderer()
   let second = ExchangeableRenderer()
-  private let overlay = WindowOverlay()
+  let overlay = WindowOverlay()
   private let display: String?
   let placementPath: String?
   /// The places that are remembered for all monitors.
@@ -50,13 +50,14 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private(set) var presentation: PictureInPicturePresentation?
   private(set) var native: (any NativePictureInPictureWindow)?
   /// The last size that the display server has reported, in pixels.
-  private var size = PictureSize(width: 0, height: 0)
+  private(set) var size = PictureSize(width: 0, height: 0)
   /// Whether the window has been given the shape of its picture.
   var isShaped = false
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
-  private var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
+  /// The drawn text that covers the picture, for the text, width and scale that it was drawn for.
+  var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
 
   /// Creates a window that is hidden until ``open(_:)`` is called.
   ///
@@ -283,84 +284,5 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     let half = whole.width / 2
     first.tile?.frame = PictureRect(x: 0, y: 0, width: half, height: whole.height)
     second.tile?.frame = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
-  }
-
-  // MARK: - Drawing over the pictures
-
-  private func draw() {
-    guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
-    var layers: [WindowOverlay.Layer] = []
-    let picture = first.tile?.frame ?? PictureRect(x: 0, y: 0, width: size.width, height: size.height)
-    if let text = presentation.content.coverText {
-      if cover?.text != text || cover?.width != picture.width || cover?.scale != scale {
-        let image = OverlayDrawing.cover(text, width: picture.width, scale: scale)
-        cover = (text, picture.width, scale, image)
-      }
-      if let cover { layers += OverlayDrawing.coverLayers(cover.image, in: picture) }
-    } else {
-      cover = nil
-    }
-    if presentation.isMicrophoneOff {
-      let side = Int(nearest: Double(OverlayDrawing.microphoneSide) * scale)
-      layers.append(
-        .init(
-          image: OverlayDrawing.microphone(scale: scale),
-          origin: (picture.x + picture.width - side, picture.y + picture.height - side)))
-    }
-    layers += controls.layers(presentation, size: size)
-    overlay.set(layers, over: presentation.secondStreamID == nil ? [first] : [first, second])
-  }
-
-  // MARK: - Wheel and keys
-
-  /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
-  private func scroll(_ deltaY: Double) {
-    guard deltaY != 0 else { return }
-    findMonitor()
-    resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
-    snap(to: placement.corner)
-    remember()
-  }
-
-  private func press(key: UInt32) {
-    if keyPressed?(key) == true { return }
-    let actions = presentation?.actions ?? []
-    guard let action = PictureInPictureAction(key: key, among: actions), actions.contains(action) else {
-      otherKeyPressed?(key)
-      return
-    }
-    eventHandler?(.action(action))
-  }
-}
-
-extension PictureInPictureContent {
-  /// The text that is shown instead of the picture, or nil where the picture is shown.
-  package var coverText: String? {
-    switch self {
-    case .video, .screenShare: nil
-    case .cameraOff(let name): "\(name)\nCamera is off"
-    case .reconnecting: "Reconnecting"
-    case .ended(let name): "\(name)\nThe stream has ended"
-    case .inactive: "No video"
-    }
-  }
-}
-
-extension PictureInPictureAction {
-  /// Finds the action of one of the window's keys. It is nil for a key that the window does not know.
-  ///
-  /// - Parameters:
-  ///   - key: a keysym.
-  ///   - actions: the actions that are available now.
-  package init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
-    switch Int32(bitPattern: key) {
-    case XKB_KEY_space: self = .playPause
-    case XKB_KEY_m: self = .mute
-    case XKB_KEY_Escape: self = .close
-    case XKB_KEY_Return: self = .backToApp
-    case XKB_KEY_Left: self = actions.contains(.skipBackward) ? .skipBackward : .previousStream
-    case XKB_KEY_Right: self = actions.contains(.skipForward) ? .skipForward : .nextStream
-    default: return nil
-    }
   }
 }

@@ -19,7 +19,7 @@ extension Demo {
     var pictures: [BGRAImage] = []
     for name in streams {
       let file = try #require(folder.files.first { $0.hasSuffix("inApp-\(name).png") })
-      pictures.append(try await PNG.decoded(folder.path(file)))
+      pictures.append(try await PictureFile.decoded(folder.path(file)))
     }
     offscreenPictures.withLock { [pictures] kept in kept[key] = pictures }
     return pictures

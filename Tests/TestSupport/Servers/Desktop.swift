@@ -66,7 +66,7 @@ extension GNOMEServer: DesktopServer {
   var size: PictureSize { PictureSize(width: 1280, height: 800) }
 
   func showWorkspace(_ number: Int) async throws {
-    // A key that comes while the compositor is busy with its first windows may have no effect.
+    // As a user would, the test presses the key again when the workspace has not changed.
     for _ in 0..<6 {
       try await outer.key(number == 1 ? "super+Home" : "super+Page_Down")
       if try await eventually(within: 5, { try await currentWorkspace() == number }) { return }

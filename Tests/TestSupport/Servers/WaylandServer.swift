@@ -182,6 +182,6 @@ final class WaylandServer {
       .result(seconds: 30)
     let errors = result.errors
     try #require(result.status == 0, "\(errors)")
-    return try PPM.read(path)
+    return try await PictureFile.decoded(path)
   }
 }

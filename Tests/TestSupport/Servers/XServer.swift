@@ -186,6 +186,6 @@ final class XServer {
     let result = try await program.result(seconds: 30)
     let errors = result.errors
     try #require(result.status == 0, "\(errors)")
-    return try PPM.read(path)
+    return try await PictureFile.decoded(path)
   }
 }

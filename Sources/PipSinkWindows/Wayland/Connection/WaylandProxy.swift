@@ -110,6 +110,16 @@ final class WaylandProxy: @unchecked Sendable {
       handler: handler)
   }
 
+  /// A handler for the events of a wl_surface, of which enter and leave are of interest.
+  ///
+  /// - Parameter changed: called with the address of the wl_output on which the surface has appeared, or that it has left.
+  static func outputsHandler(_ changed: @escaping @Sendable (_ output: UInt, _ isOn: Bool) -> Void) -> Handler {
+    { event, arguments in
+      // The events 0 and 1 are enter and leave. Later ones have other arguments.
+      if event <= 1 { changed(UInt(bitPattern: arguments.object(0)), event == 0) }
+    }
+  }
+
   /// Holds an object's handler. Its address is the object's user data in libwayland.
   fileprivate final class HandlerBox: Sendable {
     let handle: Handler

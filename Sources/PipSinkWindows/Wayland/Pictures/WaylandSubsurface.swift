@@ -22,13 +22,7 @@ struct WaylandSubsurface: Sendable {
     outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
-    var handler: WaylandProxy.Handler?
-    if let outputsChanged {
-      handler = { event, arguments in
-        // The events 0 and 1 are enter and leave. Later ones have other arguments.
-        if event <= 1 { outputsChanged(UInt(bitPattern: arguments.object(0)), event == 0) }
-      }
-    }
+    let handler = outputsChanged.map { WaylandProxy.outputsHandler($0) }
     guard let surface = globals.compositor.make(.surface, 0, .new, handler: handler),
       let subsurface = globals.subcompositor.make(.subsurface, 1, .new, .object(surface.pointer), .object(parent))
     else { return nil }

@@ -16,21 +16,21 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   let role: Role
   /// The zwlr_layer_surface_v1.
-  private var layer: WaylandProxy?
-  private var xdgSurface: WaylandProxy?
+  var layer: WaylandProxy?
+  var xdgSurface: WaylandProxy?
   /// The xdg_toplevel or the xx_pip_v1.
-  private(set) var shellObject: WaylandProxy?
-  private var decoration: WaylandProxy?
+  var shellObject: WaylandProxy?
+  var decoration: WaylandProxy?
   private var place = WindowPlace(x: 0, y: 0)
   /// The last size that was requested, in units.
   private(set) var wantedSize: PictureSize
-  private var aspectRatio: Double?
+  private(set) var aspectRatio: Double?
   /// Whether the window should be shown.
   private var isWanted = false
   /// Whether a layer waits for a monitor, because there is none.
   private var isWaiting = false
   /// The monitor of a layer.
-  private var home: WaylandOutput?
+  private(set) var home: WaylandOutput?
   /// The callback that is awaited after the compositor has closed the layer.
   private var question: WaylandProxy?
   /// Whether a layer accepts keys.
@@ -155,70 +155,6 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     (decoration, shellObject, xdgSurface, layer) = (nil, nil, nil, nil)
   }
 
-  private func makeLayer(_ surface: WaylandSurface) {
-    // Layer 3 is the overlay, after background, bottom and top.
-    layer = globals.layerShell?.make(
-      .layerSurface, 0, .new, .object(surface.surface.pointer), .object(home?.proxy?.pointer), .uint(3),
-      .text(WindowIdentity.role),
-      destructor: 7,
-      handler: { [signals] event, arguments in
-        guard event == 0 else { return signals.append(.closed) }
-        let size = PictureSize(width: Int(arguments.uint(1)), height: Int(arguments.uint(2)))
-        signals.append(.configured(serial: arguments.uint(0), size.isValid ? size : nil, states: []))
-      })
-    guard let layer else { return }
-    layer.send(0, .uint(UInt32(clamping: wantedSize.width)), .uint(UInt32(clamping: wantedSize.height)))
-    applyPlace()
-  }
-
-  private func makeShellObject(_ surface: WaylandSurface) {
-    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
-    xdgSurface = globals.shell?.make(
-      .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [signals] _, arguments in
-        let (size, states) = pending.withLock { $0 }
-        signals.append(.configured(serial: arguments.uint(0), size, states: states))
-      })
-    guard let xdgSurface else { return }
-    let configure = { @Sendable (arguments: WaylandArguments, states: [UInt32]) in
-      let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
-      pending.withLock { $0 = (size.isValid ? size : nil, states) }
-    }
-    if role == .pip {
-      shellObject = globals.pipShell?.make(.pip, 1, .new, .object(xdgSurface.pointer)) { [signals] event, arguments in
-        switch event {
-        case 0: signals.append(.closed)
-        case 2: configure(arguments, [])
-        default: break
-        }
-      }
-      shellObject?.send(1, .text(WindowIdentity.programName))
-      return
-    }
-    shellObject = xdgSurface.make(.toplevel, 1, .new) { [signals] event, arguments in
-      switch event {
-      case 0: configure(arguments, arguments.numbers(2))
-      case 1: signals.append(.event(.closeRequested))
-      default: break
-      }
-    }
-    guard let shellObject else { return }
-    shellObject.send(2, .text(WindowIdentity.title))
-    shellObject.send(3, .text(WindowIdentity.programName))
-    setMinimum()
-    globals.tagManager?.send(1, .object(shellObject.pointer), .text("pip"))
-    // xdg-decoration: mode 1 says that the client draws the border. This window has none.
-    decoration = globals.decorationManager?.make(.decoration, 1, .new, .object(shellObject.pointer))
-    decoration?.send(1, .uint(1))
-  }
-
-  /// Tells the compositor the smallest size of an ordinary window.
-  private func setMinimum() {
-    let width = WindowPlacement.minimumWidth
-    let height = aspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
-    shellObject?.send(8, .int(width), .int(height))
-  }
-
   override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
     if let layer { layer.send(6, .uint(serial)) }
     if let xdgSurface {
@@ -328,7 +264,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     flush()
   }
 
-  private func applyPlace() {
+  func applyPlace() {
     guard let layer else { return }
     // zwlr_layer_surface_v1: the anchors are top 1, bottom 2, left 4 and right 8; the margins are in the order top,
     // right, bottom, left.

@@ -26,12 +26,8 @@ final class WaylandSurface {
     outputsChanged: @escaping @Sendable (_ output: UInt, _ isOn: Bool) -> Void
   ) {
     guard
-      let surface = globals.compositor?.make(
-        .surface, 0, .new,
-        handler: { event, arguments in
-          // The events 0 and 1 are enter and leave. Later ones have other arguments.
-          if event <= 1 { outputsChanged(UInt(bitPattern: arguments.object(0)), event == 0) }
-        }), let memory = globals.sharedMemory
+      let surface = globals.compositor?.make(.surface, 0, .new, handler: WaylandProxy.outputsHandler(outputsChanged)),
+      let memory = globals.sharedMemory
     else { return nil }
     (self.surface, self.globals, self.input) = (surface, globals, input)
     viewport = globals.viewporter?.make(.viewport, 1, .new, .object(surface.pointer))

@@ -2,14 +2,16 @@ import Testing
 
 @testable import PipSink
 
-/// Reads and checks the pictures that the demo has written.
-enum PNG {
-  /// Decodes a PNG file with GStreamer and returns its pixels.
+/// Reads and checks the pictures that the demo and tools for screenshots have written.
+enum PictureFile {
+  /// Decodes a PNG or PPM file with GStreamer and returns its pixels. Tools for screenshots write a PPM file in a tenth of
+  /// the time, since they need not compress it.
   static func decoded(_ path: String) async throws -> BGRAImage {
     let consumer = LastFrame()
     let engine = try VideoEngine(
       .arguments([
-        "filesrc", "location=\(path)", "!", "pngdec", "!", "videoconvert", "!", "appsink", "name=a", "sync=false",
+        "filesrc", "location=\(path)", "!", path.hasSuffix(".ppm") ? "pnmdec" : "pngdec", "!", "videoconvert", "!",
+        "appsink", "name=a", "sync=false",
       ]))
     let events = engine.events()
     try engine.start { _ in consumer }

@@ -1,0 +1,43 @@
+import CWindows
+import PipSink
+
+/// What the wheel and the keys do in the window.
+extension PictureInPictureWindow {
+  /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
+  func scroll(_ deltaY: Double) {
+    guard deltaY != 0 else { return }
+    findMonitor()
+    resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
+    snap(to: placement.corner)
+    remember()
+  }
+
+  func press(key: UInt32) {
+    if keyPressed?(key) == true { return }
+    let actions = presentation?.actions ?? []
+    guard let action = PictureInPictureAction(key: key, among: actions), actions.contains(action) else {
+      otherKeyPressed?(key)
+      return
+    }
+    eventHandler?(.action(action))
+  }
+}
+
+extension PictureInPictureAction {
+  /// Finds the action of one of the window's keys. It is nil for a key that the window does not know.
+  ///
+  /// - Parameters:
+  ///   - key: a keysym.
+  ///   - actions: the actions that are available now.
+  package init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
+    switch Int32(bitPattern: key) {
+    case XKB_KEY_space: self = .playPause
+    case XKB_KEY_m: self = .mute
+    case XKB_KEY_Escape: self = .close
+    case XKB_KEY_Return: self = .backToApp
+    case XKB_KEY_Left: self = actions.contains(.skipBackward) ? .skipBackward : .previousStream
+    case XKB_KEY_Right: self = actions.contains(.skipForward) ? .skipForward : .nextStream
+    default: return nil
+    }
+  }
+}
