@@ -19,7 +19,12 @@ public enum WindowIdentity {
 
   /// The program's name without its folder: the application ID on Wayland, and the instance name in `WM_CLASS` on X11.
   static var programName: String {
-    let program = g_get_prgname().map { String(cString: $0) } ?? "pipsink"
+    // GLib knows no name before GStreamer is initialised, unless the program has set one.
+    let program = g_get_prgname().map { String(cString: $0) } ?? CommandLine.arguments.first ?? ""
     return String(program.split(separator: "/").last ?? "pipsink")
   }
+
+  /// The application's name as users know it, where the program has set one (`g_set_application_name`), and otherwise
+  /// ``programName``.
+  static var applicationName: String { g_get_application_name().map { String(cString: $0) } ?? programName }
 }

@@ -38,14 +38,14 @@ struct PlayerTests {
     // The parts of a pixel are blue, green and red.
     func shows(_ part: Int) async throws -> Bool {
       try await eventually {
-        let window = try await server.window("PipSink")
+        let window = try await server.window("gst-play-1.0")
         let pixel = try await server.screenshot().pixel(window.x + window.width / 2, window.y + window.height / 2)
         return (0..<3).allSatisfy { $0 == part ? pixel[$0] > 100 : pixel[$0] < 40 }
       }
     }
     func press(_ key: String) async throws {
       try await server.tool(
-        "xdotool", "windowactivate", "--sync", try await server.window("PipSink").id, "key", key)
+        "xdotool", "windowactivate", "--sync", try await server.window("gst-play-1.0").id, "key", key)
     }
     #expect(try await shows(2))
     try await press("n")

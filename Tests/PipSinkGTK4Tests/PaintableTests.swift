@@ -52,7 +52,7 @@ struct PaintableTests {
   @Test func whoOnlyLooksAtThePropertiesHasAWindowAsBefore() async throws {
     let server = try await XServer()
     let program = try start(["looked_at"], on: server)
-    let window = try await server.window("PipSink")
+    let window = try await server.window("python3")
     let isShown = try await eventually {
       let pixel = try await server.screenshot(of: window.id).pixel(window.width / 2, window.height / 3)
       return pixel[2] > 200 && pixel[1] < 60

@@ -83,8 +83,9 @@ import Testing
         keys.note($0)
       }
     }
+    await window.setTitle("Keys")
     await window.show()
-    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"PipSink\"") })
+    #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"name\": \"Keys\"") })
     let (right, a, b) = (UInt32(XKB_KEY_Right), UInt32(XKB_KEY_a), UInt32(XKB_KEY_b))
     try await server.outer.tool("xdotool", "keydown", "Right")
     #expect(await eventually { await keys.all.count(where: { $0 == right }) > 3 })

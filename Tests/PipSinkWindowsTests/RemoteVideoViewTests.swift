@@ -32,23 +32,26 @@ private enum SessionEnd {
   @MainActor
   static func run(_ environment: [String: String]) async throws {
     for (name, value) in environment { setenv(name, value, 1) }
+    let display = try WindowDisplay(title: "A call", size: PictureSize(width: 320, height: 180))
     let session = try PictureInPictureSession(
       "videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! appsink name=a",
-      display: try WindowDisplay(size: PictureSize(width: 320, height: 180)))
+      display: display)
     let hasReturned = Locked(false)
     let running = Task {
       try await session.run()
       hasReturned.withLock { $0 = true }
     }
-    func hasWindow() async throws -> Bool {
+    func hasWindow(_ title: String) async throws -> Bool {
       let windows = try RunningProgram("/usr/bin/wmctrl", ["-l"], environment: environment)
-      return try await windows.result(seconds: 30).output.contains("PipSink")
+      return try await windows.result(seconds: 30).output.contains(title)
     }
-    #expect(try await eventually { try await hasWindow() })
+    #expect(try await eventually { try await hasWindow("A call") })
+    display.title = "Another call"
+    #expect(try await eventually { try await hasWindow("Another call") })
     #expect(!hasReturned.withLock { $0 })
     await session.invalidate()
     try await running.value
-    #expect(try await eventually { try await !hasWindow() })
+    #expect(try await eventually { try await !hasWindow("call") })
   }
 }
 

@@ -46,7 +46,7 @@ struct StreamControlsTests {
     let launch = try Plugin.launch(
       "videotestsrc pattern=red ! video/x-raw,width=320,height=180 ! pipsink stream-id=a", folder,
       environment: server.environment, options: ["-m"])
-    let window = try await server.window("PipSink")
+    let window = try await server.window("gst-launch-1.0")
     let place = place(0, of: 1, in: window)
     let button = button(of: place, in: window)
     // The pointer starts outside of the window.
@@ -87,7 +87,7 @@ struct StreamControlsTests {
     let launch = try Plugin.launch(
       "videotestsrc ! pipsink stream-id=a", folder, environment: server.environment, options: ["-m"])
     try await server.tool("xdotool", "mousemove", "1", "1")
-    let window = try await server.window("PipSink")
+    let window = try await server.window("gst-launch-1.0")
     try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "p")
     let pictureInPicture = try await server.window(Self.title)
     try await server.tool("xdotool", "windowactivate", "--sync", pictureInPicture.id, "key", "p")
@@ -123,7 +123,7 @@ struct StreamControlsTests {
     try await server.tool("wmctrl", "-i", "-a", window.id)
     #expect(try await eventually { try await server.activeWindowTitle().hasPrefix(Self.title) })
     try await server.key("p")
-    _ = try await server.window("PipSink")
+    _ = try await server.window("gst-launch-1.0")
     launch.stop()
   }
 }

@@ -93,7 +93,7 @@ struct ExampleTests {
     let example = try RunningProgram(
       URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("call").path, [],
       environment: server.environment)
-    let app = try await server.window("PipSink")
+    let app = try await server.window("call")
     // The first of seven bars is white.
     func showsAnna() async throws -> Bool {
       try await server.screenshot(of: app.id).pixel(app.width / 28, app.height / 3)[0] > 150
@@ -104,6 +104,10 @@ struct ExampleTests {
     try await server.tool("xdotool", "windowminimize", app.id)
     let title = { (id: String) in "Picture-in-Picture: \(id)" }
     var window = try await server.window(title("anna"))
+    // Desktops group the two windows by their class, and find the program's icon by it.
+    for each in [app, window] {
+      #expect(try await server.properties(each, "WM_CLASS").contains("\"call\", \"Call\""))
+    }
     func click(_ x: Int, _ y: Int) async throws {
       try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y + 3)")
       try await server.tool("xdotool", "mousemove", "\(window.x + x)", "\(window.y + y)", "sleep", "0.3", "click", "1")

@@ -216,7 +216,7 @@ import Testing
         #expect(picture.size.width >= 300, "\(line)")
       }
       if line.contains("auto-pip") {
-        let app = try await server.window("PipSink")
+        let app = try await server.window(line.contains("gst-launch-1.0") ? "gst-launch-1.0" : "PipSink")
         try await server.tool("xdotool", "windowminimize", app.id)
         _ = try await server.window("Picture-in-Picture")
       }
@@ -260,7 +260,7 @@ import Testing
 
     let server = try await XServer()
     let program = try RunningProgram(folder.path("call/call"), [], environment: server.environment)
-    let app = try await server.window("PipSink")
+    let app = try await server.window("call")
     try await server.tool("xdotool", "windowactivate", "--sync", app.id, "key", "p")
     let pictureInPicture = try await server.window("Picture-in-Picture: anna")
     try await server.tool("wmctrl", "-i", "-c", pictureInPicture.id)

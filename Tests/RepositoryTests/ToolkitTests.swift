@@ -165,7 +165,14 @@ enum Toolkit: String, CaseIterable {
   var hasButtons: Bool { self != .sdl2 && !isPipSinks }
   /// Whether the app's window is one of PipSink's.
   var isPipSinks: Bool { self == .plain || self == .swift }
-  var title: String { isPipSinks ? "PipSink" : "Call" }
+  /// The title of the app's window. PipSink's windows are called like the program.
+  var title: String {
+    switch self {
+    case .plain: "example-plain"
+    case .swift: "call"
+    default: "Call"
+    }
+  }
 
   func start(_ folder: TemporaryFolder, environment: [String: String]) async throws -> RunningProgram {
     let source = Demo.root.appendingPathComponent("examples/\(path)").path

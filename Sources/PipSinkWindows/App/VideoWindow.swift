@@ -4,12 +4,12 @@ import PipSink
 /// the main actor.
 @MainActor
 public final class VideoWindow {
-  /// The title of every app window.
-  public static let title = "PipSink"
   /// The role of every app window on X11 (`WM_WINDOW_ROLE`) and its tag on Wayland (`xdg-toplevel-tag`). Window rules
   /// can match it.
   public static let role = "in-app"
 
+  /// The window's title, which the desktop shows in title bars and lists of windows. It can change at any time.
+  public var title: String { didSet { native?.setTitle(title) } }
   /// The container with the views that fill the window.
   public let content: VideoContainer
   /// The kind of display server that the window is on.
@@ -41,13 +41,16 @@ public final class VideoWindow {
   ///
   /// - Parameters:
   ///   - content: the container that fills the window.
+  ///   - title: the window's title; nil for the application's name (`g_set_application_name`), or that of the program.
   ///   - size: the window's first size in logical pixels, which the desktop multiplies by its scale factor.
   ///   - backgroundOptions: when the window counts as being in the background.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
-    content: VideoContainer, size: PictureSize, backgroundOptions: BackgroundOptions = BackgroundOptions()
+    content: VideoContainer, title: String? = nil, size: PictureSize,
+    backgroundOptions: BackgroundOptions = BackgroundOptions()
   ) throws(PipSinkError) {
     system = try WindowSystem.current()
+    self.title = title ?? WindowIdentity.applicationName
     self.content = content
     self.size = size
     options = backgroundOptions
@@ -61,6 +64,7 @@ public final class VideoWindow {
   private func connect() throws(PipSinkError) {
     guard native == nil else { return }
     let native = try system.makeAppWindow(size: size, options) { [weak self] in self?.handle($0) }
+    native.setTitle(title)
     try content.show(in: native)
     native.isBackgroundWatched = backgroundChanged != nil
     native.setFullscreen(wasFullscreen)

@@ -6,6 +6,11 @@ public final class WindowDisplay: ContainerDisplay {
   /// How the window arranges the streams' views.
   public typealias Layout = VideoContainer.Layout
 
+  /// The title of the app's window. It can change at any time.
+  public var title: String {
+    get { window.title }
+    set { window.title = newValue }
+  }
   /// Called when a key is pressed in the app's window, before the session hears of it. It returns whether it has
   /// handled the key.
   package var keyHandler: (@MainActor (_ keysym: UInt32) -> Bool)?
@@ -15,6 +20,8 @@ public final class WindowDisplay: ContainerDisplay {
   /// Creates a display whose window is hidden until the session starts. This connects to the display server.
   ///
   /// - Parameters:
+  ///   - title: the title of the app's window; nil for the application's name (`g_set_application_name`), or that of the
+  ///     program.
   ///   - size: the first size of the app's window in logical pixels, which the desktop multiplies by its scale factor.
   ///   - layout: how the window arranges the streams' views.
   ///   - placement: the corner and size of the picture-in-picture window; nil uses the ones that were remembered.
@@ -22,11 +29,11 @@ public final class WindowDisplay: ContainerDisplay {
   ///     session starts.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   public init(
-    size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
+    title: String? = nil, size: PictureSize = PictureSize(width: 960, height: 540), layout: Layout = .grid,
     placement: WindowPlacement? = nil, opensWithFirstStream: Bool = false
   ) throws(PipSinkError) {
     let container = VideoContainer(layout: layout)
-    window = try VideoWindow(content: container, size: size)
+    window = try VideoWindow(content: container, title: title, size: size)
     try super.init(
       kind: window.system.rawValue, container: container, placement: placement,
       placementPath: WindowPlacement.defaultPath, makesViewsWhenShown: opensWithFirstStream)

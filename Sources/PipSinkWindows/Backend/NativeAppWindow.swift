@@ -7,6 +7,9 @@ package protocol NativeAppWindow: NativeWindow {
   /// server does not say.
   var monitor: WindowMonitor? { get }
 
+  /// Sets the window's title. It is called before the window is shown for the first time.
+  func setTitle(_ title: String)
+
   /// Shows the window.
   func show()
 

@@ -77,7 +77,7 @@ final class PlaySession {
         isSplit: command.layout == .split)
     case .window:
       return try WindowDisplay(
-        size: command.windowSize ?? PictureSize(width: 960, height: 540),
+        title: "PipSink", size: command.windowSize ?? PictureSize(width: 960, height: 540),
         layout: command.layout == .split ? .split : .grid, placement: command.pipPlacement)
     case .auto:
       do throws(PipSinkError) {

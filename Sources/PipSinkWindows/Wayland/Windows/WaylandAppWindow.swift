@@ -8,6 +8,7 @@ import PipSink
 /// and it reads the connection on a thread of its caller.
 final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private let options: BackgroundOptions
+  private var title = ""
   private var xdgSurface: WaylandProxy?
   private var toplevel: WaylandProxy?
   private var decoration: WaylandProxy?
@@ -57,6 +58,14 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   isolated deinit { takeAway() }
 
   // MARK: - NativeAppWindow
+
+  func setTitle(_ title: String) {
+    self.title = title
+    guard let toplevel else { return }
+    toplevel.send(2, .text(title))
+    if let bar { drawBar(width: bar.width, hovered: bar.hovered) }
+    flush()
+  }
 
   func show() {
     guard surface == nil, let surface = makeSurface() else { return }
@@ -110,7 +119,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
       }
     }
     guard let toplevel else { return }
-    toplevel.send(2, .text(VideoWindow.title))
+    toplevel.send(2, .text(title))
     toplevel.send(3, .text(WindowIdentity.programName))
     toplevel.send(8, .int(160), .int(90))
     globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
@@ -160,7 +169,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   private func drawBar(width: Int, hovered: WaylandTitleBar.Part? = nil) {
     barInput.state.withLock { $0.scale = 1 }
-    bar?.draw(width: width, scale: scale, hovered: hovered, isActive: states.contains(Self.activated))
+    bar?.draw(title, width: width, scale: scale, hovered: hovered, isActive: states.contains(Self.activated))
   }
 
   override func didEnterStates(_ states: [UInt32]) {

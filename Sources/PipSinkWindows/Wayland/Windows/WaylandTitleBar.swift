@@ -29,6 +29,7 @@ final class WaylandTitleBar {
 
   /// Everything that the title bar's image depends on.
   private struct Look: Equatable {
+    let title: String
     let width: Int
     let scale: Double
     let hovered: Part?
@@ -72,12 +73,13 @@ final class WaylandTitleBar {
   /// Draws the title bar, if it would look different from before.
   ///
   /// - Parameters:
+  ///   - title: the window's title.
   ///   - width: the window's width, in units.
   ///   - scale: the number of pixels in a unit.
   ///   - hovered: the part that the pointer is on; nil for none.
   ///   - isActive: whether the window has the focus.
-  func draw(width: Int, scale: Double, hovered: Part?, isActive: Bool) {
-    let look = Look(width: width, scale: scale, hovered: hovered, isActive: isActive)
+  func draw(_ title: String, width: Int, scale: Double, hovered: Part?, isActive: Bool) {
+    let look = Look(title: title, width: width, scale: scale, hovered: hovered, isActive: isActive)
     guard look != shown, width > 0, let memory = globals.sharedMemory else { return }
     let factor = viewport == nil ? 1 : scale
     let size = PictureSize(width: width, height: Self.height).scaled(by: factor)
@@ -141,11 +143,16 @@ final class WaylandTitleBar {
     let font = pango_font_description_from_string("Sans Bold 10")
     defer { pango_font_description_free(font) }
     pango_layout_set_font_description(layout, font)
-    pango_layout_set_text(layout, VideoWindow.title, -1)
-    var (width, height): (Int32, Int32) = (0, 0)
-    pango_layout_get_pixel_size(layout, &width, &height)
+    pango_layout_set_text(layout, look.title, -1)
+    // A long title ends with an ellipsis, so that it is in the middle and leaves the buttons free.
+    let free = max(0, look.width - 6 * Self.buttonWidth)
+    pango_layout_set_width(layout, Int32(clamping: free) * PANGO_SCALE)
+    pango_layout_set_alignment(layout, PANGO_ALIGN_CENTER)
+    pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
+    var height: Int32 = 0
+    pango_layout_get_pixel_size(layout, nil, &height)
     cairo_set_source_rgb(context, 0.9, 0.9, 0.9)
-    cairo_move_to(context, Double(look.width - Int(width)) / 2, Double(Self.height - Int(height)) / 2)
+    cairo_move_to(context, Double(look.width - free) / 2, Double(Self.height - Int(height)) / 2)
     pango_cairo_show_layout(context, layout)
   }
 }

@@ -20,8 +20,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     try super.init(display: nil, size: size, handler: handler)
     // The server reports the size only when it changes, which does not happen without a window manager.
     self.size = size.scaled(by: scale)
-    setProperties(title: VideoWindow.title, role: VideoWindow.role)
-    setIconName(VideoWindow.title)
+    setProperties(role: VideoWindow.role)
     let atoms = screen.atoms
     connection.set(
       atoms[.windowType], of: id, to: [atoms[.windowTypeNormal]], type: UInt32(XCB_ATOM_ATOM.rawValue))
@@ -31,6 +30,12 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   var monitor: WindowMonitor? {
     guard isShown, let frame = frameInPixels, let found = screen.monitors.under(frame) else { return nil }
     return WindowMonitor(name: found.name, area: units(found.area))
+  }
+
+  func setTitle(_ title: String) {
+    setName(title)
+    setIconName(title)
+    connection.flush()
   }
 
   func show() {

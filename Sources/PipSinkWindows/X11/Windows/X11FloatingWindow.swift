@@ -40,7 +40,8 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   /// border, and takes no focus when it appears (EWMH). This is repeated whenever the window is shown, because window
   /// managers remove some of these properties when a window is hidden.
   private func setProperties() {
-    setProperties(title: WindowIdentity.title, role: WindowIdentity.role)
+    setProperties(role: WindowIdentity.role)
+    setName(WindowIdentity.title)
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
     connection.set(atoms[.windowType], of: id, to: [atoms[.windowTypeUtility]], type: atom)

@@ -115,12 +115,16 @@ class X11Window: NativeWindow {
 
   // MARK: - Properties
 
-  /// Sets the properties that every window has (ICCCM, EWMH).
-  func setProperties(title: String, role: String) {
+  /// Sets the title (ICCCM 4.1.2.1, EWMH).
+  func setName(_ name: String) {
+    connection.set(screen.atoms[.name], of: id, to: name, type: screen.atoms[.utf8String])
+    connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: name, type: screen.atoms[.utf8String])
+  }
+
+  /// Sets the other properties that every window has (ICCCM, EWMH).
+  func setProperties(role: String) {
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
-    connection.set(screen.atoms[.name], of: id, to: title, type: screen.atoms[.utf8String])
-    connection.set(UInt32(XCB_ATOM_WM_NAME.rawValue), of: id, to: title, type: screen.atoms[.utf8String])
     let text = UInt32(XCB_ATOM_STRING.rawValue)
     connection.set(atoms[.wmRole], of: id, to: role, type: text)
     let name = WindowIdentity.programName
