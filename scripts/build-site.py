@@ -97,7 +97,13 @@ h2.Ss { font-size: 1.1rem; }
 a.permalink { color: inherit; text-decoration: none; }
 dt { margin-top: .5rem; }
 dd { margin-left: 2rem; }
-@media (max-width: 50rem) { body { grid-template-columns: 1fr; } nav { border: none; } #results { grid-column: 1; } }
+@media (min-width: 50rem) { nav { position: sticky; top: 0; height: 100vh; overflow-y: auto; box-sizing: border-box; } }
+@media (max-width: 50rem) {
+  body { grid-template-columns: minmax(0, 1fr); }
+  nav { border: none; border-bottom: 1px solid var(--line); max-height: 12rem; overflow-y: auto; }
+  main { padding: 1rem; }
+  #results { grid-column: 1; }
+}
 """
 
 
