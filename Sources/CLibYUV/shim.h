@@ -15,6 +15,8 @@
 #include <libyuv/scale_argb.h>
 #include <libyuv/scale_uv.h>
 
+#include "shrink.h"
+
 #include <elf.h>
 #include <stddef.h>
 

@@ -51,6 +51,47 @@ import Testing
     }
   }
 
+  /// The widths leave every remainder of a vector, and the source has padding behind its rows, or goes from its last
+  /// row to its first.
+  @Test(arguments: [(PlaneElement.byte, 2), (.byte, 4), (.bytePair, 2), (.bytePair, 4), (.pixel, 2)])
+  func halvesAndQuartersAreTheAveragesOfTheirBoxes(element: PlaneElement, factor: Int) {
+    let (bytes, height) = (Int(element.byteCount), 3)
+    for width in Array(1...40) + [480] {
+      let stride = width * factor * bytes + 24
+      var generator = SystemRandomNumberGenerator()
+      var source = (0..<stride * height * factor).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      var target = [UInt8](repeating: 0, count: width * bytes * height)
+      var spare = [UInt8](repeating: 0, count: 8 * source.count)
+      for isUpsideDown in [false, true] {
+        source.withUnsafeMutableBufferPointer { source in
+          target.withUnsafeMutableBufferPointer { target in
+            spare.withUnsafeMutableBufferPointer { spare in
+              let plane = Picture.Plane(
+                data: source.baseAddress!, stride: Int32(stride), width: Int32(width * factor),
+                height: Int32(height * factor))
+              let result = Picture.Plane(
+                data: target.baseAddress!, stride: Int32(width * bytes), width: Int32(width), height: Int32(height))
+              #expect(
+                (isUpsideDown ? plane.upsideDown : plane).scale(
+                  into: result, element: element, filter: kFilterBox, spare: spare.baseAddress!))
+            }
+          }
+        }
+        func average(_ byte: Int, _ y: Int) -> Int {
+          let sum = (0..<factor * factor).reduce(0) { sum, index in
+            let line = y * factor + index / factor
+            let row = isUpsideDown ? height * factor - 1 - line : line
+            let column = (byte / bytes * factor + index % factor) * bytes + byte % bytes
+            return sum + Int(source[row * stride + column])
+          }
+          return (sum + factor * factor / 2) / (factor * factor)
+        }
+        let wrong = target.indices.filter { Int(target[$0]) != average($0 % (width * bytes), $0 / (width * bytes)) }
+        #expect(wrong.isEmpty, "\(width) \(isUpsideDown ? "upside down" : "upright")")
+      }
+    }
+  }
+
   @Test func theFilterByItselfIsTheBoxAsSoonAsOneSideGetsShorter() {
     let source = PictureSize(width: 100, height: 100)
     for (size, isBox) in [

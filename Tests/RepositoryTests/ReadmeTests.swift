@@ -70,7 +70,7 @@ import Testing
     func median(_ name: String, _ row: String, _ quantity: String) throws -> String {
       BenchTable.decimal(try #require(result(name).measurement(row, quantity), "\(row), \(quantity)").median)
     }
-    let window = "x11, NV12 to 1280x720"
+    let window = "x11, NV12 to 640x360"
     let sinks = try result("present").measurements.filter {
       $0.name == window && $0.quantity.hasSuffix("ximagesink, ms")
     }

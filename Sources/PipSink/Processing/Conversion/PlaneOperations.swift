@@ -53,6 +53,7 @@ extension Picture.Plane {
       copy(into: target, byteCount: Int(width * element.byteCount))
       return true
     }
+    if filter == kFilterBox, shrinkByBoxes(into: target, element: element) { return true }
     if let kernel = TwoThirds(self, into: target, element: element, filter: filter) {
       kernel.scale()
       return true
@@ -76,6 +77,28 @@ extension Picture.Plane {
       return ARGBScale(data, stride, width, height, target.data, target.stride, target.width, target.height, filter)
         == 0
     }
+    return true
+  }
+
+  /// Makes the plane half or a quarter as wide and high, where there is a kernel for that which reads the rows in the
+  /// order in which they are in memory.
+  ///
+  /// - Returns: false where there is none.
+  private func shrinkByBoxes(into target: Picture.Plane, element: PlaneElement) -> Bool {
+    let factor: Int32 = width == target.width * 4 ? 4 : 2
+    guard width == target.width * factor, height == target.height * factor else { return false }
+    typealias Kernel = (UnsafePointer<UInt8>?, Int, UnsafeMutablePointer<UInt8>?, Int, Int32, Int32) -> Void
+    let kernel: Kernel? =
+      switch (element, factor) {
+      case (.byte, 2): pipsink_halve_bytes
+      case (.byte, _): pipsink_quarter_bytes
+      case (.bytePair, 2): pipsink_halve_pairs
+      case (.bytePair, _): pipsink_quarter_pairs
+      case (.pixel, 2): pipsink_halve_pixels
+      case (.pixel, _), (.word, _), (.wordPair, _): nil
+      }
+    guard let kernel else { return false }
+    kernel(data, Int(stride), target.data, Int(target.stride), target.width, target.height)
     return true
   }
 
