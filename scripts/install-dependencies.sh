@@ -71,9 +71,17 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root=sudo
 fi
 
-echo "Installing Debian packages:$missing"
+echo "Installing Debian packages, which may take some minutes:$missing"
 export DEBIAN_FRONTEND=noninteractive
+# What apt-get says of every package is shown only when it fails.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 $as_root apt-get update -qq
 # shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing \
+  </dev/null >"$log" 2>&1 || {
+  tail -n 40 "$log" >&2
+  echo "apt-get could not install the packages; its last lines are above." >&2
+  exit 69
+}
 [ "${1:-}" != --test ] || get_pyside
