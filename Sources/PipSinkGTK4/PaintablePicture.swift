@@ -95,10 +95,10 @@ final class PaintablePicture: Sendable {
   /// Makes the picture for a frame.
   func render(_ sampleBuffer: SampleBuffer) throws(PipSinkError) {
     let display = sampleBuffer.formatDescription.displaySize
-    let turned = sampleBuffer.orientation.swapsSides ? (display.height, display.width) : display
+    let oriented = sampleBuffer.orientation.swapsSides ? (display.height, display.width) : display
     let size = state.withLock { state in
-      if state.displaySize.map({ $0 != turned }) ?? true {
-        state.displaySize = turned
+      if state.displaySize.map({ $0 != oriented }) ?? true {
+        state.displaySize = oriented
         state.mustInvalidateSize = true
         queueInvalidation(&state)
       }

@@ -52,7 +52,7 @@ public final class VideoPaintable: VideoRenderer, @unchecked Sendable {
     set { picture.placeholder = newValue }
   }
 
-  /// How many frames have been converted so far. No frame is converted while nobody can see the paintable.
+  /// How many frames have been converted so far. No frame is converted while the paintable is hidden.
   public var convertedFrameCount: UInt64 { picture.convertedFrameCount }
 
   // MARK: - The renderer

@@ -110,7 +110,7 @@ import Testing
   @Test func kernelsAreMeasuredBesideMemcpy() async throws {
     // These are one operation of each size, with and without rotation, with and without a reference. The converter's
     // tests cover the formats.
-    let names = ["I420 to BGRA, 1080p", "1080p NV12 to 320x180 BGRA", "turn by 90, 1080p I420"]
+    let names = ["I420 to BGRA, 1080p", "1080p NV12 to 320x180 BGRA", "rotate by 90, 1080p I420"]
     let result = try await run(
       ["kernels", "--frames", "1", "--rounds", "1"] + names.flatMap { ["--operation", $0] })
     expectSound(result, "kernels", rounds: 1, rows: names.count, processes: names.count)

@@ -137,9 +137,9 @@ import Testing
   }
 
   /// Waits until the application has shown which kind of request it reacts to.
-  private func waitUntil(_ harness: ElementHarness, answersTo way: ToggleRequest.Way) async throws -> Bool {
+  private func waitUntil(_ harness: ElementHarness, answersTo kind: ToggleRequest.Kind) async throws -> Bool {
     let deadline = MonotonicTime.now.advanced(by: .seconds(20))
-    while try await harness.onInterface({ $0.requests.values.first?.way }) != way {
+    while try await harness.onInterface({ $0.requests.values.first?.kind }) != kind {
       if MonotonicTime.now > deadline { return false }
       try await Task.sleep(for: .milliseconds(1))
     }

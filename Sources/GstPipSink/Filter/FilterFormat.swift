@@ -26,7 +26,7 @@ struct FilterFormat: Sendable {
     var orientation = orientation
     for effect in effects {
       steps.append((effect, effect.swapsSides(of: orientation)))
-      if effect.turn == .automatic { orientation = .upright }
+      if effect.orientationChange == .automatic { orientation = .upright }
     }
     for index in 0..<gst_caps_get_size(caps) {
       guard let structure = gst_structure_copy(gst_caps_get_structure(caps, index)) else { continue }

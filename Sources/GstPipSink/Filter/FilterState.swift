@@ -213,7 +213,7 @@ final class FilterState: @unchecked Sendable {
       let orientation = wrapper.taggedOrientation
       let (isTurned, old) = format.withLock { format in
         defer { format.orientation = orientation }
-        return (format.effects.contains { $0.turn == .automatic }, format.orientation)
+        return (format.effects.contains { $0.orientationChange == .automatic }, format.orientation)
       }
       if isTurned, orientation != old { gst_base_transform_reconfigure_src(element) }
       return parent.pointee.sink_event(element, tags.note(event, replacing: isTurned ? .upright : nil))
@@ -272,7 +272,7 @@ final class FilterState: @unchecked Sendable {
     in element: UnsafeMutablePointer<GstBaseTransform>
   ) -> Bool {
     let known = format.withLock { $0 }
-    outcome.keepsPlaces = output.size == input.size && known.effects.allSatisfy { $0.turn == .none }
+    outcome.keepsPlaces = output.size == input.size && known.effects.allSatisfy { $0.orientationChange == .none }
     outcome.keepsColors = output.pixelFormat == input.pixelFormat
     if let expected = try? known.output(of: input), expected.looksLike(output) { return true }
     format.withLock { $0.learned = (input, output) }

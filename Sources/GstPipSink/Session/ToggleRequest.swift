@@ -10,7 +10,7 @@ import PipSink
 /// the message late.
 @MainActor
 final class ToggleRequest {
-  enum Way {
+  enum Kind {
     case unknown, message, key
   }
 
@@ -20,8 +20,8 @@ final class ToggleRequest {
   static let key = "space"
 
   private weak let member: SessionMember?
-  private(set) var way = Way.unknown
-  /// Whether the application has followed ``way`` when nothing else had been sent.
+  private(set) var kind = Kind.unknown
+  /// Whether the application has followed ``kind`` when nothing else had been sent.
   private(set) var isCertain = false
   private var waiting: Task<Void, Never>?
 
@@ -37,25 +37,25 @@ final class ToggleRequest {
     guard let member else { return }
     waiting?.cancel()
     let isPaused = member.isPaused
-    let ways: [Way] = way == .key ? [.key, .message] : [.message, .key]
-    send(ways[0], to: member, wasPaused: isPaused)
+    let kinds: [Kind] = kind == .key ? [.key, .message] : [.message, .key]
+    send(kinds[0], to: member, wasPaused: isPaused)
     guard !isCertain else { return }
     waiting = Task { [weak self] in
-      for (index, sent) in ways.enumerated() {
+      for (index, sent) in kinds.enumerated() {
         guard (try? await clock.sleep(until: clock.moment(in: Self.patience))) != nil, let self,
           let member = self.member
         else { return }
         guard member.isPaused == isPaused else {
-          (way, isCertain) = (sent, index == 0)
+          (kind, isCertain) = (sent, index == 0)
           return
         }
-        if index == 0 { send(ways[1], to: member, wasPaused: isPaused) }
+        if index == 0 { send(kinds[1], to: member, wasPaused: isPaused) }
       }
     }
   }
 
-  private func send(_ way: Way, to member: SessionMember, wasPaused: Bool) {
-    if way == .key {
+  private func send(_ kind: Kind, to member: SessionMember, wasPaused: Bool) {
+    if kind == .key {
       ElementNavigation.send(key: Self.key, to: member)
     } else {
       member.element.request(wasPaused ? GST_STATE_PLAYING : GST_STATE_PAUSED)

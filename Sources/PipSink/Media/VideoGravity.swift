@@ -67,10 +67,10 @@ extension VideoGravity {
     at point: (x: Double, y: Double), of surface: PictureSize, in format: VideoFormatDescription,
     orientation: VideoOrientation
   ) -> (x: Double, y: Double) {
-    let turned = orientation.applied(to: format.size)
+    let oriented = orientation.applied(to: format.size)
     let display = format.displaySize
     let placement = placement(
-      of: turned, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
+      of: oriented, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
     let (source, target) = (placement.source, placement.target)
     let x = Double(source.x) + (point.x - Double(target.x)) * Double(source.width) / Double(target.width)
     let y = Double(source.y) + (point.y - Double(target.y)) * Double(source.height) / Double(target.height)
@@ -79,7 +79,7 @@ extension VideoGravity {
     let column = max(-bound, min(bound, Int(nearest: x.rounded(.down))))
     let row = max(-bound, min(bound, Int(nearest: y.rounded(.down))))
     let pixel = PictureRect(x: column, y: row, width: 1, height: 1)
-    let found = orientation.inverse.applied(to: pixel, in: turned)
+    let found = orientation.inverse.applied(to: pixel, in: oriented)
     return (Double(found.x), Double(found.y))
   }
 
@@ -88,10 +88,10 @@ extension VideoGravity {
   /// - Returns: the placement, whose source is in pixels of the frame's visible part before the rotation.
   func placement(of frame: MappedFrame, orientation: VideoOrientation, in surface: PictureSize) -> Placement {
     let display = frame.formatDescription.displaySize(of: frame.visible.size)
-    let turned = orientation.applied(to: frame.visible.size)
+    let oriented = orientation.applied(to: frame.visible.size)
     var placement = placement(
-      of: turned, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
-    placement.source = orientation.inverse.applied(to: placement.source, in: turned)
+      of: oriented, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
+    placement.source = orientation.inverse.applied(to: placement.source, in: oriented)
     return placement
   }
 }

@@ -84,12 +84,12 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
 extension VideoOrientation: CustomStringConvertible {
   /// The orientation as text, for instance "upright", "rotated by 90" or "mirrored and rotated by 180".
   public var description: String {
-    let turn = rotation == .none ? nil : "rotated by \(rotation.rawValue)"
-    return switch (isMirrored, turn) {
+    let text = rotation == .none ? nil : "rotated by \(rotation.rawValue)"
+    return switch (isMirrored, text) {
     case (false, nil): "upright"
-    case (false, let turn?): turn
+    case (false, let text?): text
     case (true, nil): "mirrored"
-    case (true, let turn?): "mirrored and \(turn)"
+    case (true, let text?): "mirrored and \(text)"
     }
   }
 }

@@ -3,8 +3,8 @@
 ///
 /// The session owns a ``VideoEngine``, a ``FrameRouter``, a layer for each stream, and a ``PictureInPictureController``
 /// with its stream selector, and connects them. When a stream is added, ends, fails or loses its camera, the selector,
-/// the placeholders and the window follow. Pause, mute and volume are set in one place and shown everywhere. What
-/// nobody can see is not decoded. Its parts are accessible for everything that the session has no method for.
+/// the placeholders and the window follow. Pause, mute and volume are set in one place and shown everywhere.
+/// Hidden streams are not decoded. Its parts are accessible for everything that the session has no method for.
 ///
 /// The session lives on the main actor; frames never wait for it. When it is released, its streams stop and its windows
 /// close.
@@ -29,7 +29,7 @@ public final class PictureInPictureSession {
     /// What happens when the pipeline that the session begins with has failed (``VideoEngine/retryPolicy``). For
     /// streams with their own pipelines, ``StreamConfiguration`` says it.
     public var retryPolicy: RetryPolicy? = .persistent
-    /// Whether streams that nobody can see are decoded all the same.
+    /// Whether hidden streams are decoded all the same.
     public var isBackgroundDecodingEnabled = false
     /// The processors that the frames of streams go through first. The streams need not exist yet.
     public var processors: [StreamID: [any FrameProcessor]] = [:]

@@ -75,7 +75,7 @@ public protocol SessionDisplay: AnyObject {
 
 /// What a display reports to its session.
 public enum SessionDisplayEvent: Equatable, Sendable {
-  /// Nobody can see the app any more, or somebody can see it again.
+  /// The app is hidden from the user, or is visible again.
   case background(Bool)
   /// A key was pressed in one of the windows.
   case key(Character)

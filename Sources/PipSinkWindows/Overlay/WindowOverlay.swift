@@ -103,12 +103,12 @@ package final class WindowOverlay: PictureDecoration {
 }
 
 extension PictureRect {
-  /// Whether a point lies in the rectangle.
+  /// Whether a point is in the rectangle.
   func contains(x: Int, y: Int) -> Bool {
     x >= self.x && y >= self.y && x < self.x + width && y < self.y + height
   }
 
-  /// Whether another rectangle lies completely in this one.
+  /// Whether another rectangle is completely in this one.
   func contains(_ other: PictureRect) -> Bool {
     other.x >= x && other.y >= y && other.x + other.width <= x + width && other.y + other.height <= y + height
   }

@@ -23,7 +23,7 @@ public final class PictureInPictureController {
       updateVisibility()
     }
   }
-  /// The engine whose decoders stop while nobody can see their streams (``VideoEngine/isBackgroundDecodingEnabled``);
+  /// The engine whose decoders stop while their streams are hidden (``VideoEngine/isBackgroundDecodingEnabled``);
   /// not kept alive. The controller tells it what can be seen.
   public weak var engine: VideoEngine? {
     didSet { updateVisibility() }

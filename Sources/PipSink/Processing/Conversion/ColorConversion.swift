@@ -12,7 +12,7 @@ enum ColorConversion {
     case .balance(let balancing): balancing.perform(from: source, into: target)
     case .shuffle: shuffle(source, into: target)
     case .pack: pack(source, into: target)
-    case .resample, .turn, .dropChroma: break
+    case .resample, .orient, .dropChroma: break
     }
   }
 

@@ -63,8 +63,8 @@ struct ConversionPlan {
     }
 
     /// The target's size before the rotation.
-    var unturned: PictureSize { kind.orientation.inverse.applied(to: kind.targetSize) }
-    var changesSize: Bool { unturned != kind.sourceSize }
+    var sizeBeforeOrientation: PictureSize { kind.orientation.inverse.applied(to: kind.targetSize) }
+    var changesSize: Bool { sizeBeforeOrientation != kind.sourceSize }
     var changesGeometry: Bool { changesSize || kind.orientation != .upright }
 
     mutating func build() {
@@ -94,15 +94,15 @@ struct ConversionPlan {
 
     /// Scales and rotates the picture. The one that leaves fewer pixels for the other comes first.
     private mutating func changeGeometry() {
-      let shrinks = unturned.width * unturned.height < size.width * size.height
+      let shrinks = sizeBeforeOrientation.width * sizeBeforeOrientation.height < size.width * size.height
       if shrinks { resample() }
-      turn()
+      orient()
       if !shrinks { resample() }
     }
 
     private mutating func resample() {
-      let isUpright = kind.orientation == .upright || steps.contains { $0.turns }
-      let wanted = isUpright ? kind.targetSize : unturned
+      let isUpright = kind.orientation == .upright || steps.contains { $0.changesOrientation }
+      let wanted = isUpright ? kind.targetSize : sizeBeforeOrientation
       guard wanted != size else { return }
       // If only the layout of the planes differs after that, this pass changes it as well.
       let next = isUpright && format.isPlanarEightBit && target.isPlanarEightBit ? target : format
@@ -154,11 +154,11 @@ struct ConversionPlan {
       }
     }
 
-    private mutating func turn() {
+    private mutating func orient() {
       guard kind.orientation != .upright else { return }
       // Rotating 4:2:2 by 90 degrees would give 4:4:0, which is not a supported format.
       if format == .i422, kind.orientation.swapsSides { add(.resample(kFilterBox), .i420) }
-      add(.turn(kind.orientation), format, kind.orientation.applied(to: size))
+      add(.orient(kind.orientation), format, kind.orientation.applied(to: size))
     }
 
     /// Adjusts the colours, at the target's size and in planes with eight bits per sample.
@@ -216,7 +216,7 @@ struct ConversionStep: Equatable {
     /// Changes the size, the layout of the planes, or both.
     case resample(FilterModeEnum)
     /// Rotates and mirrors.
-    case turn(VideoOrientation)
+    case orient(VideoOrientation)
     /// Keeps only luma, which costs nothing.
     case dropChroma
     /// Converts YUV to BGRA.
@@ -237,8 +237,8 @@ struct ConversionStep: Equatable {
   /// The size of the result.
   let size: PictureSize
 
-  var turns: Bool {
-    if case .turn = operation { true } else { false }
+  var changesOrientation: Bool {
+    if case .orient = operation { true } else { false }
   }
 
   /// Whether each row of the result depends only on the same row of the source (or on the same pair of rows, if chroma
@@ -246,7 +246,7 @@ struct ConversionStep: Equatable {
   var isByRows: Bool {
     switch operation {
     case .copy, .unpack, .toRGB, .fromRGB, .balance, .shuffle, .pack: true
-    case .resample, .turn, .dropChroma: false
+    case .resample, .orient, .dropChroma: false
     }
   }
 }

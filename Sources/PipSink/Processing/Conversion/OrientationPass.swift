@@ -26,7 +26,7 @@ struct OrientationPass {
   /// Whether rows become columns.
   var isTransposed: Bool { kernel == .transpose }
 
-  /// Performs the pass between two pictures, which the caller has already turned upside down where that is needed.
+  /// Performs the pass between two pictures, which the caller has already put upside down where that is needed.
   func perform(from source: Picture, into target: Picture) {
     for index in 0..<source.planeCount {
       let (from, to) = (source.planes[index], target.planes[index])

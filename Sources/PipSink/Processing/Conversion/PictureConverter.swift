@@ -83,8 +83,8 @@ struct PictureConverter: ~Copyable {
     }
     switch first.operation {
     case .resample(let filter): return source.resample(into: target, filter: filter, spare: memory.spare)
-    case .turn(let orientation):
-      turn(source, into: target, orientation)
+    case .orient(let orientation):
+      orient(source, into: target, orientation)
       return true
     default: return true
     }
@@ -132,7 +132,7 @@ struct PictureConverter: ~Copyable {
     }
   }
 
-  private func turn(_ source: Picture, into target: Picture, _ orientation: VideoOrientation) {
+  private func orient(_ source: Picture, into target: Picture, _ orientation: VideoOrientation) {
     let height = source.size.height
     let pass = OrientationPass(orientation)
     let from = pass.startsUpsideDown ? source.upsideDown : source

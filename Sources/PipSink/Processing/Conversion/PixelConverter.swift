@@ -149,16 +149,16 @@ extension PixelConverter.State {
     _ frame: MappedFrame, _ wanted: PixelConverter.Output
   ) throws(PipSinkError) -> VideoFormatDescription {
     let source = frame.formatDescription
-    let turned = wanted.orientation.applied(to: frame.visible.size)
-    let size = wanted.size ?? turned
+    let oriented = wanted.orientation.applied(to: frame.visible.size)
+    let size = wanted.size ?? oriented
     guard size.isValid else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     let isTheSame = size == source.size && (wanted.pixelFormat ?? source.pixelFormat) == source.pixelFormat
     let ratio = source.pixelAspectRatio
     if isTheSame, wanted.orientation == .upright, wanted.size == nil || ratio == (1, 1) { return source }
-    let turnedRatio = wanted.orientation.swapsSides ? (ratio.denominator, ratio.numerator) : ratio
+    let orientedRatio = wanted.orientation.swapsSides ? (ratio.denominator, ratio.numerator) : ratio
     return try source.with(
       pixelFormat: wanted.pixelFormat ?? source.pixelFormat, size: size,
-      pixelAspectRatio: wanted.size == nil ? turnedRatio : (1, 1),
+      pixelAspectRatio: wanted.size == nil ? orientedRatio : (1, 1),
       isInterlaced: source.isInterlaced && !wanted.orientation.swapsSides && size.height == frame.visible.height)
   }
 }

@@ -2,7 +2,7 @@
 /// a frame.
 public struct FrameEffect: Hashable, Sendable {
   /// How the processor rotates and mirrors pixels.
-  public enum Turn: Hashable, Sendable {
+  public enum OrientationChange: Hashable, Sendable {
     /// The pixels stay where they are.
     case none
     /// Every frame is rotated and mirrored in the same way.
@@ -14,16 +14,19 @@ public struct FrameEffect: Hashable, Sendable {
   /// The pixel format of the processed frames; nil if each frame keeps its format.
   public var pixelFormat: PixelFormat?
   /// How pixels are rotated and mirrored.
-  public var turn: Turn
+  public var orientationChange: OrientationChange
   /// The number N if only every Nth frame passes; 1 if all do.
   public var interval: Int
   /// The maximum number of frames per second that pass; nil if there is no limit.
   public var maximumRate: Double?
 
   /// Makes an effect. By default nothing changes.
-  public init(pixelFormat: PixelFormat? = nil, turn: Turn = .none, interval: Int = 1, maximumRate: Double? = nil) {
+  public init(
+    pixelFormat: PixelFormat? = nil, orientationChange: OrientationChange = .none, interval: Int = 1,
+    maximumRate: Double? = nil
+  ) {
     self.pixelFormat = pixelFormat
-    self.turn = turn
+    self.orientationChange = orientationChange
     self.interval = interval
     self.maximumRate = maximumRate
   }
@@ -33,9 +36,9 @@ public struct FrameEffect: Hashable, Sendable {
 
   /// Whether width and height of a picture with this orientation are exchanged.
   package func swapsSides(of orientation: VideoOrientation) -> Bool {
-    switch turn {
+    switch orientationChange {
     case .none: false
-    case .fixed(let turn): turn.swapsSides
+    case .fixed(let change): change.swapsSides
     case .automatic: orientation.swapsSides
     }
   }
@@ -55,7 +58,7 @@ public struct FrameEffect: Hashable, Sendable {
         size: PictureSize(width: format.size.height, height: format.size.width),
         pixelAspectRatio: (format.pixelAspectRatio.denominator, format.pixelAspectRatio.numerator), isInterlaced: false)
     }
-    if turn == .automatic { orientation = .upright }
+    if orientationChange == .automatic { orientation = .upright }
     guard let pixelFormat, pixelFormat != result.pixelFormat else { return result }
     return try result.with(pixelFormat: pixelFormat, size: result.size)
   }

@@ -29,8 +29,8 @@ public final class RotationProcessor: PoolingProcessor {
   /// The effect: pixels are rotated.
   public var effect: FrameEffect {
     switch angle {
-    case .automatic: FrameEffect(turn: .automatic)
-    case .fixed(let rotation): FrameEffect(turn: .fixed(VideoOrientation(rotation: rotation)))
+    case .automatic: FrameEffect(orientationChange: .automatic)
+    case .fixed(let rotation): FrameEffect(orientationChange: .fixed(VideoOrientation(rotation: rotation)))
     }
   }
 
@@ -42,7 +42,7 @@ public final class RotationProcessor: PoolingProcessor {
     case .automatic:
       return try converter.convert(sampleBuffer, to: .init())
     case .fixed(let rotation):
-      return try sampleBuffer.turningPixels(by: VideoOrientation(rotation: rotation), with: converter)
+      return try sampleBuffer.changingPixels(by: VideoOrientation(rotation: rotation), with: converter)
     }
   }
 }
@@ -69,25 +69,25 @@ public final class MirrorProcessor: PoolingProcessor {
   package var pool: PixelBufferPool { converter.pool }
 
   /// The effect: pixels are mirrored.
-  public var effect: FrameEffect { FrameEffect(turn: .fixed(turn)) }
+  public var effect: FrameEffect { FrameEffect(orientationChange: .fixed(change)) }
 
-  private var turn: VideoOrientation { direction == .horizontal ? .mirrored : .flippedVertically }
+  private var change: VideoOrientation { direction == .horizontal ? .mirrored : .flippedVertically }
 
   /// Returns the mirrored frame.
   ///
   /// - Throws: the errors of ``PixelConverter/convert(_:to:)-(PixelBuffer,_)``.
   public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
-    try sampleBuffer.turningPixels(by: turn, with: converter)
+    try sampleBuffer.changingPixels(by: change, with: converter)
   }
 }
 
 extension SampleBuffer {
-  /// Applies `turn` to the picture as a viewer sees it, by changing the pixels. The frame's orientation is applied
-  /// after that, so the pixels are changed by `turn` as it looks before that orientation.
-  fileprivate func turningPixels(
-    by turn: VideoOrientation, with converter: PixelConverter
+  /// Applies `change` to the picture as a viewer sees it, by changing the pixels. The frame's orientation is applied
+  /// after that, so the pixels are changed by `change` as it looks before that orientation.
+  fileprivate func changingPixels(
+    by change: VideoOrientation, with converter: PixelConverter
   ) throws(PipSinkError) -> SampleBuffer {
-    let before = orientation.followed(by: turn).followed(by: orientation.inverse)
+    let before = orientation.followed(by: change).followed(by: orientation.inverse)
     return replacing(try converter.convert(pixelBuffer, to: .init(orientation: before)))
   }
 }

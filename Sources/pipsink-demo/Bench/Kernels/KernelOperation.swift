@@ -37,14 +37,14 @@ struct KernelOperation {
       name: "640x360 I420 to 1080p BGRA", format: .i420, size: .init(width: 640, height: 360),
       output: .init(pixelFormat: .bgra, size: hd)),
     KernelOperation(
-      name: "turn by 90, 1080p I420", format: .i420, size: hd, output: .init(orientation: .init(rotation: .quarter))),
+      name: "rotate by 90, 1080p I420", format: .i420, size: hd, output: .init(orientation: .init(rotation: .quarter))),
     KernelOperation(
-      name: "turn by 180, 1080p I420", format: .i420, size: hd, output: .init(orientation: .init(rotation: .half))),
+      name: "rotate by 180, 1080p I420", format: .i420, size: hd, output: .init(orientation: .init(rotation: .half))),
     KernelOperation(name: "mirror, 1080p I420", format: .i420, size: hd, output: .init(orientation: .mirrored)),
     KernelOperation(
-      name: "turn by 90, 1080p NV12", format: .nv12, size: hd, output: .init(orientation: .init(rotation: .quarter))),
+      name: "rotate by 90, 1080p NV12", format: .nv12, size: hd, output: .init(orientation: .init(rotation: .quarter))),
     KernelOperation(
-      name: "turn, 1080p I420 to 180x320 BGRA", format: .i420, size: hd,
+      name: "rotate, 1080p I420 to 180x320 BGRA", format: .i420, size: hd,
       output: .init(
         pixelFormat: .bgra, size: .init(width: 180, height: 320), orientation: .init(rotation: .quarter))),
     KernelOperation(name: "grayscale, 1080p I420", format: .i420, size: hd, output: .init(), isGrayscale: true),
