@@ -17,6 +17,11 @@ typedef uint64_t pipsink_u64x2 __attribute__((vector_size(16)));
 typedef uint8_t pipsink_u8x8 __attribute__((vector_size(8)));
 typedef uint8_t pipsink_u8x4 __attribute__((vector_size(4)));
 
+/// Reads a byte of each cache line from one address to another, so that all of the memory is in the cache afterwards.
+static inline void pipsink_fetch(const uint8_t *bytes, const uint8_t *end) {
+  for (; bytes < end; bytes += 64) (void)*(const volatile uint8_t *)bytes;
+}
+
 // Sixteen bytes from any address, as eight words, whose lower halves are the even bytes.
 static inline pipsink_u16x8 pipsink_load(const uint8_t *bytes) {
   pipsink_u16x8 words;

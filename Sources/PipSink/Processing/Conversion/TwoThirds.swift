@@ -47,6 +47,9 @@ struct TwoThirds {
       var start: Int32 = 0
       while start < target.height / 2 {
         let count = min(Self.stripHeight, target.height / 2 - start)
+        // The strip is read in the order in which it is in memory, since the processor fetches no other in advance.
+        let (top, bottom) = (source.row(start * 3), source.row((start + count) * 3 - 1))
+        pipsink_fetch(min(top, bottom), max(top, bottom) + Int(source.width * element.byteCount))
         // Of each three rows, the first and the last are copied, or blended with the second.
         for (parity, outer) in [(Int32(0), Int32(0)), (1, 2)] {
           let outerRow = source.row(start * 3 + outer)
