@@ -11,8 +11,8 @@ lanes=(
   'DesktopTests|PaintableTests|DisplayDeathTests|PlayTests|BadInputTests|RoughInputTests|GNOMETests|WaylandScaleTests'
   'ToolkitTests|PipelineFileTests|OutputTests|BenchTests|PictureInPictureWindowTests|PluginTests|AudioServerTests'
 )
-lanes[0]+='|X11WindowTests|WaylandPixelTests|WindowPixelTests|BackgroundDecodingWindowTests|HostProgramTests'
-lanes[1]+='|DBusTests|PlayerTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests|OutcomeTests'
+lanes[0]+='|X11WindowTests|WaylandPixelTests|WindowPixelTests|BackgroundDecodingWindowTests|HostProgramTests|DBusTests'
+lanes[1]+='|PlayerTests|DisplayReturnTests|BlockedPipelineTests|BlockedRunTests|OutcomeTests'
 lanes[1]+='|PictureInPictureViewTests|TransitionTests'
 
 # A sanitizer slows the tests down, so it watches what has threads or memory of PipSink's. What compares documents with
