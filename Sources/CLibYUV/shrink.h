@@ -1,9 +1,8 @@
 // Makes planes smaller by two and by four, as libyuv's box filter does, with the same results.
 //
-// libyuv reads two or four rows at the same time. When a frame is not in the processor's nearest cache, which is the
-// usual case of a video, the processor does not guess what is read next, and waits for the memory. These functions ask
-// for the next rows in the order in which they are in memory, a cache line for each line that they read. That needs
-// only about half of the time (docs/decisions/scaling.md).
+// libyuv reads two or four rows side by side. A frame of a video is usually not in the processor's caches, and then
+// libyuv takes about twice as long as these functions. They ask for the next rows in the order of the memory, a cache
+// line for each line that they read (docs/decisions/scaling.md).
 #ifndef PIPSINK_CLIBYUV_SHRINK_H
 #define PIPSINK_CLIBYUV_SHRINK_H
 
@@ -14,6 +13,7 @@
 typedef uint16_t pipsink_u16x8 __attribute__((vector_size(16)));
 typedef uint32_t pipsink_u32x4 __attribute__((vector_size(16)));
 typedef uint64_t pipsink_u64x2 __attribute__((vector_size(16)));
+typedef uint16_t pipsink_u16x4 __attribute__((vector_size(8)));
 typedef uint8_t pipsink_u8x8 __attribute__((vector_size(8)));
 typedef uint8_t pipsink_u8x4 __attribute__((vector_size(4)));
 
@@ -44,136 +44,95 @@ static inline struct pipsink_column_sums pipsink_sum_columns(const uint8_t *byte
   return sums;
 }
 
-// The scalar sum of a box of samples that are `step` bytes apart.
-static inline unsigned pipsink_sum_box(const uint8_t *bytes, ptrdiff_t stride, int side, int step) {
-  unsigned sum = 0;
-  for (int row = 0; row < side; row++)
-    for (int column = 0; column < side; column++) sum += bytes[row * stride + column * step];
-  return sum;
-}
-
-// The distance between the lines to ask for in advance, so that `count` of them are spread over the next `rows` rows.
-static inline ptrdiff_t pipsink_prefetch_step(ptrdiff_t stride, int rows, int count) {
-  return count > 0 ? stride * rows / count : 0;
-}
-
-/// Makes a plane of bytes a quarter as wide and high. The strides are in bytes; the source's may be negative.
-static inline void pipsink_quarter_bytes(
-    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height) {
-  ptrdiff_t step = pipsink_prefetch_step(source_stride, 4, width / 4);
-  for (int y = 0; y < height; y++, source += 4 * source_stride, target += target_stride) {
-    const uint8_t *next = source + 4 * source_stride;
+// Makes a plane of samples of `size` bytes smaller by `factor`, which is 2 or 4. `block` makes 16 / factor bytes of the
+// target from the 16 bytes at the same place in each of `factor` rows. The rest of a row is made byte by byte.
+static inline __attribute__((always_inline)) void pipsink_shrink(
+    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height,
+    int factor, int size, void (*block)(const uint8_t *source, ptrdiff_t stride, uint8_t *target)) {
+  const int count = width * size, step = 16 / factor;
+  // So many bytes of the target are made from as many bytes of the source as a cache line has.
+  const int line = 64 / (factor * factor);
+  // The lines of the next rows are asked for at even distances, also where the rows have padding.
+  const ptrdiff_t distance = count >= line ? source_stride * factor / (count / line) : 0;
+  for (int y = 0; y < height; y++, source += factor * source_stride, target += target_stride) {
+    const uint8_t *next = source + factor * source_stride;
     int x = 0;
-    for (; x + 4 <= width; x += 4, next += step) {
-      __builtin_prefetch(next);
-      struct pipsink_column_sums sums = pipsink_sum_columns(source + 4 * x, source_stride, 4);
-      pipsink_u32x4 pairs = (pipsink_u32x4)(sums.even + sums.odd);
-      pipsink_u8x4 result = __builtin_convertvector((((pairs & 65535) + (pairs >> 16)) + 8) >> 4, pipsink_u8x4);
-      memcpy(target + x, &result, 4);
-    }
-    for (; x < width; x++) target[x] = (pipsink_sum_box(source + 4 * x, source_stride, 4, 1) + 8) >> 4;
-  }
-}
-
-/// Makes a plane of pairs of bytes a quarter as wide and high. The width is in pairs and the strides are in bytes; the
-/// source's may be negative.
-static inline void pipsink_quarter_pairs(
-    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height) {
-  ptrdiff_t step = pipsink_prefetch_step(source_stride, 4, width / 2);
-  for (int y = 0; y < height; y++, source += 4 * source_stride, target += target_stride) {
-    const uint8_t *next = source + 4 * source_stride;
-    int x = 0;
-    for (; x + 2 <= width; x += 2, next += step) {
-      __builtin_prefetch(next);
-      struct pipsink_column_sums sums = pipsink_sum_columns(source + 8 * x, source_stride, 4);
-      pipsink_u32x4 even = (pipsink_u32x4)sums.even, odd = (pipsink_u32x4)sums.odd;
-      pipsink_u64x2 firsts = (pipsink_u64x2)((even & 65535) + (even >> 16));
-      pipsink_u64x2 seconds = (pipsink_u64x2)((odd & 65535) + (odd >> 16));
-      firsts = ((firsts & 0xffffffff) + (firsts >> 32) + 8) >> 4;
-      seconds = ((seconds & 0xffffffff) + (seconds >> 32) + 8) >> 4;
-      pipsink_u64x2 result = firsts | seconds << 8;
-      target[2 * x] = result[0], target[2 * x + 1] = result[0] >> 8;
-      target[2 * x + 2] = result[1], target[2 * x + 3] = result[1] >> 8;
-    }
-    for (; x < width; x++)
-      for (int half = 0; half < 2; half++)
-        target[2 * x + half] = (pipsink_sum_box(source + 8 * x + half, source_stride, 4, 2) + 8) >> 4;
-  }
-}
-
-/// Makes a plane of bytes half as wide and high. The strides are in bytes; the source's may be negative.
-static inline void pipsink_halve_bytes(
-    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height) {
-  ptrdiff_t step = pipsink_prefetch_step(source_stride, 2, width / 16);
-  for (int y = 0; y < height; y++, source += 2 * source_stride, target += target_stride) {
-    const uint8_t *next = source + 2 * source_stride;
-    int x = 0;
-    for (; x + 8 <= width; x += 8) {
-      if (x % 16 == 0) {
+    for (; x + step <= count; x += step) {
+      if (x % line == 0) {
         __builtin_prefetch(next);
-        next += step;
+        next += distance;
       }
-      struct pipsink_column_sums sums = pipsink_sum_columns(source + 2 * x, source_stride, 2);
-      pipsink_u8x8 result = __builtin_convertvector((sums.even + sums.odd + 2) >> 2, pipsink_u8x8);
-      memcpy(target + x, &result, 8);
+      block(source + factor * x, source_stride, target + x);
     }
-    for (; x < width; x++) target[x] = (pipsink_sum_box(source + 2 * x, source_stride, 2, 1) + 2) >> 2;
+    for (; x < count; x++) {
+      const uint8_t *box = source + x / size * size * factor + x % size;
+      unsigned sum = factor * factor / 2;
+      for (int row = 0; row < factor; row++)
+        for (int column = 0; column < factor; column++) sum += box[row * source_stride + column * size];
+      target[x] = sum / (factor * factor);
+    }
   }
 }
 
-/// Makes a plane of pairs of bytes half as wide and high. The width is in pairs and the strides are in bytes; the
-/// source's may be negative.
-static inline void pipsink_halve_pairs(
-    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height) {
-  ptrdiff_t step = pipsink_prefetch_step(source_stride, 2, width / 8);
-  for (int y = 0; y < height; y++, source += 2 * source_stride, target += target_stride) {
-    const uint8_t *next = source + 2 * source_stride;
-    int x = 0;
-    for (; x + 4 <= width; x += 4) {
-      if (x % 8 == 0) {
-        __builtin_prefetch(next);
-        next += step;
-      }
-      struct pipsink_column_sums sums = pipsink_sum_columns(source + 4 * x, source_stride, 2);
-      pipsink_u32x4 even = (pipsink_u32x4)sums.even, odd = (pipsink_u32x4)sums.odd;
-      even = ((even & 65535) + (even >> 16) + 2) >> 2;
-      odd = ((odd & 65535) + (odd >> 16) + 2) >> 2;
-      typedef uint16_t u16x4 __attribute__((vector_size(8)));
-      u16x4 result = __builtin_convertvector(even | odd << 8, u16x4);
-      memcpy(target + 2 * x, &result, 8);
-    }
-    for (; x < width; x++)
-      for (int half = 0; half < 2; half++)
-        target[2 * x + half] = (pipsink_sum_box(source + 4 * x + half, source_stride, 2, 2) + 2) >> 2;
-  }
+static inline void pipsink_quarter_bytes_block(const uint8_t *source, ptrdiff_t stride, uint8_t *target) {
+  struct pipsink_column_sums sums = pipsink_sum_columns(source, stride, 4);
+  pipsink_u32x4 pairs = (pipsink_u32x4)(sums.even + sums.odd);
+  pipsink_u8x4 result = __builtin_convertvector((((pairs & 65535) + (pairs >> 16)) + 8) >> 4, pipsink_u8x4);
+  memcpy(target, &result, 4);
 }
 
-/// Makes a plane of pixels of four bytes half as wide and high. The width is in pixels and the strides are in bytes; the
-/// source's may be negative.
-static inline void pipsink_halve_pixels(
-    const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, int height) {
-  ptrdiff_t step = pipsink_prefetch_step(source_stride, 2, width / 4);
-  for (int y = 0; y < height; y++, source += 2 * source_stride, target += target_stride) {
-    const uint8_t *next = source + 2 * source_stride;
-    int x = 0;
-    for (; x + 2 <= width; x += 2) {
-      if (x % 4 == 0) {
-        __builtin_prefetch(next);
-        next += step;
-      }
-      struct pipsink_column_sums sums = pipsink_sum_columns(source + 8 * x, source_stride, 2);
-      // Each half of these holds the sums of two bytes of a pixel, which need less than 16 bits each.
-      pipsink_u64x2 even = (pipsink_u64x2)sums.even, odd = (pipsink_u64x2)sums.odd;
-      even = ((even & 0xffffffff) + (even >> 32) + 0x20002) >> 2 & 0xff00ff;
-      odd = ((odd & 0xffffffff) + (odd >> 32) + 0x20002) >> 2 & 0xff00ff;
-      pipsink_u64x2 result = even | odd << 8;
-      uint32_t pixels[2] = {(uint32_t)result[0], (uint32_t)result[1]};
-      memcpy(target + 4 * x, pixels, 8);
-    }
-    for (; x < width; x++)
-      for (int byte = 0; byte < 4; byte++)
-        target[4 * x + byte] = (pipsink_sum_box(source + 8 * x + byte, source_stride, 2, 4) + 2) >> 2;
-  }
+static inline void pipsink_quarter_pairs_block(const uint8_t *source, ptrdiff_t stride, uint8_t *target) {
+  struct pipsink_column_sums sums = pipsink_sum_columns(source, stride, 4);
+  pipsink_u32x4 even = (pipsink_u32x4)sums.even, odd = (pipsink_u32x4)sums.odd;
+  pipsink_u64x2 firsts = (pipsink_u64x2)((even & 65535) + (even >> 16));
+  pipsink_u64x2 seconds = (pipsink_u64x2)((odd & 65535) + (odd >> 16));
+  firsts = ((firsts & 0xffffffff) + (firsts >> 32) + 8) >> 4;
+  seconds = ((seconds & 0xffffffff) + (seconds >> 32) + 8) >> 4;
+  pipsink_u64x2 result = firsts | seconds << 8;
+  uint16_t pairs[2] = {(uint16_t)result[0], (uint16_t)result[1]};
+  memcpy(target, pairs, 4);
 }
+
+static inline void pipsink_halve_bytes_block(const uint8_t *source, ptrdiff_t stride, uint8_t *target) {
+  struct pipsink_column_sums sums = pipsink_sum_columns(source, stride, 2);
+  pipsink_u8x8 result = __builtin_convertvector((sums.even + sums.odd + 2) >> 2, pipsink_u8x8);
+  memcpy(target, &result, 8);
+}
+
+static inline void pipsink_halve_pairs_block(const uint8_t *source, ptrdiff_t stride, uint8_t *target) {
+  struct pipsink_column_sums sums = pipsink_sum_columns(source, stride, 2);
+  pipsink_u32x4 even = (pipsink_u32x4)sums.even, odd = (pipsink_u32x4)sums.odd;
+  even = ((even & 65535) + (even >> 16) + 2) >> 2;
+  odd = ((odd & 65535) + (odd >> 16) + 2) >> 2;
+  pipsink_u16x4 result = __builtin_convertvector(even | odd << 8, pipsink_u16x4);
+  memcpy(target, &result, 8);
+}
+
+static inline void pipsink_halve_pixels_block(const uint8_t *source, ptrdiff_t stride, uint8_t *target) {
+  struct pipsink_column_sums sums = pipsink_sum_columns(source, stride, 2);
+  // Each half of these holds the sums of two bytes of a pixel, which need less than 16 bits each.
+  pipsink_u64x2 even = (pipsink_u64x2)sums.even, odd = (pipsink_u64x2)sums.odd;
+  even = ((even & 0xffffffff) + (even >> 32) + 0x20002) >> 2 & 0xff00ff;
+  odd = ((odd & 0xffffffff) + (odd >> 32) + 0x20002) >> 2 & 0xff00ff;
+  pipsink_u64x2 result = even | odd << 8;
+  uint32_t pixels[2] = {(uint32_t)result[0], (uint32_t)result[1]};
+  memcpy(target, pixels, 8);
+}
+
+// The functions for Swift. The width is that of the target, in samples; the strides are in bytes, and the source's may
+// be negative.
+#define PIPSINK_SHRINK(name, factor, size) \
+  static inline void pipsink_##name( \
+      const uint8_t *source, ptrdiff_t source_stride, uint8_t *target, ptrdiff_t target_stride, int width, \
+      int height) { \
+    pipsink_shrink( \
+        source, source_stride, target, target_stride, width, height, factor, size, pipsink_##name##_block); \
+  }
+PIPSINK_SHRINK(halve_bytes, 2, 1)
+PIPSINK_SHRINK(halve_pairs, 2, 2)
+PIPSINK_SHRINK(halve_pixels, 2, 4)
+PIPSINK_SHRINK(quarter_bytes, 4, 1)
+PIPSINK_SHRINK(quarter_pairs, 4, 2)
+#undef PIPSINK_SHRINK
 
 #endif

@@ -211,12 +211,12 @@ final class FilterState: @unchecked Sendable {
       format.withLock { $0.orientation = .upright }
     case GST_EVENT_TAG:
       let orientation = wrapper.taggedOrientation
-      let (isTurned, old) = format.withLock { format in
+      let (becomesUpright, old) = format.withLock { format in
         defer { format.orientation = orientation }
         return (format.effects.contains { $0.orientationChange == .automatic }, format.orientation)
       }
-      if isTurned, orientation != old { gst_base_transform_reconfigure_src(element) }
-      return parent.pointee.sink_event(element, tags.note(event, replacing: isTurned ? .upright : nil))
+      if becomesUpright, orientation != old { gst_base_transform_reconfigure_src(element) }
+      return parent.pointee.sink_event(element, tags.note(event, replacing: becomesUpright ? .upright : nil))
     case GST_EVENT_CAPS:
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_event_parse_caps(event, &caps)

@@ -101,19 +101,11 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   // MARK: - The toplevel
 
   private func makeToplevel(_ surface: WaylandSurface) {
-    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
-    xdgSurface = globals.shell?.make(
-      .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [signals] _, arguments in
-        let (size, states) = pending.withLock { $0 }
-        signals.append(.configured(serial: arguments.uint(0), size, states: states))
-      })
+    let configure: @Sendable (WaylandArguments, [UInt32]) -> Void
+    (xdgSurface, configure) = makeShellSurface(surface)
     toplevel = xdgSurface?.make(.toplevel, 1, .new) { [signals] event, arguments in
       switch event {
-      case 0:
-        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
-        let states = arguments.numbers(2)
-        pending.withLock { $0 = (size.isValid ? size : nil, states) }
+      case 0: configure(arguments, arguments.numbers(2))
       case 1: signals.append(.event(.closeRequested))
       default: break
       }

@@ -20,18 +20,9 @@ extension WaylandFloatingWindow {
   }
 
   func makeShellObject(_ surface: WaylandSurface) {
-    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
-    xdgSurface = globals.shell?.make(
-      .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [signals] _, arguments in
-        let (size, states) = pending.withLock { $0 }
-        signals.append(.configured(serial: arguments.uint(0), size, states: states))
-      })
+    let configure: @Sendable (WaylandArguments, [UInt32]) -> Void
+    (xdgSurface, configure) = makeShellSurface(surface)
     guard let xdgSurface else { return }
-    let configure = { @Sendable (arguments: WaylandArguments, states: [UInt32]) in
-      let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
-      pending.withLock { $0 = (size.isValid ? size : nil, states) }
-    }
     if role == .pip {
       shellObject = globals.pipShell?.make(.pip, 1, .new, .object(xdgSurface.pointer)) { [signals] event, arguments in
         switch event {

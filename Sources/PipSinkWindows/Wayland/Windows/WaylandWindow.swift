@@ -133,6 +133,29 @@ class WaylandWindow: NativeWindow {
     return made
   }
 
+  /// Makes an xdg_surface of the window's surface. Its event says that all events of a configuration have arrived.
+  ///
+  /// - Returns: the xdg_surface, and a closure that takes the configuration's size, which is in the first two arguments
+  ///   of an event of the shell object, and its states.
+  func makeShellSurface(
+    _ surface: WaylandSurface
+  ) -> (WaylandProxy?, configure: @Sendable (WaylandArguments, [UInt32]) -> Void) {
+    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
+    let made = globals.shell?.make(
+      .xdgSurface, 2, .new, .object(surface.surface.pointer),
+      handler: { [signals] _, arguments in
+        let (size, states) = pending.withLock { $0 }
+        signals.append(.configured(serial: arguments.uint(0), size, states: states))
+      })
+    return (
+      made,
+      { arguments, states in
+        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
+        pending.withLock { $0 = (size.isValid ? size : nil, states) }
+      }
+    )
+  }
+
   /// Attaches the tiles to the surface. This must not happen before the compositor knows the surface with its role:
   /// sway 1.7 does not notice subsurfaces that were added to a layer before its first commit, and then updates them
   /// only when something else changes.
