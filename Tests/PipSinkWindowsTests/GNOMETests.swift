@@ -63,7 +63,9 @@ struct GNOMETests {
     let server = try await GNOMEServer()
     let demo = try play(server)
     // The app's window shows the picture first, and may cover the place.
-    #expect(try await eventually { try await server.pictureInPictureFrame() != nil })
+    #expect(
+      try await eventually { try await server.pictureInPictureFrame() != nil },
+      "\(demo.isRunning ? "the demo runs" : "the demo has ended"): \(demo.errors)")
     #expect(try await eventually { try await redPart(server) < 0.1 })
     #expect(try await eventually { try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90) })
     try await server.outer.drag(from: (1280 - 16 - 160, 800 - 16 - 90), to: (200, 200))
