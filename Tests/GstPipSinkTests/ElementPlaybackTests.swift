@@ -27,9 +27,11 @@ import Testing
   }
 
   /// Returns the states that the element has requested from its application since the last call.
-  private func requestedStates(_ harness: ElementHarness) -> [GstState] {
+  private func requestedStates(_ harness: ElementHarness) -> [GstState] { requestedStates(of: harness.element) }
+
+  private func requestedStates(of element: UnsafeMutablePointer<GstElement>) -> [GstState] {
     var states: [GstState] = []
-    let bus = gst_element_get_bus(harness.element)
+    let bus = gst_element_get_bus(element)
     defer { gst_object_unref(bus) }
     while let message = gst_bus_pop_filtered(bus, GST_MESSAGE_REQUEST_STATE) {
       var state = GST_STATE_VOID_PENDING
@@ -202,6 +204,49 @@ import Testing
     // From now on, the application gets the message again.
     try await press(.playPause, harness, clock)
     #expect(requestedStates(harness) == [GST_STATE_PAUSED])
+  }
+
+  @Test func thePipelineOfTwoElementsIsAskedOnceForWhatTheUserWants() async throws {
+    try PipSinkPlugin.register()
+    let source = "videotestsrc is-live=true ! video/x-raw,width=32,height=24 ! queue ! "
+    let pipelines = try ["one", "two"].map { name in
+      let text = ["a", "b"].map {
+        "\(source) pipsink name=\($0) stream-id=\(name)-\($0) surface=offscreen session=\(#function)"
+      }
+      return try #require(gst_parse_launch(text.joined(separator: " "), nil))
+    }
+    defer {
+      for pipeline in pipelines {
+        gst_element_set_state(pipeline, GST_STATE_NULL)
+        gst_object_unref(pipeline)
+      }
+    }
+    for pipeline in pipelines {
+      gst_element_set_state(pipeline, GST_STATE_PLAYING)
+      #expect(gst_element_get_state(pipeline, nil, nil, 20_000_000_000) == GST_STATE_CHANGE_SUCCESS)
+    }
+    let element = try #require(
+      gst_bin_get_by_name(UnsafeMutableRawPointer(pipelines[0]).assumingMemoryBound(to: GstBin.self), "a"))
+    defer { gst_object_unref(element) }
+    let member = try #require(PipSinkElement.state(of: element).member)
+    func setPaused(_ isPaused: Bool) async {
+      await withCheckedContinuation { continuation in
+        member.session.post(for: member) { interface in
+          interface.session.isPaused = isPaused
+          continuation.resume()
+        }
+      }
+    }
+    await setPaused(true)
+    for pipeline in pipelines {
+      #expect(requestedStates(of: pipeline) == [GST_STATE_PAUSED])
+    }
+    // One of the applications has followed when the user wants the opposite. The other one is still playing.
+    gst_element_set_state(pipelines[0], GST_STATE_PAUSED)
+    #expect(await eventually { member.isPaused })
+    await setPaused(false)
+    #expect(requestedStates(of: pipelines[0]) == [GST_STATE_PLAYING])
+    #expect(requestedStates(of: pipelines[1]).isEmpty)
   }
 
   // MARK: - muted

@@ -2,6 +2,12 @@ import CGStreamer
 import PipSink
 import Synchronization
 
+/// Tells the pipelines of elements apart. It keeps none of them alive.
+struct PipelineIdentity: Hashable {
+  /// The address of the outermost bin, which is only compared; nil when the element has been freed.
+  let outermost: UnsafeMutableRawPointer?
+}
+
 /// A weak reference to an element.
 ///
 /// `@unchecked Sendable`: a GWeakRef may be used from every thread.
@@ -37,6 +43,21 @@ final class ElementReference: @unchecked Sendable {
       defer { g_free(name) }
       return name.map { String(cString: $0) } ?? ""
     } ?? ""
+  }
+
+  /// The outermost bin that the element is in, which is the application's pipeline; the element itself outside of bins.
+  var pipeline: PipelineIdentity {
+    let outermost = use { element in
+      var object = UnsafeMutableRawPointer(element)
+      gst_object_ref(object)
+      while let parent = gst_object_get_parent(object.assumingMemoryBound(to: GstObject.self)) {
+        gst_object_unref(object)
+        object = UnsafeMutableRawPointer(parent)
+      }
+      gst_object_unref(object)
+      return object
+    }
+    return PipelineIdentity(outermost: outermost)
   }
 
   func notify(_ property: String) {

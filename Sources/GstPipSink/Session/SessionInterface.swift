@@ -20,8 +20,8 @@ final class SessionInterface {
   /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
   private var hasStarted = false
   private var service: SessionService?
-  /// The requests to the applications to pause or to play.
-  private(set) var requests: [StreamID: ToggleRequest] = [:]
+  /// The requests to the applications to pause or to play their pipelines.
+  private(set) var requests: [PipelineIdentity: ToggleRequest] = [:]
   /// The clock that measures the wait for their answers.
   var clock = SchedulingClock.system
 
@@ -79,7 +79,8 @@ final class SessionInterface {
 
   func remove(_ member: SessionMember) {
     members.removeAll { $0 === member }
-    requests[member.streamID] = nil
+    let pipelines = Set(members.map(\.element.pipeline))
+    requests = requests.filter { pipelines.contains($0.key) }
     camerasOff.remove(member.streamID)
     if awaited == member.streamID { awaited = nil }
     // The session does not have the stream if it could not be shown.
@@ -114,18 +115,24 @@ final class SessionInterface {
 
   // MARK: - Playback
 
-  /// Asks the applications to pause or to play their pipelines.
+  /// Asks the applications to pause or to play their pipelines, each pipeline once.
   private func requestPause(_ isPaused: Bool) {
+    var asked: Set<PipelineIdentity> = []
     for member in members where member.isPaused != isPaused {
-      if isAsked(member) { member.emit(.action(.playPause)) } else { requestToggle(member) }
+      if isAsked(member) {
+        member.emit(.action(.playPause))
+      } else if asked.insert(member.element.pipeline).inserted {
+        requestPause(isPaused, of: member)
+      }
     }
   }
 
-  /// Asks the application to pause the element's pipeline, or to play it when it is paused.
-  private func requestToggle(_ member: SessionMember) {
-    let request = requests[member.streamID] ?? ToggleRequest(member)
-    requests[member.streamID] = request
-    request.send(clock)
+  /// Asks the application to pause or to play the element's pipeline.
+  private func requestPause(_ isPaused: Bool, of member: SessionMember) {
+    let pipeline = member.element.pipeline
+    let request = requests[pipeline] ?? ToggleRequest()
+    requests[pipeline] = request
+    request.send(isPaused: isPaused, for: member, clock)
   }
 
   /// Asks the applications to mute or to unmute their streams.
@@ -252,7 +259,7 @@ final class SessionInterface {
       fitPictureInPicture()
       noteModes()
     case .action(.playPause):
-      if let member = currentMember, !isAsked(member) { requestToggle(member) }
+      if let member = currentMember, !isAsked(member) { requestPause(!member.isPaused, of: member) }
     case .action(.mute):
       if let member = currentMember, !isAsked(member) { requestMute(member) }
     default: break
