@@ -176,19 +176,29 @@ struct X11TileTests {
         try await place.shows([255, 255, 255], in: PictureRect(x: 8, y: 8, width: 30, height: 8))
       })
     #expect(place.tile.image()?.isPlain(Self.red) == true)
-    // A cover hides the whole picture, which is still there.
+    #expect(place.tile.convertedFrameCount == 1)
+  }
+
+  @Test func aTextInPlaceOfThePictureNeedsNoMemoryAndStaysUntilThePictureComesAgain() async throws {
+    let place = try await Place()
+    let others = try sharedMemory()
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
+    #expect(try !sharedMemory().subtracting(others).isEmpty)
     place.overlay.set([
       .init(gray: 1, in: PictureRect(x: 0, y: 0, width: Self.size.width, height: Self.size.height))
     ])
     place.tile.redraw()
     #expect(try await place.shows([255, 255, 255]))
-    #expect(place.tile.image()?.isPlain(Self.red) == true)
-    #expect(!place.tile.isVisible)
+    #expect(place.tile.image() == nil && !place.tile.isVisible)
+    #expect(try await eventually { try sharedMemory().isSubset(of: others) }, "the memory has been freed")
+    // The picture is not black in between.
     place.overlay.set([])
     place.tile.redraw()
+    #expect(place.tile.isVisible)
+    #expect(try await place.shows([255, 255, 255]))
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
     #expect(try await place.shows(Self.red))
     #expect(place.tile.image()?.isPlain(Self.red) == true)
-    #expect(place.tile.convertedFrameCount == 1)
   }
 }
 

@@ -13,6 +13,8 @@ struct WaylandPictures: ~Copyable {
   private var newest: WaylandImage?
   /// Whether the newest image has a picture and is not only black.
   private var hasPicture = false
+  /// Whether the picture's memory was released while a text replaced it. The display layer has the picture.
+  private var isPictureReleased = false
   /// The pixels of the newest image that the decoration covers.
   private var underlay = PictureUnderlay()
   private var canvas = FrameCanvas()
@@ -24,13 +26,21 @@ struct WaylandPictures: ~Copyable {
   /// Releases all images.
   mutating func forget() {
     (images, targets) = ([], [:])
+    canvas = FrameCanvas()
     forgetPicture()
   }
 
   /// Forgets the newest picture, and keeps the memory.
   mutating func forgetPicture() {
-    (newest, hasPicture) = (nil, false)
+    (newest, hasPicture, isPictureReleased) = (nil, false, false)
     underlay.forget()
+  }
+
+  /// Releases the memory while a text replaces the picture, which may be for long. The compositor keeps the text.
+  mutating func releaseHiddenPicture() {
+    let isReleased = hasPicture || isPictureReleased
+    forget()
+    isPictureReleased = isReleased
   }
 
   /// Returns an image of a size that can be drawn on, or nil when there is none and no more can be created.
@@ -54,8 +64,13 @@ struct WaylandPictures: ~Copyable {
   }
 
   /// Whether the newest picture can be shown with another decoration. That is not possible at another size, where the
-  /// next picture shows the decoration.
-  func canRedraw(_ size: PictureSize) -> Bool { !hasPicture || newest?.size == size }
+  /// next picture shows the decoration, or when the picture has been released and its display layer has been asked for
+  /// it.
+  ///
+  /// - Parameter isHidden: whether the decoration covers the picture completely.
+  func canRedraw(_ size: PictureSize, isHidden: Bool) -> Bool {
+    (!hasPicture || newest?.size == size) && (!isPictureReleased || isHidden)
+  }
 
   /// Draws the newest picture, or black where there is none, with the current decoration.
   mutating func redraw(on image: WaylandImage, _ decoration: (any PictureDecoration)?, in area: PictureRect) {
@@ -89,7 +104,7 @@ struct WaylandPictures: ~Copyable {
       targets[key] = nil
       underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area)
     }
-    (newest, hasPicture) = (image, true)
+    (newest, hasPicture, isPictureReleased) = (image, true, false)
   }
 
   /// Returns a copy of the newest picture without its decoration, or nil when there is none.

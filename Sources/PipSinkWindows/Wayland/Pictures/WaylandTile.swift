@@ -283,9 +283,13 @@ final class WaylandTile: WindowTile {
   func redraw() {
     guard let decoration, let area else { return }
     pictures.withLock { pictures in
-      guard pictures.canRedraw(area.size), let image = freeImage(area.size, &pictures) else { return }
+      let isHidden = decoration.hides(area)
+      guard pictures.canRedraw(area.size, isHidden: isHidden), let image = freeImage(area.size, &pictures) else {
+        return
+      }
       pictures.redraw(on: image, decoration, in: area)
       submit(image)
+      if isHidden { pictures.releaseHiddenPicture() }
     }
   }
 
@@ -330,6 +334,7 @@ final class WaylandTile: WindowTile {
       }
       try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
       submit(image)
+      if decoration?.hides(area) == true { pictures.releaseHiddenPicture() }
     }
   }
 
@@ -339,6 +344,7 @@ final class WaylandTile: WindowTile {
       guard let area, let image = freeImage(area.size, &pictures) else { return }
       pictures.redraw(on: image, decoration, in: area)
       submit(image)
+      if decoration?.hides(area) == true { pictures.releaseHiddenPicture() }
     }
   }
 

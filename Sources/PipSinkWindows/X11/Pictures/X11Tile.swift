@@ -38,6 +38,8 @@ final class X11Tile: WindowTile {
     var canvas = FrameCanvas()
     /// Whether the first image has a picture and is not only black.
     var hasPicture = false
+    /// Whether the picture's memory was released while a text replaced it. The display layer has the picture.
+    var isPictureReleased = false
     /// The rectangle of the last picture on each image, by the image's segment.
     var targets: [UInt32: PictureRect] = [:]
     var context: UInt32?
@@ -46,8 +48,20 @@ final class X11Tile: WindowTile {
     mutating func forgetImages() {
       images = []
       targets = [:]
-      hasPicture = false
+      canvas = FrameCanvas()
+      forgetPicture()
+    }
+
+    mutating func forgetPicture() {
+      (hasPicture, isPictureReleased) = (false, false)
       underlay.forget()
+    }
+
+    /// Releases the memory while a text replaces the picture, which may be for long. The server keeps the text.
+    mutating func releaseHiddenPicture() {
+      let isReleased = hasPicture || isPictureReleased
+      forgetImages()
+      isPictureReleased = isReleased
     }
   }
 
@@ -199,7 +213,7 @@ final class X11Tile: WindowTile {
       } catch {
         throw RenderingError(error)
       }
-      drawing.hasPicture = true
+      (drawing.hasPicture, drawing.isPictureReleased) = (true, false)
       drawing.convertedCount += 1
       decorateAndSend(image, area, &drawing)
     }
@@ -210,6 +224,8 @@ final class X11Tile: WindowTile {
     drawing.withLock { drawing in
       // A picture of another size cannot be redrawn; the next picture shows the decoration.
       if drawing.images.first?.image.size != area.size, drawing.hasPicture { return }
+      // Nor can a picture that has been released. The display layer has been asked for it.
+      if drawing.isPictureReleased, !decoration.hides(area) { return }
       guard (try? lookUpWhatTheServerHasRead(&drawing)) != nil else { return }
       let shown = drawing.hasPicture ? drawing.images.first?.image : nil
       guard let (image, _) = try? freeImage(of: area.size, &drawing) else { return }
@@ -222,16 +238,13 @@ final class X11Tile: WindowTile {
         drawing.targets[image.segmentID] = nil
       }
       decorateAndSend(image, area, &drawing)
-      // A text that replaces the picture may stay for long, and the server keeps it, so the memory is released.
-      if !drawing.hasPicture, decoration.hides(area) { drawing.forgetImages() }
     }
   }
 
   func removeImage() {
     guard !connection.isBroken, let area else { return drawing.withLock { $0.forgetImages() } }
     drawing.withLock { drawing in
-      drawing.hasPicture = false
-      drawing.underlay.forget()
+      drawing.forgetPicture()
       guard (try? lookUpWhatTheServerHasRead(&drawing)) != nil, let (image, _) = try? freeImage(of: area.size, &drawing)
       else { return }
       FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
@@ -300,6 +313,7 @@ final class X11Tile: WindowTile {
     image.put(area, into: window, at: (0, 0), context(&drawing), isReported: true, isChecked: false)
     if !drawing.images.isEmpty { drawing.images[0].isBusy = true }
     xcb_flush(connection.pointer)
+    if decoration.hides(area) { drawing.releaseHiddenPicture() }
   }
 
   /// Handles the events that have arrived on the pictures' connection, without waiting, as long as images are busy.
