@@ -33,6 +33,8 @@ final class WaylandEventLoop: @unchecked Sendable {
     /// The thread that called ``run()``.
     var thread: pthread_t?
     var lostHandlers: [ObjectIdentifier: @Sendable () -> Void] = [:]
+
+    var isCurrentThread: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
   }
 
   /// Connects to a compositor.
@@ -60,6 +62,7 @@ final class WaylandEventLoop: @unchecked Sendable {
     self.wrapper = OpaquePointer(wrapper)
     wl_proxy_set_queue(self.wrapper, queue)
     (self.display, self.queue, ownsDisplay) = (display, queue, owned)
+    SurfaceGate.shared.add(self)
   }
 
   deinit {
@@ -86,14 +89,16 @@ final class WaylandEventLoop: @unchecked Sendable {
   /// Whether the compositor has gone, or has ended the connection because of an error.
   var isLost: Bool { state.withLock { $0.isLost } }
 
+  /// Whether the caller is the thread that runs this loop.
+  var isCurrentThread: Bool { state.withLock { $0.isCurrentThread } }
+
   /// Makes the thread do something, after the work that it was given before. If the thread has ended, the work is done
   /// at once by the caller.
   func perform(_ work: @escaping @Sendable () -> Void) {
     let (isDone, mustWake) = state.withLock { state in
       if !state.hasEnded { state.work.append(work) }
       // The thread need not be woken by itself, because it does its work before it waits.
-      let isThread = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
-      return (state.hasEnded && !state.isClosed, !isThread && state.work.count == 1)
+      return (state.hasEnded && !state.isClosed, !state.isCurrentThread && state.work.count == 1)
     }
     if isDone { work() } else if mustWake { wake() }
   }

@@ -95,16 +95,18 @@ final class WaylandTile: WindowTile {
     to parent: OpaquePointer, outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
-    let handler = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.surface == nil, !state.isRevoked,
-        let main = WaylandSubsurface(
-          globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
-      else { return nil }
-      state.surface = Surface(
-        parent: parent, main: main, edge: isForeign ? WaylandSubsurface(globals, over: parent) : nil,
-        alpha: globals.alphaModifier?.make(.alphaModifierSurface, 1, .new, .object(main.surface.pointer)))
-      applyPlace(&state)
-      return state.needsDisplay
+    let handler = SurfaceGate.shared.make {
+      state.withLock { state -> (@Sendable () -> Void)? in
+        guard state.surface == nil, !state.isRevoked,
+          let main = WaylandSubsurface(
+            globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
+        else { return nil }
+        state.surface = Surface(
+          parent: parent, main: main, edge: isForeign ? WaylandSubsurface(globals, over: parent) : nil,
+          alpha: globals.alphaModifier?.make(.alphaModifierSurface, 1, .new, .object(main.surface.pointer)))
+        applyPlace(&state)
+        return state.needsDisplay
+      }
     }
     handler?()
   }

@@ -21,7 +21,7 @@ final class WaylandFrameProbe: Sendable {
   init?(_ globals: WaylandGlobals, over parent: OpaquePointer) {
     guard let compositor = globals.compositor, let memory = globals.sharedMemory,
       let pixel = WaylandImage(memory, size: PictureSize(width: 1, height: 1), isOpaque: false),
-      let surface = compositor.make(.surface, 0, .new),
+      let surface = SurfaceGate.shared.make({ compositor.make(.surface, 0, .new) }),
       let subsurface = globals.subcompositor?.make(
         .subsurface, 1, .new, .object(surface.pointer), .object(parent))
     else { return nil }

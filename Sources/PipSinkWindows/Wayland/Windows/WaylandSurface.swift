@@ -26,7 +26,9 @@ final class WaylandSurface {
     outputsChanged: @escaping @Sendable (_ output: UInt, _ isOn: Bool) -> Void
   ) {
     guard
-      let surface = globals.compositor?.make(.surface, 0, .new, handler: WaylandProxy.outputsHandler(outputsChanged)),
+      let surface = SurfaceGate.shared.make({
+        globals.compositor?.make(.surface, 0, .new, handler: WaylandProxy.outputsHandler(outputsChanged))
+      }),
       let memory = globals.sharedMemory
     else { return nil }
     (self.surface, self.globals, self.input) = (surface, globals, input)

@@ -42,7 +42,7 @@ final class WaylandTitleBar {
   ///   - input: gets the user's input on the title bar.
   /// - Returns: nil when the compositor has gone or libwayland cannot allocate memory.
   init?(_ globals: WaylandGlobals, over parent: WaylandProxy, input: WaylandInput) {
-    guard let surface = globals.compositor?.make(.surface, 0, .new),
+    guard let surface = SurfaceGate.shared.make({ globals.compositor?.make(.surface, 0, .new) }),
       let subsurface = globals.subcompositor?.make(
         .subsurface, 1, .new, .object(surface.pointer), .object(parent.pointer))
     else { return nil }

@@ -31,7 +31,9 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   func show() {
     setProperties()
+    SurfaceGate.shared.close(for: connection)
     map()
+    connection.flush()
   }
 
   func hide() { unmap() }

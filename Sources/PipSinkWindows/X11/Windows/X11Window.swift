@@ -73,7 +73,10 @@ class X11Window: NativeWindow {
       let wasMapped = reader.signs.withLock { $0.isMapped }
       let meaning = reader.meaning(of: event)
       let isMapped = reader.signs.withLock { $0.isMapped }
-      if isMapped != wasMapped { tileWindows.note(isMapped: isMapped) }
+      if isMapped != wasMapped {
+        tileWindows.note(isMapped: isMapped)
+        if isMapped { SurfaceGate.shared.open(for: connection) }
+      }
       guard let event = meaning else { return true }
       queue.append(event)
       if case .lost = event { return false }
