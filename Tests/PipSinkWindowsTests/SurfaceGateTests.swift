@@ -8,23 +8,38 @@ import Testing
 /// Tests that no Wayland surface is made while an X11 window appears, with a real compositor and a real X server.
 @Suite(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"), .timeLimit(.minutes(2)))
 struct SurfaceGateTests {
-  @Test @MainActor func surfacesWaitUntilTheWindowIsThere() async throws {
-    let (wayland, x11) = (try await WaylandServer(.sway), try await XServer())
-    defer {
+  /// A gate that an X11 window has closed, with a connection to each of the two servers.
+  private final class ClosedGate {
+    let gate: SurfaceGate
+    let window: X11Connection
+    private let wayland: WaylandServer
+    private let x11: XServer
+    private let surfaces: WaylandConnection
+
+    @MainActor
+    init(patience: Duration) async throws {
+      (wayland, x11) = (try await WaylandServer(.sway), try await XServer())
+      surfaces = try WaylandConnection.shared(wayland.environment["WAYLAND_DISPLAY"])
+      gate = SurfaceGate(patience: patience)
+      gate.add(surfaces.loop)
+      window = try #require(X11Connection(x11.display))
+      gate.close(for: window)
+    }
+
+    deinit {
       wayland.stop()
       x11.stop()
     }
-    let surfaces = try WaylandConnection.shared(wayland.environment["WAYLAND_DISPLAY"])
-    let gate = SurfaceGate()
-    gate.add(surfaces.loop)
-    let connection = try #require(X11Connection(x11.display))
-    gate.close(for: connection)
-    let isMade = Locked(false)
+  }
+
+  @Test @MainActor func surfacesWaitUntilTheWindowIsThere() async throws {
+    let closed = try await ClosedGate(patience: .seconds(60))
+    let (gate, isMade) = (closed.gate, Locked(false))
     let maker = Task.detached { gate.make { isMade.withLock { $0 = true } } }
-    // It would be made at once otherwise.
+    // A gate that is open would let the surface be made in this time.
     try await Task.sleep(for: .milliseconds(50))
     #expect(!isMade.withLock { $0 })
-    gate.open(for: connection)
+    gate.open(for: closed.window)
     await maker.value
     #expect(isMade.withLock { $0 })
     // An open gate stops nobody.
@@ -33,28 +48,19 @@ struct SurfaceGateTests {
   }
 
   @Test @MainActor func aWindowThatNeverAppearsStopsNobodyForLong() async throws {
-    let (wayland, x11) = (try await WaylandServer(.sway), try await XServer())
-    defer {
-      wayland.stop()
-      x11.stop()
-    }
-    let surfaces = try WaylandConnection.shared(wayland.environment["WAYLAND_DISPLAY"])
-    let gate = SurfaceGate()
-    gate.add(surfaces.loop)
-    let connection = try #require(X11Connection(x11.display))
-    gate.close(for: connection)
+    let closed = try await ClosedGate(patience: .milliseconds(200))
+    let gate = closed.gate
     await Task.detached { gate.make {} }.value
-    // Events of the window that come later do no harm.
-    gate.open(for: connection)
+    // The window may still appear later, which does no harm.
+    gate.open(for: closed.window)
     gate.make {}
   }
 
   @Test func withoutAWaylandSessionThereIsNothingToWaitFor() async throws {
     let server = try await XServer()
     defer { server.stop() }
-    let gate = SurfaceGate()
-    let connection = try #require(X11Connection(server.display))
-    gate.close(for: connection)
+    let gate = SurfaceGate(patience: .seconds(60))
+    gate.close(for: try #require(X11Connection(server.display)))
     #expect(gate.make { true })
   }
 }

@@ -2,15 +2,15 @@ import PipSink
 
 /// Keeps PipSink's new Wayland surfaces apart from its X11 windows that appear in the session's Xwayland.
 ///
-/// mutter (43 to 50, GNOME) learns the number of an X11 window's surface from the window's X11 client message. If it
-/// does not know that surface yet, it takes the next one of that number for it, of whatever client. So a program that
-/// makes a surface at the moment in which its X11 window appears can lose it to that window, and mutter ends the
+/// GNOME's compositor, mutter (43 to the beta of 51), hears the number of an X11 window's surface from the X server. If
+/// it does not know that surface yet, it takes the next surface that gets this number, of whatever client. A program
+/// that makes a surface while its X11 window appears can lose the surface to that window. Then mutter ends the program's
 /// connection: "wl_surface@27 already has a different role".
 final class SurfaceGate: Sendable {
   static let shared = SurfaceGate()
 
   /// How long an X11 window is waited for. A window manager may not show the window at all.
-  private static let patience = Duration.seconds(1)
+  private let patience: Duration
 
   private struct State {
     var loops: [WeakLoop] = []
@@ -28,6 +28,10 @@ final class SurfaceGate: Sendable {
 
   private let state = Locked(State())
 
+  init(patience: Duration = .seconds(1)) {
+    self.patience = patience
+  }
+
   /// Adds a Wayland connection on which surfaces are made.
   func add(_ loop: WaylandEventLoop) {
     state.withLock { state in
@@ -40,25 +44,19 @@ final class SurfaceGate: Sendable {
     state.withLock { $0.loops.compactMap(\.loop) }.filter { !$0.isLost }
   }
 
-  /// Calls `body`, which makes surfaces, when no X11 window is appearing. It waits for a second at most, and not at all
-  /// on a connection's own thread, which reads the answer that ends the wait.
+  /// Calls `body`, which makes surfaces, when no X11 window is appearing. It waits no longer than the gate's patience,
+  /// and not at all on a connection's own thread, which reads the answer that ends the wait.
   func make<Result>(_ body: () -> Result) -> Result {
-    let isReader = loops.contains { $0.isCurrentThread }
-    while !isReader {
-      let deadline = state.withLock { state -> MonotonicTime? in
-        let deadline = state.appearing.values.max()
-        if deadline == nil { state.making += 1 }
-        return deadline
-      }
-      guard let deadline else { break }
-      let isOpen: Bool? = state.wait(until: deadline) { $0.appearing.isEmpty ? true : nil }
-      if isOpen == nil { state.withLock { $0.appearing = $0.appearing.filter { $0.value > .now } } }
+    guard !loops.contains(where: \.isCurrentThread) else { return body() }
+    state.waitStepwise { state -> Locked<State>.Step<Void> in
+      state.appearing = state.appearing.filter { $0.value > .now }
+      if let deadline = state.appearing.values.min() { return .at(deadline) }
+      state.making += 1
+      return .done(())
     }
     defer {
-      if !isReader {
-        state.withLock { $0.making -= 1 }
-        state.wakeAll()
-      }
+      state.withLock { $0.making -= 1 }
+      state.wakeAll()
     }
     return body()
   }
@@ -69,10 +67,10 @@ final class SurfaceGate: Sendable {
     let loops = loops
     // Without a connection to a Wayland compositor, the window is not in a Wayland session, or there are no surfaces.
     guard !loops.isEmpty else { return }
-    let deadline = MonotonicTime.now.advanced(by: Self.patience)
+    let deadline = MonotonicTime.now.advanced(by: patience)
     state.withLock { $0.appearing[ObjectIdentifier(connection)] = deadline }
     _ = state.wait(until: deadline) { $0.making == 0 ? true : nil }
-    for loop in loops { _ = loop.synchronize(waiting: Self.patience) }
+    for loop in loops { _ = loop.synchronize(waiting: patience) }
   }
 
   /// Called when the server has mapped the window. Surfaces are made again once the compositor knows the window's own.

@@ -336,7 +336,6 @@ final class WaylandTile: WindowTile {
       }
       try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
       submit(image)
-      if decoration?.hides(area) == true { pictures.releaseHiddenPicture() }
     }
   }
 

@@ -238,6 +238,7 @@ final class X11Tile: WindowTile {
         drawing.targets[image.segmentID] = nil
       }
       decorateAndSend(image, area, &drawing)
+      if decoration.hides(area) { drawing.releaseHiddenPicture() }
     }
   }
 
@@ -250,6 +251,7 @@ final class X11Tile: WindowTile {
       FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
       drawing.targets[image.segmentID] = nil
       decorateAndSend(image, area, &drawing)
+      if decoration.hides(area) { drawing.releaseHiddenPicture() }
     }
   }
 
@@ -313,7 +315,6 @@ final class X11Tile: WindowTile {
     image.put(area, into: window, at: (0, 0), context(&drawing), isReported: true, isChecked: false)
     if !drawing.images.isEmpty { drawing.images[0].isBusy = true }
     xcb_flush(connection.pointer)
-    if decoration.hides(area) { drawing.releaseHiddenPicture() }
   }
 
   /// Handles the events that have arrived on the pictures' connection, without waiting, as long as images are busy.
