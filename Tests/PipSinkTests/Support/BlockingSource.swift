@@ -31,8 +31,6 @@ final class BlockingSource {
   private var sockets: [Int32] = []
 
   init(_ kind: Kind) throws {
-    // A reader may close the FIFO while the test writes into it. Then SIGPIPE must not end the program.
-    signal(SIGPIPE, SIG_IGN)
     switch kind {
     case .fifo:
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString)")
@@ -74,16 +72,21 @@ final class BlockingSource {
   @discardableResult
   func open(frames: Int = 0) -> Bool {
     guard let folder else { return false }
-    let file = Glibc.open(folder.appendingPathComponent("fifo").path, O_WRONLY | O_NONBLOCK)
+    let path = folder.appendingPathComponent("fifo").path
+    let file = Glibc.open(path, O_WRONLY | O_NONBLOCK)
     guard file >= 0 else { return false }
+    // filesrc closes the FIFO once and opens it again. With a reader of the test's own, the bytes stay in it meanwhile.
+    let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK)
     let bytes = [UInt8](repeating: 128, count: max(1, 384 * frames))
-    _ = write(file, bytes, bytes.count)
+    let written = write(file, bytes, bytes.count)
+    precondition(written == bytes.count, String(cString: strerror(errno)))
     // A reader that is just opening the FIFO must find a writer, and a reader that has opened it must find its end.
     DispatchQueue.global().async {
       let deadline = MonotonicTime.now.advanced(by: .seconds(20))
       var left: Int32 = 1
       while left > 0, MonotonicTime.now < deadline, ioctl(file, UInt(FIONREAD), &left) == 0 { usleep(10_000) }
       close(file)
+      close(reader)
     }
     return true
   }
