@@ -64,6 +64,23 @@ package final class X11Connection: @unchecked Sendable {
       .displayUnavailable(reason: isBroken ? "the display server has gone" : "the X server refused to create a window"))
   }
 
+  /// The error for a window that no picture can be shown in any more, because it or the server has gone.
+  func loss(of window: UInt32) -> RenderingError {
+    RenderingError(
+      code: .surfaceLost,
+      reason: isBroken ? "the X server has gone" : "the window 0x\(String(window, radix: 16)) has gone")
+  }
+
+  /// The error for a picture that the server has refused.
+  ///
+  /// - Parameters:
+  ///   - code: the code of the X error.
+  ///   - window: the window that the picture was sent to.
+  func refusal(of code: UInt8, in window: UInt32) -> RenderingError {
+    guard ![XCB_WINDOW, XCB_DRAWABLE].contains(Int32(code)) else { return loss(of: window) }
+    return RenderingError(code: .invalidPixelFormat, reason: "the X server refused the picture (error \(code))")
+  }
+
   /// Waits until the server has processed a request that was sent in its checked form.
   ///
   /// - Returns: the code of the X error that the request caused. It is 0 when the request succeeded or the server has

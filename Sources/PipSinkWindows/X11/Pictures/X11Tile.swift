@@ -3,9 +3,8 @@ import PipSink
 
 /// A tile that is a child window, so that the server clips it against its siblings.
 ///
-/// Sending a picture wakes the server and no other thread or process. Pictures are sent on a connection of their own on
-/// which no thread waits, and whether the server has read the last picture is looked up when the next one is drawn.
-/// Events of the window arrive on the parent window's connection, and are passed on by ``X11TileWindows``.
+/// Sending a picture wakes the server and no other thread or process, because ``X11Pictures`` has a connection of its
+/// own. Events of the window arrive on the parent window's connection, and are passed on by ``X11TileWindows``.
 final class X11Tile: WindowTile {
   /// The XID of the tile's window.
   let window: UInt32
@@ -13,11 +12,10 @@ final class X11Tile: WindowTile {
   private let owner: X11Connection
   /// The connection on which pictures are sent.
   private let connection: X11Connection
-  private let depth: UInt8
   private let decoration: any PictureDecoration
   private let state = Locked(State())
   /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads.
-  private let drawing = Locked(Drawing())
+  private let pictures: Locked<X11Pictures>
 
   private struct State {
     var frame: PictureRect?
@@ -27,42 +25,6 @@ final class X11Tile: WindowTile {
     var isLost = false
     var isRevoked = false
     var needsDisplay: (@Sendable () -> Void)?
-  }
-
-  /// What is needed for drawing pictures.
-  private struct Drawing: ~Copyable {
-    /// The images, the one that was sent last first. `isBusy` says whether the server may still read it.
-    var images: [(image: SharedMemoryImage, isBusy: Bool)] = []
-    /// The pixels of the first image that the decoration covers.
-    var underlay = PictureUnderlay()
-    var canvas = FrameCanvas()
-    /// Whether the first image has a picture and is not only black.
-    var hasPicture = false
-    /// Whether the picture's memory was released while a text replaced it. The display layer has the picture.
-    var isPictureReleased = false
-    /// The rectangle of the last picture on each image, by the image's segment.
-    var targets: [UInt32: PictureRect] = [:]
-    var context: UInt32?
-    var convertedCount: UInt64 = 0
-
-    mutating func forgetImages() {
-      images = []
-      targets = [:]
-      canvas = FrameCanvas()
-      forgetPicture()
-    }
-
-    mutating func forgetPicture() {
-      (hasPicture, isPictureReleased) = (false, false)
-      underlay.forget()
-    }
-
-    /// Releases the memory while a text replaces the picture, which may be for long. The server keeps the text.
-    mutating func releaseHiddenPicture() {
-      let isReleased = hasPicture || isPictureReleased
-      forgetImages()
-      isPictureReleased = isReleased
-    }
   }
 
   /// Creates a child window. It selects no input, so the parent gets the pointer's events.
@@ -96,11 +58,12 @@ final class X11Tile: WindowTile {
       let geometry = owner.answer({ xcb_get_geometry_reply($0, xcb_get_geometry($0, window), nil) })
     else { throw owner.windowRefusal }
     defer { free(geometry) }
-    depth = geometry.pointee.depth
+    let depth = geometry.pointee.depth
     guard depth == 24 || depth == 32 else {
       throw .system(.displayUnavailable(reason: "windows have \(depth) bits per pixel, not 24 or 32"))
     }
     (self.owner, self.connection, self.window) = (owner, connection, window)
+    pictures = Locked(X11Pictures(connection, window, depth: depth))
     self.decoration = OffsetDecoration(decoration) { [state] in
       state.withLock { ($0.frame?.x ?? 0, $0.frame?.y ?? 0) }
     }
@@ -195,160 +158,49 @@ final class X11Tile: WindowTile {
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.needsDisplay = handler } }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    guard !connection.isBroken else { throw lost }
+    guard !connection.isBroken else { throw connection.loss(of: window) }
     guard let area else { return }
-    try drawing.withLock { drawing throws(RenderingError) in
-      try lookUpWhatTheServerHasRead(&drawing)
-      let (image, isSentLast) = try freeImage(of: area.size, &drawing)
-      if isSentLast {
-        drawing.underlay.restore(on: image.pixels, stride: image.stride)
-      } else {
-        // The image may still have an older decoration, so it is drawn completely.
-        drawing.targets[image.segmentID] = nil
+    do throws(RenderingError) {
+      try pictures.withLock { pictures throws(RenderingError) in
+        try pictures.draw(sampleBuffer, gravity: gravity, decoration, in: area)
       }
-      do throws(PipSinkError) {
-        drawing.targets[image.segmentID] = try drawing.canvas.draw(
-          sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
-          keeping: drawing.targets[image.segmentID])
-      } catch {
-        throw RenderingError(error)
-      }
-      (drawing.hasPicture, drawing.isPictureReleased) = (true, false)
-      drawing.convertedCount += 1
-      decorateAndSend(image, area, &drawing)
+    } catch {
+      note(error)
+      throw error
     }
   }
 
   func redraw() {
     guard !connection.isBroken, let area else { return }
-    drawing.withLock { drawing in
-      // A picture of another size cannot be redrawn; the next picture shows the decoration.
-      if drawing.images.first?.image.size != area.size, drawing.hasPicture { return }
-      // Nor can a picture that has been released. The display layer has been asked for it.
-      if drawing.isPictureReleased, !decoration.hides(area) { return }
-      guard (try? lookUpWhatTheServerHasRead(&drawing)) != nil else { return }
-      let shown = drawing.hasPicture ? drawing.images.first?.image : nil
-      guard let (image, _) = try? freeImage(of: area.size, &drawing) else { return }
-      if let shown {
-        if shown !== image { image.pixels.update(from: shown.pixels, count: image.stride * image.size.height) }
-        drawing.targets[image.segmentID] = drawing.targets[shown.segmentID]
-        drawing.underlay.restore(on: image.pixels, stride: image.stride)
-      } else {
-        FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
-        drawing.targets[image.segmentID] = nil
-      }
-      decorateAndSend(image, area, &drawing)
-      if decoration.hides(area) { drawing.releaseHiddenPicture() }
-    }
+    pictures.withLock { redraw(&$0, in: area) }
   }
 
   func removeImage() {
-    guard !connection.isBroken, let area else { return drawing.withLock { $0.forgetImages() } }
-    drawing.withLock { drawing in
-      drawing.forgetPicture()
-      guard (try? lookUpWhatTheServerHasRead(&drawing)) != nil, let (image, _) = try? freeImage(of: area.size, &drawing)
-      else { return }
-      FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
-      drawing.targets[image.segmentID] = nil
-      decorateAndSend(image, area, &drawing)
-      if decoration.hides(area) { drawing.releaseHiddenPicture() }
+    guard !connection.isBroken, let area else { return rebuild() }
+    pictures.withLock { pictures in
+      pictures.forgetPicture()
+      redraw(&pictures, in: area)
     }
   }
 
-  func rebuild() { drawing.withLock { $0.forgetImages() } }
-
-  var convertedFrameCount: UInt64 { drawing.withLock { $0.convertedCount } }
-
-  func image() -> BGRAImage? {
-    drawing.withLock { drawing in
-      guard drawing.hasPicture, let image = drawing.images.first?.image else { return nil }
-      var bytes = image.bytes
-      drawing.underlay.restore(inCopy: &bytes, width: image.size.width)
-      // The fourth byte of each pixel is undefined.
-      for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
-      return BGRAImage(size: image.size, bytes: bytes)
+  /// Sends the picture again with the current decoration. The next frame reports when the window has gone.
+  private func redraw(_ pictures: inout X11Pictures, in area: PictureRect) {
+    guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return }
+    do throws(RenderingError) {
+      try pictures.redraw(decoration, in: area)
+    } catch {
+      return note(error)
     }
+    if decoration.hides(area) { pictures.releaseHiddenPicture() }
   }
 
-  private var lost: RenderingError {
-    RenderingError(
-      code: .surfaceLost,
-      reason: connection.isBroken ? "the X server has gone" : "the window 0x\(String(window, radix: 16)) has gone")
+  private func note(_ error: RenderingError) {
+    if error.code == .surfaceLost { state.withLock { $0.isLost = true } }
   }
 
-  // MARK: - Drawing
+  func rebuild() { pictures.withLock { $0.forget() } }
 
-  /// The largest number of images. Two are enough: the server reads one while the other is drawn.
-  private static let mostImages = 2
+  var convertedFrameCount: UInt64 { pictures.withLock { $0.convertedCount } }
 
-  /// Finds or creates an image of a size that the server does not read, and makes it the first of the images.
-  ///
-  /// - Returns: the image, and whether it is the one that was sent last.
-  private func freeImage(
-    of size: PictureSize, _ drawing: inout Drawing
-  ) throws(RenderingError) -> (image: SharedMemoryImage, isSentLast: Bool) {
-    if drawing.images.first.map({ $0.image.size != size }) == true { drawing.forgetImages() }
-    if drawing.images.count == Self.mostImages, drawing.images.allSatisfy(\.isBusy) {
-      // The server is behind. Once it answers, it has read all images.
-      connection.synchronize()
-      try lookUpWhatTheServerHasRead(&drawing)
-      for index in drawing.images.indices { drawing.images[index].isBusy = false }
-    }
-    if let index = drawing.images.firstIndex(where: { !$0.isBusy }) {
-      let entry = drawing.images.remove(at: index)
-      drawing.images.insert(entry, at: 0)
-      return (entry.image, index == 0)
-    }
-    guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
-      if connection.isBroken { throw lost }
-      throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
-    }
-    drawing.images.insert((image, false), at: 0)
-    return (image, false)
-  }
-
-  /// Draws the decoration on an image and sends it to the server.
-  private func decorateAndSend(_ image: SharedMemoryImage, _ area: PictureRect, _ drawing: inout Drawing) {
-    drawing.underlay.forget()
-    drawing.underlay.draw(
-      decoration, on: image.pixels, stride: image.stride, in: area, isBlack: !drawing.hasPicture)
-    image.put(area, into: window, at: (0, 0), context(&drawing), isReported: true, isChecked: false)
-    if !drawing.images.isEmpty { drawing.images[0].isBusy = true }
-    xcb_flush(connection.pointer)
-  }
-
-  /// Handles the events that have arrived on the pictures' connection, without waiting, as long as images are busy.
-  ///
-  /// - Throws: ``RenderingError`` when the server has refused a picture or has gone.
-  private func lookUpWhatTheServerHasRead(_ drawing: inout Drawing) throws(RenderingError) {
-    while drawing.images.contains(where: \.isBusy), let event = connection.nextEvent() {
-      defer { free(event) }
-      if event.pointee.response_type == 0 {
-        let error = UnsafeRawPointer(event).load(as: xcb_generic_error_t.self)
-        let isGone = [XCB_WINDOW, XCB_DRAWABLE].contains(Int32(error.error_code))
-        if isGone { state.withLock { $0.isLost = true } }
-        throw isGone
-          ? lost
-          : RenderingError(
-            code: .invalidPixelFormat, reason: "the X server refused the picture (error \(error.error_code))")
-      }
-      guard let base = connection.sharedMemoryEventBase,
-        event.pointee.response_type & 0x7f == base + UInt8(XCB_SHM_COMPLETION)
-      else { continue }
-      let segment = UnsafeRawPointer(event).load(as: xcb_shm_completion_event_t.self).shmseg
-      for index in drawing.images.indices where drawing.images[index].image.segmentID == segment {
-        drawing.images[index].isBusy = false
-      }
-    }
-    if connection.isBroken { throw lost }
-  }
-
-  /// The graphics context for drawing pictures.
-  private func context(_ drawing: inout Drawing) -> UInt32 {
-    if let context = drawing.context { return context }
-    let context = xcb_generate_id(connection.pointer)
-    xcb_create_gc(connection.pointer, context, window, 0, nil)
-    drawing.context = context
-    return context
-  }
+  func image() -> BGRAImage? { pictures.withLock { $0.copy() } }
 }

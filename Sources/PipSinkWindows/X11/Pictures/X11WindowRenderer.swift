@@ -257,18 +257,10 @@ public final class X11WindowRenderer: VideoRenderer {
     guard !connection.isBroken else { throw lost }
     // It is not an error when the window's owner has revoked the access.
     guard let errorCode, errorCode != 0 else { return }
-    let isGone = Int32(errorCode) == XCB_WINDOW || Int32(errorCode) == XCB_DRAWABLE
-    throw RenderingError(
-      code: isGone || geometry.withLock { $0.isLost } ? .surfaceLost : .invalidPixelFormat,
-      reason: "the X server refused the picture (error \(errorCode))")
+    throw geometry.withLock { $0.isLost } ? lost : connection.refusal(of: errorCode, in: window)
   }
 
-  private var lost: RenderingError {
-    RenderingError(
-      code: .surfaceLost,
-      reason: connection.isBroken
-        ? "the X server has gone" : "the window 0x\(String(windowID, radix: 16)) has gone")
-  }
+  private var lost: RenderingError { connection.loss(of: window) }
 
   /// Removes the picture, so that its part of the window is black.
   public func removeImage() {
