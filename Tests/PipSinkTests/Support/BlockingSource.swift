@@ -68,14 +68,15 @@ final class BlockingSource {
   /// Lets the reader of the FIFO continue: it gets the given number of frames of 16 by 16 pixels (one byte if the
   /// number is 0), and then the end of the file.
   ///
-  /// - Returns: false when the FIFO has no reader.
+  /// - Returns: false when nothing has the FIFO open for reading.
   @discardableResult
   func open(frames: Int = 0) -> Bool {
     guard let folder else { return false }
     let path = folder.appendingPathComponent("fifo").path
     let file = Glibc.open(path, O_WRONLY | O_NONBLOCK)
     guard file >= 0 else { return false }
-    // filesrc closes the FIFO once and opens it again. With a reader of the test's own, the bytes stay in it meanwhile.
+    // filesrc closes the FIFO once and opens it again. The test has it open for reading as well, so that the bytes stay
+    // in it meanwhile.
     let reader = Glibc.open(path, O_RDONLY | O_NONBLOCK)
     let bytes = [UInt8](repeating: 128, count: max(1, 384 * frames))
     let written = write(file, bytes, bytes.count)
