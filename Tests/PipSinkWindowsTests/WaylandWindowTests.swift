@@ -125,4 +125,35 @@ import Testing
     let covered = "possible, but other windows can cover it: the compositor has no layer-shell"
     #expect(doctor.output.contains("limited  picture-in-picture: \(covered)"), "\(doctor.output)")
   }
+
+  /// Compositors that do not know this blend each picture with what it covers.
+  @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
+  func theCompositorIsToldThatPicturesHaveNoTransparentPixels() async throws {
+    let server = try await WaylandServer(.weston)
+    // libwayland writes the program's requests to standard error.
+    let requests = server.environment.merging(["WAYLAND_DEBUG": "1"]) { $1 }
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc ! video/x-raw,width=640,height=360,framerate=30/1 ! appsink name=a", "--surface",
+        "window", "--window-size", "322x182", "--duration", "1",
+      ], environment: requests)
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0)
+    var region: Substring?
+    var opaque: [Substring: Substring] = [:]
+    var pictures: [Substring: Int] = [:]
+    for line in result.errors.split(separator: "\n") {
+      guard let request = line.wholeMatch(of: #/.*  -> (\w+@\d+)\.(\w+)\((.*)\)/#)?.output else { continue }
+      switch (request.1.prefix { $0 != "@" }, request.2) {
+      case ("wl_region", "add"): region = request.3
+      case ("wl_surface", "set_opaque_region"): opaque[request.1] = request.3 == "nil" ? nil : region
+      case ("wl_surface", "commit"): pictures[request.1, default: 0] += 1
+      default: break
+      }
+    }
+    // The surface that is committed most often has the pictures.
+    let surface = try #require(pictures.max { $0.value < $1.value })
+    #expect(surface.value > 10)
+    #expect(opaque[surface.key] == "0, 0, 322, 182", "\(opaque)")
+  }
 }

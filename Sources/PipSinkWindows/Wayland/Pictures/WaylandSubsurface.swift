@@ -4,6 +4,7 @@ import PipSink
 /// A subsurface over a window's surface. It accepts no input, so the window gets the pointer and touches.
 struct WaylandSubsurface: Sendable {
   let surface: WaylandProxy
+  private let compositor: WaylandProxy
   private let subsurface: WaylandProxy
   private let viewport: WaylandProxy?
   private let fractionalScale: WaylandProxy?
@@ -26,7 +27,7 @@ struct WaylandSubsurface: Sendable {
     guard let surface = globals.compositor.make(.surface, 0, .new, handler: handler),
       let subsurface = globals.subcompositor.make(.subsurface, 1, .new, .object(surface.pointer), .object(parent))
     else { return nil }
-    (self.surface, self.subsurface) = (surface, subsurface)
+    (self.surface, self.subsurface, compositor) = (surface, subsurface, globals.compositor)
     viewport = globals.viewporter?.make(.viewport, 1, .new, .object(surface.pointer))
     fractionalScale = scaleChanged.flatMap { scaleChanged in
       globals.fractionalScaleManager?.make(.fractionalScale, 1, .new, .object(surface.pointer)) { _, arguments in
@@ -34,10 +35,7 @@ struct WaylandSubsurface: Sendable {
       }
     }
     wl_subsurface_set_desync(subsurface.pointer)
-    if let nothing = wl_compositor_create_region(globals.compositor.pointer) {
-      wl_surface_set_input_region(surface.pointer, nothing)
-      wl_region_destroy(nothing)
-    }
+    WaylandRegion.with(nil, compositor) { wl_surface_set_input_region(surface.pointer, $0) }
   }
 
   /// Moves the subsurface to a position in the window, in units. This takes effect with the window's next commit.
@@ -58,6 +56,14 @@ struct WaylandSubsurface: Sendable {
       // Without wp_viewporter, the number of pixels in a unit is a whole number.
       wl_surface_set_buffer_scale(surface.pointer, Int32(max(1, pixels.width / units.width)))
     }
+  }
+
+  /// Says which part of the subsurface, from its upper left corner, has no transparent pixels, so that the compositor
+  /// need not draw what that part covers. This takes effect with the next commit.
+  ///
+  /// - Parameter size: the part's size, in the window's units; nil for no part.
+  func setOpaque(_ size: PictureSize?) {
+    WaylandRegion.with(size, compositor) { wl_surface_set_opaque_region(surface.pointer, $0) }
   }
 
   /// Hides the subsurface until something is attached to it again.

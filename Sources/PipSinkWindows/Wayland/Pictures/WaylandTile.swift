@@ -11,23 +11,11 @@ import PipSink
 ///
 /// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
 final class WaylandTile: WindowTile {
-  /// The compositor's objects of a tile that is attached to a window.
-  private struct Surface {
-    /// The window's wl_surface.
-    let parent: OpaquePointer
-    let main: WaylandSubsurface
-    /// The lowest row of a tile that must not cover its window completely.
-    let edge: WaylandSubsurface?
-    let alpha: WaylandProxy?
-    var callback: WaylandProxy?
-    /// The time when ``callback`` was requested.
-    var asked: MonotonicTime = .now
-    var shownPlace: Place?
-    var opacity: UInt32 = .max
-  }
-
   private struct State {
-    var surface: Surface?
+    var surface: WaylandTileSurface?
+    /// The compositor's answer that is awaited, and the time when it was requested.
+    var callback: WaylandProxy?
+    var asked = MonotonicTime.now
     var frame: PictureRect?
     var place: Place?
     /// The number of pixels in a unit of the window.
@@ -97,13 +85,9 @@ final class WaylandTile: WindowTile {
   ) {
     let handler = SurfaceGate.shared.make {
       state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.surface == nil, !state.isRevoked,
-          let main = WaylandSubsurface(
-            globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
-        else { return nil }
-        state.surface = Surface(
-          parent: parent, main: main, edge: isForeign ? WaylandSubsurface(globals, over: parent) : nil,
-          alpha: globals.alphaModifier?.make(.alphaModifierSurface, 1, .new, .object(main.surface.pointer)))
+        guard state.surface == nil, !state.isRevoked else { return nil }
+        state.surface = WaylandTileSurface(
+          globals, over: parent, isForeign: isForeign, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
         applyPlace(&state)
         return state.needsDisplay
       }
@@ -113,14 +97,12 @@ final class WaylandTile: WindowTile {
 
   /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way.
   func detach() {
-    let surface = state.withLock { state in
-      defer { (state.surface, state.next, state.shown) = (nil, nil, nil) }
-      return state.surface
+    let (surface, callback) = state.withLock { state in
+      defer { (state.surface, state.callback, state.next, state.shown) = (nil, nil, nil, nil) }
+      return (state.surface, state.callback)
     }
-    surface?.callback?.destroy()
-    surface?.alpha?.destroy()
-    surface?.edge?.destroy()
-    surface?.main.destroy()
+    callback?.destroy()
+    surface?.destroy()
   }
 
   var frame: PictureRect? {
@@ -160,78 +142,37 @@ final class WaylandTile: WindowTile {
   func setOpacity(_ opacity: UInt32) {
     state.withLock { state in
       state.opacity = opacity
-      guard let surface = state.surface, surface.alpha != nil, state.shown != nil else { return }
-      applyOpacity(&state)
-      wl_surface_commit(surface.main.surface.pointer)
+      // Without a picture there is nothing to change. The next one gets the opacity.
+      guard state.shown != nil, state.surface?.setOpacity(opacity) == true else { return }
+      state.surface?.commit()
     }
   }
 
-  private func applyOpacity(_ state: inout State) {
-    guard let surface = state.surface, let alpha = surface.alpha, surface.opacity != state.opacity else { return }
-    alpha.send(1, .uint(state.opacity))
-    state.surface?.opacity = state.opacity
-  }
-
-  /// Tells the compositor the tile's place. A picture of another size is stretched until there is a new one.
+  /// Tells the compositor the tile's place.
   private func applyPlace(_ state: inout State) {
-    guard let surface = state.surface else { return }
-    guard let place = state.place else {
-      surface.callback?.destroy()
-      state.surface?.callback = nil
-      state.surface?.shownPlace = nil
-      let wasShown = state.shown != nil
-      (state.shown, state.next) = (nil, nil)
-      guard wasShown else { return }
-      surface.main.hide()
-      surface.edge?.hide()
-      return loop.flush()
+    guard state.surface != nil else { return }
+    if let place = state.place {
+      state.surface?.move(to: place, stretches: state.shown != nil && globals.viewporter != nil)
+    } else {
+      state.callback?.destroy()
+      if state.shown != nil { state.surface?.hide() }
+      (state.callback, state.shown, state.next) = (nil, nil, nil)
     }
-    surface.main.move(toX: place.units.x, y: place.units.y)
-    surface.edge?.move(toX: place.units.x, y: place.units.y + place.units.height - 1)
-    if state.shown != nil, globals.viewporter != nil, surface.shownPlace?.units.size != place.units.size {
-      setDestination(&state)
-      wl_surface_commit(surface.main.surface.pointer)
-      if let edge = surface.edge { wl_surface_commit(edge.surface.pointer) }
-    }
-    if !isForeign { wl_surface_commit(surface.parent) }
     loop.flush()
   }
 
-  /// Sets the surfaces' sizes for their next commits.
-  private func setDestination(_ state: inout State) {
-    guard let surface = state.surface, let place = state.place, surface.shownPlace != place else { return }
-    let edge = surface.edge == nil ? 0 : 1
-    var (units, pixels) = (place.units.size, place.pixels)
-    (units.height, pixels.height) = (units.height - edge, pixels.height - edgeRows(place))
-    surface.main.setSize(units, pixels: pixels)
-    surface.edge?.setSize(
-      PictureSize(width: units.width, height: 1), pixels: PictureSize(width: pixels.width, height: edgeRows(place)))
-    state.surface?.shownPlace = place
-  }
-
-  /// The number of the picture's rows that are in the lowest row of the window's units.
-  private func edgeRows(_ place: Place) -> Int {
-    guard isForeign, place.units.height > 1 else { return 0 }
-    return max(1, min(place.pixels.height / place.units.height, place.pixels.height - 1))
-  }
+  // MARK: - The rhythm of the pictures
 
   /// Sends an image to the compositor, and asks it to say when it wants the next one.
   private func commit(_ image: WaylandImage, _ state: inout State) {
-    guard let surface = state.surface, let place = state.place, place.pixels == image.size else { return }
-    setDestination(&state)
-    applyOpacity(&state)
-    if let edge = surface.edge, image.edgeRows > 0 {
-      image.attachEdge(to: edge.surface)
-      wl_surface_commit(edge.surface.pointer)
+    guard let place = state.place, place.pixels == image.size else { return }
+    state.surface?.attach(image, at: place)
+    _ = state.surface?.setOpacity(state.opacity)
+    if state.callback == nil {
+      state.callback = state.surface?.requestFrame { [weak self] in self?.didShow() }
+      state.asked = .now
     }
-    image.attach(to: surface.main.surface)
-    if surface.callback == nil {
-      state.surface?.callback = surface.main.surface.make(.callback, 3, .new, destructor: nil) { [weak self] _, _ in
-        self?.didShow()
-      }
-      state.surface?.asked = .now
-    }
-    wl_surface_commit(surface.main.surface.pointer)
+    state.surface?.commit()
     (state.shown, state.next) = (image, nil)
     loop.flush()
   }
@@ -239,8 +180,8 @@ final class WaylandTile: WindowTile {
   /// Called when the compositor has shown the last picture and wants the next one.
   private func didShow() {
     let (handler, frameShown) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
-      state.surface?.callback = nil
-      let wasHidden = state.surface.map { isSilent($0) } ?? false
+      state.callback = nil
+      let wasHidden = state.surface != nil && isSilent(state)
       if let next = state.next { commit(next, &state) }
       return (wasHidden ? state.needsDisplay : nil, state.frameShown)
     }
@@ -249,13 +190,13 @@ final class WaylandTile: WindowTile {
   }
 
   /// Whether the compositor has not shown the last picture yet.
-  var isWaiting: Bool { state.withLock { $0.surface?.callback != nil } }
+  var isWaiting: Bool { state.withLock { $0.callback != nil } }
 
   /// Sets a handler that is called, on the connection's thread, after each picture that the compositor has shown.
   func onFrameShown(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.frameShown = handler } }
 
   /// Whether the compositor has not answered for so long that it does not show the window.
-  private func isSilent(_ surface: Surface) -> Bool { surface.asked.advanced(by: Self.patience) < .now }
+  private func isSilent(_ state: State) -> Bool { state.asked.advanced(by: Self.patience) < .now }
 
   /// Called when the compositor has finished reading an image.
   private func didRelease() {
@@ -284,15 +225,7 @@ final class WaylandTile: WindowTile {
 
   func redraw() {
     guard let decoration, let area else { return }
-    pictures.withLock { pictures in
-      let isHidden = decoration.hides(area)
-      guard pictures.canRedraw(area.size, isHidden: isHidden), let image = freeImage(area.size, &pictures) else {
-        return
-      }
-      pictures.redraw(on: image, decoration, in: area)
-      submit(image)
-      if isHidden { pictures.releaseHiddenPicture() }
-    }
+    pictures.withLock { redraw(&$0, decoration, in: area) }
   }
 
   // MARK: - VideoRenderer
@@ -313,9 +246,9 @@ final class WaylandTile: WindowTile {
   var isVisible: Bool {
     if loop.isLost { return true }
     let shown = state.withLock { state -> PictureRect? in
-      guard let surface = state.surface, let frame = state.frame, !state.isRevoked else { return nil }
+      guard state.surface != nil, let frame = state.frame, !state.isRevoked else { return nil }
       // A picture is already waiting for the moment when the window is visible again.
-      return surface.callback != nil && state.next != nil && isSilent(surface) ? nil : frame
+      return state.callback != nil && state.next != nil && isSilent(state) ? nil : frame
     }
     guard let shown else { return false }
     return decoration?.hides(shown) != true
@@ -342,10 +275,7 @@ final class WaylandTile: WindowTile {
   func removeImage() {
     pictures.withLock { pictures in
       pictures.forgetPicture()
-      guard let area, let image = freeImage(area.size, &pictures) else { return }
-      pictures.redraw(on: image, decoration, in: area)
-      submit(image)
-      if decoration?.hides(area) == true { pictures.releaseHiddenPicture() }
+      if let area { redraw(&pictures, decoration, in: area) }
     }
   }
 
@@ -353,9 +283,21 @@ final class WaylandTile: WindowTile {
 
   // MARK: - Drawing
 
+  /// Sends the picture again with the current decoration, or black where there is no picture.
+  private func redraw(
+    _ pictures: inout WaylandPictures, _ decoration: (any PictureDecoration)?, in area: PictureRect
+  ) {
+    let isHidden = decoration?.hides(area) == true
+    guard pictures.canRedraw(area.size, isHidden: isHidden), let image = freeImage(area.size, &pictures) else { return }
+    pictures.redraw(on: image, decoration, in: area)
+    submit(image)
+    if isHidden { pictures.releaseHiddenPicture() }
+  }
+
   /// Returns an image that can be drawn on, or nil when the compositor reads all of them.
   private func freeImage(_ size: PictureSize, _ pictures: inout WaylandPictures) -> WaylandImage? {
-    let (next, rows) = state.withLock { ($0.next, $0.place.map { edgeRows($0) } ?? 0) }
+    let (next, place) = state.withLock { ($0.next, $0.place) }
+    let rows = place.map { WaylandTileSurface.edgeRows($0, isForeign: isForeign) } ?? 0
     let image = pictures.free(size, next: next) {
       WaylandImage(globals.sharedMemory, size: size, edgeRows: rows) { [weak self] in self?.didRelease() }
     }
@@ -366,8 +308,8 @@ final class WaylandTile: WindowTile {
   /// Sends an image to the compositor now, or as soon as that wants the next one.
   private func submit(_ image: WaylandImage) {
     state.withLock { state in
-      guard let surface = state.surface else { return }
-      if surface.callback == nil { commit(image, &state) } else { state.next = image }
+      guard state.surface != nil else { return }
+      if state.callback == nil { commit(image, &state) } else { state.next = image }
     }
   }
 }

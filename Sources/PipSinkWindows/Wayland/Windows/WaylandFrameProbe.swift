@@ -28,10 +28,7 @@ final class WaylandFrameProbe: Sendable {
     pixel.pixels.initialize(repeating: 0, count: pixel.byteCount)
     (self.pixel, self.surface, self.subsurface) = (pixel, surface, subsurface)
     wl_subsurface_set_desync(subsurface.pointer)
-    if let nothing = wl_compositor_create_region(compositor.pointer) {
-      wl_surface_set_input_region(surface.pointer, nothing)
-      wl_region_destroy(nothing)
-    }
+    WaylandRegion.with(nil, compositor) { wl_surface_set_input_region(surface.pointer, $0) }
   }
 
   deinit {

@@ -13,6 +13,9 @@ final class WaylandSurface {
   private let input: WaylandInput
   private let background: WaylandImage?
   private var buffers: [WaylandImage] = []
+  /// The size in units, or nil before the compositor has agreed to one.
+  private var size: PictureSize?
+  private var opacity = UInt32.max
 
   /// - Parameters:
   ///   - globals: the compositor's objects.
@@ -44,6 +47,8 @@ final class WaylandSurface {
 
   /// Sets the size that the compositor has agreed to, in units. It takes effect with the next commit.
   func setSize(_ size: PictureSize) {
+    self.size = size
+    setOpaque()
     if let viewport, let background {
       background.attach(to: surface)
       viewport.send(2, .int(max(1, size.width)), .int(max(1, size.height)))
@@ -58,7 +63,20 @@ final class WaylandSurface {
 
   /// Sets the surface's opacity, from 0 to `UInt32.max`, where the compositor supports that (wp_alpha_modifier). It
   /// takes effect with the next commit.
-  func setOpacity(_ opacity: UInt32) { alpha?.send(1, .uint(opacity)) }
+  func setOpacity(_ opacity: UInt32) {
+    guard let alpha, opacity != self.opacity else { return }
+    alpha.send(1, .uint(opacity))
+    self.opacity = opacity
+    setOpaque()
+  }
+
+  /// Tells the compositor whether the surface has no transparent pixels, so that it need not draw what is below.
+  private func setOpaque() {
+    guard let compositor = globals.compositor else { return }
+    WaylandRegion.with(opacity == .max ? size : nil, compositor) {
+      wl_surface_set_opaque_region(surface.pointer, $0)
+    }
+  }
 
   /// Makes the compositor show the surface's new state.
   func commit() { wl_surface_commit(surface.pointer) }
