@@ -15,13 +15,24 @@ public struct BGRAImage: Sendable {
     self.bytes = bytes
   }
 
+  /// Makes an image from pixels whose alpha is undefined.
+  ///
+  /// - Parameter opaque: the pixels in the format of ``bytes``, of which the fourth byte of each is ignored.
+  package init(size: PictureSize, opaque: [UInt8]) {
+    var bytes = opaque
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      guard let pixels = bytes.baseAddress else { return }
+      FrameCanvas.makeOpaque(pixels, stride: size.width * 4, size: size)
+    }
+    self.init(size: size, bytes: bytes)
+  }
+
   /// Composes images on a black background.
   ///
   /// - Parameter parts: the images and their places. An image whose size differs from its place, as while the layout
   ///   changes, is left out.
   package init(size: PictureSize, parts: [(image: BGRAImage, frame: PictureRect)]) {
-    var bytes = [UInt8](repeating: 0, count: size.width * size.height * 4)
-    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
+    var bytes = BGRAImage(size: size, opaque: [UInt8](repeating: 0, count: size.width * size.height * 4)).bytes
     for (image, frame) in parts where image.size == frame.size {
       for row in 0..<frame.height {
         let start = (row * size.width + frame.x) * 4

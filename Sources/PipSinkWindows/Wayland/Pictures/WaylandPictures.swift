@@ -11,10 +11,8 @@ struct WaylandPictures: ~Copyable {
   private var targets: [ObjectIdentifier: PictureRect] = [:]
   /// The image that was drawn last.
   private var newest: WaylandImage?
-  /// Whether the newest image has a picture and is not only black.
-  private var hasPicture = false
-  /// Whether the picture's memory was released while a text replaced it. The display layer has the picture.
-  private var isPictureReleased = false
+  /// What the newest image shows.
+  private var contents = TileContents.black
   /// The pixels of the newest image that the decoration covers.
   private var underlay = PictureUnderlay()
   private var canvas = FrameCanvas()
@@ -32,15 +30,15 @@ struct WaylandPictures: ~Copyable {
 
   /// Forgets the newest picture, and keeps the memory.
   mutating func forgetPicture() {
-    (newest, hasPicture, isPictureReleased) = (nil, false, false)
+    (newest, contents) = (nil, .black)
     underlay.forget()
   }
 
   /// Releases the memory while a text replaces the picture, which may be for long. The compositor keeps the text.
   mutating func releaseHiddenPicture() {
-    let isReleased = hasPicture || isPictureReleased
+    let contents = contents.released
     forget()
-    isPictureReleased = isReleased
+    self.contents = contents
   }
 
   /// Returns an image of a size that can be drawn on, or nil when there is none and no more can be created.
@@ -63,13 +61,9 @@ struct WaylandPictures: ~Copyable {
     return image
   }
 
-  /// Whether the newest picture can be shown with another decoration. That is not possible at another size, where the
-  /// next picture shows the decoration, or when the picture has been released and its display layer has been asked for
-  /// it.
-  ///
-  /// - Parameter isHidden: whether the decoration covers the picture completely.
+  /// Whether the newest picture can be shown with another decoration, as in ``TileContents``.
   func canRedraw(_ size: PictureSize, isHidden: Bool) -> Bool {
-    (!hasPicture || newest?.size == size) && (!isPictureReleased || isHidden)
+    contents.canRedraw(hasSize: newest?.size == size, isHidden: isHidden)
   }
 
   /// Draws the newest picture, or black where there is none, with the current decoration.
@@ -104,17 +98,15 @@ struct WaylandPictures: ~Copyable {
       targets[key] = nil
       underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area)
     }
-    (newest, hasPicture, isPictureReleased) = (image, true, false)
+    (newest, contents) = (image, .picture)
   }
 
   /// Returns a copy of the newest picture without its decoration, or nil when there is none.
   func copy() -> BGRAImage? {
-    guard hasPicture, let newest else { return nil }
+    guard contents == .picture, let newest else { return nil }
     // The image's rows have no padding.
     var bytes = [UInt8](UnsafeBufferPointer(start: newest.pixels, count: newest.byteCount))
     underlay.restore(inCopy: &bytes, width: newest.size.width)
-    // The fourth byte of each pixel is undefined.
-    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
-    return BGRAImage(size: newest.size, bytes: bytes)
+    return BGRAImage(size: newest.size, opaque: bytes)
   }
 }

@@ -17,10 +17,8 @@ struct X11Pictures: ~Copyable {
   private var images: [(image: SharedMemoryImage, isBusy: Bool)] = []
   /// The rectangle of the last picture on each image, by the image's segment.
   private var targets: [UInt32: PictureRect] = [:]
-  /// Whether the first image has a picture and is not only black.
-  private var hasPicture = false
-  /// Whether the picture's memory was released while a text replaced it. The display layer has the picture.
-  private var isPictureReleased = false
+  /// What the first image shows.
+  private var contents = TileContents.black
   /// The pixels of the first image that the decoration covers.
   private var underlay = PictureUnderlay()
   private var canvas = FrameCanvas()
@@ -45,24 +43,20 @@ struct X11Pictures: ~Copyable {
 
   /// Forgets the newest picture, and keeps the memory.
   mutating func forgetPicture() {
-    (hasPicture, isPictureReleased) = (false, false)
+    contents = .black
     underlay.forget()
   }
 
   /// Releases the memory while a text replaces the picture, which may be for long. The server keeps the text.
   mutating func releaseHiddenPicture() {
-    let isReleased = hasPicture || isPictureReleased
+    let contents = contents.released
     forget()
-    isPictureReleased = isReleased
+    self.contents = contents
   }
 
-  /// Whether the newest picture can be shown with another decoration. That is not possible at another size, where the
-  /// next picture shows the decoration, or when the picture has been released and its display layer has been asked for
-  /// it.
-  ///
-  /// - Parameter isHidden: whether the decoration covers the picture completely.
+  /// Whether the newest picture can be shown with another decoration, as in ``TileContents``.
   func canRedraw(_ size: PictureSize, isHidden: Bool) -> Bool {
-    (!hasPicture || images.first?.image.size == size) && (!isPictureReleased || isHidden)
+    contents.canRedraw(hasSize: images.first?.image.size == size, isHidden: isHidden)
   }
 
   /// Sends the newest picture, or black where there is none, with the current decoration.
@@ -71,7 +65,7 @@ struct X11Pictures: ~Copyable {
   ///   memory.
   mutating func redraw(_ decoration: any PictureDecoration, in area: PictureRect) throws(RenderingError) {
     try lookUpWhatTheServerHasRead()
-    let shown = hasPicture ? images.first?.image : nil
+    let shown = contents == .picture ? images.first?.image : nil
     let (image, _) = try freeImage(of: area.size)
     if let shown {
       if shown !== image { image.pixels.update(from: shown.pixels, count: image.stride * image.size.height) }
@@ -106,19 +100,17 @@ struct X11Pictures: ~Copyable {
     } catch {
       throw RenderingError(error)
     }
-    (hasPicture, isPictureReleased) = (true, false)
+    contents = .picture
     convertedCount += 1
     send(image, decoration, in: area)
   }
 
   /// Returns a copy of the newest picture without its decoration, or nil when there is none.
   func copy() -> BGRAImage? {
-    guard hasPicture, let image = images.first?.image else { return nil }
+    guard contents == .picture, let image = images.first?.image else { return nil }
     var bytes = image.bytes
     underlay.restore(inCopy: &bytes, width: image.size.width)
-    // The fourth byte of each pixel is undefined.
-    for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
-    return BGRAImage(size: image.size, bytes: bytes)
+    return BGRAImage(size: image.size, opaque: bytes)
   }
 
   // MARK: - The server
@@ -152,7 +144,7 @@ struct X11Pictures: ~Copyable {
   /// Draws the decoration on the first image and sends it to the server.
   private mutating func send(_ image: SharedMemoryImage, _ decoration: any PictureDecoration, in area: PictureRect) {
     underlay.forget()
-    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: !hasPicture)
+    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
     image.put(area, into: window, at: (0, 0), graphicsContext(), isReported: true, isChecked: false)
     images[0].isBusy = true
     xcb_flush(connection.pointer)

@@ -217,10 +217,7 @@ public final class X11WindowRenderer: VideoRenderer {
   package func image() -> BGRAImage? {
     drawing.withLock { drawing in
       guard drawing.target != nil, let image = drawing.image else { return nil }
-      var bytes = image.bytes
-      // The fourth byte of each pixel is undefined.
-      for index in stride(from: 3, to: bytes.count, by: 4) { bytes[index] = 255 }
-      return BGRAImage(size: image.size, bytes: bytes)
+      return BGRAImage(size: image.size, opaque: image.bytes)
     }
   }
 
