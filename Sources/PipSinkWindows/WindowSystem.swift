@@ -5,7 +5,8 @@ import PipSink
 public enum WindowSystem: String, Sendable {
   /// An X server, which the environment variable `DISPLAY` names.
   case x11
-  /// A Wayland compositor, which the environment variable `WAYLAND_DISPLAY` names.
+  /// A Wayland compositor, which the environment variable `WAYLAND_DISPLAY` names, or to which the program was started
+  /// with a connection (`WAYLAND_SOCKET`).
   case wayland
 
   /// The display server that the environment names and that can be reached.
@@ -35,6 +36,7 @@ public enum WindowSystem: String, Sendable {
   }
 
   private static var canReachWayland: Bool {
+    if WaylandConnection.inherited() != nil { return true }
     guard namesSocket, let display = wl_display_connect(nil) else { return false }
     wl_display_disconnect(display)
     return true
@@ -46,6 +48,6 @@ public enum WindowSystem: String, Sendable {
     let isAbsolute = { (name: String) in
       g_getenv(name).map { $0.pointee == CChar(bitPattern: UInt8(ascii: "/")) } ?? false
     }
-    return g_getenv("WAYLAND_SOCKET") != nil || isAbsolute("WAYLAND_DISPLAY") || isAbsolute("XDG_RUNTIME_DIR")
+    return isAbsolute("WAYLAND_DISPLAY") || isAbsolute("XDG_RUNTIME_DIR")
   }
 }

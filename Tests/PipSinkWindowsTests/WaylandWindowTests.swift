@@ -156,4 +156,58 @@ import Testing
     #expect(surface.value > 10)
     #expect(opaque[surface.key] == "0, 0, 322, 182", "\(opaque)")
   }
+
+  /// Starts the demo with a connection to the compositor, and without any variable that leads to a display server.
+  private func startConnected(_ arguments: [String], to server: WaylandServer) throws -> RunningProgram {
+    let script = """
+      import os, socket, sys
+      connection = socket.socket(socket.AF_UNIX)
+      connection.connect(os.environ.pop("WAYLAND_DISPLAY"))
+      connection.set_inheritable(True)
+      os.environ["WAYLAND_SOCKET"] = str(connection.fileno())
+      for name in ("DISPLAY", "XDG_RUNTIME_DIR", "GDK_BACKEND"):
+          os.environ.pop(name, None)
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    return try RunningProgram(
+      "/usr/bin/python3", ["-c", script, Demo.path] + arguments, environment: server.environment)
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func aProgramThatIsStartedWithItsConnectionShowsAllItsWindowsOnThat() async throws {
+    let server = try await WaylandServer(.sway)
+    let demo = try startConnected(
+      [
+        "play", Self.streams, "--surface", "window", "--mode", "pip", "--pip-stream", "remote-1", "--report", "-",
+        "--duration", "3", "--at", "1=normal", "--at", "2=pip:remote-1",
+      ], to: server)
+    let corner = (x: 1024 - 320 - 16, y: 768 - 180 - 16)
+    #expect(try await eventually { isFirstBar(try await server.screenshot(), corner.x + 20, corner.y + 90) })
+    #expect(try await server.swaymsg("-t", "get_tree").contains("\"app_id\": \"pipsink-demo\""))
+    let result = try await demo.result(seconds: 60)
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.surface == "wayland")
+    #expect(report.modeChanges.count == 2)
+    #expect(report.modeChanges.allSatisfy { $0.firstFrameLatencyMs != nil })
+  }
+
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
+  func theDoctorUsesTheConnectionThatItIsStartedWith() async throws {
+    let server = try await WaylandServer(.sway)
+    let doctor = try await startConnected(["doctor"], to: server).result(seconds: 60)
+    #expect(doctor.status == 0, "\(doctor.errors)")
+    #expect(doctor.output.contains("layer-shell"), "\(doctor.output)")
+  }
+
+  @Test func aConnectionThatIsNotThereIsNoDisplayServer() async throws {
+    for socket in ["99", "no number"] {
+      let demo = try Demo.start(
+        ["play", Self.streams, "--surface", "window"],
+        environment: ["WAYLAND_SOCKET": socket, "DISPLAY": "", "WAYLAND_DISPLAY": "", "XDG_RUNTIME_DIR": ""])
+      let result = try await demo.result(seconds: 60)
+      #expect(result.status == 69, "\(result.errors)")
+      #expect(result.errors.contains("neither an X11 nor a Wayland display can be reached"), "\(result.errors)")
+    }
+  }
 }

@@ -17,6 +17,20 @@ final class WaylandConnection: Sendable {
 
   @MainActor private static var known: [String?: Weak] = [:]
 
+  /// The connection that the program was started with, once PipSink has used it.
+  private static let inheritance = Locked<WaylandConnection?>(nil)
+
+  /// Returns the connection to a compositor that the program was started with (`WAYLAND_SOCKET`), if there is one and
+  /// its compositor lives. Such a connection can be used once, so it stays open when the last window closes. The first
+  /// call waits for the compositor. It can be made on any thread.
+  static func inherited() -> WaylandConnection? {
+    inheritance.withLock { connection in
+      // libwayland removes the variable when it uses the socket.
+      if g_getenv("WAYLAND_SOCKET") != nil { connection = try? WaylandConnection(nil) }
+      return connection.flatMap { $0.loop.isLost ? nil : $0 }
+    }
+  }
+
   /// Returns the connection that the program's windows share, and connects if there is none.
   ///
   /// - Parameter name: the compositor's socket, as in `WAYLAND_DISPLAY`; nil for the one that the environment names.
@@ -24,7 +38,8 @@ final class WaylandConnection: Sendable {
   @MainActor
   static func shared(_ name: String? = nil) throws(PipSinkError) -> WaylandConnection {
     if let connection = known[name]?.connection, !connection.loop.isLost { return connection }
-    let connection = try WaylandConnection(name)
+    let inherited = name == nil ? inherited() : nil
+    let connection = if let inherited { inherited } else { try WaylandConnection(name) }
     let entry = Weak()
     entry.connection = connection
     known[name] = entry
