@@ -139,21 +139,35 @@ import Testing
     image.pixel(x, y)[0..<3].allSatisfy { $0 > 240 }
   }
 
+  /// A corner of one of the monitors, which are side by side.
+  private struct Corner: Equatable {
+    let monitor: Int
+    let isLeft: Bool
+    let isTop: Bool
+  }
+
+  /// The corner in which the picture is; nil if it is in none, or in several.
+  ///
+  /// - Parameter monitor: the size of each monitor.
+  private func corner(_ image: BGRAImage, _ monitor: PictureSize) -> Corner? {
+    var found: Corner?
+    for place in 0..<image.size.width / monitor.width * 4 {
+      let corner = Corner(monitor: place / 4, isLeft: place % 2 == 0, isTop: place % 4 < 2)
+      let x = corner.monitor * monitor.width + (corner.isLeft ? 16 : monitor.width - 336)
+      let y = corner.isTop ? 16 : monitor.height - 196
+      let whites = [(3, 3), (316, 3), (3, 176), (316, 176)].filter { isWhite(image, x + $0, y + $1) }.count
+      if whites == 0 { continue }
+      guard whites == 4, found == nil else { return nil }
+      found = corner
+    }
+    return found
+  }
+
   /// Whether the picture is in exactly one place: in a corner of one of two monitors of 1024x768.
   private func isAlone(_ server: WaylandServer, on monitor: Int, isLeft: Bool, isTop: Bool) async throws -> Bool {
-    try await eventually(within: 15) {
-      let image = try await server.screenshot()
-      let wanted = (monitor, isLeft, isTop)
-      for place in 0..<image.size.width / 1024 * 4 {
-        let (number, left, top) = (place / 4, place % 2 == 0, place % 4 < 2)
-        let x = number * 1024 + (left ? 16 : 1024 - 336)
-        let y = top ? 16 : 768 - 196
-        let isHere = (number, left, top) == wanted
-        for (dx, dy) in [(3, 3), (316, 3), (3, 176), (316, 176)] where isWhite(image, x + dx, y + dy) != isHere {
-          return false
-        }
-      }
-      return true
+    let wanted = Corner(monitor: monitor, isLeft: isLeft, isTop: isTop)
+    return try await eventually(within: 15) {
+      corner(try await server.screenshot(), PictureSize(width: 1024, height: 768)) == wanted
     }
   }
 
@@ -238,6 +252,62 @@ import Testing
     try await server.swaymsg("create_output")
     #expect(try await isAlone(server, on: 0, isLeft: false, isTop: true), "\(demo.errors)")
     #expect(demo.isRunning, "\(demo.errors)")
+    demo.stop()
+  }
+
+  // MARK: - KWin and mutter
+
+  private static let desktops = [Desktop.kwin, .mutter].filter(\.isInstalled)
+
+  /// Starts a desktop of two monitors.
+  private func divided(_ desktop: Desktop) async throws -> any DesktopServer {
+    if desktop == .kwin { try await KWinServer(monitorCount: 2) } else { try await GNOMEServer(monitorCount: 2) }
+  }
+
+  @Test(arguments: desktops)
+  func onKWinAndMutterItIsDraggedToTheNextMonitorAndIsThereAfterARestart(desktop: Desktop) async throws {
+    let server = try await divided(desktop)
+    defer { server.stop() }
+    let place = { corner(try await server.screen.screenshot(), server.size) }
+    let first = try play(server.environment)
+    #expect(try await eventually(within: 30) { try await place() != nil }, "\(first.errors)")
+    let old = try #require(try await place())
+    #expect(!old.isLeft && !old.isTop)
+    let new = Corner(monitor: 1 - old.monitor, isLeft: true, isTop: true)
+    let (from, to) = (old.monitor * server.size.width, new.monitor * server.size.width)
+    // As a user would, the test drags again when the window has not moved.
+    for _ in 0..<3 where try await place() == old {
+      try await server.screen.drag(
+        from: (from + server.size.width - 336 + 160, server.size.height - 196 + 90), to: (to + 300, 200))
+      _ = try await eventually(within: 5) { try await place() != old }
+    }
+    #expect(try await eventually(within: 15) { try await place() == new })
+    first.interrupt()
+    first.stop()
+    let second = try play(server.environment)
+    #expect(try await eventually(within: 30) { try await place() == new }, "\(second.errors)")
+    second.stop()
+  }
+
+  @Test(arguments: desktops, [0, 1])
+  func onKWinAndMutterItOpensOnTheMonitorOfTheAppsWindowWhereNoneIsRemembered(
+    desktop: Desktop, monitor: Int
+  ) async throws {
+    let server = try await divided(desktop)
+    defer { server.stop() }
+    // These desktops open windows on the monitor that has the pointer.
+    let left = monitor * server.size.width
+    try await server.screen.tool("xdotool", "mousemove", "\(left + 900)", "700")
+    let demo = try Demo.start(
+      ["play", Self.stream, "--surface", "window", "--at", "2=pip:remote-1"], environment: server.environment)
+    let wanted = Corner(monitor: monitor, isLeft: false, isTop: false)
+    let isThere = try await eventually(within: 30) {
+      let image = try await server.screen.screenshot()
+      // The app's window has a dark background beside its text.
+      let app = image.pixel(left + 840, 300)[0..<3]
+      return corner(image, server.size) == wanted && app.allSatisfy { abs(Int($0) - 0x1C) <= 2 }
+    }
+    #expect(isThere, "\(demo.errors)")
     demo.stop()
   }
 }

@@ -20,8 +20,9 @@ final class GNOMEServer {
       }
   }
 
-  init() async throws {
-    outer = try await XServer(managesWindows: false)
+  /// - Parameter monitorCount: the number of monitors of 1280x800, which are arranged from left to right.
+  init(monitorCount: Int = 1) async throws {
+    outer = try await XServer(managesWindows: false, size: "\(1280 * monitorCount)x800")
     folder = try TemporaryFolder()
     let path = folder.url.path
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
@@ -30,13 +31,15 @@ final class GNOMEServer {
       "/usr/bin/mutter", ["--nested", "--wayland", "--wayland-display", "wayland-gnome"],
       environment: [
         "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path, "LIBGL_ALWAYS_SOFTWARE": "1",
-        "MUTTER_DEBUG_DUMMY_MODE_SPECS": "1280x800", "GSETTINGS_BACKEND": "memory",
+        "MUTTER_DEBUG_DUMMY_MODE_SPECS": "1280x800", "MUTTER_DEBUG_NUM_DUMMY_MONITORS": "\(monitorCount)",
+        "GSETTINGS_BACKEND": "memory",
       ].merging(bus.environment) { $1 })
     let folder = folder
     let isUp = await eventually { folder.files.contains("wayland-gnome") }
     let errors = program.errors
     try #require(isUp, "\(errors)")
-    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains("1280x800") }
+    let size = "\(1280 * monitorCount)x800"
+    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains(size) }
     try #require(isShown)
     xwayland = try await Self.xwayland(in: path)
   }

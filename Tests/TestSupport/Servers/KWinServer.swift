@@ -18,10 +18,12 @@ final class KWinServer {
       }
   }
 
-  /// - Parameter scale: the number of pixels for each unit. The compositor's window is larger than the outer screen by
-  ///   this factor.
-  init(scale: Double = 1) async throws {
-    outer = try await XServer(managesWindows: false)
+  /// - Parameters:
+  ///   - scale: the number of pixels for each unit. The compositor's window is larger than the outer screen by this
+  ///     factor.
+  ///   - monitorCount: the number of monitors of 1280x800, which are arranged from left to right.
+  init(scale: Double = 1, monitorCount: Int = 1) async throws {
+    outer = try await XServer(managesWindows: false, size: "\(1280 * monitorCount)x800")
     folder = try TemporaryFolder()
     let path = folder.url.path
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
@@ -38,8 +40,7 @@ final class KWinServer {
       copy,
       [
         "--x11-display", outer.display, "--width", "1280", "--height", "800", "--scale", "\(scale)", "--socket",
-        Self.socket,
-        "--no-lockscreen",
+        Self.socket, "--no-lockscreen", "--output-count", "\(monitorCount)",
       ],
       environment: [
         "DISPLAY": outer.display, "XDG_RUNTIME_DIR": path, "HOME": path, "XDG_CONFIG_HOME": path,
@@ -50,8 +51,17 @@ final class KWinServer {
     let errors = program.errors
     try #require(isUp, "\(errors)")
     let size = "\(Int(1280 * scale))x\(Int(800 * scale))"
-    let isShown = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains(size) }
+    var windows: [String] = []
+    let isShown = try await eventually {
+      windows = try await self.outer.tool("xwininfo", "-root", "-tree").split(separator: "\n")
+        .filter { $0.contains(size) }.compactMap { $0.split(separator: " ").first.map(String.init) }.sorted()
+      return windows.count >= monitorCount
+    }
     try #require(isShown)
+    // Without a window manager all windows are in the same place. KWin makes them in the order of its monitors.
+    for (index, window) in windows.enumerated() where index > 0 {
+      try await outer.tool("xdotool", "windowmove", window, "\(index * 1280)", "0")
+    }
   }
 
   deinit {
