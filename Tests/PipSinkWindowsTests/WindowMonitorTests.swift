@@ -289,6 +289,33 @@ import Testing
     second.stop()
   }
 
+  /// Xwayland gives a monitor another name whenever that is connected.
+  @Test(.enabled(if: Desktop.mutter.isInstalled, "mutter, Xwayland and root are needed"))
+  func onMutterItGoesToAnotherMonitorAndComesBackWithItsOwn() async throws {
+    let server = try await GNOMEServer(monitorCount: 2)
+    defer { server.stop() }
+    var places = WindowPlaces(monitor: "LVDS2")
+    places.note(WindowPlacement(corner: .topLeft), on: "LVDS2")
+    places.note(WindowPlacement(corner: .topRight), on: "LVDS1")
+    let state = try #require(server.environment["XDG_STATE_HOME"])
+    #expect(places.save(to: state + "/pipsink/picture-in-picture.ini"))
+    let demo = try play(server.environment)
+    let isAt = { (wanted: Corner) in
+      try await eventually(within: 30) { corner(try await server.screen.screenshot(), server.size) == wanted }
+    }
+    let (here, there) = (
+      Corner(monitor: 1, isLeft: true, isTop: true), Corner(monitor: 0, isLeft: false, isTop: true)
+    )
+    #expect(try await isAt(here), "\(demo.errors)")
+    for _ in 0..<2 {
+      try await server.setMonitorCount(1)
+      #expect(try await isAt(there), "\(demo.errors)")
+      try await server.setMonitorCount(2)
+      #expect(try await isAt(here), "\(demo.errors)")
+    }
+    demo.stop()
+  }
+
   @Test(arguments: desktops, [0, 1])
   func onKWinAndMutterItOpensOnTheMonitorOfTheAppsWindowWhereNoneIsRemembered(
     desktop: Desktop, monitor: Int

@@ -103,6 +103,19 @@ import Testing
     #expect(under(2000, 0, "left") == nil)
   }
 
+  @Test func monitorsHaveTheNamesOfTheOthersWhereTheyAre() {
+    let monitor = { (name: String, x: Int) in
+      WindowMonitor(name: name, area: PictureRect(x: x, y: 0, width: 640, height: 800))
+    }
+    let (left, right) = (monitor("a", 0), monitor("b", 640))
+    let others = [monitor("right", 640), monitor("left", 0)]
+    #expect([left, right].named(as: others) == [monitor("left", 0), monitor("right", 640)])
+    // One that has just been connected is not known yet, or is still known where another one is now.
+    #expect([left, right].named(as: [monitor("left", 0)]) == [monitor("left", 0), right])
+    #expect([left, monitor("b", 100)].named(as: [monitor("left", 0)]) == [left, monitor("b", 100)])
+    #expect([left, right].named(as: []) == [left, right])
+  }
+
   @Test func windowsInTheSameCornerOfAnotherMonitorTakeNoRoom() {
     var stack = WindowStack<Int>()
     for (id, monitor) in ["left", "right", "left"].enumerated() {

@@ -75,10 +75,14 @@ extension PictureInPictureWindow.Kind {
     display: String?, size: PictureSize, handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) -> any NativePictureInPictureWindow {
     switch self {
-    case .x11, .xwayland: try X11FloatingWindow(display: display, size: size, handler: handler)
-    case .layerShell: try WaylandFloatingWindow(.layer, size: size, handler: handler)
-    case .xxPip: try WaylandFloatingWindow(.pip, size: size, handler: handler)
-    case .toplevel: try WaylandFloatingWindow(.toplevel, size: size, handler: handler)
+    case .x11: return try X11FloatingWindow(display: display, size: size, handler: handler)
+    case .xwayland:
+      let window = try X11FloatingWindow(display: display, size: size, handler: handler)
+      if let compositor = try? WaylandConnection.shared() { window.takeNames(from: compositor) }
+      return window
+    case .layerShell: return try WaylandFloatingWindow(.layer, size: size, handler: handler)
+    case .xxPip: return try WaylandFloatingWindow(.pip, size: size, handler: handler)
+    case .toplevel: return try WaylandFloatingWindow(.toplevel, size: size, handler: handler)
     }
   }
 

@@ -40,7 +40,7 @@ extension PictureInPictureWindow {
     let named = { (name: String?) in name.flatMap { name in monitors.first { $0.name == name } } }
     if let known = named(places.monitor) ?? named(monitor) { return known }
     guard monitors.count > 1, let preferred = preferredMonitor?() else { return monitors.first }
-    // Xwayland has other names for the compositor's monitors, so the monitor is also looked up by its area.
+    // An Xwayland can have another name for the compositor's monitor, so the monitor is also looked up by its area.
     return named(preferred.name) ?? monitors.under(preferred.area) ?? monitors.first
   }
 

@@ -69,6 +69,36 @@ final class GNOMEServer {
     return ["DISPLAY": display, "XAUTHORITY": words[option + 1]]
   }
 
+  /// Connects or disconnects monitors, as the settings do.
+  ///
+  /// - Parameter count: the number of monitors that are connected, from left to right.
+  func setMonitorCount(_ count: Int) async throws {
+    let service = [
+      "call", "--session", "--dest", "org.gnome.Mutter.DisplayConfig", "--object-path",
+      "/org/gnome/Mutter/DisplayConfig", "--method",
+    ]
+    let call = { (method: String, arguments: [String]) in
+      let result = try await RunningProgram(
+        "/usr/bin/gdbus", service + ["org.gnome.Mutter.DisplayConfig.\(method)"] + arguments,
+        environment: self.bus.environment
+      ).result(seconds: 30)
+      let errors = result.errors
+      try #require(result.status == 0, "\(errors)")
+      return result.output
+    }
+    // The answer begins with the number of the current configuration, which a new one has to name.
+    let state = try await call("GetCurrentState", [])
+    let number = try #require(state.firstMatch(of: #/uint32 (\d+)/#)?.output.1)
+    // Each monitor has its position, scale, rotation, whether it is the primary one, and its connector and mode.
+    let monitors = (0..<count).map { index in
+      "(\(1280 * index),0,1.0,uint32 0,\(index == 0),[('LVDS\(index + 1)','1280x800@60.000',@a{sv} {})])"
+    }
+    _ = try await call("ApplyMonitorsConfig", [String(number), "1", "[\(monitors.joined(separator: ","))]", "{}"])
+    let size = "\(1280 * count)x800"
+    let isDone = try await eventually { try await self.outer.tool("xwininfo", "-root", "-tree").contains(size) }
+    try #require(isDone)
+  }
+
   /// The environment of programs that show windows in this compositor.
   var environment: [String: String] {
     [

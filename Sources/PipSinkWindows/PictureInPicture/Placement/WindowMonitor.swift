@@ -28,4 +28,16 @@ extension [WindowMonitor] {
     }
     return best?.monitor
   }
+
+  /// Gives monitors the names that somebody else has for them.
+  ///
+  /// - Parameter others: the same monitors with their other names, in any order. A monitor that is not among them, or
+  ///   that cannot be told from others, keeps its name.
+  package func named(as others: [WindowMonitor]) -> [WindowMonitor] {
+    let names = map { others.under($0.area)?.name }
+    return zip(self, names).map { monitor, name in
+      guard let name, names.filter({ $0 == name }).count == 1 else { return monitor }
+      return WindowMonitor(name: name, area: monitor.area)
+    }
+  }
 }

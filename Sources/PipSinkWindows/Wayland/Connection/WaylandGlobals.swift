@@ -81,6 +81,11 @@ final class WaylandGlobals: Sendable {
   /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
 
+  /// The same monitors, as far as the compositor has described them.
+  var monitors: [WindowMonitor] {
+    outputs.compactMap { output in output.area.map { WindowMonitor(name: output.name, area: $0) } }
+  }
+
   /// The user's last action in one of PipSink's windows.
   var lastAction: WaylandAction? {
     get { state.withLock { $0.lastAction } }

@@ -178,9 +178,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   /// The monitors that a layer can be on. Wayland does not tell clients which one is the primary monitor.
   var monitors: [WindowMonitor] {
     guard role == .layer else { return [] }
-    return globals.outputs.compactMap { output in
-      output.area.map { WindowMonitor(name: output.name, area: $0) }
-    }
+    return globals.monitors
   }
 
   /// Chooses a layer's monitor. A layer cannot move to another monitor, so it is destroyed, and created again when it

@@ -15,6 +15,19 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   private var pressed: SIMD2<Double>?
   /// The name of the monitor on which the window is placed.
   private var monitor: String?
+  /// The connection to the compositor whose Xwayland this is, or nil on an X server.
+  private var compositor: WaylandConnection?
+
+  deinit { compositor?.globals.watchOutputs(ObjectIdentifier(self), nil) }
+
+  /// Takes the monitors' names from the compositor whose Xwayland this is. Xwayland may give a monitor another name
+  /// whenever that is connected.
+  func takeNames(from compositor: WaylandConnection) {
+    self.compositor = compositor
+    let queue = WindowEventQueue<WindowEvent> { [weak self] in self?.handle($0) }
+    // The compositor may know a monitor later than its Xwayland does.
+    compositor.globals.watchOutputs(ObjectIdentifier(self)) { queue.append(.screenChanged) }
+  }
 
   override func handle(_ event: WindowEvent) {
     if case .resized(let new) = event, new != size, isReshaping { setShape() }
@@ -62,18 +75,23 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
 
   // MARK: - Place
 
-  var monitors: [WindowMonitor] {
-    screen.monitors.map { WindowMonitor(name: $0.name, area: units($0.area)) }
+  var monitors: [WindowMonitor] { named(screen.monitors) }
+
+  /// Gives monitors, whose areas are in pixels, the names by which they are remembered, and areas in units.
+  private func named(_ monitors: [WindowMonitor]) -> [WindowMonitor] {
+    let monitors = monitors.map { WindowMonitor(name: $0.name, area: units($0.area)) }
+    return compositor.map { monitors.named(as: $0.globals.monitors) } ?? monitors
   }
 
   func go(to monitor: WindowMonitor) { self.monitor = monitor.name }
 
   /// The part of the window's monitor that panels leave free, in units.
   var workArea: PictureRect {
-    let monitors = screen.monitors
-    let own =
-      monitors.first { $0.name == monitor } ?? frameInPixels.flatMap { monitors.under($0) } ?? monitors[0]
-    return units(screen.workArea(in: own.area))
+    let inPixels = screen.monitors
+    let monitors = named(inPixels)
+    let own = monitors.first { $0.name == monitor } ?? frame.flatMap { monitors.under($0) }
+    let index = own.flatMap { monitors.firstIndex(of: $0) } ?? 0
+    return units(screen.workArea(in: inPixels[index].area))
   }
 
   var frame: PictureRect? { frameInPixels.map { units($0) } }
