@@ -143,10 +143,11 @@ import Testing
     var opaque: [Substring: Substring] = [:]
     var pictures: [Substring: Int] = [:]
     for line in result.errors.split(separator: "\n") {
-      guard let request = line.wholeMatch(of: #/.*  -> (\w+@\d+)\.(\w+)\((.*)\)/#)?.output else { continue }
-      switch (request.1.prefix { $0 != "@" }, request.2) {
-      case ("wl_region", "add"): region = request.3
-      case ("wl_surface", "set_opaque_region"): opaque[request.1] = request.3 == "nil" ? nil : region
+      // Newer versions of libwayland write # instead of @ before an object's number.
+      guard let request = line.wholeMatch(of: #/.* -> ((\w+)[@#]\d+)\.(\w+)\((.*)\)/#)?.output else { continue }
+      switch (request.2, request.3) {
+      case ("wl_region", "add"): region = request.4
+      case ("wl_surface", "set_opaque_region"): opaque[request.1] = request.4 == "nil" ? nil : region
       case ("wl_surface", "commit"): pictures[request.1, default: 0] += 1
       default: break
       }
