@@ -126,7 +126,7 @@ import Testing
     #expect(doctor.output.contains("limited  picture-in-picture: \(covered)"), "\(doctor.output)")
   }
 
-  /// Compositors that do not know this blend each picture with what it covers.
+  /// weston's renderer in memory blends a picture with what it covers if it is not told this.
   @Test(.enabled(if: WaylandServer.isInstalled(.weston), "weston and root are needed"))
   func theCompositorIsToldThatPicturesHaveNoTransparentPixels() async throws {
     let server = try await WaylandServer(.weston)

@@ -59,7 +59,7 @@ final class KWinServer {
     }
     try #require(isShown)
     // Without a window manager all windows are in the same place. KWin makes them in the order of its monitors.
-    for (index, window) in windows.enumerated() where index > 0 {
+    for (index, window) in windows.prefix(monitorCount).enumerated() where index > 0 {
       try await outer.tool("xdotool", "windowmove", window, "\(index * 1280)", "0")
     }
   }

@@ -82,9 +82,7 @@ final class WaylandGlobals: Sendable {
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
 
   /// The same monitors, as far as the compositor has described them.
-  var monitors: [WindowMonitor] {
-    outputs.compactMap { output in output.area.map { WindowMonitor(name: output.name, area: $0) } }
-  }
+  var monitors: [WindowMonitor] { outputs.compactMap(\.monitor) }
 
   /// The user's last action in one of PipSink's windows.
   var lastAction: WaylandAction? {

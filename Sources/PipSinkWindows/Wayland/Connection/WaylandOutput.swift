@@ -76,6 +76,9 @@ final class WaylandOutput: Sendable {
     return size.map { PictureRect(x: position.x, y: position.y, width: $0.width, height: $0.height) }
   }
 
+  /// The monitor's name and rectangle, or nil while the rectangle is not known.
+  var monitor: WindowMonitor? { area.map { WindowMonitor(name: name, area: $0) } }
+
   // MARK: - On the connection's thread
 
   /// Asks for the monitor's size and position in units, and its name (xdg-output).

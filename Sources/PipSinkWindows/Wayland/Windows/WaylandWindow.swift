@@ -310,7 +310,7 @@ class WaylandWindow: NativeWindow {
     guard let last = outputs.last?.address,
       let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
     else { return nil }
-    return output.area.map { WindowMonitor(name: output.name, area: $0) }
+    return output.monitor
   }
 
   private var currentScale: Double {
