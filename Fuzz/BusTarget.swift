@@ -9,60 +9,27 @@ import CGIO
 enum BusTarget {
   // swift-format-ignore: NeverUseForceTry
   private static let session = try! PictureInPictureSession(display: NoDisplay())
-  private static let interfaces: [any BusInterface] = [
-    SessionInterface(), MediaPlayerInterface(identity: "fuzz") {}, PlayerInterface(),
-  ]
+  private static let interfaces: [BusInterface] = [.session(), .mediaPlayer(identity: "fuzz") {}, .player()]
 
-  /// A method with the signatures of its input and output, from the interface's description.
-  private struct Method {
-    let interface: any BusInterface
-    let name: String
-    let input: String
-    let output: String
-  }
-
-  private static let methods: [Method] = interfaces.flatMap { interface in
-    var methods: [Method] = []
-    let node = g_dbus_node_info_new_for_xml(interface.description, nil)
-    defer { g_dbus_node_info_unref(node) }
-    let info = g_dbus_node_info_lookup_interface(node, interface.name)
-    var next = info?.pointee.methods
-    while let method = next?.pointee {
-      methods.append(
-        Method(
-          interface: interface, name: String(cString: method.pointee.name), input: signature(method.pointee.in_args),
-          output: signature(method.pointee.out_args)))
-      next = next.map { $0 + 1 }
-    }
-    return methods
-  }
-
-  private static func signature(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<GDBusArgInfo>?>?) -> String {
-    var result = ""
-    var next = arguments
-    while let argument = next?.pointee {
-      result += String(cString: argument.pointee.signature)
-      next = next.map { $0 + 1 }
-    }
-    return "(\(result))"
-  }
+  private static let methods = interfaces.flatMap(\.methods)
 
   static func run(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let place = Int(first) % (methods.count + 1)
     guard place < methods.count else { return setProperty(Array(bytes.dropFirst())) }
     let method = methods[place]
-    let arguments = read(bytes.dropFirst(), method.input)
-    do throws(PipSinkError) {
+    let arguments = read(bytes.dropFirst(), signature(method.inputs))
+    do {
       if method.name == "StartPlayingStream" {
-        try start(arguments.texts)
+        try start(arguments)
       } else {
-        let results = try method.interface.perform(method.name, arguments.texts, on: session)
-        check(BusValue.makeTuple(results), method.output, method.name)
+        let results = try method.perform(session, arguments)
+        check(BusValue.makeTuple(results), signature(method.outputs), method.name)
       }
     } catch {
-      require(g_dbus_is_interface_name(error.busName) != 0 && !error.description.isEmpty, "\(error)")
-      check(BusValue.makeTuple([.string(error.description)]), "(s)", method.name)
+      let name = (error as? PipSinkError)?.busName
+      require(name.map { g_dbus_is_interface_name($0) != 0 } == true && !"\(error)".isEmpty, "\(error)")
+      check(BusValue.makeTuple([.string("\(error)")]), "(s)", method.name)
     }
     for interface in interfaces { checkProperties(of: interface) }
     for id in session.streams.map(\.id) {
@@ -71,11 +38,12 @@ enum BusTarget {
   }
 
   /// Adds a stream with the requested ID. Its source is checked, but not played.
-  private static func start(_ arguments: [String]) throws(PipSinkError) {
-    let (id, text) =
-      switch try SessionInterface.source(arguments) {
-      case .uri(let id, let uri): (id, uri)
-      case .description(let id, let text): (id, text)
+  private static func start(_ arguments: [BusValue]) throws(PipSinkError) {
+    var arguments = arguments.makeIterator()
+    let id = try BusParameter.stream("stream").next(in: &arguments)
+    let text =
+      switch try BusParameter.source("source").next(in: &arguments) {
+      case .uri(let text), .description(let text): text
       }
     let idBytes = id.rawValue.utf8
     require(!idBytes.isEmpty && idBytes.count <= 255 && !idBytes.contains { $0 < 0x20 || $0 == 0x7F }, "\(id)")
@@ -85,31 +53,35 @@ enum BusTarget {
   }
 
   /// Reads arguments of the given type from untrusted bytes. GVariant replaces invalid parts by default values.
-  private static func read(_ bytes: ArraySlice<UInt8>, _ type: String) -> BusArguments {
+  private static func read(_ bytes: ArraySlice<UInt8>, _ type: String) -> [BusValue] {
     let content = Array(bytes).withUnsafeBytes { g_bytes_new($0.baseAddress, gsize($0.count)) }
     defer { g_bytes_unref(content) }
     let variantType = g_variant_type_new(type)
     defer { g_variant_type_free(variantType) }
     let variant = g_variant_ref_sink(g_variant_new_from_bytes(variantType, content, 0))
     defer { g_variant_unref(variant) }
-    let arguments = BusArguments(variant)
+    let arguments = BusValue.children(of: variant)
     let normal = g_variant_get_normal_form(variant)
     defer { g_variant_unref(normal) }
-    require(BusArguments(normal).texts == arguments.texts, type)
+    // The texts are compared, because a number may be NaN.
+    require("\(BusValue.children(of: normal))" == "\(arguments)", type)
     return arguments
   }
 
   private static func setProperty(_ bytes: [UInt8]) {
-    let arguments = read(bytes[...], "(ssv)")
-    guard let number = arguments.number, let name = arguments.texts.last else { return }
-    for interface in interfaces { interface.setProperty(name, to: number, of: session) }
+    guard case .variant(let value)? = read(bytes[...], "(ssv)").last else { return }
+    for property in interfaces.flatMap(\.properties) { property.set?(session, value) }
   }
 
-  private static func checkProperties(of interface: any BusInterface) {
+  private static func signature(_ arguments: [BusArgument]) -> String {
+    "(\(arguments.map(\.type).joined()))"
+  }
+
+  private static func checkProperties(of interface: BusInterface) {
     let node = g_dbus_node_info_new_for_xml(interface.description, nil)
     defer { g_dbus_node_info_unref(node) }
     let info = g_dbus_node_info_lookup_interface(node, interface.name)
-    for (name, value) in interface.properties(of: session) {
+    for (name, value) in interface.values(of: session) {
       let property = g_dbus_interface_info_lookup_property(info, name)
       require(property != nil, "there is no property \(name)")
       guard let property else { continue }

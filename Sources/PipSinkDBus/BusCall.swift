@@ -8,7 +8,7 @@ import PipSink
 final class BusCall: @unchecked Sendable {
   let interface: String
   let method: String
-  let arguments: BusArguments
+  let arguments: [BusValue]
   /// The invocation; nil when it has been answered.
   private var invocation: OpaquePointer?
 
@@ -17,7 +17,7 @@ final class BusCall: @unchecked Sendable {
     self.invocation = invocation
     interface = String(cString: g_dbus_method_invocation_get_interface_name(invocation))
     method = String(cString: g_dbus_method_invocation_get_method_name(invocation))
-    arguments = BusArguments(parameters)
+    arguments = BusValue.children(of: parameters)
   }
 
   deinit {
@@ -38,39 +38,14 @@ final class BusCall: @unchecked Sendable {
     g_dbus_method_invocation_return_dbus_error(takeInvocation(), error, message)
   }
 
+  /// Answers the call with an error that a method has thrown.
+  func refuse(_ error: any Error) {
+    refuse((error as? PipSinkError)?.busName ?? "org.pipsink.Error.Failed", "\(error)")
+  }
+
   private func takeInvocation() -> OpaquePointer? {
     defer { invocation = nil }
     return invocation
-  }
-}
-
-/// The arguments of a call, as the interfaces use them.
-struct BusArguments: Sendable {
-  /// All arguments that are strings, object paths, booleans ("true" or "false") or whole numbers (in decimal digits),
-  /// in their order.
-  private(set) var texts: [String] = []
-  /// A property's new value, where it is a number.
-  private(set) var number: Double?
-
-  /// Reads the arguments.
-  ///
-  /// - Parameter tuple: borrowed for the time of the call.
-  init(_ tuple: OpaquePointer?) {
-    for index in 0..<(tuple.map(g_variant_n_children) ?? 0) {
-      let child = g_variant_get_child_value(tuple, index)
-      defer { g_variant_unref(child) }
-      switch String(cString: g_variant_get_type_string(child)) {
-      case "s", "o": texts.append(String(cString: g_variant_get_string(child, nil)))
-      case "b": texts.append(g_variant_get_boolean(child) != 0 ? "true" : "false")
-      case "u": texts.append("\(g_variant_get_uint32(child))")
-      case "x": texts.append("\(g_variant_get_int64(child))")
-      case "v":
-        let value = g_variant_get_variant(child)
-        defer { g_variant_unref(value) }
-        if String(cString: g_variant_get_type_string(value)) == "d" { number = g_variant_get_double(value) }
-      default: break
-      }
-    }
   }
 }
 

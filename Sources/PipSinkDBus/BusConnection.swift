@@ -23,7 +23,7 @@ final class BusConnection: @unchecked Sendable {
   /// - Parameter handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   init(
-    exporting interfaces: [any BusInterface], as names: [String], handler: @escaping @Sendable (BusCall) -> Void
+    exporting interfaces: [BusInterface], as names: [String], handler: @escaping @Sendable (BusCall) -> Void
   ) throws(PipSinkError) {
     self.handler = handler
     let context = g_main_context_new()
@@ -89,7 +89,7 @@ final class BusConnection: @unchecked Sendable {
 
   // MARK: - Interfaces and names
 
-  private func register(_ interface: any BusInterface) throws(PipSinkError) {
+  private func register(_ interface: BusInterface) throws(PipSinkError) {
     var vtable = GDBusInterfaceVTable()
     // Accesses to properties arrive as calls as well, since there is no function for them.
     vtable.method_call = Self.methodCall

@@ -31,6 +31,35 @@ indirect enum BusValue: Equatable, Sendable {
     .dictionary(of: "v", values.mapValues(BusValue.variant))
   }
 
+  /// Reads a value; nil for one of another type.
+  ///
+  /// - Parameter variant: borrowed for the time of the call.
+  init?(_ variant: OpaquePointer) {
+    switch String(cString: g_variant_get_type_string(variant)) {
+    case "s": self = .string(String(cString: g_variant_get_string(variant, nil)))
+    case "o": self = .objectPath(String(cString: g_variant_get_string(variant, nil)))
+    case "b": self = .bool(g_variant_get_boolean(variant) != 0)
+    case "u": self = .unsigned32(g_variant_get_uint32(variant))
+    case "x": self = .signed(Int64(g_variant_get_int64(variant)))
+    case "d": self = .double(g_variant_get_double(variant))
+    case "v":
+      guard let value = Self.children(of: variant).first else { return nil }
+      self = .variant(value)
+    default: return nil
+    }
+  }
+
+  /// The values in a tuple or a variant.
+  ///
+  /// - Parameter container: borrowed for the time of the call.
+  static func children(of container: OpaquePointer?) -> [BusValue] {
+    (0..<(container.map(g_variant_n_children) ?? 0)).compactMap { index in
+      guard let child = g_variant_get_child_value(container, index) else { return nil }
+      defer { g_variant_unref(child) }
+      return BusValue(child)
+    }
+  }
+
   /// The value as a floating GVariant, which belongs to whoever uses it first.
   func makeVariant() -> OpaquePointer? {
     switch self {

@@ -14,8 +14,11 @@ public final class SessionService {
   private weak var session: PictureInPictureSession?
   private let connection: BusConnection
   private let queue: CallQueue<BusCall>
-  private let sessionInterface = SessionInterface()
-  private let interfaces: [any BusInterface]
+  /// The interface for programs, the one for media players, and that of the app as one of these.
+  private let sessionInterface: BusInterface
+  private let player = BusInterface.player()
+  private let interfaces: [BusInterface]
+  private let customFrames = FrameTally()
   /// The property values that were announced last, by interface.
   private var properties: [String: [String: BusValue]] = [:]
   /// The states of the streams that were announced last.
@@ -37,7 +40,8 @@ public final class SessionService {
     exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
   ) throws(PipSinkError) {
     self.session = session
-    interfaces = [sessionInterface, MediaPlayerInterface(identity: identity, quit: quit), PlayerInterface()]
+    sessionInterface = .session(customFrames)
+    interfaces = [sessionInterface, .mediaPlayer(identity: identity, quit: quit), player]
     let queue = CallQueue<BusCall>()
     let inbox = Inbox()
     let names = [sessionInterface.name, "org.mpris.MediaPlayer2.pipsink"]
@@ -80,7 +84,7 @@ public final class SessionService {
   private func sessionDidChange() {
     guard let session else { return }
     for interface in interfaces {
-      let new = interface.properties(of: session)
+      let new = interface.values(of: session)
       let changed = new.filter { properties[interface.name]?[$0] != $1 }
       guard !changed.isEmpty else { continue }
       properties[interface.name] = new
@@ -97,41 +101,40 @@ public final class SessionService {
   private func sayStreams(_ streams: [StreamInfo]) {
     let old = streamStates
     streamStates = Dictionary(uniqueKeysWithValues: streams.map { ($0.id, $0.state) })
-    for id in old.keys.sorted() where streamStates[id] == nil { emit("StreamRemoved", .stream(id)) }
+    for id in old.keys.sorted() where streamStates[id] == nil { emit(.streamRemoved, .stream(id)) }
     for info in streams where old[info.id] != info.state {
-      if old[info.id] == nil { emit("StreamAdded", .stream(info.id)) }
+      if old[info.id] == nil { emit(.streamAdded, .stream(info.id)) }
       emit(
-        "StreamStateChanged", .stream(info.id), .string(info.state.name), .string(info.failure?.description ?? ""))
+        .streamStateChanged, .stream(info.id), .string(info.state.name), .string(info.failure?.description ?? ""))
     }
   }
 
   /// Announces that a player's position has changed by a seek.
   private func sayPosition(_ position: MediaTime, of id: StreamID) {
-    guard id == session?.controller.currentStreamID else { return }
-    let player = PlayerInterface.name
-    connection.emit("Seeked", [.signed(PlayerInterface.microseconds(position))], of: player, at: PlayerInterface.path)
+    if id == session?.controller.currentStreamID { emit(.seeked, .microseconds(position), of: player) }
   }
 
   /// Announces the statistics, where they have changed.
   private func sayStatistics() {
     guard let session else { return }
     sessionDidChange()
-    let new = sessionInterface.statistics(of: session)
+    let new = session.statistics(with: customFrames)
     guard new != statistics else { return }
     statistics = new
-    emit("StatisticsChanged", new)
+    emit(.statisticsChanged, new)
   }
 
-  private func emit(_ signal: String, _ arguments: BusValue...) {
-    connection.emit(signal, arguments, of: sessionInterface.name, at: sessionInterface.path)
+  private func emit(_ signal: BusSignal, _ arguments: BusValue..., of interface: BusInterface? = nil) {
+    let interface = interface ?? sessionInterface
+    connection.emit(signal.name, arguments, of: interface.name, at: interface.path)
   }
 
   /// Carries out a call.
   private func perform(_ call: BusCall) {
     // A call for a property has the interface's name as first argument.
     let isProperty = call.interface == "org.freedesktop.DBus.Properties"
-    let name = isProperty ? call.arguments.texts.first : call.interface
-    guard let session, let interface = interfaces.first(where: { $0.name == name }) else {
+    let name = isProperty ? call.arguments.first : .string(call.interface)
+    guard let session, let interface = interfaces.first(where: { .string($0.name) == name }) else {
       return call.refuse("org.freedesktop.DBus.Error.ServiceUnknown", "the session has ended")
     }
     guard !isProperty else {
@@ -139,34 +142,27 @@ public final class SessionService {
       Task.immediate { call.answer(await access(interface, call, of: session)) }
       return
     }
-    do throws(PipSinkError) {
-      let results = try interface.perform(call.method, call.arguments.texts, on: session)
-      sessionDidChange()
-      call.answer(results)
-    } catch {
-      sessionDidChange()
-      call.refuse(error.busName, error.description)
+    let result = Result { try interface.perform(call.method, call.arguments, on: session) }
+    sessionDidChange()
+    switch result {
+    case .success(let results): call.answer(results)
+    case .failure(let error): call.refuse(error)
     }
   }
 
   /// Reads or writes properties. GDBus refuses calls for properties that the interface does not have.
   private func access(
-    _ interface: any BusInterface, _ call: BusCall, of session: PictureInPictureSession
+    _ interface: BusInterface, _ call: BusCall, of session: PictureInPictureSession
   ) async -> [BusValue] {
-    let name = call.arguments.texts.last ?? ""
-    switch call.method {
-    case "Set":
-      if let number = call.arguments.number { interface.setProperty(name, to: number, of: session) }
+    let asked = interface.properties.filter { call.method == "GetAll" || .string($0.name) == call.arguments[1] }
+    if call.method == "Set" {
+      if case .variant(let value)? = call.arguments.last { asked.first?.set?(session, value) }
       sessionDidChange()
       return []
-    case "Get":
-      var value = interface.properties(of: session)[name]
-      if value == nil { value = await interface.properties(askedOf: session)[name] }
-      return value.map { [BusValue.variant($0)] } ?? []
-    default:
-      let asked = await interface.properties(askedOf: session)
-      return [.variants(interface.properties(of: session).merging(asked) { $1 })]
     }
+    var values: [String: BusValue] = [:]
+    for property in asked { values[property.name] = await property.read(session) }
+    return call.method == "GetAll" ? [.variants(values)] : values.values.map(BusValue.variant)
   }
 
   /// The connection's reference to the service, which does not exist yet when the connection starts.

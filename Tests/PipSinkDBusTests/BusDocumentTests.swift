@@ -26,9 +26,7 @@ import Testing
   }
 
   @MainActor private static func introspect() -> [String: Members] {
-    let interfaces: [any BusInterface] = [
-      SessionInterface(), PlayerInterface(), MediaPlayerInterface(identity: "", quit: nil),
-    ]
+    let interfaces: [BusInterface] = [.session(), .player(), .mediaPlayer(identity: "", quit: nil)]
     let members = interfaces.map { interface in
       let reader = MemberReader()
       let parser = XMLParser(data: Data(interface.description.utf8))
