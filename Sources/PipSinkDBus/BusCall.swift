@@ -54,7 +54,8 @@ extension PipSinkError {
   var busName: String {
     let kind =
       switch self {
-      case .system(.invalidArgument): "InvalidArgument"
+      case .system(.invalidArgument), .frame(.invalidSize): "InvalidArgument"
+      case .frame(.unknownProcessor), .frame(.invalidProcessorArgument): "InvalidArgument"
       case .stream(.unknown): "UnknownStream"
       case .stream(.duplicate): "DuplicateStream"
       case .pipeline(.missingElements): "MissingElements"

@@ -248,6 +248,40 @@ import Testing
     #expect(call.session.streams.isEmpty)
   }
 
+  /// Arguments that make no sense, at least one list for each argument of a method that can be wrong.
+  nonisolated private static let badArguments: [(method: String, arguments: [BusValue])] = [
+    ("Enable", [""]), ("SetSource", ["\u{7F}"]), ("SetSecondStream", ["tab\there"]),
+    ("StartPlayingStream", ["", "videotestsrc ! appsink"]), ("StartPlayingStream", ["c", ""]),
+    ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
+    ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
+    ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
+    ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
+    ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),
+    ("SetProcessors", ["a", "sepia"]), ("SetProcessors", ["a", "rotate:45"]), ("SetProcessors", ["a", "nv12:1"]),
+    ("EnableCustomVideoRender", [.bool(true), "cmyk"]), ("OpenUri", ["http://x"]),
+  ]
+
+  @Test(arguments: badArguments)
+  func anArgumentThatMakesNoSenseIsInvalidAndChangesNothing(method: String, arguments: [BusValue]) throws {
+    let call = try Call()
+    let interfaces = [BusInterface.session(), .player()]
+    let before = interfaces.map { $0.values(of: call.session) }
+    let interface = try #require(interfaces.first { $0.methods.contains { $0.name == method } })
+    #expect("\(method)") { try interface.perform(method, arguments, on: call.session) } throws: { error in
+      (error as? PipSinkError)?.busName == "org.pipsink.Error.InvalidArgument"
+    }
+    #expect(interfaces.map { $0.values(of: call.session) } == before)
+    #expect(call.session.processors(of: "a").isEmpty)
+  }
+
+  @Test func everyMethodIsTriedWithArgumentsThatMakeNoSense() {
+    let methods = [BusInterface.session(), .player(), .mediaPlayer(identity: "", quit: nil)].flatMap(\.methods)
+    let tried = Set(Self.badArguments.map(\.method))
+    let others = methods.filter { !$0.inputs.isEmpty && !tried.contains($0.name) }.map(\.name)
+    // Every boolean and every number of retries makes sense, and MPRIS ignores positions outside of a stream.
+    #expect(others == ["SetMuted", "SetPictureInPictureRetries", "Seek", "SetPosition"])
+  }
+
   @Test func statisticsAreThoseOfTheStreamsThatThereAre() throws {
     let call = try Call()
     try call.session.removeStream("b")
