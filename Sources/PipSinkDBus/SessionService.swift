@@ -21,6 +21,8 @@ public final class SessionService {
   private let customFrames = FrameTally()
   /// The property values that were announced last, by interface.
   private var properties: [String: [String: BusValue]] = [:]
+  /// The state that picture-in-picture has told last. The session may have passed through it, and be in the next one.
+  private var pictureInPictureState: PictureInPictureState
   /// The states of the streams that were announced last.
   private var streamStates: [StreamID: StreamPlayState] = [:]
   /// The statistics that were announced last.
@@ -40,6 +42,7 @@ public final class SessionService {
     exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
   ) throws(PipSinkError) {
     self.session = session
+    pictureInPictureState = session.controller.state
     sessionInterface = .session(customFrames)
     interfaces = [sessionInterface, .mediaPlayer(identity: identity, quit: quit), player]
     let queue = CallQueue<BusCall>()
@@ -56,6 +59,7 @@ public final class SessionService {
     self.queue = queue
     inbox.service = self
     session.observeEvents { [weak self] event in
+      if case .pictureInPicture(.stateChanged(let state), _) = event { self?.pictureInPictureState = state }
       switch event {
       // These events are frequent, and nothing on the bus depends on them.
       case .engine(.audioLevel), .engine(.buffering): break
@@ -84,7 +88,10 @@ public final class SessionService {
   private func sessionDidChange() {
     guard let session else { return }
     for interface in interfaces {
-      let new = interface.values(of: session)
+      var new = interface.values(of: session)
+      if interface.name == sessionInterface.name {
+        new["PictureInPictureState"] = .string(pictureInPictureState.rawValue)
+      }
       let changed = new.filter { properties[interface.name]?[$0] != $1 }
       guard !changed.isEmpty else { continue }
       properties[interface.name] = new

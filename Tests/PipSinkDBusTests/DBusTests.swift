@@ -252,6 +252,40 @@ struct DBusTests {
     #expect(try await bus.quit(demo).status == 0)
   }
 
+  /// The values that a monitor has seen a property of org.pipsink.Session1 or of the player take, in their order.
+  private func values(of property: String, in monitor: RunningProgram) throws -> [String] {
+    monitor.output.matches(of: try Regex("PropertiesChanged .*'\(property)': <'([^']*)'>")).compactMap { match in
+      match.output[1].substring.map(String.init)
+    }
+  }
+
+  private func monitor(_ bus: SessionBus) async throws -> RunningProgram {
+    let monitor = try RunningProgram(
+      "/usr/bin/gdbus", ["monitor", "--session", "-d", "org.pipsink.Session1"], environment: bus.environment)
+    #expect(await monitor.wait(forText: "owned by"))
+    return monitor
+  }
+
+  @Test func everyStateOfPictureInPictureIsToldEvenWhereItIsLeftAtOnce() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession(["--at", "0=background"])
+    #expect(try await bus.call("StartPlayingStream", "a", Self.source()).status == 0)
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
+    let monitor = try await monitor(bus)
+    var expected = ["BackgroundPIP", "PIPActive", "AppMinimized"]
+    #expect(try await bus.call("EnableWhenBackground").status == 0)
+    #expect(try await eventually { try values(of: "PictureInPictureState", in: monitor) == expected })
+    for (method, states) in [
+      ("CancelBackground", []), ("Stop", ["Initialized"]), ("Uninit", ["Uninitialized"]),
+      ("Init", ["Initializing", "Initialized"]),
+    ] {
+      #expect(try await bus.call(method).status == 0)
+      expected += states
+      #expect(try await eventually { try values(of: "PictureInPictureState", in: monitor) == expected }, "\(method)")
+    }
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
   @Test func whatMakesNoSenseIsRefusedAndTheSessionGoesOn() async throws {
     let bus = try await SessionBus()
     let demo = try await bus.startSession()
@@ -289,9 +323,7 @@ struct DBusTests {
   @Test func aStreamThatCannotComeSaysWhyOnTheBus() async throws {
     let bus = try await SessionBus()
     let demo = try await bus.startSession()
-    let monitor = try RunningProgram(
-      "/usr/bin/gdbus", ["monitor", "--session", "-d", "org.pipsink.Session1"], environment: bus.environment)
-    #expect(await monitor.wait(forText: "owned by"))
+    let monitor = try await monitor(bus)
     #expect(try await bus.call("StartPlayingStream", "lost", "file:///nowhere/lost.mkv").status == 0)
     #expect(await monitor.wait(forText: "'StreamErrors'"))
     #expect(await monitor.wait { $0.output.contains("StreamStateChanged ('lost', 'failed', '") })
