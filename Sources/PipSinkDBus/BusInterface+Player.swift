@@ -14,7 +14,7 @@ extension BusInterface {
         BusMethod("Next") { try $0.showNeighbour(forward: true) },
         BusMethod("Previous") { try $0.showNeighbour(forward: false) },
         BusMethod("Pause") { if $0.hasStreams { $0.isPaused = true } },
-        BusMethod("PlayPause") { if $0.hasStreams { $0.isPaused.toggle() } },
+        BusMethod("PlayPause") { if $0.hasStreams { $0.togglePause() } },
         BusMethod("Stop") { session in
           guard session.hasStreams else { return }
           isStopped.withLock { $0 = true }
@@ -35,7 +35,7 @@ extension BusInterface {
         BusProperty("PlaybackStatus", "s") { session in
           if !session.isPaused { isStopped.withLock { $0 = false } }
           let isStopped = !session.hasStreams || isStopped.withLock { $0 }
-          return .string(isStopped ? "Stopped" : session.isPaused ? "Paused" : "Playing")
+          return .string(isStopped ? "Stopped" : session.isPlaybackPaused ? "Paused" : "Playing")
         },
         BusProperty("Rate", "d") { _ in .double(1) },
         BusProperty("MinimumRate", "d") { _ in .double(1) },

@@ -70,7 +70,10 @@ extension BusInterface {
       properties: [
         BusProperty("Version", "s") { _ in .string(PipSink.version) },
         BusProperty("State", "s") { session in
-          .string(session.streams.isEmpty ? "idle" : session.isPaused ? "paused" : "playing")
+          .string(session.streams.isEmpty ? "idle" : session.isPlaybackPaused ? "paused" : "playing")
+        },
+        BusProperty("Interruption", "s") { session in
+          .string(session.engine.audioSession.interruption.map { $0 == .pause ? "pause" : "duck" } ?? "")
         },
         BusProperty("Muted", "b") { .bool($0.isMuted) },
         BusProperty("CustomVideoRenderEnabled", "b") { .bool($0.engine.isCustomVideoRenderEnabled) },

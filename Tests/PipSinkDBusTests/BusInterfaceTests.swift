@@ -363,6 +363,30 @@ import Testing
     #expect(try perform("Pause") == .string("Paused"))
   }
 
+  @Test func duringAnInterruptionEveryPlayButtonGoesOnAndThenPauses() async throws {
+    let call = try Call()
+    try await started(call)
+    let (session, player) = (call.session, BusInterface.player())
+    let status = { player.values(of: session)["PlaybackStatus"] }
+    let buttons: [(String, @MainActor () throws -> Void)] = [
+      ("media key", { _ = try player.perform("PlayPause", on: session) }),
+      ("key", { call.display.eventHandler?(.key(" ")) }),
+      ("window", { call.window.eventHandler?(.action(.playPause)) }),
+    ]
+    for (name, press) in buttons {
+      session.engine.audioSession.beginInterruption(.pause)
+      #expect(status() == .string("Paused") && !session.isPaused, "\(name)")
+      try press()
+      #expect(status() == .string("Playing") && !session.isPlaybackPaused, "\(name)")
+      try press()
+      #expect(status() == .string("Paused") && session.isPaused, "\(name)")
+      session.engine.audioSession.endInterruption()
+      #expect(status() == .string("Paused"), "\(name)")
+      try press()
+      #expect(status() == .string("Playing"), "\(name)")
+    }
+  }
+
   @Test func withoutStreamsAPlayerIsStoppedAndDoesNothing() throws {
     let call = try Call([])
     let player = BusInterface.player()

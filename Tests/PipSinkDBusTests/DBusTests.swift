@@ -65,14 +65,65 @@ struct DBusTests {
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
   }
 
+  /// Has connections of this process go to a bus.
+  ///
+  /// - Returns: what ends that.
+  private func useBus(_ bus: SessionBus) -> () -> Void {
+    let address = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) }
+    for (name, value) in bus.environment { setenv(name, value, 1) }
+    return {
+      if let address { setenv("DBUS_SESSION_BUS_ADDRESS", address, 1) } else { unsetenv("DBUS_SESSION_BUS_ADDRESS") }
+    }
+  }
+
+  @Test func anInterruptionIsToldOnTheBusAndPlayOverridesIt() async throws {
+    let bus = try await SessionBus()
+    let restore = useBus(bus)
+    defer { restore() }
+    let session = try await PictureInPictureSession(display: NoDisplay())
+    let service = try await SessionService(exporting: session)
+    try await session.startStream("a", from: .text(Self.source()))
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
+    let monitor = try await monitor(bus)
+    func isTold(_ state: String, _ interruption: String, _ status: String) async throws -> Bool {
+      let isThere = try await eventually {
+        try values(of: "State", in: monitor).last == state
+          && values(of: "Interruption", in: monitor).last == interruption
+          && values(of: "PlaybackStatus", in: monitor).last == status
+      }
+      #expect(try await bus.property("State") == "'\(state)'")
+      #expect(try await bus.property("Interruption") == "'\(interruption)'")
+      #expect(try await bus.playerctl("status") == status)
+      return isThere
+    }
+    let audio = await session.engine.audioSession
+    audio.beginInterruption(.pause)
+    try #require(await isTold("paused", "pause", "Paused"))
+    let standsStill = try await eventually {
+      let before = try await bus.receivedCount(of: "a")
+      try await Task.sleep(for: .milliseconds(300))
+      return try await bus.receivedCount(of: "a") == before
+    }
+    #expect(standsStill)
+    let count = try await bus.receivedCount(of: "a")
+    try await bus.playerctl("play-pause")
+    try #require(await isTold("playing", "duck", "Playing"))
+    #expect(try await eventually { try await bus.receivedCount(of: "a") > count + 5 })
+    // What the user pauses stays paused when the interruption has ended.
+    try await bus.playerctl("pause")
+    audio.endInterruption()
+    try #require(await isTold("paused", "", "Paused"))
+    try await bus.playerctl("play")
+    try #require(await isTold("playing", "", "Playing"))
+    await session.invalidate()
+    await service.stop()
+  }
+
   /// GLib logs a critical message when a thread cannot acquire a main context that another thread owns.
   @Test func aConnectionHandsItsContextOverToItsThread() async throws {
     let bus = try await SessionBus()
-    let address = getenv("DBUS_SESSION_BUS_ADDRESS").map { String(cString: $0) }
-    for (name, value) in bus.environment { setenv(name, value, 1) }
-    defer {
-      if let address { setenv("DBUS_SESSION_BUS_ADDRESS", address, 1) } else { unsetenv("DBUS_SESSION_BUS_ADDRESS") }
-    }
+    let restore = useBus(bus)
+    defer { restore() }
     let count = Locked(0)
     let handler = g_log_set_handler(
       "GLib", G_LOG_LEVEL_CRITICAL,
@@ -274,14 +325,15 @@ struct DBusTests {
     let monitor = try await monitor(bus)
     var expected = ["BackgroundPIP", "PIPActive", "AppMinimized"]
     #expect(try await bus.call("EnableWhenBackground").status == 0)
-    #expect(try await eventually { try values(of: "PictureInPictureState", in: monitor) == expected })
+    let isTold = { try await eventually { try values(of: "PictureInPictureState", in: monitor) == expected } }
+    try #require(await isTold(), "\(monitor.output)")
     for (method, states) in [
       ("CancelBackground", []), ("Stop", ["Initialized"]), ("Uninit", ["Uninitialized"]),
       ("Init", ["Initializing", "Initialized"]),
     ] {
       #expect(try await bus.call(method).status == 0)
       expected += states
-      #expect(try await eventually { try values(of: "PictureInPictureState", in: monitor) == expected }, "\(method)")
+      try #require(await isTold(), "\(method): \(monitor.output)")
     }
     #expect(try await bus.quit(demo).status == 0)
   }

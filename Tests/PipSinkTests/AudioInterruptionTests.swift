@@ -32,7 +32,7 @@ import Testing
     session.endInterruption()
     session.endInterruption()
     #expect(session.interruption == nil)
-    #expect(told.withLock { $0 } == ["duck(0.2)", "ended"])
+    #expect(told.withLock { $0 } == ["duck(0.2)", "pause", "duck(0.2)", "ended"])
   }
 
   @Test func eachInterruptionIsToldOfOnce() {
@@ -44,6 +44,25 @@ import Testing
     }
     session.endInterruption()
     #expect(told.withLock { $0 } == ["pause", "ended", "pause", "ended"])
+  }
+
+  @Test func whereTheUserGoesOnNothingPausesAndEveryInterruptionStillHasItsEnd() {
+    session.beginInterruption(.duck(0.5))
+    session.beginInterruption(.pause)
+    session.beginRequest(of: 1)
+    session.overridePause()
+    #expect(session.interruption == .duck(0.5), "the volume stays as low as the app wants it")
+    session.endInterruption()
+    #expect(session.interruption == .duck(0.5), "the pause of the app has ended, and not its duck")
+    session.endInterruption()
+    #expect(session.interruption == .duck(1))
+    // An interruption that begins afterwards pauses again.
+    session.beginInterruption(.pause)
+    session.endInterruption()
+    session.endRequests(of: [1])
+    session.overridePause()
+    #expect(session.interruption == nil)
+    #expect(told.withLock { $0 } == ["duck(0.5)", "pause", "duck(0.5)", "duck(1.0)", "pause", "duck(1.0)", "ended"])
   }
 
   @Test func duckingIsFromNothingToAll() {

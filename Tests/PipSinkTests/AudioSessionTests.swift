@@ -201,7 +201,7 @@ import Testing
       if case .audioInterruptionBegan(let interruption) = event { interruptions.append("\(interruption)") }
       if case .audioInterruptionEnded = event { break }
     }
-    #expect(interruptions == ["duck(0.25)"])
+    #expect(interruptions == ["duck(0.25)", "pause", "duck(0.25)", "pause"])
   }
 
   @Test func anInterruptionIsNoStall() async throws {

@@ -24,7 +24,7 @@ public final class AudioSession: Sendable {
     var isMuted: Bool?
   }
 
-  /// Called with an interruption that begins while there is none, and with nil when the last one ends.
+  /// Called with the interruption that is in effect when another one was before, and with nil when the last one ends.
   private let interruptionChanged: @Sendable (AudioInterruption?) -> Void
   private let state = Locked(State())
   /// Held while a change of interruptions is carried out, so that changes keep their order.
@@ -145,6 +145,16 @@ public final class AudioSession: Sendable {
     changeInterruptions { _ = $0.explicit.popLast() }
   }
 
+  /// Lets the streams go on during the interruptions that pause them, because the user wants that. They are in effect
+  /// until they end, and change nothing any more. What a sound server has muted stays silent until then.
+  public func overridePause() {
+    changeInterruptions { interruptions in
+      let override = { (interruption: AudioInterruption) in interruption == .pause ? .duck(1) : interruption }
+      interruptions.explicit = interruptions.explicit.map(override)
+      interruptions.requested = interruptions.requested.mapValues(override)
+    }
+  }
+
   /// Notes that a server asks an element to be silent.
   func beginRequest(of id: AudioElement.ID) {
     let policy = interruptionPolicy
@@ -166,7 +176,7 @@ public final class AudioSession: Sendable {
         return (before, state.interruptions.current, Array(state.outputs.values))
       }
       guard before != after else { return }
-      if before == nil { interruptionChanged(after) }
+      if let after { interruptionChanged(after) }
       for output in outputs {
         output.apply()
         output.interruptionChanged()

@@ -48,7 +48,7 @@ public enum EngineEvent: Sendable {
   /// pipeline (an autoaudiosink goes on without sound), and pictures go on: at once, or, for a stream that shares its
   /// source with that branch, with the stream's next start.
   case audioFailed(PipSinkError)
-  /// An interruption of the ``AudioSession`` has begun, and there was none before.
+  /// Another interruption of the ``AudioSession`` is in effect now than before (``AudioSession/interruption``).
   case audioInterruptionBegan(AudioInterruption)
   /// The last interruption of the ``AudioSession`` has ended.
   case audioInterruptionEnded

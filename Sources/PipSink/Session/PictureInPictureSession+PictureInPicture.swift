@@ -113,7 +113,7 @@ extension PictureInPictureSession {
       }
     case .nextStream:
       try startPictureInPicture(controller.neighbour(forward: true) ?? controller.currentStreamID)
-    case .togglePause: isPaused.toggle()
+    case .togglePause: togglePause()
     case .toggleMute: isMuted.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
     }
@@ -167,7 +167,7 @@ extension PictureInPictureSession: PictureInPictureControllerDelegate {
   ) {
     if actionHandler?(action) == true { return }
     switch action {
-    case .playPause: isPaused.toggle()
+    case .playPause: togglePause()
     case .mute: isMuted.toggle()
     case .skipBackward, .skipForward:
       let seconds = controller.configuration.skipInterval / .seconds(action == .skipForward ? 1 : -1)

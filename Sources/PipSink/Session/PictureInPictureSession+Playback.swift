@@ -1,10 +1,14 @@
 /// Pause, mute and volume: the session holds one truth for each, whoever sets it.
 extension PictureInPictureSession {
-  /// Whether all of the engine's streams are paused. A pause by an interruption, which ends by itself, does not count.
-  /// Setting it calls ``pauseHandler`` where there is one.
+  /// Whether all of the engine's streams are paused. A pause by an interruption, which ends by itself, does not count;
+  /// see ``isPlaybackPaused``. Setting it to false lets the streams go on during an interruption, too
+  /// (``AudioSession/overridePause()``). Setting it calls ``pauseHandler`` where there is one.
   public var isPaused: Bool {
     get { engine.isPaused }
-    set { if let pauseHandler { pauseHandler(newValue) } else { notePaused(newValue) } }
+    set {
+      if !newValue { engine.audioSession.overridePause() }
+      if let pauseHandler { pauseHandler(newValue) } else { notePaused(newValue) }
+    }
   }
 
   /// Tells the session that the streams have been paused or resumed by somebody else (``pauseHandler``).
@@ -35,8 +39,11 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Whether the streams are paused by the user or by an interruption.
-  var isPlaybackPaused: Bool { isPaused || engine.audioSession.interruption == .pause }
+  /// Whether the streams stand still, paused by the user or by an interruption of the ``AudioSession``.
+  public var isPlaybackPaused: Bool { isPaused || engine.audioSession.interruption == .pause }
+
+  /// Pauses the streams, or lets them go on where they stand still.
+  package func togglePause() { isPaused = !isPlaybackPaused }
 
   /// Shows the pause and the mute state in all windows.
   func updatePlayback() {
