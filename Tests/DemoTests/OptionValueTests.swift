@@ -100,6 +100,11 @@ import Testing
     #expect(TerminalKeys.keys(in: Array("m\u{1B}[15~".utf8)) == ["m", "\u{1B}"])
   }
 
+  @Test func aKeyOfTheProgramIsNoKeyOfASession() {
+    let keys = TimedAction.keys.map(\.key)
+    #expect(Set(keys).count == keys.count)
+  }
+
   @Test func keysMeanWhatTheHelpSays() {
     let keys: [(Character, TimedAction.Action?)] = [
       ("p", .session(.togglePictureInPicture)), ("n", .session(.nextStream)), ("s", .snapshot),

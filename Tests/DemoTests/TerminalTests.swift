@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import TestSupport
+@testable import pipsink_demo
 
 /// Tests of the demo on a terminal, with windows beside it.
 @Suite(
@@ -32,15 +33,21 @@ struct TerminalTests {
     let server = try await XServer()
     let terminal = try Terminal("videotestsrc is-live=true ! appsink name=a", server.environment)
     #expect(await terminal.program.wait(forText: " in-app"))
-    terminal.type("?")
-    #expect(await terminal.program.wait(forText: "q      quit"))
-    terminal.type("p")
-    #expect(await terminal.program.wait(forText: "  pip:a"))
-    terminal.type("n")
-    #expect(await terminal.program.wait(forText: "No other stream has a picture."))
-    terminal.type("\u{1B}[A")
-    #expect(await terminal.program.wait(forText: "The key \"\\u{1B}\" does nothing"))
-    terminal.type("q")
+    let answers: KeyValuePairs = [
+      "?": "q      end the run", "p": "  pip:a", "n": "No other stream has a picture.", " ": "  paused",
+      "m": "  muted", "s": "No pictures are written without --snapshots.", "f": "",
+      "\u{1B}[A": "The key \"\\u{1B}\" does nothing", "q": "",
+    ]
+    #expect(Set(answers.map(\.key)) == Set(TimedAction.keys.map { "\($0.key)" } + ["\u{1B}[A"]))
+    let window = try await server.window("PipSink")
+    for (key, answer) in answers {
+      terminal.type(key)
+      if key == "f" {
+        #expect(try await eventually { try await server.properties(window, "_NET_WM_STATE").contains("FULLSCREEN") })
+      } else if !answer.isEmpty {
+        #expect(await terminal.program.wait(forText: answer), "\(key)")
+      }
+    }
     let result = try await terminal.program.result(seconds: 30)
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("The key \"[\""), "an arrow key is one key")

@@ -143,8 +143,24 @@ import Testing
     #expect(tags?.sorted() == names.sorted())
   }
 
+  @Test func theHelpTheManualAndTheDocumentSayTheSameOfEveryKey() throws {
+    let keys = TimedAction.keys.map { ($0.key == " " ? "space" : "\($0.key)", $0.summary) }
+    let help = TimedAction.help.split(separator: "\n").map { line in
+      (String(line.prefix { $0 != " " }), line.drop { $0 != " " }.trimmingCharacters(in: .whitespaces))
+    }
+    #expect(help.elementsEqual(keys, by: ==))
+    let entries = try #require(program.section("KEYS")).entries.prefix(keys.count)
+    for (entry, key) in zip(entries, keys) {
+      #expect(entry.tags == [key.0])
+      #expect(entry.text.lowercased().trimmingCharacters(in: .whitespaces) == "\(key.1).")
+    }
+    let lines = try Document(Demo.root.appendingPathComponent("docs/demo.md")).lines
+    let table = lines.drop { $0 != "| key | what it does |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+    #expect(table.map { $0.replacing("`", with: "") } == keys.map { "| \($0.0) | \($0.1) |" })
+  }
+
   @Test func everyKeyIsDescribedAndNoOther() {
-    let help = TimedAction.help.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
+    let help = TimedAction.keys.map { $0.key == " " ? "space" : "\($0.key)" }
     let all = Set(PictureInPictureAction.allCases)
     // These are the keys of ASCII characters and the keys that are no characters.
     let keys = [0x20...0x7E, 0xFF00...0xFFFF].flatMap { Array($0) }.map { UInt32($0) }

@@ -26,9 +26,9 @@ final class ElementDisplay: SessionDisplay {
     }
     let windows = try WindowDisplay(opensWithFirstStream: true)
     base = windows
-    windows.reportedKeys = ["p"]
+    windows.reportsKey = { SessionAction(key: $0) == .togglePictureInPicture }
     windows.keyHandler = { [weak self, weak windows] key in
-      guard key != UInt8(ascii: "p") else { return false }
+      if let windows, let character = Character(keysym: key), windows.reportsKey(character) { return false }
       let shown = (windows?.shownStreamIDs ?? []).compactMap { self?.members[$0] }
       for member in shown { ElementNavigation.send(key: key, to: member) }
       return !shown.isEmpty

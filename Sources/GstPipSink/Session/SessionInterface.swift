@@ -232,7 +232,7 @@ final class SessionInterface {
       }
     // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
     // to the first.
-    case .display(.key("p")) where !hasStarted:
+    case .display(.key(let key)) where SessionAction(key: key) == .togglePictureInPicture && !hasStarted:
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
       }

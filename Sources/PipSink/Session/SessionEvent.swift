@@ -53,15 +53,18 @@ public enum SessionAction: Equatable, Sendable {
   /// Make the app's window fill the screen, or restore its size.
   case toggleFullscreen
 
-  /// The action of a key in windows and on terminals: `p`, `n`, space, `m` and `f`; nil for other keys.
+  /// The keys of windows and terminals, each by its character, and what they do, for a list of keys.
+  public static let keys: [(key: Character, action: SessionAction, summary: String)] = [
+    ("p", .togglePictureInPicture, "start or stop picture-in-picture"),
+    ("n", .nextStream, "show the next stream in picture-in-picture"),
+    (" ", .togglePause, "pause the streams, or resume them"),
+    ("m", .toggleMute, "switch the sound off, or on again"),
+    ("f", .toggleFullscreen, "show the window in fullscreen, or stop that"),
+  ]
+
+  /// The action of a key; nil for a key that is not among ``keys``.
   public init?(key: Character) {
-    switch key {
-    case "p": self = .togglePictureInPicture
-    case "n": self = .nextStream
-    case " ": self = .togglePause
-    case "m": self = .toggleMute
-    case "f": self = .toggleFullscreen
-    default: return nil
-    }
+    guard let entry = Self.keys.first(where: { $0.key == key }) else { return nil }
+    self = entry.action
   }
 }

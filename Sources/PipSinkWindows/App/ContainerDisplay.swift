@@ -21,8 +21,8 @@ open class ContainerDisplay: SessionDisplay {
     get { pictureInPictureWindow.otherKeyPressed }
     set { pictureInPictureWindow.otherKeyPressed = newValue }
   }
-  /// The keys that are reported to the session; nil reports all.
-  package var reportedKeys: Set<Character>?
+  /// Returns whether a key is reported to the session.
+  package var reportsKey: (Character) -> Bool = { _ in true }
   /// Returns whether one stream comes before another in the grid. While it is nil, every new stream comes last.
   package var areInOrder: (@MainActor (StreamID, StreamID) -> Bool)? {
     didSet {
@@ -67,10 +67,7 @@ open class ContainerDisplay: SessionDisplay {
   ///
   /// - Returns: whether the key is one that is reported to the session.
   package func press(_ keysym: UInt32) -> Bool {
-    // A keysym below 128 is its ASCII character.
-    guard keysym < 128, let key = Unicode.Scalar(keysym).map(Character.init), reportedKeys?.contains(key) ?? true else {
-      return false
-    }
+    guard let key = Character(keysym: keysym), reportsKey(key) else { return false }
     eventHandler?(.key(key))
     return true
   }

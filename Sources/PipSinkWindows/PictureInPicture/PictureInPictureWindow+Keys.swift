@@ -31,13 +31,24 @@ extension PictureInPictureAction {
   ///   - actions: the actions that are available now.
   package init?(key: UInt32, among actions: Set<PictureInPictureAction>) {
     switch Int32(bitPattern: key) {
-    case XKB_KEY_space: self = .playPause
-    case XKB_KEY_m: self = .mute
     case XKB_KEY_Escape: self = .close
     case XKB_KEY_Return: self = .backToApp
     case XKB_KEY_Left: self = actions.contains(.skipBackward) ? .skipBackward : .previousStream
     case XKB_KEY_Right: self = actions.contains(.skipForward) ? .skipForward : .nextStream
-    default: return nil
+    default:
+      switch Character(keysym: key).flatMap({ SessionAction(key: $0) }) {
+      case .togglePause: self = .playPause
+      case .toggleMute: self = .mute
+      default: return nil
+      }
     }
+  }
+}
+
+extension Character {
+  /// The ASCII character of a keysym, which has the same number; nil for other keys.
+  package init?(keysym: UInt32) {
+    guard keysym < 128, let scalar = Unicode.Scalar(keysym) else { return nil }
+    self.init(scalar)
   }
 }

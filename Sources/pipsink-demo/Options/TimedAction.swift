@@ -37,27 +37,21 @@ struct TimedAction: ExpressibleByArgument {
 
     /// The action of a key in the windows and on the terminal; nil when the key has none.
     init?(key: Character) {
-      switch key {
-      case "s": self = .snapshot
-      case "q": self = .quit
-      case "?": self = .help
-      default:
-        guard let action = SessionAction(key: key) else { return nil }
-        self = .session(action)
-      }
+      guard let entry = TimedAction.keys.first(where: { $0.key == key }) else { return nil }
+      self = entry.action
     }
   }
 
-  static let help = """
-    p      picture-in-picture on or off
-    n      the next stream in picture-in-picture
-    s      write pictures (needs --snapshots)
-    space  pause or continue
-    m      sound off or on
-    f      fullscreen
-    ?      this help
-    q      quit
-    """
+  /// The keys in the windows and on the terminal: those of a session, and the program's own.
+  static let keys: [(key: Character, action: Action, summary: String)] =
+    SessionAction.keys.map { ($0.key, .session($0.action), $0.summary) } + [
+      ("s", .snapshot, "write pictures into the folder of --snapshots"), ("?", .help, "show the keys"),
+      ("q", .quit, "end the run"),
+    ]
+
+  static let help = keys.map { key, _, summary in
+    (key == " " ? "space" : "\(key)").padded(to: 7) + summary
+  }.joined(separator: "\n")
 
   let seconds: Double
   let action: Action
