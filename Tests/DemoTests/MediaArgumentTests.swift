@@ -72,6 +72,55 @@ import Testing
     #expect(try result.report().streams["there"]?.received == 40)
   }
 
+  /// What is played beside streams of `--stream`.
+  enum Company: CaseIterable {
+    case pipeline, pipelineFile, file, nothing
+  }
+
+  @Test(arguments: Company.allCases)
+  func aStreamBeginsAtOnceUnlessAnActionStartsIt(beside company: Company) async throws {
+    let folder = try TemporaryFolder()
+    let pipeline = "videotestsrc num-buffers=6 ! appsink name=first"
+    var received: [String: UInt64] = ["a": 5, "c": 7]
+    var arguments: [String] = []
+    switch company {
+    case .pipeline:
+      arguments = [pipeline]
+      received["first"] = 6
+    case .pipelineFile:
+      try Data(pipeline.utf8).write(to: folder.url.appendingPathComponent("x.launch"))
+      arguments = ["--pipeline", folder.path("x.launch")]
+      received["first"] = 6
+    case .file:
+      try await Tool.makeVideo(folder.path("film.mkv"))
+      try await Tool.makeVideo(folder.path("late.mkv"))
+      // A file with an action does not begin at once either, and begins only once.
+      arguments = [folder.path("film.mkv"), folder.path("late.mkv"), "--at", "0.3=start:late"]
+      received.merge(["film": 40, "late": 40]) { $1 }
+    case .nothing: break
+    }
+    let result = try await Demo.play(
+      arguments + [
+        "--stream", "a=videotestsrc num-buffers=5 ! appsink", "--stream", "c=videotestsrc num-buffers=7 ! appsink",
+        "--at", "0.2=start:c", "--surface", "none", "--report", "-", "--duration", "60",
+      ])
+    #expect(result.status == 0, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .finished)
+    #expect(report.streams.mapValues(\.received) == received)
+  }
+
+  @Test func beforeOthersTheFirstStreamOfThePipelineIsInPictureInPicture() async throws {
+    let result = try await Demo.play([
+      "videotestsrc is-live=true ! appsink name=first", "--stream", "a=videotestsrc is-live=true ! appsink", "--mode",
+      "pip", "--surface", "offscreen", "--duration", "1.5", "--report", "-",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let streams = try result.report().streams
+    #expect((streams["first"]?.pip ?? 0) > 5 && streams["a"]?.pip == 0)
+    #expect((streams["a"]?.inApp ?? 0) > 5)
+  }
+
   @Test func streamsNeedNoPipelineBesideThem() async throws {
     let folder = try TemporaryFolder()
     try await Tool.makeVideo(folder.path("film.mkv"))

@@ -160,7 +160,7 @@ struct DBusTests {
   @Test func playerctlPausesStreamsOfThePipelineAndOfTheirOwn() async throws {
     let bus = try await SessionBus()
     let pipeline = Self.source().replacingOccurrences(of: "name=video", with: "name=a")
-    let demo = try await bus.startSession([pipeline, "--stream", "b=\(Self.source("ball"))", "--at", "0=start:b"])
+    let demo = try await bus.startSession([pipeline, "--stream", "b=\(Self.source("ball"))"])
     func counts() async throws -> [Int] {
       [try await bus.receivedCount(of: "a"), try await bus.receivedCount(of: "b")]
     }

@@ -14,7 +14,7 @@ struct TimedAction: ExpressibleByArgument {
     case source(StreamID)
     /// Chooses the stream in the second half of the picture-in-picture window; nil for none.
     case second(StreamID?)
-    /// Starts a stream of `--stream`.
+    /// Starts a stream of `--stream`, a file or a URI, which does not start at once then.
     case startStream(StreamID)
     case stopStream(StreamID)
     /// Sets the state of a stream's camera, as the remote side's signalling does.

@@ -48,9 +48,8 @@ struct PlayCommand: AsyncParsableCommand {
     name: .customLong("stream"),
     help: ArgumentHelp(
       """
-      Add a stream with a pipeline of its own, which has one appsink. The action "--at S=start:ID" starts it; without \
-      that action, and without another pipeline, the stream starts at once. It is restarted when it fails, unless it \
-      can only fail again. Repeatable.
+      Add a stream with a pipeline of its own, which has one appsink. It starts at once, or when the action \
+      "--at S=start:ID" says so. It is restarted when it fails, unless it can only fail again. Repeatable.
       """,
       valueName: "id=pipeline|uri"))
   var streams: [StreamOption] = []
@@ -253,13 +252,14 @@ struct PlayCommand: AsyncParsableCommand {
   /// All streams with pipelines of their own.
   var ownStreams: [StreamOption] { (media ?? []) + streams }
 
-  /// The streams with pipelines of their own that are started at once.
+  /// The streams with pipelines of their own that are started at once: those that no action starts.
   var initialStreams: [StreamOption] {
-    if let media { return media }
-    guard pipeline.isEmpty, pipelineFile == nil else { return [] }
     let later = Set(actions.compactMap { if case .startStream(let id) = $0.action { id } else { nil } })
-    return streams.filter { !later.contains($0.streamID) }
+    return ownStreams.filter { !later.contains($0.streamID) }
   }
+
+  /// Whether there is a pipeline beside the streams with pipelines of their own.
+  private var hasPipeline: Bool { pipelineFile != nil || !pipeline.isEmpty && media == nil }
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
@@ -287,7 +287,7 @@ struct PlayCommand: AsyncParsableCommand {
     get throws(PipSinkError) {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
-      configuration.pictureInPictureStreamID = pipStream ?? initialStreams.first?.streamID
+      configuration.pictureInPictureStreamID = pipStream ?? (hasPipeline ? nil : initialStreams.first?.streamID)
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy
@@ -340,7 +340,7 @@ struct PlayCommand: AsyncParsableCommand {
     if let pipelineFile {
       return .text(try LaunchFile(path: pipelineFile).text)
     }
-    if media != nil || pipeline.isEmpty && (dbus || !streams.isEmpty) { return nil }
+    if !hasPipeline, dbus || !ownStreams.isEmpty { return nil }
     return pipeline.count == 1 ? .text(pipeline[0]) : .arguments(pipeline)
   }
 }
