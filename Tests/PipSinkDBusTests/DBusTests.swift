@@ -338,6 +338,28 @@ struct DBusTests {
     #expect(try await bus.quit(demo).status == 0)
   }
 
+  @Test func aStartThatIsRefusedDoesNotChooseItsStream() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    for id in ["a", "b"] { #expect(try await bus.call("StartPlayingStream", id, Self.source()).status == 0) }
+    for id in ["a", "b"] { #expect(try await eventually { try await bus.receivedCount(of: id) > 0 }) }
+    #expect(try await bus.call("Uninit").status == 0)
+    #expect(try await bus.playerctl("metadata", "xesam:title") == "a")
+    let monitor = try await monitor(bus)
+    let refused = try await bus.call("Enable", "b")
+    #expect(refused.errors.contains("org.pipsink.Error.IllegalTransition"), "\(refused.errors)")
+    let title = try await bus.playerctl("metadata", "xesam:title")
+    try #require(title == "a")
+    // What the refused call would have told comes before this.
+    #expect(try await bus.call("SetMuted", arguments: ["true"]).status == 0)
+    #expect(await monitor.wait(forText: "{'Muted': <true>}"))
+    #expect(!monitor.output.contains("'Metadata'"), "\(monitor.output)")
+    #expect(try await bus.call("Init").status == 0)
+    #expect(try await bus.call("Toggle").status == 0)
+    #expect(try await eventually { try await bus.property("PictureInPictureStream") == "'a'" })
+    #expect(try await bus.quit(demo).status == 0)
+  }
+
   @Test func whatMakesNoSenseIsRefusedAndTheSessionGoesOn() async throws {
     let bus = try await SessionBus()
     let demo = try await bus.startSession()
