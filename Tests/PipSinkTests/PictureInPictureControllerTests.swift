@@ -247,7 +247,7 @@ import Testing
     let call = try Call()
     let controller = try await started(call)
     #expect(call.window.presentation?.actions == [.playPause, .backToApp, .close, .mute])
-    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
     #expect(call.window.presentation?.actions.isSuperset(of: [.previousStream, .nextStream]) == true)
     call.window.perform(.nextStream)
     #expect(controller.currentStreamID == "b")
@@ -316,17 +316,17 @@ import Testing
   @Test func theNextStreamIsShownWhenOneEndsAndPictureInPictureEndsWithTheLast() async throws {
     let call = try Call(ready: ["a"])
     let controller = try #require(call.controller)
-    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
     _ = try await started(call)
-    controller.streamSelector.setEnabled("a", false)
+    controller.streamSelector.set("a", placeholder: .cameraOff)
     // "b" has no picture yet. It is selected as soon as it has one.
     #expect(controller.currentStreamID == "a")
     call.send("b")
     #expect(await eventually { controller.currentStreamID == "b" })
-    controller.streamSelector.setEnabled("b", false)
-    #expect(call.window.presentation?.content == .cameraOff(name: "b"))
-    controller.streamSelector.setEnabled("b", true)
-    #expect(call.window.presentation?.content == .video)
+    controller.streamSelector.set("b", placeholder: .cameraOff)
+    #expect(call.window.presentation?.placeholder == .cameraOff)
+    controller.streamSelector.set("b")
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
     controller.streamSelector.remove("b")
     #expect(controller.isActive)
     controller.streamSelector.remove("a")

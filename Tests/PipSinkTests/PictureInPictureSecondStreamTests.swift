@@ -9,7 +9,7 @@ import Testing
 
   private func started(_ call: Call) async throws -> PictureInPictureController {
     let controller = try #require(call.controller)
-    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
     try controller.start()
     #expect(await eventually { controller.isActive })
     return controller
@@ -101,14 +101,16 @@ import Testing
     let call = try Call()
     let controller = try await started(call)
     try controller.setSecondStream("b")
-    controller.streamSelector.setEnabled("b", false)
+    controller.streamSelector.set("b", placeholder: .cameraOff)
     #expect(call.window.presentation?.secondStreamID == nil)
-    controller.streamSelector.setEnabled("b", true)
+    controller.streamSelector.set("b")
     #expect(call.window.presentation?.secondStreamID == "b")
-    controller.streamSelector.setEnabled("a", false)
+    controller.streamSelector.set("a", placeholder: .cameraOff)
     #expect(controller.currentStreamID == "b", "the remaining picture has the whole window")
-    #expect(controller.secondStreamID == "a")
-    #expect(call.window.presentation?.secondStreamID == nil)
+    #expect(controller.secondStreamID == nil)
+    #expect(call.window.presentation?.places.map(\.streamID) == ["b"])
+    controller.streamSelector.set("a")
+    #expect(call.window.presentation?.places.map(\.streamID) == ["a", "b"])
   }
 
   @Test func theStreamThatIsLeftHasTheWholeWindow() async throws {
@@ -118,10 +120,14 @@ import Testing
       try controller.setSecondStream("b")
       controller.streamSelector.remove(gone)
       #expect(controller.isActive)
-      #expect(controller.secondStreamID == nil)
-      #expect(controller.currentStreamID == (gone == "a" ? "b" : "a"))
-      #expect(call.window.presentation?.streamID == controller.currentStreamID)
-      #expect(call.window.presentation?.secondStreamID == nil)
+      #expect(call.window.presentation?.places.map(\.streamID) == [gone == "a" ? "b" : "a"])
+      // The wishes remain until they are withdrawn.
+      controller.streamSelector.set(gone)
+      #expect(call.window.presentation?.places.map(\.streamID) == ["a", "b"])
+      try controller.setSecondStream(nil)
+      controller.streamSelector.remove("b")
+      controller.streamSelector.set("b")
+      #expect(call.window.presentation?.places.map(\.streamID) == ["a"])
     }
   }
 

@@ -122,8 +122,8 @@ import Testing
     #expect(await eventually { call.session.pictureInPictureStreamID == "b" })
     #expect(call.display.placeholders == ["a": .cameraOff, "b": .inPictureInPicture])
     call.session.engine.setCameraState(.on, of: "a")
-    #expect(await eventually { call.display.placeholders == ["b": .inPictureInPicture] })
-    #expect(call.session.pictureInPictureStreamID == "b", "the stream that was selected stays in picture-in-picture")
+    #expect(await eventually { call.display.placeholders == ["a": .inPictureInPicture] })
+    #expect(call.session.pictureInPictureStreamID == "a", "the stream that was asked for is back")
   }
 
   @Test func aStreamThatStallsIsNoCameraThatIsOff() async throws {
@@ -131,16 +131,16 @@ import Testing
     try await call.play()
     try await call.open("a")
     call.session.engine.setInput("a", to: .stalled)
-    #expect(await eventually { call.session.controller.content == .reconnecting })
+    #expect(await eventually { call.session.controller.streamSelector.places.map(\.placeholder) == [.reconnecting] })
     #expect(call.session.pictureInPictureStreamID == "a")
     #expect(call.display.placeholders == ["a": .reconnecting])
     // Another stream is playing, so the window does not show that it is reconnecting.
     try call.session.setPictureInPictureSource("b")
-    #expect(call.session.controller.content == .video)
+    #expect(call.session.controller.streamSelector.places.map(\.placeholder) == [nil])
     try call.session.setPictureInPictureSource("a")
-    #expect(call.session.controller.content == .reconnecting)
+    #expect(call.session.controller.streamSelector.places.map(\.placeholder) == [.reconnecting])
     call.session.engine.setInput("a", to: .playing)
-    #expect(await eventually { call.session.controller.content == .video })
+    #expect(await eventually { call.session.controller.streamSelector.places.map(\.placeholder) == [nil] })
   }
 
   @Test func theLoudestStreamTakesPictureInPicture() async throws {
@@ -148,7 +148,8 @@ import Testing
     configuration.streamSelectorPolicy = .activeSpeaker
     let call = try Call(configuration: configuration)
     try await call.play()
-    try await call.open("a")
+    try await call.open()
+    #expect(call.session.pictureInPictureStreamID == "a")
     let send = { (decibels: Double) in
       call.session.engine.status.broadcast.send(.audioLevel("b", AudioLevel(rms: decibels, peak: decibels)))
     }

@@ -10,7 +10,7 @@ import Testing
 
   private func started(_ call: Call) async throws -> PictureInPictureController {
     let controller = try #require(call.controller)
-    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
     try controller.start()
     #expect(await eventually { controller.isActive })
     return controller
@@ -20,28 +20,28 @@ import Testing
     let call = try Call()
     let controller = try await started(call)
     try controller.setSource(streamID: "b")
-    controller.streamSelector.add("c")
+    controller.streamSelector.set("c")
     controller.streamSelector.remove("c")
     #expect(controller.currentStreamID == "b")
     #expect(controller.streamSelector.selected == "b")
   }
 
-  @Test func aPlaceholderGoesWithTheNextPictureAndTheAppsOwnContentStays() async throws {
+  @Test func aPlaceholderGoesWithTheNextPicture() async throws {
     let call = try Call()
     let controller = try await started(call)
-    controller.content = .reconnecting
-    controller.streamSelector.setEnabled("b", false)
-    #expect(controller.content == .reconnecting)
-    controller.streamSelector.setEnabled("a", false)
-    #expect(call.window.presentation?.content == .cameraOff(name: "a"))
-    controller.streamSelector.setEnabled("b", true)
-    #expect(call.window.presentation?.content == .video)
+    controller.streamSelector.set("a", placeholder: .reconnecting)
+    controller.streamSelector.set("b", placeholder: .cameraOff)
+    #expect(controller.streamSelector.places.map(\.placeholder) == [.reconnecting])
+    controller.streamSelector.set("a", placeholder: .cameraOff)
+    #expect(call.window.presentation?.placeholder == .cameraOff)
+    controller.streamSelector.set("b")
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
     #expect(controller.currentStreamID == "b")
     controller.streamSelector.remove("b")
     // Another stream is left, but the stream that was shown has ended.
-    #expect(call.window.presentation?.content == .ended(name: "b"))
-    controller.streamSelector.setEnabled("a", true)
-    #expect(call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.placeholder == .ended)
+    controller.streamSelector.set("a")
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
   @Test func whoIsInPictureInPictureHasOneAnswerFromWillStartToTheEnd() async throws {
@@ -101,11 +101,11 @@ import Testing
     #expect(await eventually { log.events == expected }, "\(log.events)")
     #expect(controller.state == .enabled)
     // A stream that comes back does not open the window.
-    controller.streamSelector.add("b")
+    controller.streamSelector.set("b")
     #expect(await !eventually(within: 0.05) { call.window.isOpen })
     try controller.start()
     #expect(await eventually { controller.isActive })
-    #expect(call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
   @Test func pictureInPictureEndsWithItsStreamWhereThatIsConfigured() async throws {
@@ -114,7 +114,7 @@ import Testing
     let log = Log(controller)
     controller.streamSelector.remove("b")
     #expect(controller.isActive)
-    controller.streamSelector.add("b")
+    controller.streamSelector.set("b")
     controller.streamSelector.remove("a")
     let expected: [PictureInPictureEvent] = [
       .willStop(.sourceEnded), .didStop(.sourceEnded), .sourceChanged(from: "a", to: "b"),
@@ -132,7 +132,7 @@ import Testing
     controller.streamSelector.remove("a")
     for level in [0.2, 0.9] {
       #expect(controller.isActive && controller.currentStreamID == "a")
-      #expect(call.window.presentation?.content == .ended(name: "a"))
+      #expect(call.window.presentation?.placeholder == .ended)
       // Changes of the other streams do not matter.
       controller.streamSelector.setAudioLevel("b", level)
     }
@@ -140,30 +140,30 @@ import Testing
     #expect(call.window.presentation?.actions.contains(.nextStream) == true)
     controller.perform(.nextStream)
     #expect(controller.currentStreamID == "b")
-    #expect(call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
     controller.streamSelector.remove("b")
-    #expect(call.window.presentation?.content == .ended(name: "b"))
+    #expect(call.window.presentation?.placeholder == .ended)
     // The stream comes back.
-    controller.streamSelector.add("b")
-    #expect(call.window.presentation?.content == .video)
+    controller.streamSelector.set("b")
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
     #expect(call.window.presentation?.streamID == "b" && controller.isActive)
     // A window that was closed in the meantime opens with a stream that is left.
-    controller.streamSelector.add("a")
+    controller.streamSelector.set("a")
     controller.streamSelector.remove("b")
     controller.stop()
     try controller.start()
     #expect(await eventually { controller.isActive })
-    #expect(call.window.presentation?.streamID == "a" && call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.streamID == "a" && call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
   @Test func theWindowSaysThatItsStreamHasEndedUntilTheNextOneHasAPicture() async throws {
     let call = try Call(ready: ["a"])
     let controller = try await started(call)
     controller.streamSelector.remove("a")
-    #expect(controller.currentStreamID == "a" && call.window.presentation?.content == .ended(name: "a"))
+    #expect(controller.currentStreamID == "a" && call.window.presentation?.placeholder == .ended)
     call.send("b")
     #expect(await eventually { controller.currentStreamID == "b" })
-    #expect(call.window.presentation?.content == .video)
+    #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
   @Test func aStreamThatEndsBeforeItsFirstPictureInTheWindowHasNotStarted() throws {
@@ -171,7 +171,7 @@ import Testing
     let controller = try #require(call.controller)
     let log = Locked<[PictureInPictureEvent]>([])
     controller.observeEvents { event in log.withLock { $0.append(event) } }
-    for id: StreamID in ["a", "b"] { controller.streamSelector.add(id) }
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
     try controller.start()
     controller.streamSelector.remove("a")
     #expect(!call.window.isOpen && controller.currentStreamID == "b")
@@ -180,19 +180,12 @@ import Testing
     #expect(!events.contains(.willStop(.sourceEnded)))
   }
 
-  @Test func framesAreShownOfVideoAndScreensAlone() {
-    let contents: [PictureInPictureContent] = [
-      .video, .cameraOff(name: "a"), .reconnecting, .screenShare, .ended(name: "a"), .inactive,
-    ]
-    #expect(contents.map(\.showsFrames) == [true, false, false, true, false, false])
-  }
-
   @Test func aStreamThatIsWaitedForIsForgottenWhenTheSelectorWantsAnother() async throws {
     let call = try Call(ready: ["a"])
     let controller = try await started(call)
-    controller.streamSelector.setEnabled("a", false)
+    controller.streamSelector.set("a", placeholder: .cameraOff)
     #expect(controller.currentStreamID == "a")
-    controller.streamSelector.setEnabled("a", true)
+    controller.streamSelector.set("a")
     controller.streamSelector.select("a")
     call.send("b")
     #expect(await eventually { call.router.statistics(of: "b")?.received == 1 })

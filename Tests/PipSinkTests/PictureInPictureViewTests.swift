@@ -226,8 +226,8 @@ import Testing
     case .forbid: controller.startsAutomatically = false
     case .sendA: call.send("a")
     case .sendB: call.send("b")
-    case .addA: controller.streamSelector.add("a")
-    case .addB: controller.streamSelector.add("b")
+    case .addA: controller.streamSelector.set("a")
+    case .addB: controller.streamSelector.set("b")
     case .removeA: controller.streamSelector.remove("a")
     case .removeB: controller.streamSelector.remove("b")
     case .sourceA: try? controller.setSource(streamID: "a")

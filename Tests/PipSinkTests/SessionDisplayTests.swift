@@ -74,7 +74,8 @@ import Testing
     let surfaces = try makeDisplay(isSplit: false)
     let layer = SampleBufferDisplayLayer(name: "pip", renderer: surfaces.pictureInPictureHost.renderer)
     try surfaces.pictureInPictureHost.open(
-      PictureInPicturePresentation(streamID: "a", content: .video, actions: [], isPaused: false, isMuted: false))
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a")], actions: [], isPaused: false, isMuted: false))
     layer.enqueue(try PlainFrame.make([0, 0, 255]))
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(surfaces.images(pictureInPictureStreamID: "a").map(\.name) == ["pip-a"])

@@ -59,16 +59,16 @@ import Testing
   @Test func aCameraThatIsOffIsNotSaidToBeReconnectingInPictureInPicture() async throws {
     let call = try Call(["a"])
     try await call.play()
-    #expect(try await call.open("a").content == .video)
+    #expect(try await call.open("a").placeholder == nil)
     try call.session.setCameraState(.off, of: "a")
-    #expect(await eventually { call.presentation?.content == .cameraOff(name: "a") })
+    #expect(await eventually { call.presentation?.placeholder == .cameraOff })
     await call.set("a", .stalled)
-    #expect(call.presentation?.content == .cameraOff(name: "a"))
+    #expect(call.presentation?.placeholder == .cameraOff)
     // The camera is on again, but its frames have not arrived yet.
     try call.session.setCameraState(.on, of: "a")
-    #expect(await eventually { call.presentation?.content == .reconnecting })
+    #expect(await eventually { call.presentation?.placeholder == .reconnecting })
     await call.set("a", .playing)
-    #expect(call.presentation?.content == .video)
+    #expect(call.presentation?.places.map(\.placeholder) == [nil])
   }
 
   @Test func aWindowForOneStreamHidesItsLastPictureToo() async throws {
@@ -78,18 +78,19 @@ import Testing
     try own.start()
     #expect(await eventually { own.isActive })
     try call.session.setCameraState(.off, of: "a")
-    #expect(await eventually { own.content == .cameraOff(name: "a") })
-    #expect(own.isActive && call.session.controller.content == .video)
+    #expect(await eventually { own.streamSelector.places.map(\.placeholder) == [.cameraOff] })
+    #expect(own.isActive && call.session.controller.streamSelector.places.map(\.placeholder) == [nil])
     try call.session.setCameraState(.on, of: "a")
-    #expect(await eventually { own.content == .video })
+    #expect(await eventually { own.streamSelector.places.map(\.placeholder) == [nil] })
     await call.set("a", .ended)
-    #expect(own.content == .ended(name: "a"))
+    #expect(own.streamSelector.places.map(\.placeholder) == [.ended])
     await call.set("a", .playing)
-    #expect(own.content == .video)
+    #expect(own.streamSelector.places.map(\.placeholder) == [nil])
     // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
-    #expect(try call.session.addPictureInPictureWindow(for: "b").content == .cameraOff(name: "b"))
+    #expect(
+      try call.session.addPictureInPictureWindow(for: "b").streamSelector.places.map(\.placeholder) == [.cameraOff])
   }
 
   @Test func aMicrophoneThatIsOffIsMarkedInTheAppAndInPictureInPictureUntilItIsOn() async throws {

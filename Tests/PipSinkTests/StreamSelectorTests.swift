@@ -7,54 +7,59 @@ import Testing
     _ policy: PictureInPictureStreamSelector.Policy = .first, _ ids: StreamID...
   ) -> PictureInPictureStreamSelector {
     var selector = PictureInPictureStreamSelector(policy: policy)
-    selector.add("local", isLocal: true)
-    for id in ids { selector.add(id) }
+    selector.set("local", isLocal: true)
+    for id in ids { selector.set(id) }
     return selector
   }
 
   @Test func theNextStreamFollowsOneWhoseCameraGoesOffNotTheFirst() {
     var selector = PictureInPictureStreamSelector()
-    for id in ["a", "b", "c"] as [StreamID] { selector.add(id) }
+    for id in ["a", "b", "c"] as [StreamID] { selector.set(id) }
     selector.select("b")
-    selector.setEnabled("b", false)
+    selector.select(nil)
+    #expect(selector.selected == "b", "without the wish the policy lets it stay")
+    selector.set("b", placeholder: .cameraOff)
     #expect(selector.selected == "c")
-    selector.setEnabled("c", false)
+    selector.set("c", placeholder: .cameraOff)
     #expect(selector.selected == "a", "no stream follows the last one, so the first one is taken")
   }
 
   @Test func theFirstRemoteStreamWithAPictureIsChosen() {
     var selector = selector()
     #expect(selector.selected == "local")
-    selector.add("a", isEnabled: false)
+    selector.set("a", placeholder: .cameraOff)
     #expect(selector.selected == "local")
-    selector.add("b")
+    selector.set("b")
     #expect(selector.selected == "b")
-    selector.setEnabled("a", true)
+    selector.set("a")
     #expect(selector.selected == "b", "a selection stays as long as it can")
   }
 
   @Test func theNextOneFollowsWhenItEndsOrGoesDark() {
     var selector = selector(.first, "a", "b", "c")
     #expect(selector.selected == "a")
-    selector.setEnabled("a", false)
+    selector.set("a", placeholder: .cameraOff)
     #expect(selector.selected == "b")
-    selector.setEnabled("a", true)
+    selector.set("a")
     selector.remove("b")
     #expect(selector.selected == "c", "the stream after the removed one is selected, and not the first one")
     selector.remove("c")
     #expect(selector.selected == "a")
     selector.remove("a")
     #expect(selector.selected == "local")
-    selector.setEnabled("local", false)
-    #expect(selector.selected == nil)
-    selector.add("d")
+    selector.set("local", isLocal: true, placeholder: .cameraOff)
+    #expect(selector.places == [PictureInPicturePlace(streamID: "local", placeholder: .cameraOff)])
+    selector.set("d")
     #expect(selector.selected == "d")
+    selector.remove("d")
+    selector.remove("local")
+    #expect(selector.places.isEmpty && selector.selected == nil)
   }
 
   @Test func theLastToComeIsChosenWhereThatIsThePolicy() {
     var selector = selector(.mostRecent, "a", "b")
     #expect(selector.selected == "b")
-    selector.add("c")
+    selector.set("c")
     #expect(selector.selected == "c")
     selector.remove("c")
     #expect(selector.selected == "b")
@@ -63,9 +68,9 @@ import Testing
   @Test func aPinnedStreamComesBackWithItsPicture() {
     var selector = selector(.pinned("b"), "a", "b")
     #expect(selector.selected == "b")
-    selector.setEnabled("b", false)
+    selector.set("b", placeholder: .cameraOff)
     #expect(selector.selected == "a")
-    selector.setEnabled("b", true)
+    selector.set("b")
     #expect(selector.selected == "b")
   }
 
@@ -93,7 +98,7 @@ import Testing
     let selector = selector(.custom { streams, _ in streams.last?.id }, "a", "b")
     #expect(selector.selected == "b")
     var stubborn = PictureInPictureStreamSelector(policy: .custom { _, _ in "nobody" })
-    stubborn.add("a")
+    stubborn.set("a")
     #expect(stubborn.selected == "a")
   }
 
@@ -101,11 +106,28 @@ import Testing
     var selector = selector(.first, "a", "b")
     #expect(selector.neighbour(forward: true) == "b")
     #expect(selector.neighbour(forward: false) == "local")
-    selector.setEnabled("b", false)
-    selector.setEnabled("local", false)
+    selector.set("b", placeholder: .cameraOff)
+    selector.set("local", isLocal: true, placeholder: .cameraOff)
     #expect(selector.neighbour(forward: true) == nil)
-    let wasTaken = [selector.select("b"), selector.select("nobody"), selector.select("a")]
-    #expect(wasTaken == [false, false, true])
+  }
+
+  @Test func aWishIsFulfilledWheneverItCanBeUntilItIsWithdrawn() {
+    var selector = selector(.activeSpeaker, "a", "b")
+    selector.select("late")
+    #expect(selector.selected == "a", "a stream that is not there has no picture")
+    selector.set("c")
+    selector.set("late")
+    #expect(selector.selected == "late")
+    selector.set("late", placeholder: .cameraOff)
+    #expect(selector.selected == "a")
+    selector.remove("late")
+    selector.set("late")
+    #expect(selector.selected == "late")
+    selector.setAudioLevel("b", 0.9, at: time(1))
+    selector.setAudioLevel("b", 0.9, at: time(2))
+    #expect(selector.selected == "late", "the user's choice comes before the speaker")
+    selector.select(nil)
+    #expect(selector.selected == "b")
   }
 
   // MARK: - Speakers
@@ -163,7 +185,7 @@ import Testing
 
   @Test func speakersWithoutAPictureAndTheLocalOneAreNotChosen() {
     var selector = selector(.activeSpeaker, "a", "b")
-    selector.setEnabled("b", false)
+    selector.set("b", placeholder: .cameraOff)
     for id: StreamID in ["b", "local"] {
       selector.setAudioLevel(id, 1, at: time(1))
       selector.setAudioLevel(id, 1, at: time(5))
@@ -171,15 +193,16 @@ import Testing
     #expect(selector.selected == "a")
   }
 
-  @Test func whomTheUserLeavesForAnotherHasToHoldTheHalfSecondAnew() {
+  @Test func aSpeakerWaitsUntilTheUsersWishIsWithdrawn() {
     var selector = selector(.activeSpeaker, "a", "b")
     selector.setAudioLevel("b", 0.5, at: time(1))
     selector.setAudioLevel("b", 0.5, at: time(1.5))
     #expect(selector.selected == "b")
     selector.select("a")
     selector.setAudioLevel("b", 0.5, at: time(1.6))
-    #expect(selector.selected == "a")
     selector.setAudioLevel("b", 0.5, at: time(2.1))
+    #expect(selector.selected == "a", "the user's choice stays")
+    selector.select(nil)
     #expect(selector.selected == "b")
   }
 
@@ -194,7 +217,7 @@ import Testing
   @Test func anAppsChoiceWithoutAPictureIsNotTaken() {
     var selector = selector(.custom { _, _ in "b" }, "a", "b")
     #expect(selector.selected == "b")
-    selector.setEnabled("b", false)
+    selector.set("b", placeholder: .cameraOff)
     #expect(selector.selected == "a")
   }
 
@@ -211,21 +234,24 @@ import Testing
   @Test func theUsersChoiceStaysWhenOthersComeAndGo() {
     var selector = selector(.first, "a", "b", "c")
     selector.select("b")
-    selector.add("d")
+    selector.set("d")
     selector.remove("c")
-    selector.setEnabled("a", false)
-    selector.setEnabled("a", true)
+    selector.set("a", placeholder: .cameraOff)
+    selector.set("a")
     #expect(selector.selected == "b")
     selector.remove("b")
     #expect(selector.selected == "d", "the next stream after the removed one is selected")
+    selector.set("b")
+    #expect(selector.selected == "b", "it was not withdrawn")
   }
 
-  @Test func aStreamThatIsAddedTwiceIsLeftAsItIs() {
+  @Test func aStreamThatChangesKeepsItsPosition() {
     var selector = selector(.first, "a")
-    selector.setEnabled("a", false)
-    selector.add("a", isEnabled: true)
-    #expect(selector.streams.filter { $0.id == "a" }.map(\.isEnabled) == [false])
-    #expect(selector.selected == "local")
+    selector.set("b")
+    selector.set("a", placeholder: .cameraOff)
+    selector.set("a")
+    #expect(selector.streams.map(\.id) == ["local", "a", "b"])
+    #expect(selector.selected == "b")
   }
 
   @Test func anotherPolicyChoosesAtOnce() {

@@ -107,7 +107,7 @@ private enum Transitions {
     let layer = SampleBufferDisplayLayer(name: "a", videoGravity: .resize)
     layer.attach(to: window.renderer)
     let presentation = PictureInPicturePresentation(
-      streamID: "a", content: .video, aspectRatio: nil, actions: [], isPaused: false, isMuted: false)
+      places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false)
     /// The largest excess of red over blue on the screen. Only the window is red; the screen behind it has no colour.
     func red() async throws -> Int {
       layer.enqueue(try PlainFrame.make(Place.color))

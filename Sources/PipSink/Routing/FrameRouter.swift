@@ -115,6 +115,11 @@ public final class FrameRouter: Sendable {
     }
   }
 
+  /// What ``addDestination(_:for:)`` has added for a stream.
+  func addedDestinations(for streamID: StreamID) -> [any SampleBufferDestination] {
+    control.withLock { $0.route(streamID)?.others ?? $0.awaiting[streamID] ?? [] }
+  }
+
   func removeDestination(_ destination: any SampleBufferDestination, for streamID: StreamID) {
     control.withLock { control in
       control.awaiting[streamID]?.removeAll { $0 === destination }
@@ -188,6 +193,15 @@ public final class FrameRouter: Sendable {
     try change(presented) { $0.showing(streamID, on: surface, keepsShowingInApp: keepsShowingInApp) }
   }
 
+  /// Sends a stream to a picture-in-picture surface from its first frame on. That is not recorded as a move.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``. Then nothing has changed.
+  func preparePictureInPicture(
+    _ streamID: StreamID, on surface: PictureInPictureSurfaceID, keepsShowingInApp: Bool
+  ) throws(PipSinkError) {
+    try change(nil, isRecorded: false) { $0.showing(streamID, on: surface, keepsShowingInApp: keepsShowingInApp) }
+  }
+
   /// Moves the stream of a picture-in-picture surface back to the app. For the primary surface, it stays the chosen
   /// stream (``RoutingTable/pictureInPictureStreamID``).
   public func leavePictureInPicture(on surface: PictureInPictureSurfaceID = .primary) {
@@ -204,7 +218,7 @@ public final class FrameRouter: Sendable {
   }
 
   private func change(
-    _ presented: (@Sendable (MonotonicTime) -> Void)?, _ body: (RoutingTable) -> RoutingTable
+    _ presented: (@Sendable (MonotonicTime) -> Void)?, isRecorded: Bool = true, _ body: (RoutingTable) -> RoutingTable
   ) throws(PipSinkError) {
     let requestedAt = MonotonicTime.now
     try control.withLock { control throws(PipSinkError) in
@@ -213,13 +227,13 @@ public final class FrameRouter: Sendable {
       for id in named where control.route(id) == nil {
         throw .stream(.unknown(id, known: control.routes.map(\.streamID)))
       }
-      publish(table, in: &control, requestedAt, presented)
+      publish(table, in: &control, requestedAt, presented, isRecorded: isRecorded)
     }
   }
 
   private func publish(
     _ table: RoutingTable, in control: inout Control, _ requestedAt: MonotonicTime,
-    _ presented: (@Sendable (MonotonicTime) -> Void)?
+    _ presented: (@Sendable (MonotonicTime) -> Void)?, isRecorded: Bool = true
   ) {
     control.table = table
     var moving = control.routes.filter { $0.placement != table.placement(of: $0.streamID) }
@@ -228,7 +242,7 @@ public final class FrameRouter: Sendable {
       let isEntering = placement.surface != nil && placement == table.placement(of: route.streamID)
       route.move(
         to: placement, control.destination(of: placement), keepsInAppPicture: control.keepsInAppPictures,
-        requestedAt: requestedAt, presented: isEntering ? presented : nil)
+        requestedAt: requestedAt, isRecorded: isRecorded, presented: isEntering ? presented : nil)
     }
     // A stream leaves a surface before another one enters it, so that two streams never reach it at the same time.
     while !moving.isEmpty {

@@ -74,9 +74,11 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   /// Moves the stream to another surface from its next frame on, and shows its latest frame there at once.
+  ///
+  /// - Parameter isRecorded: whether the move is one of ``changes``.
   func move(
     to placement: RoutingTable.Placement, _ pictureInPicture: (any SampleBufferDestination)?, keepsInAppPicture: Bool,
-    requestedAt: MonotonicTime, presented: (@Sendable (MonotonicTime) -> Void)?
+    requestedAt: MonotonicTime, isRecorded: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
   ) {
     state.withLock { state in
       let old = state.placement
@@ -89,7 +91,7 @@ final class StreamRoute: SampleBufferConsumer {
         let inApp = state.inApp?.relinquish(removingImage: !keepsInAppPicture)
         waiting = waiting ?? inApp
       }
-      let change = changesSurface ? state.beginChange(of: streamID, to: placement.kind, requestedAt) : nil
+      let change = changesSurface && isRecorded ? state.beginChange(of: streamID, to: placement.kind, requestedAt) : nil
       state.placement = placement
       state.pictureInPicture = pictureInPicture
       // Then it enters its new surface. If it stays in the app, a frame that waits there keeps waiting.
@@ -183,6 +185,9 @@ final class StreamRoute: SampleBufferConsumer {
     }
     _ = dropped
   }
+
+  /// The destinations that show every frame, wherever the stream is.
+  var others: [any SampleBufferDestination] { state.withLock { $0.others } }
 
   var placement: RoutingTable.Placement { state.withLock { $0.placement } }
 

@@ -19,25 +19,15 @@ extension PictureInPictureSession {
   }
 
   /// Whether the places that show a stream say that its microphone is off.
-  public func isMicrophoneOff(of streamID: StreamID) -> Bool { microphonesOff.contains(streamID) }
+  public func isMicrophoneOff(of streamID: StreamID) -> Bool { known[streamID]?.isMicrophoneOff ?? false }
 
   /// Whether a device of a stream that has not ended is off. What the app has said applies even while no frames come.
   /// Otherwise a device counts as off in every stream that has stopped, so what the engine infers only counts for
   /// streams that play. The stream may have ended since the session heard of it.
   func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
-    guard let told = playStates[id], let info = engine.info(of: id), info[device] == .off, !told.isOver,
+    guard let told = known[id]?.state, let info = engine.info(of: id), info[device] == .off, !told.isOver,
       !info.state.isOver
     else { return false }
     return info.saidDevices.contains(device) || told == .playing && info.state == .playing
-  }
-
-  /// Shows everywhere whether a stream's camera is off.
-  func followCamera(of id: StreamID) {
-    let isOff = isOff(.camera, of: id)
-    if controller.streamSelector.streams.contains(where: { $0.id == id && $0.isEnabled == isOff }) {
-      controller.streamSelector.setEnabled(id, !isOff)
-    }
-    updateContent(of: id)
-    updatePlaceholders()
   }
 }

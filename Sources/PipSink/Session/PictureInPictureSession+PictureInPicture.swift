@@ -7,25 +7,38 @@ extension PictureInPictureSession {
   /// Starts picture-in-picture now, or with its stream's first picture. While the window is open, it shows another
   /// stream in it.
   ///
-  /// - Parameter streamID: the stream; nil for the one that is chosen already.
-  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)`` and
-  ///   ``PictureInPictureController/startWhenReady()``. Nothing has changed then.
+  /// - Parameter streamID: the stream that the user wants; nil for the one that is chosen already.
+  /// - Throws: the errors of ``setPictureInPictureSource(_:)`` and ``PictureInPictureController/startWhenReady()``.
+  ///   Nothing has changed then.
   public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
-    defer { updatePlaceholders() }
-    if let streamID { try controller.setSource(streamID: streamID) }
+    defer { updatePlaces() }
+    if let streamID { try checkSource(streamID) }
+    if let refusal = controller.refusal { throw refusal }
+    if let streamID { controller.streamSelector.select(streamID) }
     try controller.startWhenReady()
   }
 
-  /// Chooses the stream for picture-in-picture, whether or not the window is open.
+  /// Chooses the stream for picture-in-picture, whether or not the window is open. It is shown whenever it has a
+  /// picture, until another one is chosen. With nil, ``PictureInPictureController/streamSelector`` chooses again.
   ///
-  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)``. Nothing has changed then.
-  public func setPictureInPictureSource(_ streamID: StreamID) throws(PipSinkError) {
-    defer { updatePlaceholders() }
-    try controller.setSource(streamID: streamID)
+  /// - Throws: the errors of ``PictureInPictureController/setSource(streamID:)``, and
+  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself. Nothing has changed
+  ///   then.
+  public func setPictureInPictureSource(_ streamID: StreamID?) throws(PipSinkError) {
+    defer { updatePlaces() }
+    if let streamID { try checkSource(streamID) }
+    controller.streamSelector.select(streamID)
   }
 
-  /// The stream in the other half of the picture-in-picture window, which it gets when it has a picture; nil where the
-  /// window shows one stream.
+  private func checkSource(_ streamID: StreamID) throws(PipSinkError) {
+    try controller.checkSource(streamID)
+    if known[streamID]?.controller != nil {
+      throw .pictureInPicture(.notPossible(reason: "\"\(streamID)\" has a window for itself"))
+    }
+  }
+
+  /// The stream in the other half of the picture-in-picture window, or the one that gets it when it has a picture; nil
+  /// where the window shows one stream.
   public var secondPictureInPictureStreamID: StreamID? { controller.secondStreamID }
 
   /// Shows another stream beside the one in the picture-in-picture window, in one half each. With nil the first stream
@@ -34,10 +47,8 @@ extension PictureInPictureSession {
   /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``. Nothing has changed then.
   public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
     // The router may know a stream before the session, which could not notice the stream's end then.
-    if let streamID, playStates[streamID] == nil {
-      throw .stream(.unknown(streamID, known: playStates.keys.sorted()))
-    }
-    defer { updatePlaceholders() }
+    if let streamID { try check(streamID) }
+    defer { updatePlaces() }
     try controller.setSecondStream(streamID)
   }
 
@@ -52,7 +63,7 @@ extension PictureInPictureSession {
   /// - Returns: false where there was nothing to stop.
   @discardableResult
   public func stopPictureInPicture() -> Bool {
-    defer { updatePlaceholders() }
+    defer { updatePlaces() }
     return controller.stop()
   }
 
@@ -61,7 +72,7 @@ extension PictureInPictureSession {
   public func uninitializePictureInPicture() {
     startsAutomatically = false
     for controller in controllers { controller.uninitialize() }
-    updatePlaceholders()
+    updatePlaces()
   }
 
   /// Sets up picture-in-picture again in all windows, after ``uninitializePictureInPicture()`` or after a failed
@@ -112,7 +123,7 @@ extension PictureInPictureSession {
         try startPictureInPicture()
       }
     case .nextStream:
-      try startPictureInPicture(controller.neighbour(forward: true) ?? controller.currentStreamID)
+      try startPictureInPicture(controller.neighbour(forward: true))
     case .togglePause: togglePause()
     case .toggleMute: isMuted.toggle()
     case .toggleFullscreen: display.perform(.toggleFullscreen)
@@ -133,21 +144,23 @@ extension PictureInPictureSession {
   public func addPictureInPictureWindow(
     for streamID: StreamID
   ) throws(PipSinkError) -> PictureInPictureController {
-    if let known = dedicatedControllers[streamID] { return known }
+    if let own = known[streamID]?.controller { return own }
     try check(streamID)
+    var configuration = controller.configuration
+    // The window stays while its stream may come back.
+    configuration.endAction = .placeholder
     let new = PictureInPictureController(
       contentSource: ContentSource(router: router, streamID: streamID),
-      window: try display.makePictureInPictureHost(), configuration: controller.configuration)
-    dedicatedControllers[streamID] = new
+      window: try display.makePictureInPictureHost(), configuration: configuration)
+    known[streamID]?.controller = new
     connect(new)
     new.observeEvents { [weak self] _ in
-      self?.updatePlaceholders()
+      self?.updatePlaces()
       self?.updateSkipping()
     }
     controller.streamSelector.remove(streamID)
     updateAutomaticStart()
-    updateContent(of: streamID)
-    updatePlaceholders()
+    show(streamID)
     return new
   }
 }

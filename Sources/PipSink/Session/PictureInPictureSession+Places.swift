@@ -1,10 +1,12 @@
 /// Where the session's streams are shown in the app, and the placeholders for them.
 extension PictureInPictureSession {
   /// The layer that shows a stream in the app; nil for an unknown stream, and where the display does not show streams.
-  public func layer(of streamID: StreamID) -> SampleBufferDisplayLayer? { layers[streamID] }
+  public func layer(of streamID: StreamID) -> SampleBufferDisplayLayer? { known[streamID]?.layer }
 
   /// The placeholder for a stream in the app; nil while its picture is shown.
-  public func placeholder(of streamID: StreamID) -> StreamPlaceholder? { placeholders[streamID] ?? nil }
+  public func placeholder(of streamID: StreamID) -> StreamPlaceholder? {
+    if case .placeholder(let placeholder) = known[streamID]?.shownInApp { placeholder } else { nil }
+  }
 
   /// Shows a stream on another renderer instead of its place in the app, with another gravity. This is possible while
   /// frames flow. The place shows nothing any more, and the renderer begins with the newest frame.
@@ -13,9 +15,8 @@ extension PictureInPictureSession {
   public func updateView(
     _ renderer: any VideoRenderer, for streamID: StreamID, gravity: VideoGravity
   ) throws(PipSinkError) {
-    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
-    layer.videoGravity = gravity
-    layer.attach(to: renderer)
+    try setVideoGravity(gravity, of: streamID)
+    layer(of: streamID)?.attach(to: renderer)
   }
 
   /// Sets how a stream's frames are fitted to its place in the app. The gravity of picture-in-picture is part of the
@@ -23,7 +24,9 @@ extension PictureInPictureSession {
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, which also applies where the display does not show streams.
   public func setVideoGravity(_ gravity: VideoGravity, of streamID: StreamID) throws(PipSinkError) {
-    guard let layer = layers[streamID] else { throw .stream(.unknown(streamID, known: layers.keys.sorted())) }
+    guard let layer = layer(of: streamID) else {
+      throw .stream(.unknown(streamID, known: known.filter { $0.value.layer != nil }.keys.sorted()))
+    }
     layer.videoGravity = gravity
   }
 
@@ -36,72 +39,91 @@ extension PictureInPictureSession {
   public func attach(
     _ renderer: any VideoRenderer, toStream streamID: StreamID, gravity: VideoGravity = .resizeAspect
   ) -> Bool {
-    if let known = attachments[streamID]?.first(where: { $0.renderer === renderer })?.layer {
-      known.videoGravity = gravity
-      return router.attach(known, toStream: streamID)
-    }
-    let layer = SampleBufferDisplayLayer(name: streamID.rawValue, renderer: renderer, videoGravity: gravity)
-    attachments[streamID, default: []].append((renderer, layer))
+    let layer =
+      router.attachedLayers(ofStream: streamID).first { $0.renderer === renderer }
+      ?? SampleBufferDisplayLayer(name: streamID.rawValue, renderer: renderer, videoGravity: gravity)
+    layer.videoGravity = gravity
     return router.attach(layer, toStream: streamID)
   }
 
   /// Stops showing a stream on a renderer that ``attach(_:toStream:gravity:)`` has attached. Other renderers go on.
   public func detach(_ renderer: any VideoRenderer, fromStream streamID: StreamID) {
-    guard let index = attachments[streamID]?.firstIndex(where: { $0.renderer === renderer }),
-      let layer = attachments[streamID]?.remove(at: index).layer
-    else { return }
+    guard let layer = router.attachedLayers(ofStream: streamID).first(where: { $0.renderer === renderer }) else {
+      return
+    }
     router.detach(layer, fromStream: streamID)
     layer.detach()
   }
 
-  /// Forgets everything about where a stream is shown.
-  func forgetPlaces(of id: StreamID) {
-    placeholders[id] = nil
-    microphonesOff.remove(id)
-    camerasOff.remove(id)
-    for attachment in attachments.removeValue(forKey: id) ?? [] { attachment.layer.detach() }
+  /// Says that a stream shows somebody's screen, or no longer does. A screen is never cropped, and picture-in-picture
+  /// shows it before other streams, unless the user has chosen one.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setScreenShare(_ isScreenShare: Bool, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    known[streamID]?.isScreenShare = isScreenShare
+    layer(of: streamID)?.videoGravity = isScreenShare ? .resizeAspect : configuration.videoGravity
+    show(streamID)
   }
 
-  /// Updates the placeholders and microphone marks of all streams, and the microphone marks of picture-in-picture.
-  func updatePlaceholders() {
-    for id in playStates.keys {
-      let isNew = isOff(.camera, of: id) ? camerasOff.insert(id).inserted : camerasOff.remove(id) != nil
-      if isNew { removePictures(of: id) }
+  // MARK: - Following streams
+
+  /// Shows everywhere what is known of a stream: in picture-in-picture, whose selector is told, and in the app.
+  ///
+  /// - Parameter prepare: called before its place in the app shows anything.
+  func show(_ id: StreamID, _ prepare: () -> Void = {}) {
+    guard let old = known[id] else { return }
+    var new = old
+    new.placeholder = placeholder(for: id, old)
+    new.isMicrophoneOff = isOff(.microphone, of: id)
+    known[id] = new
+    (old.controller ?? controller).streamSelector.set(
+      id, isLocal: engine.localStreamIDs.contains(id), isScreenShare: new.isScreenShare, placeholder: new.placeholder)
+    if (old.placeholder == .cameraOff) != (new.placeholder == .cameraOff) { removePictures(of: id) }
+    prepare()
+    if old.isMicrophoneOff != new.isMicrophoneOff { display.setMicrophoneOff(new.isMicrophoneOff, for: id) }
+    updatePlaces()
+  }
+
+  /// What stands in place of a stream's picture; nil while it has one.
+  private func placeholder(for id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {
+    let hasFrame = router.latestSampleBuffer(of: id) != nil
+    return switch stream.state {
+    case .ended: .ended
+    case .failed(let error): .failed(error.description)
+    // The last picture of somebody who has switched the camera off must not be seen, whether or not frames come.
+    case _ where isOff(.camera, of: id): .cameraOff
+    case .playing: nil
+    case .stalled, .reconnecting: .reconnecting
+    case .requesting where engine.info(of: id)?.failure != nil: .reconnecting
+    case .requesting, .stopped: hasFrame ? nil : .waiting
     }
-    for id in playStates.keys {
-      let new = wantedPlaceholder(of: id)
-      if let told = placeholders[id], told == new { continue }
-      placeholders.updateValue(new, forKey: id)
-      display.setPlaceholder(new, for: id)
-    }
-    for id in playStates.keys {
-      let isNew = isOff(.microphone, of: id) ? microphonesOff.insert(id).inserted : microphonesOff.remove(id) != nil
-      if isNew { display.setMicrophoneOff(isMicrophoneOff(of: id), for: id) }
-    }
-    for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
   }
 
   /// Removes a stream's pictures: whoever switches a camera off must not be seen any more, not even for a moment when
   /// the camera is on again.
   private func removePictures(of id: StreamID) {
-    layers[id]?.flushAndRemoveImage()
-    for controller in controllers where controller.shows(id) { controller.displayLayer.flushAndRemoveImage() }
+    layer(of: id)?.flushAndRemoveImage()
+    for controller in controllers { controller.removePicture(of: id) }
   }
 
-  /// The placeholder that a stream should have; nil for its picture.
-  private func wantedPlaceholder(of id: StreamID) -> StreamPlaceholder? {
-    let elsewhere: StreamPlaceholder? = controllers.contains { $0.shows(id) } ? .inPictureInPicture : nil
-    switch playStates[id] ?? .stopped {
-    case .ended: return .ended
-    case .failed(let error): return .failed(error.description)
-    // The last picture of somebody who has switched the camera off must not be seen, whether or not frames come.
-    case _ where isOff(.camera, of: id): return elsewhere ?? .cameraOff
-    case .stopped where router.latestSampleBuffer(of: id) != nil: return elsewhere
-    case .stopped, .requesting: return elsewhere ?? .waiting
-    case .playing: return elsewhere
-    // Nobody knows whether a pipeline that several streams share will deliver more, so the last picture stays.
-    case .stalled where engine.streamIDs.contains(id): return elsewhere
-    case .stalled, .reconnecting: return .reconnecting
+  /// Updates the streams' places in the app, and the microphone marks of picture-in-picture.
+  func updatePlaces() {
+    for (id, stream) in known {
+      let placeholder = placeholderInApp(of: id, stream)
+      let shown = placeholder.map(SessionStream.Shown.placeholder) ?? .picture
+      guard shown != stream.shownInApp else { continue }
+      known[id]?.shownInApp = shown
+      display.setPlaceholder(placeholder, for: id)
+    }
+    for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
+  }
+
+  private func placeholderInApp(of id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {
+    switch stream.placeholder {
+    case .ended, .failed, .reconnecting: stream.placeholder
+    case nil, .waiting, .cameraOff, .inPictureInPicture:
+      controllers.contains { $0.shows(id) } ? .inPictureInPicture : stream.placeholder
     }
   }
 }
@@ -109,7 +131,6 @@ extension PictureInPictureSession {
 extension PictureInPictureController {
   /// Whether a stream is in the window, or will be with its first picture.
   fileprivate func shows(_ id: StreamID) -> Bool {
-    pictureInPictureStreamID == id || showsSecondStream && secondStreamID == id
-      || awaitedStreamID == id || isWaitingForPicture && currentStreamID == id
+    pictureInPictureStreamID == id || second?.streamID == id || isWaitingForPicture && currentStreamID == id
   }
 }

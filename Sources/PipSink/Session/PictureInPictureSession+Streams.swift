@@ -8,7 +8,7 @@ extension PictureInPictureSession {
 
   /// Checks that the session knows a stream.
   func check(_ streamID: StreamID) throws(PipSinkError) {
-    guard playStates[streamID] != nil else { throw .stream(.unknown(streamID, known: playStates.keys.sorted())) }
+    guard known[streamID] != nil else { throw .stream(.unknown(streamID, known: known.keys.sorted())) }
   }
 
   /// Plays a stream with a pipeline of its own.
@@ -60,7 +60,7 @@ extension PictureInPictureSession {
   ///   changed then.
   public func addStream(_ streamID: StreamID) throws(PipSinkError) -> any SampleBufferConsumer {
     try addInput(streamID, layer: nil)
-    return Self.input(of: streamID, router, chains[streamID])
+    return Self.input(of: streamID, router, known[streamID]?.chain)
   }
 
   /// The consumer for the frames of a new run of a stream.
@@ -72,7 +72,9 @@ extension PictureInPictureSession {
   }
 
   /// The processors that a stream's frames go through before they are shown, in their order.
-  public func processors(of streamID: StreamID) -> [any FrameProcessor] { chains[streamID]?.processors ?? [] }
+  public func processors(of streamID: StreamID) -> [any FrameProcessor] {
+    known[streamID]?.chain?.processors ?? []
+  }
 
   /// Replaces the processors of a stream while its frames flow. The next frame goes through the new ones. A processor
   /// that is in both lists keeps its state.
@@ -80,7 +82,9 @@ extension PictureInPictureSession {
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, which also applies to streams whose frames do not come
   ///   through the session, such as those of the element.
   public func setProcessors(_ processors: [any FrameProcessor], of streamID: StreamID) throws(PipSinkError) {
-    guard let chain = chains[streamID] else { throw .stream(.unknown(streamID, known: chains.keys.sorted())) }
+    guard let chain = known[streamID]?.chain else {
+      throw .stream(.unknown(streamID, known: known.filter { $0.value.chain != nil }.keys.sorted()))
+    }
     chain.processors = processors
   }
 
@@ -93,7 +97,6 @@ extension PictureInPictureSession {
     _ id: StreamID, layer: SampleBufferDisplayLayer, prepare: () -> Void
   ) throws(PipSinkError) {
     try addInput(id, layer: layer, prepare: prepare)
-    routedElsewhere.insert(id)
   }
 
   private func addInput(
@@ -101,12 +104,11 @@ extension PictureInPictureSession {
   ) throws(PipSinkError) {
     try engine.addInput(id)
     do throws(PipSinkError) {
-      try addLayer(for: id, layer)
+      try add(makeStream(id, .requesting, layer), id, prepare)
     } catch {
       engine.removeInput(id)
       throw error
     }
-    noteAdded(id, .requesting, prepare)
     if router.latestSampleBuffer(of: id) != nil { noteFirstFrame(of: id) }
   }
 
@@ -130,7 +132,7 @@ extension PictureInPictureSession {
   public func removeStream(_ streamID: StreamID) throws(PipSinkError) {
     let removable = engine.playingStreamIDs + engine.inputIDs
     guard removable.contains(streamID) else { throw .stream(.unknown(streamID, known: removable.sorted())) }
-    let info = engine.info(of: streamID)
+    let (info, stream) = (engine.info(of: streamID), known[streamID])
     removals.removeValue(forKey: streamID)?.withLock { $0 = true }
     if engine.inputIDs.contains(streamID) {
       engine.removeInput(streamID)
@@ -138,19 +140,17 @@ extension PictureInPictureSession {
       Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(streamID, within: nil) }
     }
     // Picture-in-picture changes to another stream before this one has gone.
-    dedicatedControllers.removeValue(forKey: streamID)?.uninitialize()
+    stream?.controller?.uninitialize()
     controller.streamSelector.remove(streamID)
-    let isRouted = routedElsewhere.remove(streamID) == nil
+    let isRouted = stream?.chain != nil
     if isRouted, router.table.entries[.primary]?.streamID == streamID { router.leavePictureInPicture() }
     let summary = summary(of: streamID, info)
-    playStates[streamID] = nil
-    layers[streamID] = nil
-    chains[streamID] = nil
-    setDuration(nil, of: streamID)
-    forgetPlaces(of: streamID)
+    known[streamID] = nil
+    if stream?.duration != nil { noteDurationChange(of: streamID) }
+    for layer in router.attachedLayers(ofStream: streamID) { layer.detach() }
     if isRouted { router.removeStream(streamID) }
     display.removeStream(streamID)
-    updatePlaceholders()
+    updatePlaces()
     emit(.streamRemoved(streamID, summary))
   }
 
@@ -162,7 +162,7 @@ extension PictureInPictureSession {
 
   /// What is known of a stream, with information from the engine that was taken earlier.
   package func summary(of id: StreamID, _ info: StreamInfo?) -> StreamSummary? {
-    let chain = chains[id]
+    let chain = known[id]?.chain
     return router.renderStatistics(of: id, info: info, processing: chain?.statistics).map { statistics in
       StreamSummary(
         statistics: statistics, info: info, changes: router.changes.filter { $0.streamID == id },
@@ -182,9 +182,8 @@ extension PictureInPictureSession {
     _ id: StreamID,
     _ body: (VideoEngine, @escaping @Sendable (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) -> Void
   ) throws(PipSinkError) {
-    let isNew = playStates[id] == nil
-    if isNew { try addLayer(for: id) }
-    let chain = chains[id]
+    let stream = if let stream = known[id] { stream } else { try makeStream(id, .requesting) }
+    let chain = stream.chain
     // A restart at the moment of a removal must not bring the stream back.
     let isRemoved = Locked(false)
     do throws(PipSinkError) {
@@ -192,41 +191,45 @@ extension PictureInPictureSession {
         isRemoved.withLock { $0 ? Discard() : Self.input(of: id, router, chain) }
       }
     } catch {
-      if isNew { forgetLayer(of: id) }
+      if known[id] == nil { forgetPlace(of: id) }
       throw error
     }
     removals[id] = isRemoved
-    noteAdded(id, .requesting)
+    add(stream, id)
   }
 
-  /// Notes a new stream and shows it everywhere.
-  private func noteAdded(_ id: StreamID, _ state: StreamPlayState, _ prepare: () -> Void = {}) {
-    playStates[id] = state
-    choose(among: id)
-    takeConfiguredSecondStream(id)
-    prepare()
-    updatePlaceholders()
+  /// Makes a stream known and shows it everywhere.
+  private func add(_ stream: SessionStream, _ id: StreamID, _ prepare: () -> Void = {}) {
+    known[id] = stream
+    show(id) {
+      if configuration.startsInPictureInPicture { controller.prepare(id) }
+      takeConfiguredSecondStream(id)
+      prepare()
+    }
     emit(.streamAdded(id))
   }
 
-  /// Makes a stream's layer and routes its frames there.
-  func addLayer(for id: StreamID, _ given: SampleBufferDisplayLayer? = nil) throws(PipSinkError) {
-    let made = given ?? SampleBufferDisplayLayer(name: id.rawValue, videoGravity: configuration.videoGravity)
+  /// Makes a stream's place in the app and routes its frames there. The stream is not known yet.
+  ///
+  /// - Parameter given: the layer of a stream that its owner routes.
+  func makeStream(
+    _ id: StreamID, _ state: StreamPlayState, _ given: SampleBufferDisplayLayer? = nil
+  ) throws(PipSinkError) -> SessionStream {
+    let isScreenShare = configuration.screenShareStreamIDs.contains(id)
+    let gravity = isScreenShare ? VideoGravity.resizeAspect : configuration.videoGravity
+    let made = given ?? SampleBufferDisplayLayer(name: id.rawValue, videoGravity: gravity)
     let layer = display.showsStreams ? made : nil
     if let layer { try display.add(layer, for: id) }
-    layers[id] = layer
     if layer != nil || !router.streamIDs.contains(id) { router.setLayer(layer, for: id) }
-    // If somebody else has made the layer, they deliver the frames themselves.
-    if given == nil, chains[id] == nil {
-      let chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
-      chain.processors = configuration.processors[id] ?? []
-      chains[id] = chain
+    var chain: ProcessorChain?
+    if given == nil {
+      chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
+      chain?.processors = configuration.processors[id] ?? []
     }
+    return SessionStream(state: state, layer: layer, chain: chain, isScreenShare: isScreenShare, placeholder: .waiting)
   }
 
-  private func forgetLayer(of id: StreamID) {
-    layers[id] = nil
-    chains[id] = nil
+  private func forgetPlace(of id: StreamID) {
     router.removeStream(id)
     display.removeStream(id)
   }
@@ -247,10 +250,10 @@ extension PictureInPictureSession {
         for controller in controllers { controller.streamDidBecomeReady(id) }
       }
       follow(id)
-    case .cameraStateChanged(let id, _): followCamera(of: id)
+    case .cameraStateChanged(let id, _): show(id)
     case .microphoneStateChanged(let id, let state):
       if state == .off { controller.streamSelector.setAudioLevel(id, 0) }
-      updatePlaceholders()
+      show(id)
     case .audioLevel(let id, let level): controller.streamSelector.setAudioLevel(id, level.linear)
     case .audioInterruptionBegan, .audioInterruptionEnded: updatePlayback()
     case .durationChanged(let id): updateDuration(of: id)
@@ -259,53 +262,11 @@ extension PictureInPictureSession {
     emit(.engine(event))
   }
 
-  /// Shows a stream's state in the app, in the selector and in picture-in-picture. An event may be older than what is
-  /// known already.
+  /// Follows a stream's state. An event may be older than what is known already.
   private func follow(_ id: StreamID) {
-    guard playStates[id] != nil, let state = engine.info(of: id)?.state, state != playStates[id] else { return }
-    playStates[id] = state
-    updateContent(of: id)
-    switch state {
-    case .requesting: choose(among: id)
-    case .playing:
-      choose(among: id)
-      updateDuration(of: id)
-    case .ended, .failed: controller.streamSelector.remove(id)
-    case .stopped, .stalled, .reconnecting: break
-    }
-    followCamera(of: id)
-  }
-
-  /// Lets the session's window choose a stream, unless the stream has a window for itself.
-  private func choose(among id: StreamID) {
-    guard dedicatedControllers[id] == nil else { return }
-    controller.streamSelector.add(id, isLocal: engine.localStreamIDs.contains(id))
-  }
-
-  /// Has picture-in-picture show whether its stream's frames are missing. In the session's window, which changes to
-  /// another stream, the selector handles cameras and ends.
-  func updateContent(of id: StreamID) {
-    let isWaitedFor =
-      switch playStates[id] {
-      case _ where isOff(.camera, of: id): false
-      case .reconnecting: true
-      case .stalled: !engine.streamIDs.contains(id)
-      default: false
-      }
-    for controller in controllers where controller.currentStreamID == id {
-      if isWaitedFor, controller.content.showsFrames {
-        controller.content = .reconnecting
-      } else if !isWaitedFor, controller.content == .reconnecting {
-        controller.content = .video
-      }
-    }
-    guard let own = dedicatedControllers[id] else { return }
-    if playStates[id]?.isOver == true {
-      own.content = .ended(name: id.rawValue)
-    } else if isOff(.camera, of: id) {
-      own.content = .cameraOff(name: id.rawValue)
-    } else if own.content == .ended(name: id.rawValue) || own.content == .cameraOff(name: id.rawValue) {
-      own.content = isWaitedFor ? .reconnecting : .video
-    }
+    guard let stream = known[id], let state = engine.info(of: id)?.state, state != stream.state else { return }
+    known[id]?.state = state
+    if state == .playing { updateDuration(of: id) }
+    show(id)
   }
 }

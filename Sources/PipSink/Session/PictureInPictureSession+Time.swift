@@ -2,7 +2,7 @@
 extension PictureInPictureSession {
   /// The duration of a stream's source; nil for a source that cannot be sought in, such as a live one, and while it is
   /// not known.
-  public func duration(of streamID: StreamID) -> MediaTime? { durations[streamID] }
+  public func duration(of streamID: StreamID) -> MediaTime? { known[streamID]?.duration }
 
   /// The position and duration of a stream; nil for an unknown or pushed stream, and when its pipeline does not answer.
   /// The call suspends for a quarter of a second at most.
@@ -81,15 +81,16 @@ extension PictureInPictureSession {
     }
   }
 
+  /// Notes the duration of a source that can be sought in.
   private func note(_ timeline: StreamTimeline, of id: StreamID) {
-    guard playStates[id] != nil else { return }
-    setDuration(timeline.isSeekable ? timeline.duration : nil, of: id)
+    let duration = timeline.isSeekable ? timeline.duration : nil
+    guard let stream = known[id], stream.duration != duration else { return }
+    known[id]?.duration = duration
+    noteDurationChange(of: id)
   }
 
-  /// Notes the duration of a source that can be sought in.
-  func setDuration(_ duration: MediaTime?, of id: StreamID) {
-    guard durations[id] != duration else { return }
-    durations[id] = duration
+  /// Tells everybody that a stream's duration has changed.
+  func noteDurationChange(of id: StreamID) {
     updateSkipping()
     emit(.durationChanged(id))
   }

@@ -14,11 +14,15 @@ public final class PictureInPictureSession {
   public struct Configuration: Sendable {
     /// The streams that are the user's own picture. They need not exist yet.
     public var localStreamIDs: Set<StreamID> = []
-    /// The stream for picture-in-picture, which need not exist yet. With nil the stream selector chooses.
+    /// The streams that show somebody's screen (``setScreenShare(_:of:)``). They need not exist yet.
+    public var screenShareStreamIDs: Set<StreamID> = []
+    /// The stream that the user wants in picture-in-picture, which need not exist yet. It is shown whenever it has a
+    /// picture, and otherwise another one is. With nil the stream selector chooses.
     public var pictureInPictureStreamID: StreamID?
     /// The stream in the other half of the window (``setSecondPictureInPictureStream(_:)``), which need not exist yet.
     public var secondPictureInPictureStreamID: StreamID?
-    /// Whether picture-in-picture begins with the session, from its stream's first frame on.
+    /// Whether picture-in-picture begins with the session, from its stream's first frame on. It waits for the stream
+    /// that the user wants, if that is there.
     public var startsInPictureInPicture = false
     /// How the stream for picture-in-picture is chosen where nobody has chosen one.
     public var streamSelectorPolicy = PictureInPictureStreamSelector.Policy.first
@@ -48,7 +52,7 @@ public final class PictureInPictureSession {
   /// controllers (``addPictureInPictureWindow(for:)``).
   public let controller: PictureInPictureController
   /// The controllers of streams with windows for themselves.
-  public internal(set) var dedicatedControllers: [StreamID: PictureInPictureController] = [:]
+  public var dedicatedControllers: [StreamID: PictureInPictureController] { known.compactMapValues(\.controller) }
   /// Brings the app's user interface back when the user leaves picture-in-picture for it, and returns whether that was
   /// possible. With nil the display does it.
   public var restoreUserInterface: (@MainActor () async -> Bool)?
@@ -69,27 +73,12 @@ public final class PictureInPictureSession {
 
   let configuration: Configuration
   let broadcast = Broadcast<SessionEvent>()
-  /// The states of all streams, as far as the session has reacted to them.
-  var playStates: [StreamID: StreamPlayState] = [:]
-  var layers: [StreamID: SampleBufferDisplayLayer] = [:]
-  /// The durations of streams that can be sought in.
-  var durations: [StreamID: MediaTime] = [:]
-  /// The last seek that a control has asked for.
-  var skipping: Task<Void, Never>?
-  /// The processor chains of the streams whose frames come through the session.
-  var chains: [StreamID: ProcessorChain] = [:]
+  /// All streams. A stream that is removed here is forgotten.
+  var known: [StreamID: SessionStream] = [:]
   /// Whether a stream with its own pipeline has been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
-  /// What the display was told to show for each stream; the value nil means the picture.
-  var placeholders: [StreamID: StreamPlaceholder?] = [:]
-  /// The streams whose cameras are off.
-  var camerasOff: Set<StreamID> = []
-  /// The streams for which the display was told that the microphone is off.
-  var microphonesOff: Set<StreamID> = []
-  /// Streams that their owners route.
-  var routedElsewhere: Set<StreamID> = []
-  /// Additional renderers that show streams.
-  var attachments: [StreamID: [(renderer: any VideoRenderer, layer: SampleBufferDisplayLayer)]] = [:]
+  /// The last seek that a control has asked for.
+  var skipping: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
   private let log = SessionLog()
   private let meter = PictureInPictureMeter()
@@ -116,39 +105,34 @@ public final class PictureInPictureSession {
   package init(
     _ engine: VideoEngine, _ display: any SessionDisplay, _ configuration: Configuration, router: FrameRouter? = nil
   ) throws(PipSinkError) {
-    let selector = Self.selector(of: engine.streamIDs, configuration)
+    var selector = PictureInPictureStreamSelector(policy: configuration.streamSelectorPolicy)
+    selector.isManaged = true
+    selector.select(configuration.pictureInPictureStreamID)
+    engine.localStreamIDs = configuration.localStreamIDs
+    for id in engine.streamIDs {
+      let isScreenShare = configuration.screenShareStreamIDs.contains(id)
+      let isLocal = configuration.localStreamIDs.contains(id)
+      selector.set(id, isLocal: isLocal, isScreenShare: isScreenShare, placeholder: .waiting)
+    }
     let chosen = configuration.pictureInPictureStreamID ?? selector.selected
     let begins = configuration.startsInPictureInPicture && chosen != nil
     // The routing applies from the first frame on.
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
     self.router = router ?? FrameRouter(table: table)
-    engine.localStreamIDs = configuration.localStreamIDs
     engine.retryPolicy = configuration.retryPolicy
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
     controller = PictureInPictureController(
       contentSource: ContentSource(router: self.router, streamID: chosen ?? ""),
       window: display.pictureInPictureHost, configuration: configuration.pictureInPicture)
-    for id in engine.streamIDs {
-      try addLayer(for: id)
-      playStates[id] = .stopped
-    }
+    for id in engine.streamIDs { known[id] = try makeStream(id, .stopped) }
     controller.streamSelector = selector
     connect(controller)
     controller.observeEvents { [weak self] event in self?.handle(event) }
     display.eventHandler = { [weak self] event in self?.handle(event) }
     hearStreams()
     updateBackgroundWatch()
-    updatePlaceholders()
-  }
-
-  private static func selector(
-    of streamIDs: [StreamID], _ configuration: Configuration
-  ) -> PictureInPictureStreamSelector {
-    var selector = PictureInPictureStreamSelector(policy: configuration.streamSelectorPolicy)
-    for id in streamIDs { selector.add(id, isLocal: configuration.localStreamIDs.contains(id)) }
-    if let wanted = configuration.pictureInPictureStreamID { selector.select(wanted) }
-    return selector
+    updatePlaces()
   }
 
   isolated deinit {
@@ -185,7 +169,7 @@ public final class PictureInPictureSession {
     for id in router.streamIDs { takeConfiguredSecondStream(id) }
     if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
     guard !engine.streamIDs.isEmpty else { return }
-    let (router, chains) = (router, chains)
+    let (router, chains) = (router, known.compactMapValues(\.chain))
     try await engine.start(within: engine.stateChangeTimeout) { Self.input(of: $0, router, chains[$0]) }
   }
 
@@ -226,7 +210,7 @@ public final class PictureInPictureSession {
   /// owns it. The streams of ``events()`` end then, and ``run()`` returns.
   public func invalidate() async {
     uninitializePictureInPicture()
-    dedicatedControllers = [:]
+    for id in known.keys { known[id]?.controller = nil }
     display.hide()
     await stop()
     broadcast.finish()
@@ -270,9 +254,8 @@ public final class PictureInPictureSession {
     }
     let id = controller.currentStreamID
     log.note(event, of: id, meter.usage)
-    if case .sourceChanged(_, let id) = event { updateContent(of: id) }
     updateSkipping()
-    updatePlaceholders()
+    updatePlaces()
     emit(.pictureInPicture(event, of: id))
   }
 
@@ -286,7 +269,13 @@ public final class PictureInPictureSession {
       attempt { () throws(PipSinkError) in try perform(action) }
     case .pictureInPictureToggled(let id):
       attempt { () throws(PipSinkError) in
-        if pictureInPictureStreamID == id { stopPictureInPicture() } else { try startPictureInPicture(id) }
+        if let own = known[id]?.controller {
+          try own.toggle()
+        } else if pictureInPictureStreamID == id {
+          stopPictureInPicture()
+        } else {
+          try startPictureInPicture(id)
+        }
       }
     case .closeRequested, .windowLost: break
     }

@@ -96,22 +96,6 @@ public enum SessionDisplayAction: Equatable, Sendable {
   case toggleHelp(String)
 }
 
-/// What is shown in a stream's place in the app instead of its picture.
-public enum StreamPlaceholder: Hashable, Sendable {
-  /// No frame has arrived yet.
-  case waiting
-  /// The camera is off.
-  case cameraOff
-  /// The frames have stopped, and are expected to return.
-  case reconnecting
-  /// The stream is shown in picture-in-picture instead.
-  case inPictureInPicture
-  /// The stream has ended.
-  case ended
-  /// The stream has failed and is not tried again. The reason is for the user.
-  case failed(String)
-}
-
 extension SessionDisplay {
   /// Streams are shown.
   public var showsStreams: Bool { true }

@@ -5,16 +5,16 @@ extension PictureInPictureWindow {
   func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
     var layers: [WindowOverlay.Layer] = []
-    let picture = first.tile?.frame ?? PictureRect(x: 0, y: 0, width: size.width, height: size.height)
-    if let text = presentation.content.coverText {
+    let window = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+    for (place, tile) in zip(presentation.places, [first.tile, second.tile]) {
+      guard let text = place.coverText else { continue }
+      let picture = tile?.frame ?? window
       if cover?.text != text || cover?.width != picture.width || cover?.scale != scale {
-        let image = OverlayDrawing.cover(text, width: picture.width, scale: scale)
-        cover = (text, picture.width, scale, image)
+        cover = (text, picture.width, scale, OverlayDrawing.cover(text, width: picture.width, scale: scale))
       }
       if let cover { layers += OverlayDrawing.coverLayers(cover.image, in: picture) }
-    } else {
-      cover = nil
     }
+    let picture = first.tile?.frame ?? window
     if presentation.isMicrophoneOff {
       let side = Int(nearest: Double(OverlayDrawing.microphoneSide) * scale)
       layers.append(
@@ -27,15 +27,12 @@ extension PictureInPictureWindow {
   }
 }
 
-extension PictureInPictureContent {
+extension PictureInPicturePlace {
   /// The text that is shown instead of the picture, or nil where the picture is shown.
   package var coverText: String? {
-    switch self {
-    case .video, .screenShare: nil
-    case .cameraOff(let name): "\(name)\nCamera is off"
-    case .reconnecting: "Reconnecting"
-    case .ended(let name): "\(name)\nThe stream has ended"
-    case .inactive: "No video"
+    switch placeholder {
+    case .cameraOff, .ended, .failed: placeholder.map { "\(streamID)\n\($0.text)" }
+    case nil, .waiting, .reconnecting, .inPictureInPicture: placeholder?.text
     }
   }
 }

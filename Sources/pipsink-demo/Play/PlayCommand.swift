@@ -287,7 +287,7 @@ struct PlayCommand: AsyncParsableCommand {
     get throws(PipSinkError) {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
-      configuration.pictureInPictureStreamID = pipStream ?? (hasPipeline ? nil : initialStreams.first?.streamID)
+      configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.startsInPictureInPicture = mode == .pip
       configuration.streamSelectorPolicy = audio.pipPolicy.policy

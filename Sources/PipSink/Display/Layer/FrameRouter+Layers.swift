@@ -38,4 +38,9 @@ extension FrameRouter {
   public func detach(_ layer: SampleBufferDisplayLayer, fromStream streamID: StreamID) {
     removeDestination(layer, for: streamID)
   }
+
+  /// The layers that ``attach(_:toStream:)`` has attached to a stream.
+  func attachedLayers(ofStream streamID: StreamID) -> [SampleBufferDisplayLayer] {
+    addedDestinations(for: streamID).compactMap { $0 as? SampleBufferDisplayLayer }
+  }
 }

@@ -100,7 +100,7 @@ extension PictureInPictureController {
       engine.visibleStreamIDs = nil
       return
     }
-    if isSuspended { visible.subtract([streamID, secondStreamID].compactMap(\.self)) }
+    if isSuspended { visible.subtract(streamSelector.places.map(\.streamID)) }
     engine.visibleStreamIDs = visible
   }
 }

@@ -10,10 +10,14 @@ extension PictureInPictureController {
   ///
   /// - Throws: ``impossibility``, unless the only obstacle is that the source has no picture yet.
   public func startWhenReady() throws(PipSinkError) {
-    if case .idle = phase, case .pictureInPicture(.sourceNotReady) = impossibility {
-      become(.idle(.picture))
-    } else {
-      try start()
+    if let refusal { throw refusal }
+    chooseForStart(isAutomatic: false)
+    guard case .idle = phase, !isReady else { return try start() }
+    isPatienceOver = false
+    become(.idle(.picture))
+    after(configuration.firstPictureTimeout) { controller in
+      controller.isPatienceOver = true
+      controller.updateSituation()
     }
   }
 
@@ -80,6 +84,8 @@ extension PictureInPictureController {
   ///   - isAutomatic: whether the app's going to the background starts it.
   ///   - attempt: how many attempts in a row have failed before.
   func begin(isAutomatic: Bool, attempt: Int = 0) throws(PipSinkError) {
+    // An observer of this choice may start picture-in-picture, too.
+    if !phase.isOpen, refusal == nil { chooseForStart(isAutomatic: isAutomatic) }
     guard !phase.isOpen else {
       // What the user has asked for does not end by itself.
       if !isAutomatic { updateRun { $0.isAutomatic = false } }
@@ -95,7 +101,6 @@ extension PictureInPictureController {
     do throws(PipSinkError) {
       // An observer of the start or of the window may have stopped it.
       guard phase.run?.number == number else { return }
-      showOrHideSecondStream()
       try window.open(presentation)
       guard phase.run?.number == number else { return }
       try handover.enter(window.renderer, streamID) { [weak self] moment in
@@ -172,10 +177,9 @@ extension PictureInPictureController {
     _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
   ) {
     handover.leave()
-    leaveSecondStream()
+    second?.leave()
     window.close()
     become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
-    leaveEndedStream()
   }
 
   /// Plans another attempt after a failed run, where the retry policy allows one.

@@ -1,41 +1,131 @@
-/// The stream that is shown.
+/// The streams that are shown.
 extension PictureInPictureController {
-  /// The stream that the window shows or, while it is closed, will show.
+  /// The stream that the window shows or, while it is closed, will show: the one in its first place.
   public var currentStreamID: StreamID { streamID }
 
-  /// Shows another stream. While the window is open, the streams change between two frames in the same window.
+  /// The stream that has, or will have, the right half of the window; nil where the window shows one stream. The user's
+  /// wish counts until it can be fulfilled.
+  public var secondStreamID: StreamID? {
+    let places = streamSelector.places
+    if places.count > 1 { return places[1].streamID }
+    let wish = streamSelector.wishes.count > 1 ? streamSelector.wishes[1] : nil
+    return wish == streamID ? nil : wish
+  }
+
+  /// Shows another stream, whenever it has a picture, until another one is chosen. While the window is open, the
+  /// streams change between two frames in the same window.
   ///
   /// - Throws: ``PipSinkError/PictureInPicture/sourceNotReady(_:)`` while the window is open and the stream has no
-  ///   picture yet; ``PipSinkError/Stream/unknown(_:known:)``; ``PipSinkError/PictureInPicture/notPossible(reason:)``
+  ///   picture; ``PipSinkError/Stream/unknown(_:known:)``; ``PipSinkError/PictureInPicture/notPossible(reason:)``
   ///   when the source is a display layer. Nothing has changed then.
   public func setSource(streamID new: StreamID) throws(PipSinkError) {
+    try checkSource(new)
+    streamSelector.select(new)
+  }
+
+  /// Withdraws the user's choice of a stream. From now on the selector's policy chooses.
+  public func resetSource() { streamSelector.select(nil) }
+
+  /// - Throws: why ``setSource(streamID:)`` would be refused.
+  func checkSource(_ new: StreamID) throws(PipSinkError) {
     guard let router = handover.router else {
       throw .pictureInPicture(.notPossible(reason: "its source is a display layer, not a stream"))
     }
     guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
-    guard new != streamID else { return }
-    if phase.isOpen, !handover.isReady(new) { throw .pictureInPicture(.sourceNotReady(new)) }
-    let old = streamID
-    let changesPlaces = new == secondStreamID
-    if changesPlaces { forgetSecondStream() }
-    if phase.isOpen {
-      do throws(PipSinkError) {
-        try handover.change(to: new)
-      } catch {
-        if changesPlaces { takeSecondStream(new) }
-        throw error
-      }
+    guard new != streamID, phase.isOpen else { return }
+    noteFrames()
+    let isReady = streamSelector.isManaged ? streamSelector.mayShow(new) : handover.isReady(new)
+    if !isReady { throw .pictureInPicture(.sourceNotReady(new)) }
+  }
+
+  /// Shows another stream beside the one in the window, in one half each, whenever it has a picture. With nil the first
+  /// stream has the whole window again. The setting persists until it is changed. While the stream has no picture,
+  /// another remote stream has its half; the half of a local stream stays closed.
+  ///
+  /// When the window's first stream is replaced by the second one, the two change places.
+  ///
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or ``PipSinkError/PictureInPicture/notPossible(reason:)`` for
+  ///   the stream that was chosen for the first place, and where the source or the window supports one stream only.
+  ///   Nothing has changed then.
+  public func setSecondStream(_ new: StreamID?) throws(PipSinkError) {
+    guard let new else { return streamSelector.selectSecond(nil) }
+    guard let router = handover.router else {
+      throw .pictureInPicture(.notPossible(reason: "its source is a display layer, which takes the whole window"))
     }
-    streamID = new
-    if phase.isOpen { updateRun { $0.streamID = new } }
-    awaitedStreamID = nil
-    if keepsPlaceOfEndedStream || !content.isOfPlayingStream { removePlaceholder() }
-    keepsPlaceOfEndedStream = false
-    streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
-    // A stream that has ended is not among the selector's streams.
-    if changesPlaces, old != "", isKnownOrUnmanaged(old) { takeSecondStream(old) }
+    guard window.secondRenderer != nil else {
+      throw .pictureInPicture(.notPossible(reason: "its window can show one stream only"))
+    }
+    guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
+    guard new != streamSelector.wishes[0] else {
+      throw .pictureInPicture(.notPossible(reason: "\"\(new)\" has the window already; choose another second stream"))
+    }
+    streamSelector.selectSecond(new)
+  }
+
+  // MARK: - Following the selector
+
+  /// Tells the selector what the window is doing.
+  func updateSituation() {
+    let takesAny = isWaitingForPicture && isPatienceOver && streamSelector.wishes[0] == nil
+    let situation = PictureInPictureRules.Situation(
+      isOpen: phase.run != nil || takesAny, keepsEnded: configuration.endAction == .placeholder)
+    if streamSelector.situation != situation { streamSelector.situation = situation }
+  }
+
+  /// Chooses a stream with a picture, if there is one, because the window is about to open. A start by the user waits
+  /// for the stream that the user has chosen.
+  func chooseForStart(isAutomatic: Bool) {
+    noteFrames()
+    guard streamSelector.isManaged, !isReady, isAutomatic || streamSelector.wishes[0] == nil else { return }
+    streamSelector.situation.isOpen = true
+    if !isReady { updateSituation() }
+  }
+
+  /// Tells the selector which streams have delivered a frame.
+  private func noteFrames() {
+    if streamSelector.streams.contains(where: { $0.hasFrame != true }) { streamSelector.noteFrames(handover.isReady) }
+  }
+
+  /// Whether the source has a frame to begin with, as far as the selector knows.
+  var isReady: Bool {
+    streamSelector.streams.first { $0.id == streamID }?.hasFrame ?? handover.isReady(streamID)
+  }
+
+  /// Applies what the selector has decided.
+  func followSelector() {
+    noteFrames()
+    if phase.isOpen, endsWithItsStream { return end(.sourceEnded) }
+    let first = streamSelector.selected ?? streamID
+    if first != streamID { change(to: first) }
+    showOrHideSecondStream()
+    fit()
+    if isWaitingForPicture, isReady {
+      become(.idle(.nothing))
+      try? start()
+    }
     updatePresentation()
-    streamSelector.select(new)
+  }
+
+  /// Whether picture-in-picture ends now, because its stream has ended.
+  private var endsWithItsStream: Bool {
+    guard streamSelector.isOver(streamID) else { return false }
+    return switch configuration.endAction {
+    // If none of the streams that are left has a picture, the window says so.
+    case .nextStream: streamSelector.streams.allSatisfy(\.isOver)
+    case .placeholder: false
+    case .stop: true
+    }
+  }
+
+  private func change(to new: StreamID) {
+    let old = streamID
+    streamID = new
+    streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
+    if phase.isOpen {
+      // The router knows every stream that has a picture.
+      try? handover.change(to: new)
+      updateRun { $0.streamID = new }
+    }
     // The first choice is not reported as a change.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
@@ -43,102 +133,54 @@ extension PictureInPictureController {
     settle()
   }
 
-  /// Whether a stream may be chosen: the selector knows it, or the app uses no selector.
-  private func isKnownOrUnmanaged(_ id: StreamID) -> Bool {
-    streamSelector.streams.isEmpty || streamSelector.streams.contains { $0.id == id }
-  }
-
-  /// Reacts to a change of the selector's streams or choice.
-  func followSelector(since old: PictureInPictureStreamSelector) {
-    if let id = secondStreamID, old.streams.contains(where: { $0.id == id }),
-      !streamSelector.streams.contains(where: { $0.id == id })
-    {
-      forgetSecondStream()
-    }
-    showOrHideSecondStream()
-    let isKnown = streamSelector.streams.contains { $0.id == streamID }
-    if isKnown, keepsPlaceOfEndedStream {
-      keepsPlaceOfEndedStream = false
-      // The stream returns to the place that was kept for it. This choice calls the method again.
-      if streamSelector.selected != streamID, streamSelector.select(streamID) { return }
-    }
-    let isLastGone = streamSelector.streams.isEmpty && !old.streams.isEmpty
-    let hasEnded = !isKnown && phase.isOpen && (isLastGone || old.streams.contains { $0.id == streamID })
-    if hasEnded, endsWithItsStream { return end(.sourceEnded) }
-    keepsPlaceOfEndedStream = keepsPlaceOfEndedStream || hasEnded && configuration.endAction == .placeholder
-    guard hasEnded || !streamSelector.streams.isEmpty else { return }
-    updatePresentation()
-    guard let wanted = streamSelector.selected, !keepsPlaceOfEndedStream else {
-      awaitedStreamID = nil
-      let isOver = hasEnded || keepsPlaceOfEndedStream || content == .ended(name: streamID.rawValue)
-      let withoutStream: PictureInPictureContent = isOver ? .ended(name: streamID.rawValue) : .inactive
-      return showPlaceholder(isKnown ? .cameraOff(name: streamID.rawValue) : withoutStream)
-    }
-    removePlaceholder()
-    guard wanted != streamID else { return }
-    do throws(PipSinkError) {
-      try setSource(streamID: wanted)
-    } catch {
-      // It is shown as soon as it has a picture.
-      awaitedStreamID = wanted
-      if hasEnded { showPlaceholder(.ended(name: streamID.rawValue)) }
-    }
-  }
-
-  /// Chooses another stream after the end of a run, so that the next one does not start with a stream that has ended.
-  func leaveEndedStream() {
-    guard !streamSelector.streams.contains(where: { $0.id == streamID }) else { return }
-    followSelector(since: streamSelector)
-  }
-
-  /// Whether picture-in-picture ends now that its stream has ended.
-  private var endsWithItsStream: Bool {
-    switch configuration.endAction {
-    // If none of the streams that are left has a picture, the window says so.
-    case .nextStream: streamSelector.streams.isEmpty
-    case .placeholder: false
-    case .stop: true
-    }
-  }
-
-  /// Whether the window shows a placeholder for its stream that has ended.
-  var keepsPlaceOfEndedStream: Bool {
-    get { phase.run?.keepsPlaceOfEndedStream ?? false }
-    set { updateRun { $0.keepsPlaceOfEndedStream = newValue } }
-  }
-
-  private func removePlaceholder() {
-    switch content {
-    case .cameraOff, .ended, .inactive: content = .video
-    case .video, .reconnecting, .screenShare: break
-    }
-  }
-
-  private func showPlaceholder(_ placeholder: PictureInPictureContent) {
-    if content != placeholder { content = placeholder }
+  /// Sends the frames of a stream to the window from the first one on, if the start waits for it. A stream that is only
+  /// there instead of the user's is shown in the app until then.
+  func prepare(_ id: StreamID) {
+    if isWaitingForPicture, id == streamID, streamSelector.wishes[0] ?? id == id { handover.prepare(id) }
   }
 
   /// Reacts to the first frame of a stream.
   func streamDidBecomeReady(_ id: StreamID) {
-    if id == awaitedStreamID, streamSelector.selected == id { try? setSource(streamID: id) }
     // The window's controls may lead to the stream from now on.
-    updatePresentation()
-    if id == secondStreamID { showOrHideSecondStream() }
-    guard id == streamID else { return }
-    if isWaitingForPicture {
-      become(.idle(.nothing))
-      try? start()
-    }
-    settle()
+    followSelector()
+    if id == streamID { settle() }
   }
-}
 
-extension PictureInPictureContent {
-  /// Whether there is a stream that plays or may continue.
-  fileprivate var isOfPlayingStream: Bool {
-    switch self {
-    case .ended, .inactive: false
-    case .video, .cameraOff, .reconnecting, .screenShare: true
+  // MARK: - The second stream
+
+  /// Whether the second stream's picture is in the window now.
+  var showsSecondStream: Bool { second?.streamID != nil }
+
+  /// Shows the second stream while the window is open and has two places.
+  private func showOrHideSecondStream() {
+    let place = phase.isOpen ? streamSelector.places.dropFirst().first : nil
+    let wanted = place.flatMap { handover.isReady($0.streamID) ? $0.streamID : nil }
+    guard wanted != second?.streamID else { return }
+    if let wanted, let renderer = window.secondRenderer {
+      if second == nil, case .stream(let router, _, let keepsShowingInApp) = source.kind {
+        second = PictureInPictureHandover(
+          ContentSource(router: router, streamID: wanted, keepsShowingInApp: keepsShowingInApp), clock)
+      }
+      // The router knows every stream that has a picture.
+      try? second?.show(wanted, on: renderer)
+    } else {
+      second?.leave()
+    }
+    updateVisibility()
+  }
+
+  /// Removes the picture of a stream from the window.
+  func removePicture(of id: StreamID) {
+    for handover in [handover, second] where handover?.streamID == id { handover?.layer.flushAndRemoveImage() }
+  }
+
+  /// Fits the frames to the window as the configuration says. A shared screen is never cropped.
+  func fit() {
+    let places = streamSelector.places
+    for (index, handover) in [handover, second].enumerated() {
+      let id = index < places.count ? places[index].streamID : nil
+      let isScreen = streamSelector.streams.contains { $0.id == id && $0.isScreenShare }
+      handover?.setGravity(isScreen ? .resizeAspect : configuration.videoGravity)
     }
   }
 }

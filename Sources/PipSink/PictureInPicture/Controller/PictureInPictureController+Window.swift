@@ -36,11 +36,17 @@ extension PictureInPictureController {
     window.update(presentation)
   }
 
+  /// What the window's places show. A stream that is chosen while the window closes belongs to the next run.
+  private var shownPlaces: [PictureInPicturePlace] {
+    let places = streamSelector.places.prefix(showsSecondStream ? 2 : 1)
+    let shown = pictureInPictureStreamID ?? streamID
+    return places.first?.streamID == shown ? Array(places) : [PictureInPicturePlace(streamID: shown)]
+  }
+
   /// What the window has to show now.
   var presentation: PictureInPicturePresentation {
     PictureInPicturePresentation(
-      streamID: pictureInPictureStreamID ?? streamID, secondStreamID: showsSecondStream ? secondStreamID : nil,
-      content: content, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted,
+      places: shownPlaces, aspectRatio: aspectRatio, actions: actions, isPaused: isPlaybackPaused, isMuted: isMuted,
       isMicrophoneOff: isMicrophoneOff)
   }
 
@@ -50,10 +56,7 @@ extension PictureInPictureController {
   /// the chosen one, in a circle. While the window is open, streams without a picture are skipped.
   ///
   /// - Returns: nil where there is no other stream.
-  public func neighbour(forward: Bool) -> StreamID? {
-    if keepsPlaceOfEndedStream { return streamSelector.selected }
-    return streamSelector.neighbour(forward: forward) { [phase, handover] id in !phase.isOpen || handover.isReady(id) }
-  }
+  public func neighbour(forward: Bool) -> StreamID? { streamSelector.neighbour(forward: forward) }
 
   /// Whether the play button shows that playback is paused.
   var isPlaybackPaused: Bool {

@@ -17,8 +17,8 @@ public final class PictureInPictureController {
   /// How the controller behaves. A change applies at once.
   public var configuration: Configuration {
     didSet {
-      handover.setGravity(configuration.videoGravity)
-      second?.handover.setGravity(configuration.videoGravity)
+      fit()
+      updateSituation()
       updatePresentation()
       updateVisibility()
     }
@@ -41,12 +41,12 @@ public final class PictureInPictureController {
   var runCount = 0
   /// The stream that the window shows or will show; empty for a display layer.
   var streamID: StreamID
-  /// A stream that the selector has chosen and that has no picture yet.
-  var awaitedStreamID: StreamID?
+  /// Whether a start has waited for the first frame of its stream for so long that any stream will do.
+  var isPatienceOver = false
   /// The shape of the stream's frames.
   var streamAspectRatio: Double?
-  /// The stream in the other half of the window.
-  var second: SecondStream?
+  /// Brings frames to the other half of the window; nil until there are any.
+  var second: PictureInPictureHandover?
   /// The state that `stateChanged` has reported last.
   private var told = PictureInPictureStateMachine()
   private let broadcast = Broadcast<PictureInPictureEvent>()
@@ -79,6 +79,7 @@ public final class PictureInPictureController {
     handover = PictureInPictureHandover(contentSource, clock)
     handover.setGravity(configuration.videoGravity)
     if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
+    streamSelector.select(streamID.rawValue.isEmpty ? nil : streamID)
     window.eventHandler = { [weak self] event in self?.handle(event) }
     displayLayer.observeSizes { [weak self] sampleBuffer in
       let ratio = sampleBuffer.displayAspectRatio
@@ -97,7 +98,7 @@ public final class PictureInPictureController {
     firstFrames?.cancel()
     window.eventHandler = nil
     handover.leave()
-    leaveSecondStream()
+    second?.leave()
     window.close()
     engine?.visibleStreamIDs = nil
   }
@@ -150,20 +151,21 @@ public final class PictureInPictureController {
 
   /// Why ``start()`` would be refused now; nil when it would not.
   public var impossibility: PipSinkError? {
+    if let refusal { return refusal }
+    return isReady ? nil : .pictureInPicture(.sourceNotReady(streamID))
+  }
+
+  /// Why a start would be refused now even if the source had a picture.
+  var refusal: PipSinkError? {
     if let reason = unsupportedReason { return .pictureInPicture(.unsupported(reason: reason)) }
     switch phase {
     case .settingUp, .unavailable, .uninitialized:
       return .pictureInPicture(.illegalTransition(state: state, trigger: .userTriggers))
     case .stopping: return .pictureInPicture(.notPossible(reason: "it is stopping"))
-    case .idle, .starting, .active:
-      return handover.isReady(streamID) ? nil : .pictureInPicture(.sourceNotReady(streamID))
+    case .idle, .starting, .active: return nil
     }
   }
 
-  /// What the window shows: frames, or a placeholder.
-  public var content = PictureInPictureContent.video {
-    didSet { updatePresentation() }
-  }
   /// Whether the window's mute button shows that the sound is muted. Muting itself is up to the app or its session.
   public var isMuted = false {
     didSet { updatePresentation() }
@@ -183,10 +185,10 @@ public final class PictureInPictureController {
   public var handledActions: Set<PictureInPictureAction> = [] {
     didSet { if handledActions != oldValue { updatePresentation() } }
   }
-  /// Chooses the stream that is shown when the current one ends or its camera goes off. The app tells it about streams.
-  /// The controller follows its choice, as far as ``Configuration/endAction`` allows.
+  /// Chooses the streams that are shown. The app, or its session, tells it about streams, and the controller follows
+  /// its choice, as far as ``Configuration/endAction`` allows. Without streams, the source is shown.
   public var streamSelector = PictureInPictureStreamSelector() {
-    didSet { followSelector(since: oldValue) }
+    didSet { if streamSelector.choiceCount != oldValue.choiceCount { followSelector() } }
   }
 
   /// Asks the playback delegate again whether it is paused and what its time range is.
@@ -201,6 +203,7 @@ public final class PictureInPictureController {
     updateVisibility()
     if let event { emit(event) }
     tellState()
+    updateSituation()
   }
 
   /// Changes the data of the current run, if there is one, and informs observers if that makes a difference.

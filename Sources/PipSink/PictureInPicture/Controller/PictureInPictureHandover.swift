@@ -8,8 +8,8 @@ final class PictureInPictureHandover {
   private let surface: PictureInPictureSurfaceID?
   /// The renderer that a layer of the app's returns to.
   private var home: (any VideoRenderer)?
-  /// Whether the frames go to the window.
-  private(set) var isInside = false
+  /// The stream whose frames go to the window; nil while none do. It is empty for a layer of the app's.
+  private(set) var streamID: StreamID?
 
   init(_ source: ContentSource, _ clock: SchedulingClock) {
     kind = source.kind
@@ -36,7 +36,7 @@ final class PictureInPictureHandover {
 
   /// Sets how frames are fitted to the window. A layer of the app's keeps what the app has set.
   func setGravity(_ gravity: VideoGravity) {
-    if router != nil { layer.videoGravity = gravity }
+    if router != nil, layer.videoGravity != gravity { layer.videoGravity = gravity }
   }
 
   /// The newest frame of a stream.
@@ -74,24 +74,37 @@ final class PictureInPictureHandover {
       layer.whenNextPresented(presented)
       layer.attach(to: renderer)
     }
-    isInside = true
+    self.streamID = streamID
   }
 
   /// Shows another stream in the same window.
   func change(to streamID: StreamID) throws(PipSinkError) {
-    guard case .stream(let router, _, let keepsShowingInApp) = kind, isInside else { return }
+    guard case .stream(let router, _, let keepsShowingInApp) = kind, self.streamID != nil else { return }
     try router.enterPictureInPicture(streamID, on: surface ?? .primary, keepsShowingInApp: keepsShowingInApp)
+    self.streamID = streamID
+  }
+
+  /// Shows a stream in the window, whether or not another one is there.
+  func show(_ streamID: StreamID, on renderer: any VideoRenderer) throws(PipSinkError) {
+    if self.streamID == nil { try enter(renderer, streamID) { _ in } } else { try change(to: streamID) }
+  }
+
+  /// Routes a stream to the window before the window is open.
+  func prepare(_ streamID: StreamID) {
+    guard self.streamID == nil, case .stream(let router, _, let keepsShowingInApp) = kind, let surface else { return }
+    // A stream that the router does not know yet has no frames.
+    try? router.preparePictureInPicture(streamID, on: surface, keepsShowingInApp: keepsShowingInApp)
   }
 
   /// Undoes that the stream was routed to the window before the window was open.
   func forgetRouting() {
-    if !isInside, let surface { router?.leavePictureInPicture(on: surface) }
+    if streamID == nil, let surface { router?.leavePictureInPicture(on: surface) }
   }
 
   /// Brings the frames back to the app.
   func leave() {
-    guard isInside else { return }
-    isInside = false
+    guard streamID != nil else { return }
+    streamID = nil
     switch kind {
     case .stream(let router, _, _):
       router.leavePictureInPicture(on: surface ?? .primary)

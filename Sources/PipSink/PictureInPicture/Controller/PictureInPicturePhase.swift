@@ -44,8 +44,6 @@ enum PictureInPicturePhase: Equatable {
     var isMinimized = false
     /// Whether the user cannot see the window.
     var isSuspended = false
-    /// Whether the window's stream has ended and a placeholder keeps its place.
-    var keepsPlaceOfEndedStream = false
   }
 
   /// The current run; nil while there is none.

@@ -1,24 +1,30 @@
-/// Chooses the stream that picture-in-picture shows.
+/// Chooses the streams that picture-in-picture shows: what is known of them, how they are chosen, and what the user
+/// wishes.
 ///
-/// A choice stays until the stream ends or its camera goes off. When no remote stream with a picture is left, the local
-/// stream is chosen, and no stream when that one has no picture either.
+/// The choice itself is made by ``PictureInPictureRules``, whenever one of these changes.
 public struct PictureInPictureStreamSelector: Sendable {
   /// A stream that can be chosen.
   public struct Stream: Equatable, Sendable {
     /// The stream's ID.
     public let id: StreamID
     /// Whether it is the user's own picture.
-    public let isLocal: Bool
-    /// Whether it has a picture, which it has while its camera is on.
-    public var isEnabled: Bool
+    public internal(set) var isLocal: Bool
+    /// Whether it shows somebody's screen, which is shown before all streams but the ones that were wished for.
+    public internal(set) var isScreenShare: Bool
+    /// What stands in place of its picture; nil while it has one.
+    public internal(set) var placeholder: StreamPlaceholder?
     /// How loud it was last, from 0 (silent) to 1.
-    public var audioLevel: Double
+    public internal(set) var audioLevel = 0.0
+    /// Its position among all streams that were ever added.
+    let number: Int
+    /// Whether a frame has come; nil where nobody has looked, which counts as a frame.
+    var hasFrame: Bool?
   }
 
-  /// How the stream is chosen.
+  /// How the stream is chosen where the user has not wished for one.
   public enum Policy: Sendable {
-    /// The first remote stream with a picture, in the order in which the streams were added. When it ends, the next one
-    /// follows.
+    /// The first remote stream with a picture, in the order in which the streams were added. It stays until it ends or
+    /// its camera goes off; then the next one follows.
     case first
     /// The remote stream with a picture that was added last.
     case mostRecent
@@ -37,9 +43,29 @@ public struct PictureInPictureStreamSelector: Sendable {
   }
   /// All streams, in the order in which they were added.
   public private(set) var streams: [Stream] = []
-  /// The chosen stream; nil when no stream has a picture.
-  public private(set) var selected: StreamID?
+  /// What the window's places show, from the left: one place, or two beside each other. It is empty while there are no
+  /// streams.
+  public private(set) var places: [PictureInPicturePlace] = []
+  /// The chosen stream, which is in the first place; nil when there is none.
+  public var selected: StreamID? { places.first?.streamID }
 
+  /// The stream that the user wants in each place; nil for a place without a wish. There are as many places as wishes.
+  private(set) var wishes: [StreamID?] = [nil]
+  /// What the window is doing.
+  var situation = PictureInPictureRules.Situation() {
+    didSet { if situation != oldValue { choose() } }
+  }
+  /// Whether the app tells about streams. Without that, the streams that were wished for are shown.
+  var isManaged = false {
+    didSet { choose() }
+  }
+  /// The streams that were local when they were last known.
+  private var localIDs: Set<StreamID> = []
+  private var streamCount = 0
+  /// How often something has changed that the choice may depend on.
+  private(set) var choiceCount = 0
+  /// The loudest stream, which ``Policy/activeSpeaker`` shows.
+  private var speaker: StreamID?
   /// The stream that is louder than the chosen one, and since when.
   private var challenger: (id: StreamID, since: MonotonicTime)?
   /// By what factor a speaker has to be louder than the chosen one.
@@ -54,24 +80,31 @@ public struct PictureInPictureStreamSelector: Sendable {
     self.policy = policy
   }
 
-  /// Adds a stream. One that has been added before stays as it is.
-  public mutating func add(_ id: StreamID, isLocal: Bool = false, isEnabled: Bool = true) {
-    guard !streams.contains(where: { $0.id == id }) else { return }
-    streams.append(Stream(id: id, isLocal: isLocal, isEnabled: isEnabled, audioLevel: 0))
-    choose()
+  // MARK: - Streams
+
+  /// Adds a stream, or changes one that was added before.
+  ///
+  /// - Parameters:
+  ///   - id: the stream.
+  ///   - isLocal: whether it is the user's own picture.
+  ///   - isScreenShare: whether it shows somebody's screen.
+  ///   - placeholder: what stands in place of its picture; nil while it has one.
+  public mutating func set(
+    _ id: StreamID, isLocal: Bool = false, isScreenShare: Bool = false, placeholder: StreamPlaceholder? = nil
+  ) {
+    var stream = self[id] ?? Stream(id: id, isLocal: isLocal, isScreenShare: isScreenShare, number: streamCount)
+    (stream.isLocal, stream.isScreenShare, stream.placeholder) = (isLocal, isScreenShare, placeholder)
+    guard stream != self[id] else { return }
+    if isLocal { localIDs.insert(id) } else { localIDs.remove(id) }
+    self[id] = stream
+    isManaged = true
   }
 
-  /// Removes a stream. If it was the chosen one, the next one is chosen.
+  /// Removes a stream. If it was the chosen one, another one is chosen. A wish for it remains.
   public mutating func remove(_ id: StreamID) {
-    let index = streams.firstIndex { $0.id == id }
-    choose(leaving: index.map { streams.remove(at: $0).id == selected ? $0 : nil } ?? nil)
-  }
-
-  /// Notes that a stream's camera went on or off. If the chosen one has no picture any more, the next one is chosen.
-  public mutating func setEnabled(_ id: StreamID, _ isEnabled: Bool) {
-    guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
-    streams[index].isEnabled = isEnabled
-    choose(leaving: id == selected && !isEnabled ? index + 1 : nil)
+    guard self[id] != nil else { return }
+    self[id] = nil
+    choose()
   }
 
   /// Notes how loud a stream is, which matters for ``Policy/activeSpeaker``.
@@ -81,68 +114,85 @@ public struct PictureInPictureStreamSelector: Sendable {
   ///   - level: from 0 (silent) to 1.
   ///   - time: when the level was measured.
   public mutating func setAudioLevel(_ id: StreamID, _ level: Double, at time: MonotonicTime = .now) {
-    guard let index = streams.firstIndex(where: { $0.id == id }) else { return }
-    streams[index].audioLevel = level.isFinite ? min(1, max(0, level)) : 0
+    self[id]?.audioLevel = level.isFinite ? min(1, max(0, level)) : 0
     if case .activeSpeaker = policy { followSpeaker(at: time) }
   }
 
-  /// Chooses a stream for the user. The choice stays until the stream has no picture any more, or the policy requires
-  /// another one.
-  ///
-  /// - Returns: false when the stream is unknown or has no picture.
-  @discardableResult
-  public mutating func select(_ id: StreamID) -> Bool {
-    guard streams.contains(where: { $0.id == id && $0.isEnabled }) else { return false }
-    selected = id
-    return true
+  /// Notes which streams have delivered a frame. A stream that has delivered one keeps it until it is removed.
+  mutating func noteFrames(_ hasFrame: (StreamID) -> Bool) {
+    let old = streams
+    for (index, stream) in streams.enumerated() where stream.hasFrame != true {
+      streams[index].hasFrame = hasFrame(stream.id)
+    }
+    if streams != old { choose() }
   }
 
-  /// The next stream with a picture after the chosen one, or the previous one, in a circle that includes the local
-  /// stream; nil where there is no other.
-  public func neighbour(forward: Bool) -> StreamID? { neighbour(forward: forward) { _ in true } }
-
-  /// The neighbour among the streams that `isWanted` accepts.
-  func neighbour(forward: Bool, where isWanted: (StreamID) -> Bool) -> StreamID? {
-    let candidates = streams.filter { $0.isEnabled && isWanted($0.id) || $0.id == selected }
-    guard let index = candidates.firstIndex(where: { $0.id == selected }) else { return candidates.first?.id }
-    let next = candidates[(index + (forward ? 1 : candidates.count - 1)) % candidates.count].id
-    return next == selected ? nil : next
-  }
-
-  // MARK: - Choosing
-
-  private var remote: [Stream] { streams.filter { !$0.isLocal && $0.isEnabled } }
-  private var canStay: Bool { streams.contains { $0.id == selected && $0.isEnabled } }
-
-  /// Chooses again, as the policy requires.
-  ///
-  /// - Parameter index: the position of a stream that was the chosen one until now. The next stream after it takes
-  ///   precedence.
-  private mutating func choose(leaving index: Int? = nil) {
-    switch policy {
-    case .custom(let choice):
-      let wish = choice(streams, selected)
-      selected = streams.contains { $0.id == wish && $0.isEnabled } ? wish : fallback(after: index)
-    case .pinned(let id) where streams.contains(where: { $0.id == id && $0.isEnabled }):
-      selected = id
-    case .mostRecent:
-      selected = remote.last?.id ?? fallback(after: index)
-    case .first, .pinned, .activeSpeaker:
-      let isLocal = streams.first { $0.id == selected }?.isLocal ?? true
-      if !canStay || (isLocal && !remote.isEmpty) { selected = fallback(after: index) }
+  private subscript(id: StreamID) -> Stream? {
+    get { streams.first { $0.id == id } }
+    set {
+      let index = streams.firstIndex { $0.id == id }
+      switch (index, newValue) {
+      case (let index?, let new?): streams[index] = new
+      case (let index?, nil): streams.remove(at: index)
+      case (nil, let new?):
+        streams.append(new)
+        streamCount += 1
+      case (nil, nil): break
+      }
     }
   }
 
-  /// The first remote stream with a picture after a position, or else any remote stream, or else the local one.
-  private func fallback(after index: Int?) -> StreamID? {
-    let following = index.map { streams[min($0, streams.count)...] } ?? []
-    return following.first { !$0.isLocal && $0.isEnabled }?.id ?? remote.first?.id
-      ?? streams.first { $0.isLocal && $0.isEnabled }?.id
+  // MARK: - Wishes
+
+  /// Notes which stream the user wants to see. It is shown whenever it has a picture, until the user wishes for another
+  /// one or withdraws the wish with nil. The stream need not exist yet. If it is in the window's second place, the two
+  /// streams change places.
+  public mutating func select(_ id: StreamID?) {
+    if wishes.count > 1, id != nil, wishes[1] == id { wishes[1] = selected == id ? nil : selected }
+    wishes[0] = id
+    choose()
   }
 
-  /// Chooses the loudest stream once it has been loud enough for long enough.
+  /// Notes which stream the user wants to see beside the chosen one. With nil the window has one place.
+  mutating func selectSecond(_ id: StreamID?) {
+    wishes = [wishes[0]] + (id.map { [$0] } ?? [])
+    choose()
+  }
+
+  /// The stream that the window's next and previous buttons lead to: the one with a picture after or before the chosen
+  /// one, in a circle that includes the local stream; nil where there is no other.
+  public func neighbour(forward: Bool) -> StreamID? {
+    let others = streams.filter { $0.id != selected && situation.mayShow($0) }
+    let number = places.first?.number ?? -1
+    let next = forward ? others.first { $0.number > number } : others.last { $0.number < number }
+    return (next ?? (forward ? others.first : others.last))?.id
+  }
+
+  /// Whether a stream has a picture that may be shown now.
+  func mayShow(_ id: StreamID) -> Bool { self[id].map(situation.mayShow) ?? false }
+
+  /// Whether a stream has ended, failed or been removed.
+  func isOver(_ id: StreamID) -> Bool { isManaged && self[id]?.isOver ?? true }
+
+  // MARK: - Choosing
+
+  private mutating func choose() {
+    choiceCount += 1
+    guard isManaged else {
+      places = wishes.compactMap(\.self).map { PictureInPicturePlace(streamID: $0) }
+      return
+    }
+    places =
+      PictureInPictureRules(
+        streams: streams, policy: policy, wishes: wishes, localIDs: localIDs, speaker: speaker, previous: places,
+        situation: situation
+      ).places
+  }
+
+  /// Notes who speaks: the loudest stream once it has been loud enough for long enough.
   private mutating func followSpeaker(at time: MonotonicTime) {
-    let current = streams.first { $0.id == selected }?.audioLevel ?? 0
+    let current = selected.flatMap { self[$0] }?.audioLevel ?? 0
+    let remote = streams.filter { !$0.isLocal && situation.mayShow($0) }
     guard let loudest = remote.max(by: { $0.audioLevel < $1.audioLevel }), loudest.id != selected,
       loudest.audioLevel > Self.silence, loudest.audioLevel > current * Self.speakerMargin
     else {
@@ -151,7 +201,8 @@ public struct PictureInPictureStreamSelector: Sendable {
     }
     if challenger?.id != loudest.id { challenger = (loudest.id, time) }
     guard let challenger, challenger.since.duration(to: time) >= Self.speakerTime else { return }
-    selected = loudest.id
+    speaker = loudest.id
     self.challenger = nil
+    choose()
   }
 }

@@ -69,13 +69,8 @@ extension PictureInPictureHost {
 
 /// Everything that a picture-in-picture window has to show, apart from frames.
 public struct PictureInPicturePresentation: Equatable, Sendable {
-  /// The stream in the window, for its title.
-  public var streamID: StreamID
-  /// The stream in the right half of the window, beside the other one in the left half; nil where one stream has the
-  /// whole window.
-  public var secondStreamID: StreamID?
-  /// Frames, or a placeholder.
-  public var content: PictureInPictureContent
+  /// What the window's places show, from the left: one place, or two beside each other. There is always one.
+  public var places: [PictureInPicturePlace]
   /// The window's shape: width divided by height. With nil the shape is free.
   public var aspectRatio: Double?
   /// The controls that do something now.
@@ -86,6 +81,13 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var isMuted: Bool
   /// Whether a mark in a corner says that the microphone of the person shown is off.
   public var isMicrophoneOff = false
+
+  /// The stream in the window, or in its left half.
+  public var streamID: StreamID { places.first?.streamID ?? "" }
+  /// The stream in the right half of the window; nil where one stream has the whole window.
+  public var secondStreamID: StreamID? { places.count > 1 ? places[1].streamID : nil }
+  /// What stands in place of the picture of ``streamID``; nil while the picture is shown.
+  public var placeholder: StreamPlaceholder? { places.first?.placeholder }
 }
 
 /// What happens to a picture-in-picture window.

@@ -1,0 +1,183 @@
+/// What one place of a picture-in-picture window shows.
+public struct PictureInPicturePlace: Equatable, Sendable {
+  /// The stream.
+  public let streamID: StreamID
+  /// What stands in place of the stream's picture; nil while the picture is shown.
+  public let placeholder: StreamPlaceholder?
+  /// The position of the stream among all streams that were ever added.
+  let number: Int
+
+  init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0) {
+    (self.streamID, self.placeholder, self.number) = (streamID, placeholder, number)
+  }
+}
+
+/// The rules by which the places of a picture-in-picture window are filled. The result depends on these properties
+/// alone. The table in docs/picture-in-picture.md has the rules in words.
+struct PictureInPictureRules {
+  typealias Stream = PictureInPictureStreamSelector.Stream
+
+  /// What the window is doing.
+  struct Situation: Equatable {
+    /// Whether there is a window, or is about to be: only streams with a picture count. Before that, a stream whose
+    /// first frame may come at any moment is as good, so that the order in which frames come makes no difference.
+    var isOpen = false
+    /// Whether a stream that ends in the window keeps its place.
+    var keepsEnded = false
+
+    /// Whether a stream may be shown.
+    func mayShow(_ stream: Stream) -> Bool { stream.standing >= (isOpen ? .interrupted : .expected) }
+  }
+
+  /// All streams, in their order.
+  var streams: [Stream]
+  var policy = PictureInPictureStreamSelector.Policy.first
+  /// The stream that the user wants in each place. There are as many places as wishes.
+  var wishes: [StreamID?] = [nil]
+  /// The streams that are, or were, local.
+  var localIDs: Set<StreamID> = []
+  /// The stream that speaks.
+  var speaker: StreamID?
+  /// What the places have shown until now.
+  var previous: [PictureInPicturePlace] = []
+  var situation = Situation()
+
+  /// What the places show now. Places that remain empty are left out. While no stream has a picture, there is one place
+  /// with a placeholder.
+  var places: [PictureInPicturePlace] {
+    var chosen = [StreamID?](repeating: nil, count: wishes.count)
+    if let ended = keptStream { chosen[0] = ended }
+    for (place, wish) in wishes.enumerated() where chosen[place] == nil {
+      if let stream = known(wish), situation.mayShow(stream), !chosen.contains(stream.id) { chosen[place] = stream.id }
+    }
+    for place in wishes.indices where chosen[place] == nil {
+      let free = streams.filter { !chosen.contains($0.id) }
+      chosen[place] = place == 0 ? firstChoice(of: free) : choice(for: place, of: free)
+    }
+    let ids = chosen.compactMap(\.self)
+    return (ids.isEmpty ? [standIn].compactMap(\.self) : ids).map(show)
+  }
+
+  private func known(_ id: StreamID?) -> Stream? { streams.first { $0.id == id } }
+
+  /// The stream that has ended in the first place and keeps it, until the user's wish can be shown.
+  private var keptStream: StreamID? {
+    guard situation.isOpen, situation.keepsEnded, let id = previous.first?.streamID, known(id)?.isOver ?? true,
+      known(wishes[0]).map(situation.mayShow) != true
+    else { return nil }
+    return id
+  }
+
+  /// The streams that may be chosen for a place now. Where some have a picture, no others may, except the one that is
+  /// there already and is only interrupted.
+  private func candidates(of free: [Stream], for place: Int) -> [Stream] {
+    let staying = place < previous.count ? previous[place].streamID : nil
+    let found = free.filter { stream in
+      switch stream.standing {
+      case .live: true
+      case .interrupted: stream.id == staying
+      case .expected: !situation.isOpen
+      case .none: false
+      }
+    }
+    return found.isEmpty ? free.filter(situation.mayShow) : found
+  }
+
+  /// The stream for the first place where the user's wish cannot be shown.
+  private func firstChoice(of free: [Stream]) -> StreamID? {
+    let candidates = candidates(of: free, for: 0)
+    let remote = candidates.filter { !$0.isLocal }
+    let staying = previous.first?.streamID
+    func mayBe(_ id: StreamID?) -> Bool { candidates.contains { $0.id == id } }
+
+    switch policy {
+    case .custom(let choice):
+      if let id = choice(streams, staying), mayBe(id) { return id }
+    case .pinned(let id) where mayBe(id): return id
+    default: break
+    }
+    let screens = remote.filter(\.isScreenShare)
+    if let screen = screens.first(where: { $0.id == staying }) ?? screens.first { return screen.id }
+    switch policy {
+    case .mostRecent where !remote.isEmpty: return remote.last?.id
+    case .activeSpeaker where remote.contains { $0.id == speaker }: return speaker
+    default: break
+    }
+    // A local stream stays while there is no remote one.
+    if (remote.isEmpty ? candidates : remote).contains(where: { $0.id == staying }) { return staying }
+    return following(previous.first, in: remote)?.id ?? candidates.first?.id
+  }
+
+  /// The stream for another place where the user's wish cannot be shown. The place of a local stream stays empty.
+  private func choice(for place: Int, of free: [Stream]) -> StreamID? {
+    if let wish = wishes[place], localIDs.contains(wish) { return nil }
+    let candidates = candidates(of: free, for: place)
+    let remote = candidates.filter { !$0.isLocal }
+    let before = place < previous.count ? previous[place] : nil
+    if let staying = remote.first(where: { $0.id == before?.streamID }) { return staying.id }
+    return following(before, in: remote)?.id ?? (wishes[place] == nil ? candidates.first?.id : nil)
+  }
+
+  /// The first stream after the one that was in a place, or else the first one.
+  private func following(_ place: PictureInPicturePlace?, in streams: [Stream]) -> Stream? {
+    streams.first { $0.number > place?.number ?? -1 } ?? streams.first
+  }
+
+  /// The stream whose placeholder the window shows while no stream has a picture.
+  private var standIn: StreamID? {
+    let staying = previous.first?.streamID
+    if situation.isOpen, let staying { return staying }
+    let alive = streams.filter { !$0.isOver }
+    let wanted = [wishes[0], staying].lazy.compactMap { id in alive.first { $0.id == id } }.first
+    return (wanted ?? alive.first { !$0.isLocal } ?? alive.first ?? known(staying))?.id
+  }
+
+  private func show(_ id: StreamID) -> PictureInPicturePlace {
+    guard let stream = known(id) else {
+      return PictureInPicturePlace(
+        streamID: id, placeholder: .ended, number: previous.first { $0.streamID == id }?.number ?? 0)
+    }
+    return PictureInPicturePlace(streamID: id, placeholder: stream.shown, number: stream.number)
+  }
+}
+
+extension PictureInPictureStreamSelector.Stream {
+  /// What a stream has to show.
+  enum Standing: Int, Comparable {
+    /// It has no picture: its camera is off, it has ended, or it has failed before its first frame.
+    case none
+    /// Its first frame may come at any moment.
+    case expected
+    /// Its frames have stopped and are expected to return.
+    case interrupted
+    /// It has a picture.
+    case live
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// What stands in place of its picture now. Whoever has told of it may not know of the first frame yet.
+  var shown: StreamPlaceholder? {
+    switch placeholder {
+    case nil, .waiting: hasFrame == false ? .waiting : nil
+    default: placeholder
+    }
+  }
+
+  var standing: Standing {
+    switch shown {
+    case nil: .live
+    case .waiting: .expected
+    case .reconnecting: hasFrame == false ? .none : .interrupted
+    case .cameraOff, .inPictureInPicture, .ended, .failed: .none
+    }
+  }
+
+  /// Whether it has ended or failed.
+  var isOver: Bool {
+    switch placeholder {
+    case .ended, .failed: true
+    default: false
+    }
+  }
+}

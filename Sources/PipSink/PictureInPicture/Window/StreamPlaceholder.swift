@@ -1,0 +1,15 @@
+/// What is shown instead of a stream's picture, in the app and in picture-in-picture.
+public enum StreamPlaceholder: Hashable, Sendable {
+  /// No frame has arrived yet.
+  case waiting
+  /// The camera is off.
+  case cameraOff
+  /// The frames have stopped, and are expected to return.
+  case reconnecting
+  /// In the app alone: the stream is shown in picture-in-picture instead.
+  case inPictureInPicture
+  /// The stream has ended.
+  case ended
+  /// The stream has failed and is not tried again. The reason is for the user.
+  case failed(String)
+}

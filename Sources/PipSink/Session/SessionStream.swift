@@ -1,0 +1,27 @@
+/// What a session knows of one of its streams. Everything that shows the stream, or tells about it, follows from this.
+struct SessionStream {
+  /// The stream's state, as far as the session has reacted to it.
+  var state: StreamPlayState
+  /// Shows the stream in the app; nil where the display shows no streams.
+  var layer: SampleBufferDisplayLayer?
+  /// The processors of a stream whose frames come through the session; nil for a stream that its owner routes.
+  var chain: ProcessorChain?
+  /// Whether it shows somebody's screen.
+  var isScreenShare: Bool
+  /// What stands in place of its picture, wherever that is to be shown; nil while it has one.
+  var placeholder: StreamPlaceholder?
+  /// What the display was told to show in its place in the app; nil before the first time.
+  var shownInApp: Shown?
+  /// Whether the places that show it say that its microphone is off.
+  var isMicrophoneOff = false
+  /// The duration of a source that can be sought in.
+  var duration: MediaTime?
+  /// The controller of its own picture-in-picture window.
+  var controller: PictureInPictureController?
+
+  /// What a place in the app shows.
+  enum Shown: Equatable {
+    case picture
+    case placeholder(StreamPlaceholder)
+  }
+}
