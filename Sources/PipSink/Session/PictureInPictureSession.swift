@@ -123,7 +123,7 @@ public final class PictureInPictureSession {
     engine.retryPolicy = configuration.retryPolicy
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
     controller = PictureInPictureController(
-      contentSource: ContentSource(router: self.router, streamID: chosen ?? ""),
+      contentSource: ContentSource(router: self.router, streamID: selector.selected ?? ""),
       window: display.pictureInPictureHost, configuration: configuration.pictureInPicture)
     for id in engine.streamIDs { known[id] = try makeStream(id, .stopped) }
     controller.streamSelector = selector
