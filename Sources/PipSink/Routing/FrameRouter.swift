@@ -223,8 +223,8 @@ public final class FrameRouter: Sendable {
     let requestedAt = MonotonicTime.now
     try control.withLock { control throws(PipSinkError) in
       let table = body(control.table)
-      let named = table.entries.values.map(\.streamID) + [table.pictureInPictureStreamID].compactMap(\.self)
-      for id in named where control.route(id) == nil {
+      // The first table may have named a stream that does not exist yet.
+      for id in table.streamIDs.subtracting(control.table.streamIDs) where control.route(id) == nil {
         throw .stream(.unknown(id, known: control.routes.map(\.streamID)))
       }
       publish(table, in: &control, requestedAt, presented, isRecorded: isRecorded)

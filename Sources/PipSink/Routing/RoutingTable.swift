@@ -63,6 +63,11 @@ public struct RoutingTable: Equatable, Sendable {
     pictureInPictureStreamID = entries[.primary]?.streamID ?? chosen
   }
 
+  /// The streams that the table names.
+  var streamIDs: Set<StreamID> {
+    Set(entries.values.map(\.streamID)).union([pictureInPictureStreamID].compactMap(\.self))
+  }
+
   /// The mode of the primary surface.
   public var mode: RoutingMode { entries[.primary] == nil ? .normal : .pictureInPicture }
 

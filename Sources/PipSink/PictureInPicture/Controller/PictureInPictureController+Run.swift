@@ -123,6 +123,7 @@ extension PictureInPictureController {
     // An automatic start means that the app is in the background.
     run.isMinimized = background.isInBackground || run.isAutomatic
     become(.active(run), telling: .didStart(latency: latency))
+    hideDarkPicture()
     settle()
   }
 

@@ -97,6 +97,7 @@ extension PictureInPictureController {
     if phase.isOpen, endsWithItsStream { return end(.sourceEnded) }
     let first = streamSelector.selected ?? streamID
     if first != streamID { change(to: first) }
+    showFirstStream()
     showOrHideSecondStream()
     fit()
     if isWaitingForPicture, isReady {
@@ -121,16 +122,26 @@ extension PictureInPictureController {
     let old = streamID
     streamID = new
     streamAspectRatio = handover.latest(of: new)?.displayAspectRatio
-    if phase.isOpen {
-      // The router knows every stream that has a picture.
-      try? handover.change(to: new)
-      updateRun { $0.streamID = new }
-    }
+    if phase.isOpen { updateRun { $0.streamID = new } }
+    showFirstStream()
     // The first choice is not reported as a change.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
     // In the background, the start may have waited for a stream with a picture.
     settle()
+  }
+
+  /// Shows the current stream in the open window, if it has a picture and is not there.
+  private func showFirstStream() {
+    guard phase.isOpen, handover.isInside, handover.streamID != streamID, isReady else { return }
+    // The router knows every stream that has a picture.
+    try? handover.change(to: streamID)
+    hideDarkPicture()
+  }
+
+  /// Removes the last picture of a stream whose camera is off from the window, where a placeholder covers it already.
+  func hideDarkPicture() {
+    if streamSelector.places.first?.placeholder == .cameraOff { removePicture(of: streamID) }
   }
 
   /// Sends the frames of a stream to the window from the first one on, if the start waits for it. A stream that is only
@@ -149,13 +160,13 @@ extension PictureInPictureController {
   // MARK: - The second stream
 
   /// Whether the second stream's picture is in the window now.
-  var showsSecondStream: Bool { second?.streamID != nil }
+  var showsSecondStream: Bool { second?.isInside ?? false }
 
   /// Shows the second stream while the window is open and has two places.
   private func showOrHideSecondStream() {
     let place = phase.isOpen ? streamSelector.places.dropFirst().first : nil
     let wanted = place.flatMap { handover.isReady($0.streamID) ? $0.streamID : nil }
-    guard wanted != second?.streamID else { return }
+    guard wanted != second?.streamID || wanted == nil && showsSecondStream else { return }
     if let wanted, let renderer = window.secondRenderer {
       if second == nil, case .stream(let router, _, let keepsShowingInApp) = source.kind {
         second = PictureInPictureHandover(

@@ -8,8 +8,8 @@ final class PictureInPictureHandover {
   private let surface: PictureInPictureSurfaceID?
   /// The renderer that a layer of the app's returns to.
   private var home: (any VideoRenderer)?
-  /// The stream whose frames go to the window; nil while none do. It is empty for a layer of the app's.
-  private(set) var streamID: StreamID?
+  /// Whether frames go to the window.
+  private(set) var isInside = false
 
   init(_ source: ContentSource, _ clock: SchedulingClock) {
     kind = source.kind
@@ -33,6 +33,10 @@ final class PictureInPictureHandover {
   var router: FrameRouter? {
     if case .stream(let router, _, _) = kind { router } else { nil }
   }
+
+  /// The stream whose frames go to the window; nil while none do, and for a layer of the app's. Another window may have
+  /// taken the stream away, and a stream that was removed has gone.
+  var streamID: StreamID? { isInside ? surface.flatMap { router?.table.entries[$0]?.streamID } : nil }
 
   /// Sets how frames are fitted to the window. A layer of the app's keeps what the app has set.
   func setGravity(_ gravity: VideoGravity) {
@@ -74,37 +78,36 @@ final class PictureInPictureHandover {
       layer.whenNextPresented(presented)
       layer.attach(to: renderer)
     }
-    self.streamID = streamID
+    isInside = true
   }
 
   /// Shows another stream in the same window.
   func change(to streamID: StreamID) throws(PipSinkError) {
-    guard case .stream(let router, _, let keepsShowingInApp) = kind, self.streamID != nil else { return }
+    guard case .stream(let router, _, let keepsShowingInApp) = kind, isInside else { return }
     try router.enterPictureInPicture(streamID, on: surface ?? .primary, keepsShowingInApp: keepsShowingInApp)
-    self.streamID = streamID
   }
 
   /// Shows a stream in the window, whether or not another one is there.
   func show(_ streamID: StreamID, on renderer: any VideoRenderer) throws(PipSinkError) {
-    if self.streamID == nil { try enter(renderer, streamID) { _ in } } else { try change(to: streamID) }
+    if isInside { try change(to: streamID) } else { try enter(renderer, streamID) { _ in } }
   }
 
   /// Routes a stream to the window before the window is open.
   func prepare(_ streamID: StreamID) {
-    guard self.streamID == nil, case .stream(let router, _, let keepsShowingInApp) = kind, let surface else { return }
+    guard !isInside, case .stream(let router, _, let keepsShowingInApp) = kind, let surface else { return }
     // A stream that the router does not know yet has no frames.
     try? router.preparePictureInPicture(streamID, on: surface, keepsShowingInApp: keepsShowingInApp)
   }
 
   /// Undoes that the stream was routed to the window before the window was open.
   func forgetRouting() {
-    if streamID == nil, let surface { router?.leavePictureInPicture(on: surface) }
+    if !isInside, let surface { router?.leavePictureInPicture(on: surface) }
   }
 
   /// Brings the frames back to the app.
   func leave() {
-    guard streamID != nil else { return }
-    streamID = nil
+    guard isInside else { return }
+    isInside = false
     switch kind {
     case .stream(let router, _, _):
       router.leavePictureInPicture(on: surface ?? .primary)

@@ -6,9 +6,11 @@ public struct PictureInPicturePlace: Equatable, Sendable {
   public let placeholder: StreamPlaceholder?
   /// The position of the stream among all streams that were ever added.
   let number: Int
+  /// The number of the place. Empty places are left out, so that it may be larger than the position among the others.
+  let index: Int
 
-  init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0) {
-    (self.streamID, self.placeholder, self.number) = (streamID, placeholder, number)
+  init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0, index: Int = 0) {
+    (self.streamID, self.placeholder, self.number, self.index) = (streamID, placeholder, number, index)
   }
 }
 
@@ -54,9 +56,11 @@ struct PictureInPictureRules {
       let free = streams.filter { !chosen.contains($0.id) }
       chosen[place] = place == 0 ? firstChoice(of: free) : choice(for: place, of: free)
     }
-    let ids = chosen.compactMap(\.self)
-    return (ids.isEmpty ? [standIn].compactMap(\.self) : ids).map(show)
+    if chosen.allSatisfy({ $0 == nil }) { chosen[0] = standIn }
+    return chosen.enumerated().compactMap { index, id in id.map { show($0, in: index) } }
   }
+
+  private func before(_ place: Int) -> PictureInPicturePlace? { previous.first { $0.index == place } }
 
   private func known(_ id: StreamID?) -> Stream? { streams.first { $0.id == id } }
 
@@ -71,7 +75,7 @@ struct PictureInPictureRules {
   /// The streams that may be chosen for a place now. Where some have a picture, no others may, except the one that is
   /// there already and is only interrupted.
   private func candidates(of free: [Stream], for place: Int) -> [Stream] {
-    let staying = place < previous.count ? previous[place].streamID : nil
+    let staying = before(place)?.streamID
     let found = free.filter { stream in
       switch stream.standing {
       case .live: true
@@ -87,7 +91,7 @@ struct PictureInPictureRules {
   private func firstChoice(of free: [Stream]) -> StreamID? {
     let candidates = candidates(of: free, for: 0)
     let remote = candidates.filter { !$0.isLocal }
-    let staying = previous.first?.streamID
+    let staying = before(0)?.streamID
     func mayBe(_ id: StreamID?) -> Bool { candidates.contains { $0.id == id } }
 
     switch policy {
@@ -105,17 +109,17 @@ struct PictureInPictureRules {
     }
     // A local stream stays while there is no remote one.
     if (remote.isEmpty ? candidates : remote).contains(where: { $0.id == staying }) { return staying }
-    return following(previous.first, in: remote)?.id ?? candidates.first?.id
+    return following(before(0), in: remote)?.id ?? candidates.first?.id
   }
 
   /// The stream for another place where the user's wish cannot be shown. The place of a local stream stays empty.
   private func choice(for place: Int, of free: [Stream]) -> StreamID? {
     if let wish = wishes[place], localIDs.contains(wish) { return nil }
-    let candidates = candidates(of: free, for: place)
-    let remote = candidates.filter { !$0.isLocal }
-    let before = place < previous.count ? previous[place] : nil
+    let before = before(place)
+    let remote = candidates(of: free.filter { !$0.isLocal }, for: place)
     if let staying = remote.first(where: { $0.id == before?.streamID }) { return staying.id }
-    return following(before, in: remote)?.id ?? (wishes[place] == nil ? candidates.first?.id : nil)
+    if let next = following(before, in: remote) { return next.id }
+    return wishes[place] == nil ? candidates(of: free, for: place).first?.id : nil
   }
 
   /// The first stream after the one that was in a place, or else the first one.
@@ -129,15 +133,14 @@ struct PictureInPictureRules {
     if situation.isOpen, let staying { return staying }
     let alive = streams.filter { !$0.isOver }
     let wanted = [wishes[0], staying].lazy.compactMap { id in alive.first { $0.id == id } }.first
-    return (wanted ?? alive.first { !$0.isLocal } ?? alive.first ?? known(staying))?.id
+    return (wanted ?? alive.first { !$0.isLocal } ?? alive.first ?? known(staying) ?? streams.first)?.id
   }
 
-  private func show(_ id: StreamID) -> PictureInPicturePlace {
-    guard let stream = known(id) else {
-      return PictureInPicturePlace(
-        streamID: id, placeholder: .ended, number: previous.first { $0.streamID == id }?.number ?? 0)
-    }
-    return PictureInPicturePlace(streamID: id, placeholder: stream.shown, number: stream.number)
+  private func show(_ id: StreamID, in index: Int) -> PictureInPicturePlace {
+    let stream = known(id)
+    let number = stream?.number ?? previous.first { $0.streamID == id }?.number ?? 0
+    return PictureInPicturePlace(
+      streamID: id, placeholder: stream.map(\.shown) ?? .ended, number: number, index: index)
   }
 }
 
