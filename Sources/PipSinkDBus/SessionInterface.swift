@@ -139,7 +139,7 @@ final class SessionInterface: BusInterface {
     case "StartPlayingStream":
       switch try Self.source(arguments) {
       case .uri(let id, let uri):
-        var configuration = StreamConfiguration()
+        var configuration = PipelineConfiguration()
         configuration.playsAudio = true
         try session.startStream(id, uri: uri, configuration: configuration)
       case .description(let id, let text): try session.startStream(id, from: .text(text))
