@@ -30,7 +30,7 @@ extension BusInterface {
         BusMethod("StartPlayingStream", .stream("stream"), .source("source")) { session, id, source in
           switch source {
           case .uri(let uri):
-            var configuration = StreamConfiguration()
+            var configuration = PipelineConfiguration()
             configuration.playsAudio = true
             try session.startStream(id, uri: uri, configuration: configuration)
           case .description(let text): try session.startStream(id, from: .text(text))

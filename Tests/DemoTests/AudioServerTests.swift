@@ -32,11 +32,9 @@ import Testing
     let inApp = try OffscreenRenderer(size: PictureSize(width: 32, height: 18))
     router.setLayer(SampleBufferDisplayLayer(name: "film", renderer: inApp), for: "film")
     try engine.audioSession.setVolume(0.5, for: "film")
-    let ear = try Ear(server)
-    defer { ear.engine.stop() }
+    let ear = try await Ear(server)
     let start = { try engine.startPlayingStream("film", from: description(server)) { router.input(for: $0) } }
     try start()
-    defer { engine.stop() }
     var input = try await server.sinkInput { isHalf($0) && !$0.mute }
     for step in 0..<20 {
       let received = try #require(router.statistics(of: "film")).received
@@ -49,7 +47,7 @@ import Testing
     try engine.audioSession.setMuted(true, for: "film")
     input = try await server.sinkInput { $0.mute }
     for _ in 0..<5 {
-      try engine.stopPlayingStream("film")
+      try await engine.stopPlayingStream("film")
       try start()
       input = try await server.sinkInput { [index = input.index] in $0.index > index && isHalf($0) && $0.mute }
     }
@@ -63,8 +61,7 @@ import Testing
     let engine = try VideoEngine(description(server))
     engine.audioSession.category = category
     engine.audioSession.applicationName = "My Player"
-    try engine.start { _ in Counter() }
-    defer { engine.stop() }
+    try await engine.start { _ in Counter() }
     let input = try await server.sinkInput { _ in true }
     #expect(input.role == (category == .playback ? "video" : "phone"))
     #expect(input.properties["application.name"] == "My Player")
@@ -74,8 +71,7 @@ import Testing
   @Test func theDescriptionsOwnStreamPropertiesGoFirst() async throws {
     let server = try await PulseServer()
     let engine = try VideoEngine(description(server, sink: "volume=0.5 stream-properties=props,media.role=music"))
-    try engine.start { _ in Counter() }
-    defer { engine.stop() }
+    try await engine.start { _ in Counter() }
     let input = try await server.sinkInput { isHalf($0) }
     #expect(input.role == "music")
   }
@@ -85,8 +81,7 @@ import Testing
     let engine = try VideoEngine(description(server))
     let counter = Counter()
     try engine.audioSession.setVolume(0.5, for: "a")
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     let input = try await server.sinkInput { isHalf($0) && !$0.corked }
     for isMuted in [false, true] {
       let call = try server.startCall()
@@ -113,8 +108,7 @@ import Testing
     let counter = Counter()
     engine.audioSession.interruptionPolicy = .duck(0.25)
     engine.audioSession.volume = 0.5
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     try await server.sinkInput { isHalf($0) && !$0.corked }
     let call = try server.startCall()
     try await server.sinkInput { $0.mute && abs($0.amplitude - 0.125) < 0.001 }
@@ -129,11 +123,9 @@ import Testing
     let server = try await PulseServer(modules: "module-role-ducking ducking_roles=video volume=-20dB")
     let engine = try VideoEngine(description(server))
     engine.audioSession.volume = 0.5
-    try engine.start { _ in Counter() }
-    defer { engine.stop() }
+    try await engine.start { _ in Counter() }
     let input = try await server.sinkInput { isHalf($0) && !$0.corked }
-    let ear = try Ear(server)
-    defer { ear.engine.stop() }
+    let ear = try await Ear(server)
     // The tone has 0.8 of the full amplitude.
     #expect(await eventually { abs(ear.amplitude - 0.4) < 0.02 })
     let call = try server.startCall()
@@ -151,13 +143,12 @@ import Testing
     let counter = Counter()
     try engine.startPlayingStream("silent", from: .text(Self.video + "appsink name=x")) { _ in counter }
     try engine.startPlayingStream("film", from: description(server)) { _ in Counter() }
-    defer { engine.stop() }
     // The server asks only those to make room that play.
     try await server.sinkInput { !$0.corked }
     let call = try server.startCall()
     #expect(await eventually { engine.audioSession.interruption == .pause })
     let count = counter.value
-    try engine.stopPlayingStream("film")
+    try await engine.stopPlayingStream("film")
     #expect(engine.audioSession.interruption == nil)
     #expect(await eventually { counter.value > count + 5 })
     call.stop()
@@ -168,8 +159,7 @@ import Testing
     let engine = try VideoEngine(description(server))
     let counter = Counter()
     let events = engine.events()
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     try await server.sinkInput { !$0.corked }
     server.stop()
     for await event in events {
@@ -191,7 +181,7 @@ import Testing
       "matroskamux name=mux ! filesink location=\(path) videotestsrc num-buffers=600 ! video/x-raw,width=64,height=36,framerate=30/1 "
         + "! mux. audiotestsrc num-buffers=900 ! audio/x-raw,rate=44100 ! vorbisenc ! mux.")
     let engine = try VideoEngine()
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     (configuration.stallTimeout, configuration.restartTimeout) = (.seconds(1), .seconds(1))
     configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: .seconds(0.05))
     let counter = Counter()
@@ -201,7 +191,6 @@ import Testing
         "filesrc location=\(path) ! decodebin name=d d. ! videoconvert ! appsink name=x "
           + "d. ! audioconvert ! audioresample ! pulsesink server=\(server.address)"), configuration: configuration
     ) { _ in counter }
-    defer { engine.stop() }
     try await server.sinkInput { !$0.corked }
     let events = engine.events()
     server.stop()
@@ -228,11 +217,10 @@ import Testing
         + (hasAudio ? " audiotestsrc num-buffers=64 ! audio/x-raw,rate=44100 ! vorbisenc ! mux." : ""))
     let engine = try VideoEngine()
     let events = engine.events()
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.playsAudio = true
     let counter = Counter()
     try engine.startPlayingStream("film", uri: "file://\(path)", configuration: configuration) { _ in counter }
-    defer { engine.stop() }
     engine.audioSession.volume = 0.5
     if hasAudio {
       let input = try await server.sinkInput { isHalf($0) }

@@ -15,12 +15,22 @@ import Testing
     let report = try result.report()
     for stream in report.streams.values {
       #expect(stream.shown > 0)
-      let ends = stream.shown + stream.replaced + stream.late + stream.hidden + stream.refused
+      let ends = stream.shown + stream.replaced + stream.hidden + stream.refused
       // The newest frame may still be in flight.
       #expect(ends == stream.received || ends + 1 == stream.received, "\(stream)")
       #expect((stream.frameRate ?? 0) > 1 && (stream.latency?.p99 ?? 0) > 0)
     }
     #expect(report.process.rssBytes > 1_000_000 && report.process.threads > 2 && report.process.openFiles > 2)
+  }
+
+  @Test func theReportCountsTheFramesThatWereLate() async throws {
+    let late =
+      "videotestsrc num-buffers=40 ! video/x-raw,width=16,height=16,framerate=100/1 ! identity sleep-time=40000"
+    let result = try await Demo.play([
+      "\(late) ! appsink name=a qos=true max-lateness=1000000", "--surface", "none", "--report", "-",
+    ])
+    let stream = try #require(try result.report().streams["a"])
+    #expect(stream.late > 10 && stream.late + stream.received == 40, "\(stream)")
   }
 
   @Test func prometheusReadsTheMetricsFileWhileItRuns() async throws {

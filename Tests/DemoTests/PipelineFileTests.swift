@@ -90,7 +90,7 @@ import Testing
     try engine.startPlayingStream("film", uri: "file://\(path)") { router.input(for: $0) }
     #expect(await eventually { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 20)
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func hlsFromAWebServer() async throws {
@@ -115,7 +115,7 @@ import Testing
     try engine.startPlayingStream("film", uri: "http://127.0.0.1:\(port)/list.m3u8") { router.input(for: $0) }
     #expect(await eventually(within: 60) { engine.playState(of: "film") == .ended })
     #expect(router.statistics(of: "film")?.received == 90)
-    engine.stop()
+    await engine.stop()
     server.stop()
   }
 
@@ -124,7 +124,7 @@ import Testing
     var server = try RunningProgram("/usr/bin/python3", [script])
     let url = try #require(await server.firstLine())
     let port = try #require(URLComponents(string: url)?.port)
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     (configuration.stallTimeout, configuration.restartTimeout) = (.seconds(1), .milliseconds(500))
     configuration.retryPolicy = RetryPolicy(
       limit: .max, firstPause: .seconds(0.1), longestPause: .seconds(0.5), jitter: 0.25)
@@ -144,7 +144,7 @@ import Testing
     server = try RunningProgram("/usr/bin/python3", [script, "\(port)"])
     #expect(await eventually(within: 60) { engine.playState(of: "camera") == .playing })
     #expect(await eventually { (router.statistics(of: "camera")?.received ?? 0) > received + 10 })
-    engine.stop()
+    await engine.stop()
     server.stop()
   }
 

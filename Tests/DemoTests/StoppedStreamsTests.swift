@@ -14,7 +14,7 @@ import Testing
     let statistics = try #require(router.renderStatistics(of: "x"))
     var stream = Report.Stream(statistics, state: state, error: nil)
     for path: WritableKeyPath<Report.Stream, UInt64> in [
-      \.received, \.inApp, \.pip, \.replaced, \.shown, \.late, \.hidden, \.refused, \.lateUpstream,
+      \.received, \.inApp, \.pip, \.replaced, \.shown, \.late, \.hidden, \.refused,
     ] { stream[keyPath: path] = count }
     stream.dropped = nil
     change(&stream)
@@ -39,7 +39,7 @@ import Testing
       }, of: "a")
     let sum = try #require(stopped.streams["a"])
     #expect([sum.received, sum.inApp, sum.pip, sum.replaced, sum.shown] == [43, 43, 43, 43, 43])
-    #expect([sum.late, sum.hidden, sum.refused, sum.lateUpstream] == [43, 43, 43, 43])
+    #expect([sum.late, sum.hidden, sum.refused] == [43, 43, 43])
     #expect(sum.dropped == 5 && sum.skipped == 7)
     // These values are the newest run's if it has any.
     #expect(sum.state == "failed" && sum.error == "why")
@@ -78,7 +78,7 @@ import Testing
     #expect(stopped.streamIDs.count == 256 && stopped.streams.count == 256)
     #expect(stopped.streamIDs.first == "4" && stopped.streamIDs.last == "259")
     // The sums are those of the streams 0, 1, 2 and 3.
-    #expect(stopped.forgotten == .init(count: 4, received: 6, shown: 6, late: 6, lateUpstream: 6))
+    #expect(stopped.forgotten == .init(count: 4, received: 6, shown: 6, late: 6))
   }
 
   @Test func theLastThousandMovesAreKept() throws {
@@ -145,7 +145,7 @@ import Testing
     info.skippedFrameCount = 2
     info.lateFrameCount = 5
     let stream = Report.Stream(try told(), state: "playing", error: "e")
-    #expect(stream.skipped == 2 && stream.lateUpstream == 5 && stream.received == 1 && stream.inApp == 1)
+    #expect(stream.skipped == 2 && stream.late == 5 && stream.received == 1 && stream.inApp == 1)
     #expect(stream.format?.contains("32x18") == true && stream.frameInterval == nil && stream.error == "e")
   }
 }

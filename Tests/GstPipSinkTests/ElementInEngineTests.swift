@@ -41,7 +41,7 @@ import Testing
       try VideoEngine(.text("\(source) pipsink stream-id=a \(source) appsink name=a"))
     }
     let engine = try VideoEngine(.text("\(source) pipsink name=sink stream-id=a process=nosuch"))
-    #expect(throws: PipSinkError.self) { try engine.start { _ in CountingConsumer() } }
+    await #expect(throws: PipSinkError.self) { try await engine.start { _ in CountingConsumer() } }
   }
 
   @Test func aStreamThatFailsLeavesItAlone() async throws {

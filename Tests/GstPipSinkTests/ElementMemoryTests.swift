@@ -114,7 +114,7 @@ import Testing
         """))
     let consumer = CountingConsumer()
     let events = engine.events()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     let frames = try UnmappableFrames()
     try engine.withUnsafeElement(named: "gpu") { element in
       let appsrc = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstAppSrc.self)
@@ -128,7 +128,7 @@ import Testing
     }
     #expect(engine.info(of: "a")?.skippedFrameCount == 3)
     #expect(skipped.count == 1 && skipped.first?.contains("memory:DMABuf") == true)
-    engine.stop()
+    await engine.stop()
     #expect(consumer.sampleBuffers.isEmpty)
   }
 }

@@ -16,7 +16,7 @@ import Testing
       try await startAndStop(cycles: 100)
       try await stopUnseen()
       try useSurfaces()
-      try provokeErrors()
+      try await provokeErrors()
       try await useAudio()
       try await useElements()
       VideoFormatDescription.forgetUnused()
@@ -64,7 +64,7 @@ private func startAndStop(cycles: Int) async throws {
     t. ! queue ! fakesink
     """)
   for cycle in 0..<cycles {
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     let wanted = UInt64(cycle + 1)
     let seen = await eventually {
       router.statistics(of: "a")!.received >= wanted && router.statistics(of: "b")!.received >= wanted
@@ -75,7 +75,7 @@ private func startAndStop(cycles: Int) async throws {
     } else {
       router.leavePictureInPicture()
     }
-    engine.stop()
+    await engine.stop()
   }
 }
 
@@ -87,11 +87,11 @@ private func stopUnseen() async throws {
       ! x264enc speed-preset=ultrafast tune=zerolatency key-int-max=1000 ! avdec_h264 ! appsink name=a
     """)
   for cycle in 0..<4 {
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     engine.visibleStreamIDs = []
     if !(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }) { fatalError("decoded all the same") }
     if cycle % 2 == 1 { engine.visibleStreamIDs = nil }
-    engine.stop()
+    await engine.stop()
     engine.visibleStreamIDs = nil
   }
 }
@@ -117,13 +117,13 @@ private func useAudio() async throws {
   for cycle in 0..<3 {
     let events = engine.events()
     engine.audioSession.volume = Double(cycle) / 10
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     try engine.audioSession.setMuted(cycle == 0, for: "a")
     for await event in events {
       if case .audioLevel = event { break }
     }
     engine.audioSession.beginInterruption(.pause)
-    engine.stop()
+    await engine.stop()
     engine.audioSession.endInterruption()
   }
 }
@@ -148,7 +148,7 @@ private func useElements() async throws {
   await withCheckedContinuation { done in MainActorHost.post { done.resume() } }
 }
 
-private func provokeErrors() throws {
+private func provokeErrors() async throws {
   for text in [
     "", "nosuchelement", "videotestsrc ! (", "videotestsrc ! audio/x-raw ! appsink name=a", "videotestsrc ! fakesink",
     "videotestsrc ! appsink videotestsrc ! appsink", "videotestsrc ! appsink name=a videotestsrc ! appsink name=a",
@@ -163,7 +163,7 @@ private func provokeErrors() throws {
   let engine = try VideoEngine("filesrc location=/nowhere ! decodebin ! appsink name=a")
   for _ in 0..<3 {
     do throws(PipSinkError) {
-      try engine.start { _ in CountingConsumer() }
+      try await engine.start { _ in CountingConsumer() }
       fatalError("started without its file")
     } catch {}
   }

@@ -27,23 +27,25 @@ import Testing
   @Test func aFilmGoesOnFromAnotherPlaceAndAgainAfterItsEnd() async throws {
     try await withFilm { path in
       let engine = try VideoEngine(.text("filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"))
-      #expect(throws: PipSinkError.pipeline(.notSeekable(reason: "nothing is playing"))) { try engine.seek(to: .zero) }
-      #expect(engine.position == nil)
+      await #expect(throws: PipSinkError.pipeline(.notSeekable(reason: "nothing is playing"))) {
+        try await engine.seekStream("film", to: .zero)
+      }
+      #expect(await engine.timeline(of: "film") == nil)
       let router = FrameRouter()
-      try engine.start { router.input(for: $0) }
+      try await engine.start { router.input(for: $0) }
       #expect(await eventually { seconds(router) >= 0 })
-      #expect(abs((engine.duration?.seconds ?? 0) - 10) < 0.1)
-      try engine.seek(to: MediaTime(seconds: 5.5))
+      #expect(abs((await engine.timeline(of: "film")?.duration?.seconds ?? 0) - 10) < 0.1)
+      try await engine.seekStream("film", to: MediaTime(seconds: 5.5))
       #expect(await eventually { seconds(router) >= 5 }, "playback starts at the keyframe before the position")
       #expect(seconds(router) < 6.5)
-      try engine.seek(to: MediaTime(seconds: 2.5), isAccurate: true)
+      try await engine.seekStream("film", to: MediaTime(seconds: 2.5), isAccurate: true)
       #expect(await eventually { (2.5..<4).contains(seconds(router)) })
-      #expect(await eventually { (2.4..<5).contains(engine.position?.seconds ?? 0) })
-      try engine.seek(to: MediaTime(seconds: 9.5), isAccurate: true)
+      #expect(await eventually { (2.4..<5).contains(await engine.timeline(of: "film")?.position?.seconds ?? 0) })
+      try await engine.seekStream("film", to: MediaTime(seconds: 9.5), isAccurate: true)
       #expect(await eventually { engine.playState(of: "film") == .ended })
-      try engine.seek(to: .zero)
+      try await engine.seekStream("film", to: .zero)
       #expect(await eventually { engine.playState(of: "film") == .playing && seconds(router) < 2 })
-      engine.stop()
+      await engine.stop()
     }
   }
 
@@ -111,18 +113,22 @@ import Testing
     }
   }
 
-  @Test func aStreamOfItsOwnGoesOnFromAnotherPlace() async throws {
+  @Test func aStreamOfItsOwnGoesOnFromAnotherPlaceAndAgainAfterItsEnd() async throws {
     try await withFilm { path in
       let engine = try VideoEngine()
       let router = FrameRouter()
       try engine.startPlayingStream("film", uri: "file://\(path)") { router.input(for: $0) }
       #expect(await eventually { engine.playState(of: "film") == .playing })
-      try engine.seekStream("film", to: MediaTime(seconds: 7), isAccurate: true)
+      try await engine.seekStream("film", to: MediaTime(seconds: 7), isAccurate: true)
       #expect(await eventually { seconds(router) >= 7 })
-      #expect(throws: PipSinkError.stream(.unknown("other", known: ["film"]))) {
-        try engine.seekStream("other", to: .zero)
+      try await engine.seekStream("film", to: MediaTime(seconds: 9.5), isAccurate: true)
+      #expect(await eventually { engine.playState(of: "film") == .ended })
+      try await engine.seekStream("film", to: .zero)
+      #expect(await eventually { engine.playState(of: "film") == .playing && seconds(router) < 2 })
+      await #expect(throws: PipSinkError.stream(.unknown("other", known: ["film"]))) {
+        try await engine.seekStream("other", to: .zero)
       }
-      engine.stop()
+      await engine.stop()
     }
   }
 
@@ -133,24 +139,24 @@ import Testing
     let engine = try VideoEngine(
       .text("videotestsrc num-buffers=1000000 ! video/x-raw,width=16,height=16,framerate=100/1 ! \(sink)"))
     let router = FrameRouter()
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     #expect(await eventually { router.latestSampleBuffer(of: "a") != nil })
     for second in 1...100 {
-      try engine.seek(to: MediaTime(seconds: Double(second * 50)))
+      try await engine.seekStream("a", to: MediaTime(seconds: Double(second * 50)))
     }
     #expect(
       await eventually { (router.latestSampleBuffer(of: "a")?.timing.presentationTimeStamp.seconds ?? 0) >= 5_000 })
     #expect(engine.playState(of: "a") == .playing)
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func aLiveSourceSaysThatItCannot() async throws {
     let engine = try VideoEngine("videotestsrc is-live=true ! identity sync=true ! appsink name=a")
     let consumer = CountingConsumer()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     #expect(await eventually { !consumer.sampleBuffers.isEmpty })
-    #expect(engine.duration == nil)
-    engine.stop()
-    #expect(throws: PipSinkError.self) { try engine.seek(to: MediaTime(seconds: 1)) }
+    #expect(await engine.timeline(of: "a")?.duration == nil)
+    await engine.stop()
+    await #expect(throws: PipSinkError.self) { try await engine.seekStream("a", to: MediaTime(seconds: 1)) }
   }
 }

@@ -508,7 +508,7 @@ struct DBusTests {
     let report = try result.report()
     #expect(report.outcome == .interrupted)
     #expect(report.abandonedPipelines > 0)
-    #expect(report.streams["a"]?.lateUpstream == 0)
+    #expect(report.streams["a"]?.late == 0)
   }
 
   @Test func aSecondSessionHasNamesOfItsOwn() async throws {

@@ -122,8 +122,7 @@ import Testing
       videotestsrc is-live=true ! appsink name=a
       audiotestsrc is-live=true ! volume name=v ! fakesink sync=true
       """)
-    try engine.start { _ in CountingConsumer() }
-    defer { engine.stop() }
+    try await engine.start { _ in CountingConsumer() }
     let session = engine.audioSession
     session.interruptionPolicy = .duck(0.25)
     let request = { (state: GstState) in
@@ -158,8 +157,7 @@ import Testing
         ! level interval=50000000 ! fakesink sync=true
       """)
     let events = engine.events()
-    try engine.start { _ in CountingConsumer() }
-    defer { engine.stop() }
+    try await engine.start { _ in CountingConsumer() }
     for await event in events {
       guard case .audioLevel(_, let level) = event else { continue }
       #expect(abs(level.peak + 6.02) < 0.1)
@@ -170,7 +168,7 @@ import Testing
 
   // MARK: - Which stream an element belongs to
 
-  @Test func anElementIsNotThatStreamsWhoseIDIsPartOfAWordOfItsName() throws {
+  @Test func anElementIsNotThatStreamsWhoseIDIsPartOfAWordOfItsName() async throws {
     let engine = try VideoEngine(
       """
       videotestsrc is-live=true ! appsink name=cam  videotestsrc is-live=true ! appsink name=x
@@ -178,8 +176,7 @@ import Testing
       audiotestsrc is-live=true ! volume name=cam-volume ! fakesink sync=true
       audiotestsrc is-live=true ! volume name=cam2 ! fakesink sync=true
       """)
-    try engine.start { _ in CountingConsumer() }
-    defer { engine.stop() }
+    try await engine.start { _ in CountingConsumer() }
     try engine.audioSession.setVolume(0.5, for: "cam")
     let volume = { (name: String) -> Double? in
       var value: Double?

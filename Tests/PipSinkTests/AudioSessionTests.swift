@@ -14,9 +14,9 @@ import Testing
     "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=\(id) "
   }
 
-  private func started(_ description: String) throws -> VideoEngine {
+  private func started(_ description: String) async throws -> VideoEngine {
     let engine = try VideoEngine(.text(description))
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     return engine
   }
 
@@ -36,9 +36,8 @@ import Testing
     return value
   }
 
-  @Test func aStreamsVolumeIsMultipliedByTheOverallOne() throws {
-    let engine = try started(Self.video("a") + Self.tone + "volume name=v volume=0.8 ! " + Self.silentSink)
-    defer { engine.stop() }
+  @Test func aStreamsVolumeIsMultipliedByTheOverallOne() async throws {
+    let engine = try await started(Self.video("a") + Self.tone + "volume name=v volume=0.8 ! " + Self.silentSink)
     let session = engine.audioSession
     #expect(volume(engine, "v") == 0.8, "the volume of the description applies as long as none was set")
     session.volume = 0.5
@@ -55,9 +54,8 @@ import Testing
     #expect(volume(engine, "v") == 0.6)
   }
 
-  @Test func aStreamIsSilentWhenItOrEverythingIsMuted() throws {
-    let engine = try started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
-    defer { engine.stop() }
+  @Test func aStreamIsSilentWhenItOrEverythingIsMuted() async throws {
+    let engine = try await started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
     let session = engine.audioSession
     try session.setMuted(true, for: "a")
     #expect(isMuted(engine, "v") == true)
@@ -69,13 +67,13 @@ import Testing
     #expect(isMuted(engine, "v") == false)
   }
 
-  @Test func settingsOutliveThePipeline() throws {
+  @Test func settingsOutliveThePipeline() async throws {
     let engine = try VideoEngine(.text(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink))
     try engine.audioSession.setVolume(0.25, for: "a")
     for _ in 0..<3 {
-      try engine.start { _ in CountingConsumer() }
+      try await engine.start { _ in CountingConsumer() }
       #expect(volume(engine, "v") == 0.25)
-      engine.stop()
+      await engine.stop()
     }
   }
 
@@ -94,11 +92,10 @@ import Testing
     #expect(override.value == nil)
   }
 
-  @Test func audioElementsBelongToStreamsByNameOrSource() throws {
-    let engine = try started(
+  @Test func audioElementsBelongToStreamsByNameOrSource() async throws {
+    let engine = try await started(
       Self.video("cam") + Self.video("cam-2") + Self.tone + "volume name=cam-volume ! volume name=last ! "
         + Self.silentSink + " " + Self.tone + "volume name=cam-2-volume ! " + Self.silentSink)
-    defer { engine.stop() }
     let session = engine.audioSession
     try session.setVolume(0.5, for: "cam")
     try session.setVolume(0.25, for: "cam-2")
@@ -128,15 +125,13 @@ import Testing
         if case .audioLevel(let id, _) = event { id } else { nil }
       })
     #expect(levels == ["x", "y"])
-    try engine.start { _ in CountingConsumer() }
-    defer { engine.stop() }
+    try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { volume(engine, "vx") == 0.5 && volume(engine, "vy") == 0.25 })
   }
 
-  @Test func aStreamWithoutAVolumeSaysSo() throws {
-    let engine = try started(
+  @Test func aStreamWithoutAVolumeSaysSo() async throws {
+    let engine = try await started(
       Self.video("a") + Self.video("b") + Self.tone + "volume name=a-volume ! " + Self.silentSink)
-    defer { engine.stop() }
     try engine.audioSession.setVolume(0.5, for: "a")
     #expect(throws: PipSinkError.stream(.noAudioVolume("b"))) { try engine.audioSession.setVolume(0.5, for: "b") }
     #expect(throws: PipSinkError.stream(.noAudioVolume("b"))) { try engine.audioSession.setMuted(true, for: "b") }
@@ -151,7 +146,6 @@ import Testing
       from: .text(
         Self.video("x") + "audiotestsrc is-live=true volume=0.5 ! level interval=50000000 ! " + Self.silentSink)
     ) { _ in CountingConsumer() }
-    defer { engine.stop() }
     for await event in events {
       guard case .audioLevel(let id, let level) = event else { continue }
       #expect(id == "speaker")
@@ -171,8 +165,7 @@ import Testing
     let counter = CountingConsumer()
     try engine.startPlayingStream("b", from: .text(Self.video("x"))) { _ in counter }
     let events = engine.events()
-    try engine.start { _ in CountingConsumer() }
-    defer { engine.stop() }
+    try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.state == .running && engine.playState(of: "b") == .playing })
     let session = engine.audioSession
     session.beginInterruption(.duck(0.25))
@@ -205,7 +198,7 @@ import Testing
   }
 
   @Test func anInterruptionIsNoStall() async throws {
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.stallTimeout = .seconds(2)
     configuration.restartTimeout = .seconds(2)
     let counter = CountingConsumer()
@@ -223,7 +216,7 @@ import Testing
     engine.audioSession.endInterruption()
     let count = counter.sampleBuffers.count
     #expect(await eventually { counter.sampleBuffers.count > count + 5 })
-    engine.stop()
+    await engine.stop()
     // The event of the first picture may arrive a little later than the state changes.
     for await event in events {
       guard case .streamStateChanged(_, let state) = event, state != .playing else { continue }
@@ -236,16 +229,14 @@ import Testing
     let engine = try VideoEngine(.text(Self.video("a")))
     let counter = CountingConsumer()
     engine.audioSession.beginInterruption(.pause)
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     #expect(await eventually { engine.state == .paused })
     engine.audioSession.endInterruption()
     #expect(await eventually { counter.sampleBuffers.count > 5 })
   }
 
   @Test func volumesAndInterruptionsFromManyThreadsEndAsTheLastOneSays() async throws {
-    let engine = try started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
-    defer { engine.stop() }
+    let engine = try await started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
     let session = engine.audioSession
     await withTaskGroup { group in
       for task in 0..<4 {
@@ -273,8 +264,7 @@ import Testing
       .text(Self.video("a") + Self.tone + "pulsesink name=speaker server=unix:/nonexistent"))
     let counter = CountingConsumer()
     let events = engine.events()
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     #expect(await eventually { counter.sampleBuffers.count > 10 })
     for await event in events {
       guard case .audioFailed(let error) = event else { continue }
@@ -293,8 +283,7 @@ import Testing
         Self.video("good") + "filesrc location=/dev/null ! decodebin name=d d. ! videoconvert ! appsink name=bad "
           + "d. ! audioconvert ! volume name=bad-volume ! " + Self.silentSink))
     let counter = CountingConsumer()
-    try engine.start { _ in counter }
-    defer { engine.stop() }
+    try await engine.start { _ in counter }
     #expect(await eventually { counter.sampleBuffers.count > 10 })
   }
 

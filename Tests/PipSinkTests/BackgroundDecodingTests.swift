@@ -43,9 +43,9 @@ import Testing
     let engine = try VideoEngine(.text(Self.encoded("a") + " " + Self.encoded("b")))
     let screens: [StreamID: Screen] = ["a": Screen(), "b": Screen()]
     let (a, b) = try (#require(screens["a"]), #require(screens["b"]))
-    engine.stallTimeout = .seconds(0.5)
+    engine.configuration.stallTimeout = .seconds(0.5)
     let events = engine.events()
-    try engine.start { screens[$0]! }
+    try await engine.start { screens[$0]! }
     #expect(await eventually { a.count > 5 && b.count > 5 })
     engine.visibleStreamIDs = ["b"]
     #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
@@ -63,7 +63,7 @@ import Testing
     #expect(await eventually { a.following.count >= 20 })
     #expect(try a.following.allSatisfy(isWhite), "the stream resumes with a keyframe")
     #expect(engine.info(of: "a")?.isDecodingSuspended == false)
-    engine.stop()
+    await engine.stop()
     var changes: [Bool] = []
     for await event in events {
       if case .decodingSuspended("a", let isSuspended) = event { changes.append(isSuspended) }
@@ -77,14 +77,14 @@ import Testing
     let screen = Screen()
     engine.isBackgroundDecodingEnabled = true
     engine.visibleStreamIDs = []
-    try engine.start { _ in screen }
+    try await engine.start { _ in screen }
     #expect(await eventually { screen.count > 20 })
     engine.isBackgroundDecodingEnabled = false
     #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
     engine.isBackgroundDecodingEnabled = true
     let count = screen.count
     #expect(await eventually { screen.count > count + 10 })
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func aStreamThatJoinsUnseenShowsItsFirstPictureAndThenRests() async throws {
@@ -97,7 +97,7 @@ import Testing
     let count = screen.count
     #expect(await eventually { screen.count > count + 10 })
     #expect(engine.info(of: "late")?.isDecodingSuspended == false)
-    engine.stop()
+    await engine.stop()
   }
 
   /// The pipeline of a file delivers frames at its pace, whether they are decoded or not.
@@ -110,7 +110,7 @@ import Testing
     let engine = try VideoEngine(
       .text("filesrc location=\(path) ! decodebin ! videoconvert ! appsink name=film"))
     let screen = Screen()
-    try engine.start { _ in screen }
+    try await engine.start { _ in screen }
     #expect(await eventually { screen.count > 30 })
     engine.visibleStreamIDs = []
     #expect(await eventually { engine.info(of: "film")?.isDecodingSuspended == true })
@@ -123,7 +123,7 @@ import Testing
     let next = try #require(screen.following.first?.timing.presentationTimeStamp.seconds)
     // The film is five seconds long. It has neither stopped nor run to its end.
     #expect(next > last + 0.5 && next < 4.9, "from \(last) to \(next)")
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func aDecoderThatAlsoFeedsAStreamInSightGoesOn() async throws {
@@ -132,7 +132,7 @@ import Testing
         Self.encoded("a").replacing("! videoconvert ! appsink name=a", with: "! tee name=t ! queue ! appsink name=a ")
           + " t. ! queue ! appsink name=b"))
     let screens: [StreamID: Screen] = ["a": Screen(), "b": Screen()]
-    try engine.start { screens[$0]! }
+    try await engine.start { screens[$0]! }
     #expect(await eventually { screens.values.allSatisfy { $0.count > 5 } })
     engine.visibleStreamIDs = ["b"]
     let count = screens["b"]!.count
@@ -140,7 +140,7 @@ import Testing
     #expect(engine.info(of: "a")?.isDecodingSuspended == false)
     engine.visibleStreamIDs = []
     #expect(await eventually { engine.streams.allSatisfy(\.isDecodingSuspended) })
-    engine.stop()
+    await engine.stop()
   }
 
   /// The pictures of two decoders, one of which decodes images, are combined into one stream.
@@ -151,7 +151,7 @@ import Testing
           + Self.encoded("x").replacing("! videoconvert ! appsink name=x", with: "! m. ")
           + " videotestsrc is-live=true ! video/x-raw,width=16,height=16,framerate=60/1 ! pngenc ! pngdec ! m."))
     let screen = Screen()
-    try engine.start { _ in screen }
+    try await engine.start { _ in screen }
     #expect(await eventually { screen.count > 5 })
     engine.visibleStreamIDs = []
     #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
@@ -160,7 +160,7 @@ import Testing
     #expect(await eventually { engine.withRun { $0.gates.withLock { $0.count } } == 0 })
     let count = screen.count
     #expect(await eventually { screen.count > count + 10 })
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func anotherRunBeginsAsUnseenAsTheLastOneEnded() async throws {
@@ -168,17 +168,17 @@ import Testing
     let screen = Screen()
     engine.visibleStreamIDs = []
     for run in 1...2 {
-      try engine.start { _ in screen }
+      try await engine.start { _ in screen }
       #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true }, "run \(run)")
-      engine.stop()
+      await engine.stop()
       #expect(engine.info(of: "a")?.isDecodingSuspended != true, "after the stop, the stream is not suspended any more")
     }
     engine.visibleStreamIDs = nil
-    try engine.start { _ in screen }
+    try await engine.start { _ in screen }
     let count = screen.count
     #expect(await eventually { screen.count > count + 5 })
     #expect(engine.info(of: "a")?.isDecodingSuspended == false)
-    engine.stop()
+    await engine.stop()
   }
 
   @Test @MainActor func thePictureInPictureControllerSaysWhatCanBeSeen() async throws {
@@ -188,7 +188,7 @@ import Testing
       contentSource: ContentSource(router: router, streamID: "a"),
       window: try OffscreenPictureInPictureWindow(size: PictureSize(width: 64, height: 48)))
     controller.engine = engine
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     #expect(await eventually { router.statistics(of: "b")?.received ?? 0 > 2 && controller.isPossible })
     #expect(engine.visibleStreamIDs == nil)
     controller.applicationDidEnterBackground()
@@ -210,6 +210,6 @@ import Testing
     #expect(await eventually { controller.isActive && engine.visibleStreamIDs == ["b"] })
     controller.uninitialize()
     #expect(engine.visibleStreamIDs == nil)
-    engine.stop()
+    await engine.stop()
   }
 }

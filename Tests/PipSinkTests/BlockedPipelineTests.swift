@@ -20,9 +20,9 @@ import Testing
     }
   }
 
-  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+  private func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     let start = MonotonicTime.now
-    try body()
+    try await body()
     return Double(MonotonicTime.now.nanoseconds(since: start)) / 1e9
   }
 
@@ -30,25 +30,27 @@ import Testing
   func noCallWaitsLongerThanTheTimeout(kind: BlockingSource.Kind) async throws {
     let source = try BlockingSource(kind)
     let engine = try VideoEngine(source.pipeline())
-    engine.stateChangeTimeout = .seconds(0.2)
+    engine.configuration.stateChangeTimeout = .seconds(0.2)
     let log = Log(engine)
     // A call that waits for the source takes minutes, or never returns. A busy machine delays a call by a second or
     // two.
     let patience = 15.0
-    let taken = try seconds {
-      try engine.start { _ in CountingConsumer() }
+    let taken = try await seconds {
+      try await engine.start { _ in CountingConsumer() }
       engine.isPaused = true
       engine.isPaused = false
       engine.visibleStreamIDs = []
-      engine.stallTimeout = .seconds(1)
-      #expect(engine.position == nil && engine.duration == nil)
-      #expect(throws: PipSinkError.self) { try engine.seek(to: MediaTime(value: 1, timescale: 1)) }
+      engine.configuration.stallTimeout = .seconds(1)
+      #expect(await engine.timeline(of: "blocked")?.position == nil)
+      await #expect(throws: PipSinkError.self) { try await engine.seekStream("blocked", to: MediaTime(seconds: 1)) }
       engine.audioSession.beginInterruption(.pause)
       engine.audioSession.endInterruption()
       engine.audioSession.volume = 0.5
       #expect(engine.state != .stopped)
-      #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try engine.start { _ in CountingConsumer() } }
-      engine.stop()
+      await #expect(throws: PipSinkError.pipeline(.alreadyRunning)) {
+        try await engine.start { _ in CountingConsumer() }
+      }
+      await engine.stop()
     }
     #expect(taken < patience)
     #expect(engine.state == .stopped && engine.playState(of: "blocked") == .stopped)
@@ -58,24 +60,24 @@ import Testing
       #expect(log.all.contains { $0.contains("abandoned") })
     }
     // The engine can be started again, and it can be released.
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
   }
 
-  @Test func aPipelineThatWasGivenUpTouchesNothingAndIsReleasedWhenItStopsAtLast() async throws {
+  @Test func anAbandonedPipelineTouchesNothingAndIsReleasedWhenItStopsAtLast() async throws {
     let source = try BlockingSource(.fifo)
     let consumer = CountingConsumer()
     let engine = try VideoEngine(source.pipeline())
-    engine.stateChangeTimeout = .seconds(0.1)
+    engine.configuration.stateChangeTimeout = .seconds(0.1)
     let log = Log(engine)
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     weak let run = engine.withRun { $0 }
-    engine.stop()
-    #expect(engine.status.blocked.count == 1 && PipSink.blockedPipelineCount > 0)
+    await engine.stop()
+    #expect(engine.abandonedPipelineCount == 1 && PipSink.blockedPipelineCount > 0)
     #expect(run != nil)
     let told = log.all
     #expect(told.last?.contains("stopped") == true, "\(told)")
     #expect(await eventually { source.open(frames: 20) })
-    #expect(await eventually { engine.status.blocked.count == 0 && run == nil })
+    #expect(await eventually { run == nil })
     #expect(log.all == told)
     #expect(consumer.sampleBuffers.isEmpty)
     #expect(engine.state == .stopped)
@@ -86,14 +88,14 @@ import Testing
     let consumer = CountingConsumer()
     let engine = try VideoEngine(source.pipeline("late"))
     let log = Log(engine)
-    engine.stateChangeTimeout = .seconds(0.1)
-    try engine.start { _ in consumer }
+    engine.configuration.stateChangeTimeout = .seconds(0.1)
+    try await engine.start { _ in consumer }
     #expect(consumer.sampleBuffers.isEmpty)
     #expect(await eventually { source.open(frames: 5) })
     #expect(await eventually { engine.playState(of: "late") == .ended })
     #expect(consumer.sampleBuffers.count == 5, "\(log.all)")
-    engine.stateChangeTimeout = .seconds(60)
-    engine.stop()
+    engine.configuration.stateChangeTimeout = .seconds(60)
+    await engine.stop()
     #expect(engine.abandonedPipelineCount == 0)
   }
 
@@ -105,9 +107,9 @@ import Testing
         "filesrc location=/nowhere/at-all ! rawvideoparse ! identity ! appsink name=a "
           + source.description + " ! fakesink"))
     let log = Log(engine)
-    engine.stateChangeTimeout = .seconds(0.1)
+    engine.configuration.stateChangeTimeout = .seconds(0.1)
     do throws(PipSinkError) {
-      try engine.start { _ in CountingConsumer() }
+      try await engine.start { _ in CountingConsumer() }
     } catch {
       // GStreamer decides in which order it starts the two sources.
       return
@@ -116,8 +118,8 @@ import Testing
     #expect(
       await eventually { if case .failed = engine.playState(of: "a") { true } else { false } }, "\(log.all)")
     #expect(await eventually { log.all.contains { $0.contains("finished") } }, "\(log.all)")
-    engine.stateChangeTimeout = .seconds(60)
-    engine.stop()
+    engine.configuration.stateChangeTimeout = .seconds(60)
+    await engine.stop()
   }
 
   @Test @MainActor func theAsyncFormsLetTheMainActorGoOn() async throws {
@@ -145,22 +147,29 @@ import Testing
     #expect(await quick.stop(within: .seconds(60)))
   }
 
-  @Test func aPlayerTriesNoMorePipelinesWhileThreeBlock() async throws {
+  @Test(arguments: PushedStream.Kind.allCases)
+  func noMorePipelinesAreTriedWhileThreeBlock(kind: PushedStream.Kind) async throws {
     let source = try BlockingSource(.fifo)
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.stallTimeout = .seconds(3)
     configuration.restartTimeout = .seconds(5)
     configuration.stateChangeTimeout = .seconds(6)
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(7), longestPause: .seconds(7))
     let clock = ManualClock()
-    let engine = try VideoEngine(clock: clock.clock)
+    let engine = try VideoEngine(kind == .first ? source.pipeline("a") : nil, clock: clock.clock)
+    engine.configuration = configuration
     let log = Log(engine)
     let consumer = CountingConsumer()
-    try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in consumer }
+    switch kind {
+    // The start waits until the state change has timed out.
+    case .first: Task { try? await engine.start { _ in consumer } }
+    case .added:
+      try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in consumer }
+    }
     for count in 1...3 {
       #expect(await eventually { engine.isBlocked("a") })
-      // The waits are: for the first frame, for the stop, and before the next try.
-      for wait in [8.0, 6, 7] { #expect(await clock.reach(wait)) }
+      // The waits are: for the first frame, for the stop, and for the rest of the 7 seconds before the next try.
+      for wait in [8.0, 6, 1] { #expect(await clock.reach(wait)) }
       #expect(engine.info(of: "a")?.abandonedPipelineCount == count)
     }
     // The player now waits for no timeout, but for one of the three pipelines.
@@ -177,7 +186,7 @@ import Testing
     // The source of the new pipeline may wait for data that is never written.
     let isStopped = Locked(false)
     Task {
-      _ = try? await engine.stopPlayingStream("a", within: nil)
+      await engine.stop()
       isStopped.withLock { $0 = true }
     }
     #expect(
@@ -203,7 +212,7 @@ import Testing
     #expect(try await stop.value)
     #expect(old.sampleBuffers.isEmpty)
     #expect(engine.playState(of: "a") == .playing, "the old pipeline does not change the state of the new one")
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func streamsThatBlockMakeNoFrameOfTheOthersLate() async throws {
@@ -236,12 +245,12 @@ import Testing
     }
     let engine = try VideoEngine(.text("\(Self.live) appsink name=a \(Self.live) appsink name=b"))
     let gaps: [StreamID: Gaps] = ["a": Gaps(), "b": Gaps()]
-    try engine.start { gaps[$0] ?? Gaps() }
+    try await engine.start { gaps[$0] ?? Gaps() }
     #expect(await eventually { gaps.values.allSatisfy { $0.count > 10 } })
     for gap in gaps.values { _ = gap.takeLongest() }
     try await Task.sleep(for: .seconds(1))
     let alone = gaps.values.map { $0.takeLongest() }
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.stateChangeTimeout = timeout
     for (number, source) in sources.enumerated() {
       try engine.startPlayingStream("\(number)", from: source.pipeline(), configuration: configuration) { _ in
@@ -265,6 +274,6 @@ import Testing
     #expect(["a", "b"].allSatisfy { engine.playState(of: $0) == .playing })
     #expect(engine.streams.map(\.id) == ["a", "b"])
     #expect(engine.abandonedPipelineCount > 0)
-    engine.stop()
+    await engine.stop()
   }
 }

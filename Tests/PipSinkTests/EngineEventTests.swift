@@ -29,9 +29,9 @@ import Testing
   @Test func aStreamTellsOfItsFirstFrameItsSizeItsStallsAndItsEnd() async throws {
     let clock = ManualClock()
     let engine = try VideoEngine(.text("\(Self.live) ! valve name=valve ! appsink name=a"), clock: clock.clock)
-    engine.stallTimeout = .seconds(4)
+    engine.configuration.stallTimeout = .seconds(4)
     let events = engine.events()
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     let set = { (element: String, property: String, value: String) in
       engine.withUnsafeElement(named: element) {
@@ -58,7 +58,7 @@ import Testing
     #expect(await clock.isAwaited(in: 0.5))
     #expect(engine.playState(of: "a") == .playing)
     engine.isPaused = false
-    engine.stop()
+    await engine.stop()
     let words = await log(of: events) { if case .stateChanged(.stopped) = $0 { true } else { false } }
     #expect(
       words == [
@@ -79,7 +79,7 @@ import Testing
     #expect(
       words == ["late requesting", "late 32x32", "late playing", "late camera on", "late ended", "late camera unknown"])
     #expect(engine.info(of: "late")?.format?.size == PictureSize(width: 32, height: 32))
-    engine.stop()
+    await engine.stop()
     #expect(engine.streams.isEmpty)
   }
 
@@ -90,12 +90,12 @@ import Testing
     engine.setCameraState(.off, of: "a")
     engine.setMicrophoneState(.on, of: "a")
     engine.setCameraState(.off, of: "nobody")
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     #expect(engine.info(of: "a")?.camera == .off)
     #expect(engine.info(of: "a")?.microphone == .on)
     engine.setCameraState(.on, of: "a")
-    engine.stop()
+    await engine.stop()
     #expect(engine.info(of: "a")?.camera == .on, "what the app has said stays after the stop")
     engine.setCameraState(.unknown, of: "a")
     #expect(engine.info(of: "a")?.camera == .unknown)
@@ -109,9 +109,9 @@ import Testing
       .text(
         "\(Self.live) ! appsink name=a audiotestsrc is-live=true ! valve name=a-valve ! level name=a-level interval=20000000"
           + " ! fakesink sync=true async=false"), clock: clock.clock)
-    engine.stallTimeout = .seconds(4)
+    engine.configuration.stallTimeout = .seconds(4)
     let pictures = CountingConsumer()
-    try engine.start { _ in pictures }
+    try await engine.start { _ in pictures }
     #expect(await eventually { engine.info(of: "a")?.microphone == .on })
     // This is far longer than the time after which the microphone would count as off.
     let (count, isOff) = (Locked(0), Locked(false))
@@ -138,14 +138,14 @@ import Testing
     }
     #expect(await eventually { engine.info(of: "a")?.microphone == .off })
     #expect(engine.info(of: "a")?.camera == .on)
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func aPipelineThatSomebodyElseHasPausedGoesOn() async throws {
     let engine = try VideoEngine(
       "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=30/1 ! appsink name=a")
     let consumer = CountingConsumer()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     #expect(await eventually { consumer.sampleBuffers.count > 3 })
     engine.withUnsafeElement(named: "a") { element in
       let pipeline = gst_object_get_parent(element.asObject)
@@ -157,10 +157,10 @@ import Testing
     let count = consumer.sampleBuffers.count
     #expect(await eventually { consumer.sampleBuffers.count > count + 10 })
     #expect(await eventually { engine.state == .running })
-    engine.stop()
+    await engine.stop()
   }
 
-  @Test func localStreamsAreToldFromOthers() throws {
+  @Test func localStreamsAreToldFromOthers() async throws {
     let engine = try VideoEngine("videotestsrc ! appsink name=me videotestsrc ! appsink name=you")
     engine.localStreamIDs = ["me", "later"]
     #expect(engine.streams.map(\.id) == ["me", "you"])
@@ -169,7 +169,7 @@ import Testing
     #expect(engine.info(of: "later")?.isLocal == true)
     engine.localStreamIDs = []
     #expect(engine.streams.allSatisfy { !$0.isLocal })
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func framesThatElementsDropBecauseTheyAreLateAreCounted() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 @testable import TestSupport
 
-/// What the engine does with its own pipeline when its streams fail. The test advances the clock.
+/// What the engine does with a pipeline of several streams when these fail or stall. The test advances the clock.
 @Suite(.timeLimit(.minutes(2))) struct EngineRestartTests {
   private let clock = ManualClock()
 
@@ -15,11 +15,13 @@ import Testing
     private let log = Locked<[(StreamID, StreamPlayState)]>([])
     private let ends = Locked(0)
 
-    init(_ ids: [StreamID] = ["a"], clock: ManualClock, limit: Int = 4) throws {
+    init(
+      _ ids: [StreamID] = ["a"], clock: ManualClock, limit: Int = 4, stallTimeout: Duration = .seconds(100_000)
+    ) throws {
       let branches = ids.map { "\(PushedSource.description(named: "source-\($0)")) ! appsink name=\($0) sync=false" }
       engine = try VideoEngine(.text(branches.joined(separator: "  ")), clock: clock.clock)
-      engine.stallTimeout = .seconds(100_000)
-      engine.retryPolicy = RetryPolicy(limit: limit, firstPause: .seconds(1), longestPause: .seconds(3))
+      engine.configuration.stallTimeout = stallTimeout
+      engine.configuration.retryPolicy = RetryPolicy(limit: limit, firstPause: .seconds(1), longestPause: .seconds(3))
       engine.status.broadcast.observe { [log, ends] event in
         switch event {
         case .streamStateChanged(let id, let state): log.withLock { $0.append((id, state)) }
@@ -29,9 +31,9 @@ import Testing
       }
     }
 
-    func start() throws {
+    func start() async throws {
       let frames = frames
-      try engine.start { _ in frames }
+      try await engine.start { _ in frames }
     }
 
     private func withSource(_ id: StreamID, _ body: @escaping (GstElementPointer) -> Void) {
@@ -44,8 +46,19 @@ import Testing
 
     func end(_ id: StreamID) { withSource(id, PushedSource.end) }
 
+    func push(_ id: StreamID) { withSource(id, PushedSource.push) }
+
+    /// Waits until a stream is stalled, while the given others go on.
+    func stalls(_ id: StreamID, beside others: StreamID..., clock: ManualClock) async -> Bool {
+      // The thread of the pipeline looks at the streams every half second.
+      guard await clock.reach(0.5), await clock.isAwaited(in: 0.5) else { return false }
+      for other in others { push(other) }
+      clock.advance(by: 3.1)
+      return await eventually(within: 20) { self.state(of: id) == .stalled }
+    }
+
     func play(_ ids: StreamID...) async -> Bool {
-      for id in ids { withSource(id, PushedSource.push) }
+      ids.forEach(push)
       return await eventually(within: 20) {
         ids.allSatisfy { self.state(of: $0) == .playing } && self.engine.state == .running
       }
@@ -71,7 +84,7 @@ import Testing
 
   @Test func aPipelineThatHasFailedIsStartedAgainAfterItsPause() async throws {
     let pipeline = try SharedPipeline(clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
@@ -80,20 +93,20 @@ import Testing
     #expect(await clock.isAwaited(in: 0.001))
     #expect(pipeline.states() == ["requesting", "playing", "reconnecting"])
     #expect(pipeline.engine.state == .starting)
-    #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try pipeline.start() }
+    await #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try await pipeline.start() }
     #expect(await clock.reach(0.001))
     #expect(await pipeline.play("a"))
     #expect(pipeline.states() == ["requesting", "playing", "reconnecting", "requesting", "playing"])
     #expect(pipeline.engine.info(of: "a")?.failure == nil)
     #expect(pipeline.frames.sampleBuffers.count == 2)
     #expect(pipeline.endCount == 0)
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
     #expect(pipeline.engine.state == .stopped)
   }
 
   @Test func itIsStartedAgainAsOftenInARowAsIsConfigured() async throws {
     let pipeline = try SharedPipeline(clock: clock, limit: 2)
-    try pipeline.start()
+    try await pipeline.start()
     for (attempt, pause) in [(1, 1.0), (2, 2.0)] {
       pipeline.fail()
       #expect(await pipeline.waitsForTry(attempt))
@@ -103,18 +116,18 @@ import Testing
     pipeline.fail()
     #expect(await pipeline.hasFailed())
     #expect(await eventually { pipeline.endCount == 1 })
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
     #expect(pipeline.state(of: "a")?.name == "failed")
     // When the app starts the engine, the number of tries starts again at 0.
-    try pipeline.start()
+    try await pipeline.start()
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func afterTenSecondsOfPlayingEarlierFailuresAreForgotten() async throws {
     let pipeline = try SharedPipeline(clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     clock.advance(by: 9.9)
     pipeline.fail()
@@ -129,30 +142,30 @@ import Testing
     clock.advance(by: 10)
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func aStopWhileItWaitsIsTheEndOfIt() async throws {
     let pipeline = try SharedPipeline(clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
     #expect(await clock.isAwaited(in: 1))
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
     #expect(pipeline.state(of: "a") == .stopped)
     #expect(pipeline.engine.state == .stopped)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     // The try that was planned before the stop does not happen.
     clock.advance(by: 1)
     #expect(await pipeline.play("a"))
     #expect(pipeline.states() == ["requesting", "reconnecting", "stopped", "requesting", "playing"])
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func aStreamThatFailsAloneIsLeftAsItIsUntilTheOthersHaveFailedToo() async throws {
     let pipeline = try SharedPipeline(["a", "b"], clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a", "b"))
     pipeline.fail("a")
     #expect(await pipeline.hasFailed("a"))
@@ -165,39 +178,89 @@ import Testing
     #expect(await pipeline.play("a", "b"))
     #expect(pipeline.states(of: "b") == ["requesting", "playing", "reconnecting", "requesting", "playing"])
     #expect(pipeline.endCount == 0)
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func aPipelineWithAStreamThatHasEndedIsNotPlayedFromItsBeginning() async throws {
     let pipeline = try SharedPipeline(["a", "b"], clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a", "b"))
     pipeline.end("a")
     #expect(await eventually(within: 20) { pipeline.state(of: "a") == .ended })
     pipeline.fail("b")
     #expect(await pipeline.hasFailed("b"))
     #expect(await eventually { pipeline.endCount == 1 })
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
+  }
+
+  // MARK: - Stalls of several streams
+
+  @Test func aStreamThatStallsWaitsWhileAnotherPlaysAndThenBothAreStartedAgain() async throws {
+    let pipeline = try SharedPipeline(["a", "b"], clock: clock, stallTimeout: .seconds(3))
+    try await pipeline.start()
+    #expect(await pipeline.play("a", "b"))
+    #expect(await pipeline.stalls("a", beside: "b", clock: clock))
+    #expect(pipeline.state(of: "b") == .playing)
+    #expect(!clock.hasAlarm(in: 5), "no restart is planned")
+    #expect(await pipeline.stalls("b", clock: clock))
+    #expect(await clock.isAwaited(in: 5))
+    clock.advance(by: 4.999)
+    #expect(await clock.isAwaited(in: 0.001))
+    #expect(pipeline.state(of: "a") == .stalled && pipeline.state(of: "b") == .stalled)
+    #expect(await clock.reach(0.001))
+    for id: StreamID in ["a", "b"] { #expect(await pipeline.waitsForTry(1, of: id)) }
+    #expect(pipeline.engine.info(of: "b")?.failure == .stream(.stalled("b", after: .seconds(8))))
+    #expect(await clock.reach(1))
+    #expect(await pipeline.play("a", "b"))
+    await pipeline.engine.stop()
+  }
+
+  @Test func aStreamThatStallsIsStartedAgainTogetherWithOneThatHasFailed() async throws {
+    let pipeline = try SharedPipeline(["a", "b"], clock: clock, stallTimeout: .seconds(3))
+    try await pipeline.start()
+    #expect(await pipeline.play("a", "b"))
+    pipeline.fail("a")
+    #expect(await pipeline.hasFailed("a"))
+    #expect(await pipeline.stalls("b", clock: clock))
+    #expect(await clock.reach(5))
+    for id: StreamID in ["a", "b"] { #expect(await pipeline.waitsForTry(1, of: id)) }
+    #expect(pipeline.states(of: "a") == ["requesting", "playing", "failed", "reconnecting"])
+    #expect(pipeline.endCount == 0)
+    await pipeline.engine.stop()
+  }
+
+  @Test func aStreamThatStallsIsNotStartedAgainWhenAnotherHasEnded() async throws {
+    let pipeline = try SharedPipeline(["a", "b"], clock: clock, stallTimeout: .seconds(3))
+    try await pipeline.start()
+    #expect(await pipeline.play("a", "b"))
+    pipeline.end("a")
+    #expect(await eventually(within: 20) { pipeline.state(of: "a") == .ended })
+    #expect(await pipeline.stalls("b", clock: clock))
+    #expect(await eventually { clock.alarmCount == 1 && clock.hasAlarm(in: 0.5) }, "no restart is planned")
+    clock.advance(by: 1000)
+    #expect(await pipeline.play("b"))
+    #expect(pipeline.states(of: "b") == ["requesting", "playing", "stalled", "playing"])
+    await pipeline.engine.stop()
   }
 
   @Test func whatCanOnlyFailAgainIsLeftAtThat() async throws {
     let pipeline = try SharedPipeline(clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await pipeline.hasFailed())
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
     // A source that has already played with this password may play with it again.
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     pipeline.fail("a", GST_RESOURCE_ERROR_NOT_AUTHORIZED)
     #expect(await pipeline.waitsForTry(1))
-    pipeline.engine.stop()
-    pipeline.engine.retryPolicy = nil
-    try pipeline.start()
+    await pipeline.engine.stop()
+    pipeline.engine.configuration.retryPolicy = nil
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     pipeline.fail()
     #expect(await pipeline.hasFailed())
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func customRenderingThatWaitedForTheStopBeginsWithTheRestart() async throws {
@@ -209,7 +272,7 @@ import Testing
     }
     let observer = Observer()
     let pipeline = try SharedPipeline(clock: clock)
-    try pipeline.start()
+    try await pipeline.start()
     #expect(await pipeline.play("a"))
     #expect(pipeline.engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
     pipeline.fail()
@@ -217,7 +280,7 @@ import Testing
     #expect(await clock.reach(1))
     #expect(await pipeline.play("a"))
     #expect(observer.count.withLock { $0 } == 1)
-    pipeline.engine.stop()
+    await pipeline.engine.stop()
   }
 
   @Test func anEngineThatIsDroppedWhileItWaitsIsNotKept() async throws {
@@ -225,7 +288,7 @@ import Testing
     do {
       let pipeline = try SharedPipeline(clock: clock)
       engine = pipeline.engine
-      try pipeline.start()
+      try await pipeline.start()
       pipeline.fail()
       #expect(await pipeline.waitsForTry(1))
       #expect(await clock.isAwaited(in: 1))

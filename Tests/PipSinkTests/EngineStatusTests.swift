@@ -175,67 +175,12 @@ import Testing
     #expect(takeTold().isEmpty)
   }
 
-  @Test func pipelinesThatWereGivenUpCountForTheirStreams() {
+  @Test func abandonedPipelinesCountForTheirStreams() {
     status.add(["a", "b", "c"])
     status.noteAbandoned(["a", "b"])
-    RunStatus(status).disconnect(["b"], isGivenUp: true)
+    status.noteAbandoned(["b"])
     #expect(["a", "b", "c"].map { status.info(of: $0)?.abandonedPipelineCount } == [1, 2, 0])
     #expect(status.state.withLock { $0.abandonedCount } == 2)
     #expect(takeTold() == ["abandoned [\"a\", \"b\"]", "abandoned [\"b\"]"])
-  }
-
-  private func player(_ id: StreamID) throws -> StreamPlayer {
-    try StreamPlayer(
-      streamID: id, from: "videotestsrc ! appsink name=x", configuration: .init(), in: status
-    ) { _ in CountingConsumer() }
-  }
-
-  @Test func whatTheRunOfAPlayerDoesIsToldOnceAndNotAsTheEnginesOwn() throws {
-    status.add(["a"])
-    let run = RunStatus(status, player: try player("a"))
-    run.setPipeline(.running)
-    run.setStream("a", to: .requesting)
-    run.setStream("a", to: .playing)
-    run.tell { $0.observe(.microphone, of: "a", .on) }
-    run.tell { $0.setDecodingSuspended(true, of: "a") }
-    run.send(.framesSkipped("a", caps: "video/x-raw"))
-    // Only the player knows whether this is the end of the stream.
-    run.setStream("a", to: .ended)
-    run.disconnect(["a"])
-    #expect(
-      takeTold() == ["a playing", "a camera on", "a microphone on", "a suspended true", "other", "a suspended false"])
-    #expect(status.state.withLock { $0.engine } == .stopped && run.pipelineState == .stopped)
-  }
-
-  @Test func ofAStreamThatWasStoppedNothingIsToldButThatItsPipelineWasGivenUp() throws {
-    status.add(["a"])
-    let player = try player("a")
-    let run = RunStatus(status, player: player)
-    run.setStream("a", to: .playing)
-    player.disconnect { $0.retire("a") }
-    // This is another stream with the same ID.
-    status.add(["a"])
-    _ = takeTold()
-    run.setStream("a", to: .stalled)
-    run.send(.buffering(percent: 1))
-    run.tell { $0.update("a") { $0.skippedFrameCount = 9 } }
-    run.disconnect(["a"], isGivenUp: true)
-    #expect(takeTold() == ["abandoned [\"a\"]"])
-    #expect(status.info(of: "a").map { [$0.skippedFrameCount, UInt64($0.abandonedPipelineCount)] } == [0, 1])
-  }
-
-  @Test func aRunThatWasCutOffSaysNothingMore() {
-    status.add(["a"])
-    let run = RunStatus(status)
-    run.setStream("a", to: .playing)
-    run.disconnect(["a"])
-    run.setStream("a", to: .playing)
-    run.setPipeline(.running)
-    run.send(.finished)
-    run.tell { $0.update("a") { $0.skippedFrameCount = 9 } }
-    run.tell { $0.setDecodingSuspended(true, of: "a") }
-    run.tell { $0.observe(.microphone, of: "a", .on) }
-    #expect(takeTold() == ["a playing", "a camera on", "a stopped", "a camera unknown"])
-    #expect(status.info(of: "a")?.skippedFrameCount == 0)
   }
 }

@@ -24,9 +24,9 @@ import Testing
   ) async throws {
     let good = CountingConsumer()
     let engine = try VideoEngine(.text(description))
-    try engine.start { $0 == "good" ? good : CountingConsumer() }
+    try await engine.start { $0 == "good" ? good : CountingConsumer() }
     try await body(engine, good)
-    engine.stop()
+    await engine.stop()
   }
 
   private func expectMore(
@@ -169,7 +169,7 @@ import Testing
       #expect(await eventually { engine.playState(of: "good") == .ended })
       #expect(await eventually { !has(engine, "bad") })
       let before = good.sampleBuffers.count
-      try engine.seek(to: .zero)
+      try await engine.seekStream("good", to: .zero)
       #expect(await eventually { good.sampleBuffers.count >= before + 10 }, "\(good.sampleBuffers.count)")
       #expect(await hasFailed(engine))
     }
@@ -185,7 +185,7 @@ import Testing
       gst_element_post_message(source, gst_message_new_error(source.asObject, error, "a test"))
       g_error_free(error)
       #expect(await eventually { !has(engine, "bad") })
-      try engine.seek(to: .zero)
+      try await engine.seekStream("good", to: .zero)
       await expectMore(of: good, "after the jump")
       #expect(engine.playState(of: "bad") == .ended)
     }

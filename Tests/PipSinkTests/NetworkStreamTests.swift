@@ -20,7 +20,7 @@ import Testing
       webrtcbin name=receiver bundle-policy=max-bundle ! rtpvp8depay ! vp8dec ! videoconvert ! appsink name=remote-1
       """)
     let router = FrameRouter()
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     _ = engine.withUnsafeElement(named: "sender") { sender in
       engine.withUnsafeElement(named: "receiver") { WebRTCLoopback.connect(sender, $0) }
     }
@@ -35,7 +35,7 @@ import Testing
     engine.visibleStreamIDs = nil
     let count = router.statistics(of: "remote-1")?.received ?? 0
     #expect(await eventually { router.statistics(of: "remote-1")?.received ?? 0 > count + 30 })
-    engine.stop()
+    await engine.stop()
     #expect(engine.playState(of: "remote-1") == .stopped)
   }
 }

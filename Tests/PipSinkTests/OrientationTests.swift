@@ -115,7 +115,7 @@ import Testing
       .text(
         "appsrc name=src format=time do-timestamp=true caps=\"\(source.formatDescription.capsDescription)\""
           + " ! taginject tags=image-orientation=rotate-90 ! appsink name=a sync=false"))
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     let buffer = try source.withUnsafeGstSample { try #require(gst_buffer_copy(gst_sample_get_buffer($0))) }
     gst_video_affine_transformation_meta_apply_matrix(
       gst_buffer_add_video_affine_transformation_meta(buffer), [-1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1])
@@ -124,7 +124,7 @@ import Testing
     }
     #expect(await eventually { !consumer.sampleBuffers.isEmpty })
     let image = try rendered(try #require(consumer.sampleBuffers.first), size: .init(width: 32, height: 64))
-    engine.stop()
+    await engine.stop()
     // The mirrored picture is RWBG, which gives BRGW after a rotation clockwise. In the opposite order, the result
     // would be WGRB.
     #expect(colors(image) == "BRGW")

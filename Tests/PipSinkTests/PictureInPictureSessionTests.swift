@@ -423,7 +423,7 @@ import Testing
     session.controller.observeEvents { event in events.withLock { $0.append(event) } }
     try session.startPictureInPicture()
     // This is what `start()` does. `start()` itself would let the session receive events meanwhile.
-    try session.engine.start { [router = session.router] in router.input(for: $0) }
+    try await session.engine.start { [router = session.router] in router.input(for: $0) }
     holdUntilEnded("a", of: session)
     session.handle(EngineEvent.streamStateChanged("a", .requesting))
     #expect(session.controller.currentStreamID == "b", "the next start shows this stream")

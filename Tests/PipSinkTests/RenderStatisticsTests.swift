@@ -51,7 +51,7 @@ import Testing
 
     let statistics = try #require(router.renderStatistics(of: "a"))
     #expect(statistics.received == 8 && statistics.inApp == 7 && statistics.pictureInPicture == 1)
-    #expect(statistics.shown == 4 && statistics.replaced == 2 && statistics.late == 0)
+    #expect(statistics.shown == 4 && statistics.replaced == 2 && statistics.dropped.overdue == 0)
     #expect(statistics.dropped == .init(hidden: 1, failed: 1))
     #expect(statistics.lastHandover?.to == .pictureInPicture && statistics.lastHandover?.framesLost == 0)
     #expect(statistics.lastHandover?.firstFrameLatency != nil)
@@ -128,7 +128,7 @@ import Testing
     info.lateFrameCount = 5
     let statistics = try #require(router.renderStatistics(of: "a", info: info, processing: chain.statistics))
     #expect(statistics.received == 10 && statistics.shown + statistics.replaced == 10)
-    #expect(statistics.dropped == .init(processor: 20, unreadable: 4, upstream: 5))
+    #expect(statistics.dropped == .init(processor: 20, unreadable: 4) && statistics.late == 5)
     #expect(statistics.latencies.count == statistics.shown)
     #expect(statistics.intervals.count == 9)
     let average = try #require(statistics.averageFrameRate)
@@ -150,7 +150,7 @@ import Testing
     timebase.time = MediaTime(seconds: 10)
     #expect(layer.waitUntilPresented(by: soon))
     let statistics = try #require(router.renderStatistics(of: "a"))
-    #expect(statistics.shown == 1 && statistics.late == 2)
+    #expect(statistics.shown == 1 && statistics.dropped.overdue == 2)
   }
 
   @Test func theTimesOfAStreamAreThoseWhileItRan() {

@@ -22,7 +22,7 @@ import Testing
   @Test func whatComesBackIsWhatTheSourceHasThen() async throws {
     let engine = try VideoEngine(.text(Self.moving))
     let (source, decoded) = (CountingConsumer(), CountingConsumer())
-    try engine.start { $0 == "a" ? decoded : source }
+    try await engine.start { $0 == "a" ? decoded : source }
     #expect(await eventually { decoded.sampleBuffers.count > 10 && source.sampleBuffers.count > 10 })
     // The encoder shifts all times by the same amount.
     let shift = time(decoded.sampleBuffers[0]) - time(source.sampleBuffers[0])
@@ -53,7 +53,7 @@ import Testing
         #expect(psnr > 30, "at \(there): \(psnr) dB")
       }
     }
-    engine.stop()
+    await engine.stop()
   }
 
   // MARK: Frame by frame
@@ -66,7 +66,7 @@ import Testing
     private let pictures: [UnsafeMutablePointer<GstBuffer>]
     let keyframeRequests = Locked(0)
 
-    init() throws {
+    init() async throws {
       pictures = try (0..<8).map { gray in
         let bytes = (0..<16 * 4).map { $0 % 4 == 3 ? 255 : UInt8(gray * 30) }
         let png = try BGRAImage(size: PictureSize(width: 4, height: 4), bytes: bytes).pngBytes()
@@ -76,7 +76,7 @@ import Testing
         .text(
           "appsrc name=src is-live=true format=time do-timestamp=true caps=\"image/png,framerate=0/1\""
             + " ! pngdec ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=a sync=false"))
-      try engine.start { [consumer] _ in consumer }
+      try await engine.start { [consumer] _ in consumer }
       source = try #require(engine.withUnsafeElement(named: "src") { gst_object_ref($0) } ?? nil)
       let pad = gst_element_get_static_pad(source.assumingMemoryBound(to: GstElement.self), "src")
       gst_pad_add_probe(
@@ -93,7 +93,6 @@ import Testing
     }
 
     deinit {
-      engine.stop()
       gst_object_unref(source)
       for picture in pictures { gst_buffer_unref(picture) }
     }
@@ -118,7 +117,7 @@ import Testing
   }
 
   @Test func whatCameMeanwhileIsNotShownAndItGoesOnWithTheNextKeyframe() async throws {
-    let stream = try PushedStream()
+    let stream = try await PushedStream()
     let engine = stream.engine
     engine.visibleStreamIDs = []
     stream.push(1, isKeyframe: true)

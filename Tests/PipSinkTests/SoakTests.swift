@@ -104,7 +104,7 @@ import Testing
             + " ! appsink name=host-\($0)"
         }.joined(separator: " ")))
     let intervals = (0..<2).map { Intervals(next: router.addStream("host-\($0)", inApp: untouched[$0])) }
-    try engine.start { $0 == "host-0" ? intervals[0] : intervals[1] }
+    try await engine.start { $0 == "host-0" ? intervals[0] : intervals[1] }
     #expect(await eventually { untouched.allSatisfy { $0.count > 30 } })
     for interval in intervals { _ = interval.take() }
     try await Task.sleep(for: .seconds(Self.seconds / 4))
@@ -128,7 +128,7 @@ import Testing
     #expect(untouched.map(\.wrong) == [0, 0] && pip.wrong == 0)
     #expect(pip.count > 0 && guests.filter { $0.surface.count > 0 }.count > 10)
     #expect(engine.streams.map(\.state) == [.playing, .playing], "no other stream is left")
-    engine.stop()
+    await engine.stop()
 
     let p99 = zip(alone, together).map { alone, together in
       [alone, together].map { ($0.value(atPercentile: 99) ?? .zero) / .milliseconds(1) }
@@ -146,7 +146,7 @@ import Testing
     _ guests: [Guest], seconds: Double, seed: UInt64, in engine: VideoEngine, _ router: FrameRouter
   ) async throws -> Int {
     var random = SeededGenerator(seed: seed)
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.retryPolicy = RetryPolicy(
       limit: .max, firstPause: .seconds(0.1), longestPause: .seconds(1), jitter: 0.25)
     var present: Set<StreamID> = []
@@ -168,7 +168,7 @@ import Testing
             router.input(for: $0)
           }
         } else {
-          try engine.stopPlayingStream(guest.id)
+          try await engine.stopPlayingStream(guest.id)
           router.removeStream(guest.id)
         }
       }
@@ -177,7 +177,7 @@ import Testing
     engine.visibleStreamIDs = nil
     router.leavePictureInPicture()
     for id in present {
-      try engine.stopPlayingStream(id)
+      try await engine.stopPlayingStream(id)
       router.removeStream(id)
     }
     return moves

@@ -18,17 +18,9 @@ import Testing
         hasEnded.withLock { $0 = true }
       }
     }
-
-    /// Runs `body` on a separate thread, because tasks have only as many threads as the machine has processors.
-    init(blocking body: @escaping @Sendable () -> Void) {
-      _ = WorkerThread(name: "call") { [hasEnded] in
-        body()
-        hasEnded.withLock { $0 = true }
-      }
-    }
   }
 
-  @Test func aPipelineIsNotGivenUpBeforeItsTime() async throws {
+  @Test func aPipelineIsNotAbandonedBeforeItsTime() async throws {
     let source = try BlockingSource(.fifo)
     let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
     let start = Call { try? await engine.start(within: .seconds(4)) { _ in CountingConsumer() } }
@@ -50,14 +42,17 @@ import Testing
     #expect(engine.abandonedPipelineCount == 1)
   }
 
-  @Test func theCallsThatBlockWaitAsLongAsIsConfigured() async throws {
+  @Test func callsWaitAsLongAsIsConfigured() async throws {
     let source = try BlockingSource(.fifo)
     let engine = try VideoEngine(source.pipeline(), clock: clock.clock)
-    engine.stateChangeTimeout = .seconds(7)
-    let start = Call(blocking: { try? engine.start { _ in CountingConsumer() } })
+    engine.configuration.stateChangeTimeout = .seconds(7)
+    engine.configuration.restartTimeout = .seconds(1000)
+    let start = Call { try? await engine.start { _ in CountingConsumer() } }
     #expect(await clock.reach(7))
     #expect(await eventually { start.isOver && engine.isBlocked })
-    let seek = Call(blocking: { #expect(throws: PipSinkError.self) { try engine.seek(to: .zero) } })
+    let seek = Call {
+      await #expect(throws: PipSinkError.self) { try await engine.seekStream("blocked", to: .zero) }
+    }
     #expect(await clock.isAwaited(in: 7))
     clock.advance(by: 6.9)
     #expect(await clock.isAwaited(in: 0.1))
@@ -65,22 +60,22 @@ import Testing
     #expect(await clock.reach(0.1))
     #expect(await eventually { seek.isOver })
     // A query of the position may take a quarter of a second. Until it is answered, no further query is sent.
-    let question = Call(blocking: { #expect(engine.position == nil) })
+    let question = Call { #expect(await engine.timeline(of: "blocked") == nil) }
     #expect(await clock.isAwaited(in: 0.25))
     #expect(await clock.reach(0.25))
     #expect(await eventually { question.isOver })
-    #expect(engine.position == nil && engine.duration == nil)
-    let stop = Call(blocking: { engine.stop() })
+    #expect(await engine.timeline(of: "blocked") == nil)
+    let stop = Call { await engine.stop() }
     #expect(await clock.reach(7))
     #expect(await eventually { stop.isOver })
     #expect(engine.abandonedPipelineCount == 1)
   }
 
-  @Test func aPlayersPipelineIsGivenUpAtItsTimeAndCountsUntilItStopsAtLast() async throws {
+  @Test func aStreamsPipelineIsAbandonedAtItsTimeAndCountsUntilItStopsAtLast() async throws {
     let source = try BlockingSource(.fifo)
     // The pipelines of other tests may end a little later than these tests.
     #expect(await eventually { PipSink.blockedPipelineCount == 0 })
-    var configuration = StreamConfiguration()
+    var configuration = PipelineConfiguration()
     configuration.stateChangeTimeout = .seconds(9)
     let engine = try VideoEngine(clock: clock.clock)
     try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration) { _ in
@@ -89,7 +84,7 @@ import Testing
     // This is the wait for the first frame.
     #expect(await clock.isAwaited(in: 8))
     #expect(await eventually { engine.isBlocked("a") })
-    let stop = Call(blocking: { try? engine.stopPlayingStream("a") })
+    let stop = Call { _ = try? await engine.stopPlayingStream("a") }
     #expect(await clock.isAwaited(in: 9))
     clock.advance(by: 8.99)
     #expect(await clock.isAwaited(in: 0.01))
@@ -105,7 +100,7 @@ import Testing
   @Test func aStopThatIsDoneInTimeIsNotWaitedForAnyLonger() async throws {
     let engine = try VideoEngine("videotestsrc is-live=true ! appsink name=a", clock: clock.clock)
     for _ in 0..<3 {
-      try engine.start { _ in CountingConsumer() }
+      try await engine.start { _ in CountingConsumer() }
       #expect(await engine.stop(within: .seconds(5)))
     }
     #expect(engine.abandonedPipelineCount == 0)
@@ -123,7 +118,7 @@ import Testing
     let clock = clock
     let perform = { (number: Int, seconds: Double) in
       let deadline = clock.clock.moment(in: .seconds(seconds))
-      return Call(blocking: { _ = run.perform(until: deadline) { _ in done.withLock { $0.append(number) } } })
+      return Call { _ = await run.perform(by: deadline) { _ in done.withLock { $0.append(number) } } }
     }
     let early = perform(1, 2)
     #expect(await clock.isAwaited(in: 2))

@@ -11,8 +11,8 @@ import Testing
     func consume(_ sampleBuffer: SampleBuffer) {}
   }
 
-  private func quick() -> StreamConfiguration {
-    var configuration = StreamConfiguration()
+  private func quick() -> PipelineConfiguration {
+    var configuration = PipelineConfiguration()
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(0.02), longestPause: .seconds(0.1))
     return configuration
   }
@@ -29,7 +29,7 @@ import Testing
       if case .failed = state { break }
       if case .reconnecting(2, _, _) = state { break }
     }
-    engine.stop()
+    await engine.stop()
     return seen
   }
 
@@ -151,7 +151,7 @@ import Testing
         try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in gate }
       }
       try engine.startPlayingStream("broken", from: .text(Self.decoded("file:///nowhere/a.mkv"))) { _ in Nobody() }
-      try engine.start { _ in gate }
+      try await engine.start { _ in gate }
       gate.open()
       var over: Set<StreamID> = []
       for await event in events {
@@ -159,7 +159,7 @@ import Testing
         if case .finished = event { break }
       }
       #expect(over == ["x", "s0", "s1", "broken"])
-      engine.stop()
+      await engine.stop()
     }
   }
 
@@ -182,12 +182,12 @@ import Testing
     // The last playing stream is stopped, and the others have ended.
     try engine.startPlayingStream("c", from: .text(Self.film(-1))) { _ in Nobody() }
     #expect(await eventually { engine.playState(of: "c") == .playing })
-    try engine.stopPlayingStream("c")
+    try await engine.stopPlayingStream("c")
     #expect(finishes() == 3)
     // All streams are stopped by the app, which does not count as finished.
     try engine.startPlayingStream("d", from: .text(Self.film(-1))) { _ in Nobody() }
     #expect(await eventually { engine.playState(of: "d") == .playing })
-    engine.stop()
+    await engine.stop()
     #expect(finishes() == 3)
   }
 
@@ -201,11 +201,11 @@ import Testing
       #expect(engine.info(of: "a")?.failure != nil)
       try await Task.sleep(for: .milliseconds(5))
     }
-    try engine.stopPlayingStream("a")
+    try await engine.stopPlayingStream("a")
     try engine.startPlayingStream("a", from: .text(Self.film(-1))) { _ in Nobody() }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     #expect(engine.info(of: "a")?.failure == nil)
-    engine.stop()
+    await engine.stop()
   }
 }
 

@@ -15,8 +15,7 @@ import Testing
     let engine = try VideoEngine(
       .text("appsrc name=src format=time do-timestamp=true caps=\"\(Self.caps)\" ! \(sink) name=a sync=false"))
     let consumer = CountingConsumer()
-    try engine.start { _ in consumer }
-    defer { engine.stop() }
+    try await engine.start { _ in consumer }
     let source = try #require(engine.withUnsafeElement(named: "src") { gst_object_ref($0) } ?? nil)
     defer { gst_object_unref(source) }
     try await body(engine, source.assumingMemoryBound(to: GstElement.self), consumer)
@@ -77,7 +76,7 @@ import Testing
       .text("appsrc name=src format=time do-timestamp=true caps=\"\(Self.caps)\" ! appsink name=a sync=false"))
     engine.isPaused = true
     let consumer = CountingConsumer()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     let frame = try #require(buffer())
     gst_buffer_ref(frame)
     defer { gst_buffer_unref(frame) }
@@ -90,7 +89,7 @@ import Testing
     #expect(await eventually { consumer.sampleBuffers.count == 1 })
     consumer.removeAll()
     #expect(await eventually { frame.pointee.mini_object.refcount == 1 })
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func whatIsLeftOverInADecoderReachesNobodyAndStopsNothing() async throws {
@@ -101,7 +100,7 @@ import Testing
       push(1)
       #expect(await eventually { consumer.sampleBuffers.count == 1 })
       // This simulates a decoder that resumes with a keyframe of an hour later. The engine leaves out 32 frames and
-      // then gives up.
+      // then no more.
       engine.withRun { $0.pipeline.stream("a")?.flow.resume(at: 3_600_000_000_000) }
       for gray in 2...36 as ClosedRange<UInt8> { push(gray) }
       #expect(await eventually { consumer.sampleBuffers.count >= 4 })

@@ -108,20 +108,20 @@ import Testing
     }
   }
 
-  @Test func startingTwiceIsRefused() throws {
+  @Test func startingTwiceIsRefused() async throws {
     let engine = try VideoEngine(.text(stream("a", frames: -1)))
-    try engine.start { _ in CountingConsumer() }
-    #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try engine.start { _ in CountingConsumer() } }
-    engine.stop()
-    engine.stop()
+    try await engine.start { _ in CountingConsumer() }
+    await #expect(throws: PipSinkError.pipeline(.alreadyRunning)) { try await engine.start { _ in CountingConsumer() } }
+    await engine.stop()
+    await engine.stop()
   }
 
   @Test func noFrameArrivesAfterStop() async throws {
     let consumer = CountingConsumer()
     let engine = try VideoEngine(.text(stream("a", frames: -1)))
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     #expect(await eventually { consumer.sampleBuffers.count > 3 })
-    engine.stop()
+    await engine.stop()
     let count = consumer.sampleBuffers.count
     #expect(engine.state == .stopped)
     #expect(consumer.sampleBuffers.count == count)
@@ -141,7 +141,7 @@ import Testing
     do {
       let engine = try VideoEngine(.text(stream("a", frames: -1)))
       weakEngine = engine
-      try engine.start { _ in consumer }
+      try await engine.start { _ in consumer }
       #expect(await eventually { consumer.sampleBuffers.count > 3 })
     }
     #expect(await eventually { weakEngine == nil })
@@ -235,10 +235,10 @@ import Testing
 
   // MARK: Failures while running
 
-  @Test func aFileThatIsMissingIsNamedByTheElementThatMissesIt() throws {
+  @Test func aFileThatIsMissingIsNamedByTheElementThatMissesIt() async throws {
     let engine = try VideoEngine("filesrc name=file location=/nowhere/a.mkv ! decodebin ! appsink name=a")
     do throws(PipSinkError) {
-      try engine.start { _ in CountingConsumer() }
+      try await engine.start { _ in CountingConsumer() }
       Issue.record("no error was thrown")
     } catch {
       guard case .pipeline(.elementFailed("file", _, let detail?, .notFound)) = error else { throw error }
@@ -268,7 +268,7 @@ import Testing
     let engine = try VideoEngine(
       .text("\(stream("a", frames: -1)) videotestsrc ! identity error-after=3 name=other ! fakesink"))
     let events = engine.events()
-    try engine.start { _ in CountingConsumer() }
+    try await engine.start { _ in CountingConsumer() }
     for await event in events {
       if case .warning("other", _, _) = event { break }
       if case .streamStateChanged(_, .failed) = event {
@@ -277,17 +277,17 @@ import Testing
       }
     }
     #expect(engine.state != .stopped)
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func aConsumerThatStopsTheEngineFromElsewhereDoesNotHang() async throws {
     let engine = try VideoEngine(.text((0..<8).map { stream("s\($0)", frames: -1) }.joined(separator: " ")))
     for _ in 0..<10 {
       let consumer = CountingConsumer()
-      try engine.start { _ in consumer }
+      try await engine.start { _ in consumer }
       #expect(await eventually { !consumer.sampleBuffers.isEmpty })
       await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<3 { group.addTask { engine.stop() } }
+        for _ in 0..<3 { group.addTask { await engine.stop() } }
       }
       #expect(engine.state == .stopped)
     }

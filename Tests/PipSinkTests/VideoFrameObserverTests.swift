@@ -74,7 +74,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     let engine = try VideoEngine("videotestsrc is-live=true ! video/x-raw,framerate=60/1 ! appsink name=a")
     let events = engine.events()
     let isRunning = { router.statistics(of: "a").map { $0.received > 3 } ?? false }
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     #expect(await eventually { isRunning() })
     // Custom rendering is requested twice at once and by several threads. The last request counts, and here all
     // requests are the same.
@@ -85,7 +85,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
       for await code in group { #expect(code == 1_011_003) }
     }
     #expect(observer.records.isEmpty && !engine.isCustomVideoRenderEnabled)
-    engine.stop()
+    await engine.stop()
     #expect(engine.isCustomVideoRenderEnabled)
     for await event in events {
       if case .customVideoRenderChanged(let isEnabled) = event {
@@ -93,12 +93,12 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
         break
       }
     }
-    try engine.start { router.input(for: $0) }
+    try await engine.start { router.input(for: $0) }
     #expect(await eventually { observer.records.count > 3 })
     // Custom rendering is switched on and off again while the engine runs. The result is off.
     #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
     #expect(engine.setCustomVideoRender(nil) == .afterStop)
-    engine.stop()
+    await engine.stop()
     #expect(!engine.isCustomVideoRenderEnabled)
   }
 
@@ -115,11 +115,11 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     // A stream that starts in the meantime behaves like the streams that are already playing.
     try engine.startPlayingStream("c", from: live) { router.input(for: $0) }
     #expect(await eventually { router.statistics(of: "c").map { $0.received > 3 } ?? false })
-    try engine.stopPlayingStream("a")
+    try await engine.stopPlayingStream("a")
     _ = try await engine.stopPlayingStream("b", within: nil)
     #expect(!engine.isCustomVideoRenderEnabled && observer.records.isEmpty)
     #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .afterStop)
-    engine.stop()
+    await engine.stop()
     #expect(engine.isCustomVideoRenderEnabled)
     try engine.startPlayingStream("a", from: live) { router.input(for: $0) }
     #expect(await eventually { observer.records.count > 3 })
@@ -129,9 +129,9 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
     #expect(engine.setCustomVideoRender(.pixelBuffers(observer)) == .applied)
   }
 
-  @Test func aStartThatFailsLeavesItFreeToBeSwitched() throws {
+  @Test func aStartThatFailsLeavesItFreeToBeSwitched() async throws {
     let engine = try VideoEngine("filesrc location=/nonexistent ! decodebin ! appsink name=a")
-    #expect(throws: PipSinkError.self) { try engine.start { _ in FrameRouter().input(for: "a") } }
+    await #expect(throws: PipSinkError.self) { try await engine.start { _ in FrameRouter().input(for: "a") } }
     #expect(engine.setCustomVideoRender(.pixelBuffers(RecordingObserver())) == .applied)
     #expect(engine.isCustomVideoRenderEnabled)
   }
@@ -235,7 +235,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
       """)
     let events = engine.events()
     let feeder = UnmappableFeeder(count: 4)
-    try engine.start { id in
+    try await engine.start { id in
       if id == "a" { return consumer }
       return feeder
     }
@@ -247,7 +247,7 @@ private final class RecordingObserver: VideoFrameObserver, RawVideoFrameObserver
       if case .finished = event { break }
     }
     #expect(engine.info(of: "a")?.skippedFrameCount == 4)
-    engine.stop()
+    await engine.stop()
     #expect(consumer.sampleBuffers.isEmpty)
     #expect(feeder.received == 4)
     #expect(skipped.count == 1)

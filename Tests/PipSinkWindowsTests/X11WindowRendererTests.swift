@@ -14,9 +14,9 @@ struct X11WindowRendererTests {
     let engine = try VideoEngine(
       "videotestsrc num-buffers=1 pattern=smpte75 ! video/x-raw,format=I420,width=640,height=360 ! appsink name=a")
     let events = engine.events()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     for await event in events { if case .finished = event { break } }
-    engine.stop()
+    await engine.stop()
     return try #require(consumer.frame)
   }
 

@@ -219,7 +219,7 @@ import Testing
   private static let report: Report = {
     let interval = Report.Interval(p50: 1, p99: 2)
     var stream = Report.Stream(
-      received: 1, inApp: 1, pip: 1, replaced: 1, shown: 1, late: 1, hidden: 1, refused: 1, lateUpstream: 1, state: "")
+      received: 1, inApp: 1, pip: 1, replaced: 1, shown: 1, late: 1, hidden: 1, refused: 1, state: "")
     (stream.dropped, stream.skipped, stream.customRendered, stream.frameRate) = (1, 1, 1, 1)
     (stream.format, stream.error, stream.frameInterval, stream.latency) = ("", "", interval, interval)
     return Report(

@@ -48,7 +48,7 @@ struct ToolkitTests {
 
   private func expectTable(of toolkits: [Toolkit], on desktop: ToolkitDesktop) async throws {
     let (folder, sound) = (try TemporaryFolder(), try await PulseServer())
-    let ear = try Ear(sound)
+    let ear = try await Ear(sound)
     let server = try await desktop.start()
     let environment = server.environment.merging(try Plugin.environment(folder)) { $1 }.merging(desktop.environment) {
       $1
@@ -66,7 +66,7 @@ struct ToolkitTests {
       try await look.close(program)
     }
     server.stop()
-    ear.engine.stop()
+    await ear.engine.stop()
     sound.stop()
   }
 

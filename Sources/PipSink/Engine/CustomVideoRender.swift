@@ -8,22 +8,15 @@ struct CustomVideoRender {
   /// The change that was requested while the engine ran, and that takes effect when it stops; `.some(nil)` disables
   /// custom rendering.
   var awaited: Tap??
-  /// The number of running pipelines: the engine's own and those of single streams. Each counts from before its start
-  /// until after its stop.
+  /// The number of pipelines that run, each from before its start until after its stop.
   var pipelineCount = 0
 
   var isInUse: Bool { pipelineCount > 0 }
 }
 
-extension VideoEngine {
+extension EngineStatus {
   /// Notes that a pipeline is about to start. Custom rendering cannot change while it runs.
-  @discardableResult
-  func beginCustomVideoRender() -> CustomVideoRender.Tap? {
-    customVideoRender.withLock { render in
-      render.pipelineCount += 1
-      return render.tap
-    }
-  }
+  func beginCustomVideoRender() { customVideoRender.withLock { $0.pipelineCount += 1 } }
 
   /// Notes that a pipeline has stopped. When it was the last one, a change that was requested meanwhile takes effect.
   func endCustomVideoRender() {
@@ -34,6 +27,6 @@ extension VideoEngine {
       render.awaited = nil
       return awaited != nil
     }
-    if let changed { status.broadcast.send(.customVideoRenderChanged(isEnabled: changed)) }
+    if let changed { broadcast.send(.customVideoRenderChanged(isEnabled: changed)) }
   }
 }

@@ -55,9 +55,9 @@ public enum EngineEvent: Sendable {
   /// An element has posted a warning, or an element that no stream depends on has posted an error. No stream has
   /// stopped.
   case warning(element: String, message: String, detail: String?)
-  /// A pipeline with these streams did not stop within ``VideoEngine/stateChangeTimeout`` and was abandoned, because
-  /// one of its elements blocks, for instance a source that waits for a server that does not answer. Everything else
-  /// goes on, and the streams may be started again. The pipeline's thread and memory are freed when the element
+  /// A pipeline with these streams did not stop within ``PipelineConfiguration/stateChangeTimeout`` and was abandoned,
+  /// because one of its elements blocks, for instance a source that waits for a server that does not answer. Everything
+  /// else goes on, and the streams may be started again. The pipeline's thread and memory are freed when the element
   /// returns.
   case abandoned([StreamID])
   /// Every stream has ended or failed, including those with a pipeline of their own. The event comes after all events

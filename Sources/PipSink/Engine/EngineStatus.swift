@@ -8,16 +8,15 @@ final class EngineStatus: Sendable {
   /// The settings and states, which are behind the lock.
   struct State {
     var engine = EngineState.stopped
+    /// The configuration of the engine's own pipeline.
+    var configuration = PipelineConfiguration()
     var isPaused = false
-    var stallTimeout = Duration.seconds(3)
     var streams: [StreamID: StreamInfo] = [:]
     var localStreamIDs: Set<StreamID> = []
     /// The streams whose frames come from outside of the engine.
     var inputIDs: Set<StreamID> = []
     var isBackgroundDecodingEnabled = false
     var visibleStreamIDs: Set<StreamID>?
-    var stateChangeTimeout = Duration.seconds(5)
-    var retryPolicy: RetryPolicy? = .persistent
     /// The number of pipelines that were abandoned.
     var abandonedCount = 0
     /// The number of changes of streams' states whose events are being sent at the moment.
@@ -53,7 +52,7 @@ final class EngineStatus: Sendable {
 
   let broadcast: Broadcast<EngineEvent>
   let state = Locked(State())
-  let blocked = BlockedPipelines()
+  let customVideoRender = Locked(CustomVideoRender())
   let audioSession: AudioSession
   /// The clock for all timeouts of the engine.
   let clock: SchedulingClock
@@ -67,6 +66,8 @@ final class EngineStatus: Sendable {
       broadcast.send(interruption.map(EngineEvent.audioInterruptionBegan) ?? .audioInterruptionEnded)
     }
   }
+
+  var isPaused: Bool { state.withLock { $0.isPaused } }
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 

@@ -13,23 +13,20 @@ extension VideoEngine {
   ///   ``PipSinkError/Stream/duplicate(_:)`` for an ID that is in use. Then nothing has changed.
   public func startPlayingStream(
     _ streamID: StreamID, from description: PipelineDescription,
-    configuration: StreamConfiguration = .init(),
+    configuration: PipelineConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    let player = try StreamPlayer(
-      streamID: streamID, from: description, configuration: configuration, in: status
-    ) { [customVideoRender] id in
-      let consumer = consumer(id)
-      return customVideoRender.withLock { $0.tap }?(id, consumer) ?? consumer
-    }
+    try Self.check(streamID)
+    let player = PipelinePlayer(
+      try PipelineFactory(description, as: streamID), configuration, in: status, deliveringTo: consumer)
     try players.withLock { players throws(PipSinkError) in
-      let isTaken = players[streamID] != nil || streamIDs.contains(streamID) || inputIDs.contains(streamID)
-      guard !isTaken else { throw .stream(.duplicate(streamID)) }
-      players[streamID] = player
+      let isTaken = players.contains { !$0.isRemoved && $0.streamIDs.contains(streamID) }
+      guard !isTaken, !streamIDs.contains(streamID), !inputIDs.contains(streamID) else {
+        throw .stream(.duplicate(streamID))
+      }
+      players.append(player)
       status.add([streamID])
-      beginCustomVideoRender()
     }
-    player.updatePause()
     player.start()
   }
 
@@ -42,7 +39,7 @@ extension VideoEngine {
   ///   - consumer: returns the consumer of the stream's frames. It is called for each start of the pipeline.
   /// - Throws: the errors of ``startPlayingStream(_:from:configuration:deliveringTo:)``.
   public func startPlayingStream(
-    _ streamID: StreamID, uri: String, configuration: StreamConfiguration = .init(),
+    _ streamID: StreamID, uri: String, configuration: PipelineConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try startPlayingStream(
@@ -56,64 +53,38 @@ extension VideoEngine {
     return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
-  /// Stops a stream with its own pipeline, removes it, and blocks until it delivers no more frames.
-  ///
-  /// A pipeline that has not stopped after the `stateChangeTimeout` of the stream's configuration is abandoned. The ID
-  /// may be used again at once. The method must not be called on a streaming thread.
-  ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
-  public func stopPlayingStream(_ streamID: StreamID) throws(PipSinkError) {
-    let player = try retirePlayer(streamID)
-    player.waitForStop(until: player.deadline())
-    forget(player)
-    status.finishWithoutStopped()
-  }
-
-  /// Stops a stream with its own pipeline and removes it, as ``stopPlayingStream(_:)`` does, but suspends instead of
-  /// blocking. The method begins on the caller's actor, and the stream is removed before the first suspension.
+  /// Stops a stream with its own pipeline and removes it, and suspends until it delivers no more frames. The method
+  /// begins on the caller's actor. The stream is removed before the first suspension: from then on no consumer of it is
+  /// asked for, and its ID may be used again.
   ///
   /// - Parameters:
   ///   - streamID: a stream that ``startPlayingStream(_:from:configuration:deliveringTo:)`` started.
-  ///   - time: the longest time to wait; nil for the `stateChangeTimeout` of the stream's configuration.
+  ///   - time: the longest time to wait; nil for the `stateChangeTimeout` of the stream's configuration. A pipeline
+  ///     that has not stopped by then is abandoned.
   /// - Returns: true when the pipeline has stopped; false when it was abandoned.
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   @discardableResult
   public nonisolated(nonsending) func stopPlayingStream(
-    _ streamID: StreamID, within time: Duration?
+    _ streamID: StreamID, within time: Duration? = nil
   ) async throws(PipSinkError) -> Bool {
-    let player = try retirePlayer(streamID)
-    defer {
-      forget(player)
-      status.finishWithoutStopped()
+    guard let player = player(of: streamID), !player.isFirst else {
+      throw .stream(.unknown(streamID, known: playingStreamIDs))
     }
-    return await player.waitForStop(by: player.deadline(in: time))
+    let deadline = player.deadline(in: time)
+    player.requestStop(by: deadline, isRemoved: true)
+    defer { status.finishWithoutStopped() }
+    return await stop(player, by: deadline)
   }
 
-  /// Removes a player and asks it to stop. From now on the engine reports nothing about it, except that its pipeline
-  /// was abandoned.
-  ///
-  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
-  func retirePlayer(_ streamID: StreamID) throws(PipSinkError) -> StreamPlayer {
-    let player = players.withLock { players -> StreamPlayer? in
-      guard let player = players.removeValue(forKey: streamID) else { return nil }
-      retiredPlayers.withLock { $0[ObjectIdentifier(player)] = player }
-      player.disconnect { $0.retire(streamID) }
-      return player
-    }
-    guard let player else { throw .stream(.unknown(streamID, known: playingStreamIDs)) }
-    player.requestStop()
-    return player
-  }
-
-  /// Forgets a player whose pipeline has stopped or was abandoned.
-  func forget(_ player: StreamPlayer) {
-    let isLast = retiredPlayers.withLock { $0.removeValue(forKey: ObjectIdentifier(player)) != nil }
-    // Several callers may have waited for the same player; only one of them counts.
-    if isLast { endCustomVideoRender() }
+  /// The player of a stream that has not been removed.
+  func player(of streamID: StreamID) -> PipelinePlayer? {
+    players.withLock { $0.first { !$0.isRemoved && $0.streamIDs.contains(streamID) } }
   }
 
   /// The IDs of the streams with their own pipelines, sorted.
-  public var playingStreamIDs: [StreamID] { players.withLock { $0.keys.sorted() } }
+  public var playingStreamIDs: [StreamID] {
+    players.withLock { $0.filter { !$0.isFirst && !$0.isRemoved }.flatMap(\.streamIDs) }.sorted()
+  }
 
   /// What the engine knows of all its streams, sorted by their IDs.
   public var streams: [StreamInfo] {

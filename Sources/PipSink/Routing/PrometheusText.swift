@@ -25,13 +25,16 @@ public struct PrometheusText {
     }
     count("shown", "Frames that were presented.") { [("", $0.shown)] }
     count("replaced", "Frames that were never shown, because a newer one came first.") { [("", $0.replaced)] }
-    count("late", "Frames skipped because the time of a later one had come as well.") { [("", $0.late)] }
+    count("late", "Frames that elements dropped because they were late.") { [("", $0.late)] }
     count("dropped", "Frames that were left out, by reason.") { statistics in
       let dropped = statistics.dropped
-      return [
-        ("processor", dropped.processor), ("unreadable", dropped.unreadable), ("upstream", dropped.upstream),
-        ("hidden", dropped.hidden), ("failed", dropped.failed),
-      ].map { ("reason=\"\($0)\"", $1) }
+      // Only a program with a timebase has overdue frames.
+      let overdue = dropped.overdue > 0 ? [("overdue", dropped.overdue)] : []
+      return
+        ([
+          ("processor", dropped.processor), ("unreadable", dropped.unreadable), ("hidden", dropped.hidden),
+          ("failed", dropped.failed),
+        ] + overdue).map { ("reason=\"\($0)\"", $1) }
     }
     gauge("pipsink_frames_per_second", "Frames received in the last second.", \.frameRate)
     histogram("pipsink_frame_interval_seconds", "Time between two frames' arrivals.", \.intervals)

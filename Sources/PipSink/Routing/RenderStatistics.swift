@@ -1,6 +1,6 @@
 /// Counts and times of a stream's frames, from their arrival until surfaces have presented them.
 ///
-/// Each frame of a stream with surfaces is counted as shown, replaced, late, hidden or failed, unless it is still
+/// Each frame of a stream with surfaces is counted as shown, replaced, overdue, hidden or failed, unless it is still
 /// waiting. A frame that goes to two surfaces is counted for each of them.
 public struct RenderStatistics: Sendable {
   /// The numbers of frames that were left out, by reason.
@@ -11,9 +11,8 @@ public struct RenderStatistics: Sendable {
     /// Frames in memory that cannot be read, since the stream's last start. They are not in
     /// ``RenderStatistics/received``.
     public internal(set) var unreadable: UInt64 = 0
-    /// Frames that the pipeline's elements have dropped because they were late, since the stream's last start. They are
-    /// not in ``RenderStatistics/received``.
-    public internal(set) var upstream: UInt64 = 0
+    /// Frames that a layer with a timebase has skipped, because the time of a later frame had come as well.
+    public internal(set) var overdue: UInt64 = 0
     /// Frames that were not converted because the surface was hidden.
     public internal(set) var hidden: UInt64 = 0
     /// Frames that the surface has refused, even after it was repaired.
@@ -44,7 +43,8 @@ public struct RenderStatistics: Sendable {
     self.streamID = streamID
     dropped = Dropped(
       processor: processing.map { $0.dropped + $0.failed } ?? 0, unreadable: info?.skippedFrameCount ?? 0,
-      upstream: info?.lateFrameCount ?? 0, hidden: counts.hidden, failed: counts.failed)
+      overdue: counts.late, hidden: counts.hidden, failed: counts.failed)
+    late = info?.lateFrameCount ?? 0
     frameRate = statistics.frameRate(at: .now)
     self.lastHandover = lastHandover
     routed = statistics
@@ -61,8 +61,9 @@ public struct RenderStatistics: Sendable {
   public var shown: UInt64 { presented.shown }
   /// The number of frames that were never shown because a newer one came first.
   public var replaced: UInt64 { routed.replaced }
-  /// The number of frames that a layer with a timebase has skipped, because the time of a later frame had come as well.
-  public var late: UInt64 { presented.late }
+  /// The number of frames that the pipeline's elements have dropped because they were late, since the stream's last
+  /// start (``StreamInfo/lateFrameCount``). They are not in ``received``.
+  public let late: UInt64
   /// The format of the newest frame; nil before the first one.
   public var format: VideoFormatDescription? { routed.format }
   /// The number of frames received per second while the stream ran; nil before the second frame.

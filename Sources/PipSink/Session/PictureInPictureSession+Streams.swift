@@ -20,7 +20,7 @@ extension PictureInPictureSession {
   /// - Throws: the errors of ``VideoEngine/startPlayingStream(_:from:configuration:deliveringTo:)`` and
   ///   ``SessionDisplay/add(_:for:)``. Nothing has changed then.
   public func startStream(
-    _ streamID: StreamID, from description: PipelineDescription, configuration: StreamConfiguration = .init()
+    _ streamID: StreamID, from description: PipelineDescription, configuration: PipelineConfiguration = .init()
   ) throws(PipSinkError) {
     try start(streamID) { engine, consumer throws(PipSinkError) in
       try engine.startPlayingStream(
@@ -37,7 +37,7 @@ extension PictureInPictureSession {
   /// - Throws: the errors of ``VideoEngine/startPlayingStream(_:uri:configuration:deliveringTo:)`` and
   ///   ``SessionDisplay/add(_:for:)``. Nothing has changed then.
   public func startStream(
-    _ streamID: StreamID, uri: String, configuration: StreamConfiguration = .init()
+    _ streamID: StreamID, uri: String, configuration: PipelineConfiguration = .init()
   ) throws(PipSinkError) {
     try start(streamID) { engine, consumer throws(PipSinkError) in
       try engine.startPlayingStream(streamID, uri: uri, configuration: configuration, deliveringTo: consumer)
@@ -124,8 +124,8 @@ extension PictureInPictureSession {
     follow(id)
   }
 
-  /// Removes a stream that was started or added. Its pipeline is stopped, or given up, in the background; the call does
-  /// not wait for it.
+  /// Removes a stream that was started or added. Its pipeline is stopped, or abandoned, in the background; the call
+  /// does not wait for it.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` for other streams, including those of the session's own
   ///   pipeline.
@@ -133,11 +133,10 @@ extension PictureInPictureSession {
     let removable = engine.playingStreamIDs + engine.inputIDs
     guard removable.contains(streamID) else { throw .stream(.unknown(streamID, known: removable.sorted())) }
     let (info, stream) = (engine.info(of: streamID), known[streamID])
-    removals.removeValue(forKey: streamID)?.withLock { $0 = true }
     if engine.inputIDs.contains(streamID) {
       engine.removeInput(streamID)
     } else {
-      Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(streamID, within: nil) }
+      Task.immediate { [engine] in _ = try? await engine.stopPlayingStream(streamID) }
     }
     // Picture-in-picture changes to another stream before this one has gone.
     stream?.controller?.uninitialize()
@@ -172,11 +171,6 @@ extension PictureInPictureSession {
 
   // MARK: - Starting streams
 
-  /// Drops the frames of a stream that has been removed.
-  private final class Discard: SampleBufferConsumer {
-    func consume(_ sampleBuffer: SampleBuffer) {}
-  }
-
   /// Makes a stream's layer and starts its pipeline with `body`.
   private func start(
     _ id: StreamID,
@@ -184,17 +178,12 @@ extension PictureInPictureSession {
   ) throws(PipSinkError) {
     let stream = if let stream = known[id] { stream } else { try makeStream(id, .requesting) }
     let chain = stream.chain
-    // A restart at the moment of a removal must not bring the stream back.
-    let isRemoved = Locked(false)
     do throws(PipSinkError) {
-      try body(engine) { [router] id in
-        isRemoved.withLock { $0 ? Discard() : Self.input(of: id, router, chain) }
-      }
+      try body(engine) { [router] id in Self.input(of: id, router, chain) }
     } catch {
       if known[id] == nil { forgetPlace(of: id) }
       throw error
     }
-    removals[id] = isRemoved
     add(stream, id)
   }
 

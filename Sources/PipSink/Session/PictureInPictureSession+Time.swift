@@ -19,12 +19,12 @@ extension PictureInPictureSession {
     _ streamID: StreamID, to position: MediaTime, isAccurate: Bool = false
   ) async throws(PipSinkError) {
     let wanted = max(.zero, min(position, duration(of: streamID) ?? position))
-    try await engine.seekStream(streamID, to: wanted, isAccurate: isAccurate, within: engine.stateChangeTimeout)
+    try await engine.seekStream(streamID, to: wanted, isAccurate: isAccurate)
     emit(.seeked(streamID, to: wanted))
   }
 
   /// Seeks from a stream's current position. After another seek it waits for the first frame from there, since only
-  /// then the position is known, but no longer than ``VideoEngine/stateChangeTimeout``.
+  /// then the position is known, but no longer than ``PipelineConfiguration/stateChangeTimeout``.
   ///
   /// - Parameters:
   ///   - streamID: the stream.
@@ -35,7 +35,7 @@ extension PictureInPictureSession {
   public func seek(
     _ streamID: StreamID, by interval: MediaTime, isAccurate: Bool = false
   ) async throws(PipSinkError) {
-    let deadline = ContinuousClock.now + engine.stateChangeTimeout
+    let deadline = ContinuousClock.now + engine.configuration.stateChangeTimeout
     var position = await timeline(of: streamID)?.position
     while position == nil, duration(of: streamID) != nil, ContinuousClock.now < deadline,
       (try? await Task.sleep(for: .milliseconds(20))) != nil

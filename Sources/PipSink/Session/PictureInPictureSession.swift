@@ -30,9 +30,9 @@ public final class PictureInPictureSession {
     public var pictureInPicture = PictureInPictureController.Configuration()
     /// How frames are fitted to their places in the app.
     public var videoGravity = VideoGravity.resizeAspect
-    /// What happens when the pipeline that the session begins with has failed (``VideoEngine/retryPolicy``). For
-    /// streams with their own pipelines, ``StreamConfiguration`` says it.
-    public var retryPolicy: RetryPolicy? = .persistent
+    /// The timeouts of the pipeline that the session begins with, and when it is started again
+    /// (``VideoEngine/configuration``).
+    public var pipeline = PipelineConfiguration()
     /// Whether hidden streams are decoded all the same.
     public var isBackgroundDecodingEnabled = false
     /// The processors that the frames of streams go through first. The streams need not exist yet.
@@ -75,8 +75,6 @@ public final class PictureInPictureSession {
   let broadcast = Broadcast<SessionEvent>()
   /// All streams. A stream that is removed here is forgotten.
   var known: [StreamID: SessionStream] = [:]
-  /// Whether a stream with its own pipeline has been removed.
-  var removals: [StreamID: Locked<Bool>] = [:]
   /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -120,7 +118,7 @@ public final class PictureInPictureSession {
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
     self.router = router ?? FrameRouter(table: table)
-    engine.retryPolicy = configuration.retryPolicy
+    engine.configuration = configuration.pipeline
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
     controller = PictureInPictureController(
       contentSource: ContentSource(router: self.router, streamID: selector.selected ?? ""),
@@ -170,7 +168,7 @@ public final class PictureInPictureSession {
     if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
     guard !engine.streamIDs.isEmpty else { return }
     let (router, chains) = (router, known.compactMapValues(\.chain))
-    try await engine.start(within: engine.stateChangeTimeout) { Self.input(of: $0, router, chains[$0]) }
+    try await engine.start { Self.input(of: $0, router, chains[$0]) }
   }
 
   /// Starts the session and waits until the user closes the app's window, every stream has ended, or ``invalidate()``
@@ -199,11 +197,12 @@ public final class PictureInPictureSession {
 
   /// Stops all streams. The last pictures stay where they are shown, and ``start()`` resumes.
   ///
-  /// - Parameter time: how long pipelines may take to stop; nil for the engine's `stateChangeTimeout`.
-  /// - Returns: whether everything has stopped. What had not stopped was given up.
+  /// - Parameter time: how long pipelines may take to stop; nil for the `stateChangeTimeout` of the engine's
+  ///   configuration.
+  /// - Returns: whether everything has stopped. What had not stopped was abandoned.
   @discardableResult
   public func stop(within time: Duration? = nil) async -> Bool {
-    await engine.stop(within: time ?? engine.stateChangeTimeout)
+    await engine.stop(within: time)
   }
 
   /// Ends everything: streams, picture-in-picture, windows for single streams, and the app's window where the display

@@ -115,8 +115,8 @@ struct PlayCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Restart a pipeline whose streams have failed at most this number of times in a row: 0 to 1000000000. Without the \
-      option it is restarted for as long as the program runs.
+      Restart a pipeline whose streams have failed or stalled at most this number of times in a row: 0 to 1000000000. \
+      Without the option it is restarted for as long as the program runs.
       """,
       valueName: "n"))
   var retries: Int?
@@ -276,11 +276,12 @@ struct PlayCommand: AsyncParsableCommand {
       }
   }
 
-  /// The retry policy of all pipelines.
-  var retryPolicy: RetryPolicy {
-    var policy = RetryPolicy.persistent
-    if let retries { policy.limit = retries }
-    return policy
+  /// The configuration of all pipelines.
+  var pipelineConfiguration: PipelineConfiguration {
+    var configuration = PipelineConfiguration()
+    if let retries { configuration.retryPolicy?.limit = retries }
+    configuration.stateChangeTimeout = .seconds(stopTimeout)
+    return configuration
   }
 
   var sessionConfiguration: PictureInPictureSession.Configuration {
@@ -295,7 +296,7 @@ struct PlayCommand: AsyncParsableCommand {
       configuration.pictureInPicture.endAction = pipEndAction
       configuration.pictureInPicture.preferredContentSize = pipAspectRatio
       configuration.pictureInPicture.retryPolicy?.limit = pipRetries
-      configuration.retryPolicy = retryPolicy
+      configuration.pipeline = pipelineConfiguration
       configuration.videoGravity = gravity
       configuration.isBackgroundDecodingEnabled = backgroundDecoding
       for option in processors {

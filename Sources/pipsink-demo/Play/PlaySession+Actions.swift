@@ -65,8 +65,7 @@ extension PlaySession {
     guard let option = command.ownStreams.first(where: { $0.streamID == id }) else {
       throw .stream(.unknown(id, known: command.ownStreams.map(\.streamID)))
     }
-    var configuration = StreamConfiguration()
-    configuration.retryPolicy = command.retryPolicy
+    var configuration = command.pipelineConfiguration
     switch option.source {
     case .pipeline(let description): try session.startStream(id, from: description, configuration: configuration)
     case .uri(let uri):

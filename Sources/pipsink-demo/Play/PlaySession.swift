@@ -45,7 +45,6 @@ final class PlaySession {
   init(_ command: PlayCommand, description: PipelineDescription?) throws {
     self.command = command
     let engine = if let description { try VideoEngine(description) } else { try VideoEngine() }
-    engine.stateChangeTimeout = .seconds(command.stopTimeout)
     let known = engine.streamIDs + command.ownStreams.map(\.streamID)
     for id in command.wantedStreams where !known.contains(id) {
       throw PipSinkError.stream(.unknown(id, known: known))
@@ -237,7 +236,7 @@ final class PlaySession {
       statusLine.say("warning: stream \"\(id)\" has frames that cannot be read and are left out: \(caps)")
     case .abandoned(let ids):
       let streams = "stream\(ids.count == 1 ? "" : "s") \(ids.map { "\"\($0)\"" }.joined(separator: ", "))"
-      statusLine.say("warning: the pipeline of \(streams) does not stop and is given up: one of its elements blocks")
+      statusLine.say("warning: the pipeline of \(streams) does not stop and is abandoned: one of its elements blocks")
     case .streamHasNoVideo(let id): statusLine.say("stream \"\(id)\" has sound, but no picture")
     case .audioFailed(let error):
       // The message appears once for all streams and all of their retries.

@@ -39,7 +39,6 @@ struct StoppedStreams {
       sum.received += stream.received
       sum.shown += stream.shown
       sum.late += stream.late
-      sum.lateUpstream += stream.lateUpstream
       forgotten = sum
     }
   }
@@ -50,7 +49,7 @@ extension Report.Stream {
   fileprivate func adding(_ earlier: Report.Stream) -> Report.Stream {
     var sum = self
     for path: WritableKeyPath<Report.Stream, UInt64> in [
-      \.received, \.inApp, \.pip, \.replaced, \.shown, \.late, \.hidden, \.refused, \.lateUpstream,
+      \.received, \.inApp, \.pip, \.replaced, \.shown, \.late, \.hidden, \.refused,
     ] { sum[keyPath: path] += earlier[keyPath: path] }
     for path: WritableKeyPath<Report.Stream, UInt64?> in [\.dropped, \.skipped] {
       if let count = earlier[keyPath: path] { sum[keyPath: path] = (sum[keyPath: path] ?? 0) + count }

@@ -22,14 +22,12 @@ struct Report: Codable {
     var replaced: UInt64
     /// Frames whose pictures were presented.
     var shown: UInt64
-    /// Frames that were dropped because the time of a later one had already come.
+    /// Frames that the pipeline's elements dropped because they were late; they are not counted in `received`.
     var late: UInt64
     /// Frames that were not converted because their surface was hidden.
     var hidden: UInt64
     /// Frames that the surface refused.
     var refused: UInt64
-    /// Late frames that the pipeline's elements dropped; they are not counted in `received`.
-    var lateUpstream: UInt64
     /// Frames that the stream's processors dropped; they are not counted in `received`. Absent without processors.
     var dropped: UInt64?
     /// Frames in GPU memory that could not be read; they are not counted in `received`. Absent when there were none.
@@ -55,7 +53,6 @@ struct Report: Codable {
     var received: UInt64 = 0
     var shown: UInt64 = 0
     var late: UInt64 = 0
-    var lateUpstream: UInt64 = 0
   }
 
   struct Interval: Codable {
@@ -130,7 +127,6 @@ extension Report.Stream {
     late = statistics.late
     hidden = statistics.dropped.hidden
     refused = statistics.dropped.failed
-    lateUpstream = statistics.dropped.upstream
     dropped = statistics.dropped.processor
     skipped = statistics.dropped.unreadable == 0 ? nil : statistics.dropped.unreadable
     format = statistics.format?.description

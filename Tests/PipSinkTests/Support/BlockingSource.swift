@@ -128,8 +128,8 @@ final class BlockingSource {
 }
 
 extension VideoEngine {
-  /// The current run of a stream that has its own pipeline. It is nil while there is no run.
-  func run(of id: StreamID) -> PipelineRun? { players.withLock { $0[id] }?.run }
+  /// The current run of a stream's pipeline. It is nil while there is no run.
+  func run(of id: StreamID) -> PipelineRun? { player(of: id)?.run }
 
   /// Whether the engine's pipeline is still starting.
   var isBlocked: Bool { withUnsafeElement(named: "source", Self.isOnItsWayUp) ?? false }

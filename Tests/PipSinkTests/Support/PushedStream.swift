@@ -5,19 +5,29 @@ import CGStreamer
 
 /// A stream whose frames, failures and messages come when the test says so. It records what its engine reports.
 final class PushedStream: Sendable {
+  /// How the engine has got the stream.
+  enum Kind: CaseIterable {
+    /// In the pipeline that the engine begins with.
+    case first
+    /// With a pipeline of its own.
+    case added
+  }
+
   /// The source of this description is called "source". It delivers nothing unless the test tells it to.
   static let description: PipelineDescription = .text(
-    PushedSource.description(named: "source") + " ! appsink name=x sync=false")
+    PushedSource.description(named: "source") + " ! appsink name=a sync=false")
 
   let engine: VideoEngine
+  private let kind: Kind
   let frames = CountingConsumer()
-  private let configuration: StreamConfiguration
+  private let configuration: PipelineConfiguration
   private let log = Locked<[StreamPlayState]>([])
   private let events = Locked<[EngineEvent]>([])
 
-  init(_ configuration: StreamConfiguration, clock: ManualClock) throws {
-    self.configuration = configuration
-    engine = try VideoEngine(clock: clock.clock)
+  init(_ kind: Kind, _ configuration: PipelineConfiguration, clock: ManualClock) throws {
+    (self.kind, self.configuration) = (kind, configuration)
+    engine = try VideoEngine(kind == .first ? Self.description : nil, clock: clock.clock)
+    engine.configuration = configuration
     engine.status.broadcast.observe { [log, events] event in
       switch event {
       case .streamStateChanged(_, let state): log.withLock { $0.append(state) }
@@ -26,16 +36,18 @@ final class PushedStream: Sendable {
     }
   }
 
-  deinit { engine.stop() }
-
-  func start() throws {
+  func start() async throws {
     let frames = frames
-    try engine.startPlayingStream("a", from: Self.description, configuration: configuration) { _ in frames }
+    switch kind {
+    case .first: try await engine.start { _ in frames }
+    case .added:
+      try engine.startPlayingStream("a", from: Self.description, configuration: configuration) { _ in frames }
+    }
   }
 
-  func startAnew() throws {
-    try engine.stopPlayingStream("a")
-    try start()
+  func startAnew() async throws {
+    await engine.stop()
+    try await start()
   }
 
   /// The last state that was reported.
@@ -45,7 +57,7 @@ final class PushedStream: Sendable {
   var states: [StreamPlayState] { log.withLock { $0 } }
 
   /// The state of the stream's pipeline, or nil where there is none.
-  private var pipelineState: EngineState? { engine.run(of: "a")?.status.pipelineState }
+  private var pipelineState: EngineState? { engine.player(of: "a")?.pipelineState }
 
   /// Whether the stream's pipeline is paused.
   var isStandingStill: Bool { pipelineState == .paused }

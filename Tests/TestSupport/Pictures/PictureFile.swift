@@ -14,9 +14,9 @@ enum PictureFile {
         "appsink", "name=a", "sync=false",
       ]))
     let events = engine.events()
-    try engine.start { _ in consumer }
+    try await engine.start { _ in consumer }
     for await event in events { if case .finished = event { break } }
-    engine.stop()
+    await engine.stop()
     let frame = try #require(consumer.frame)
     let renderer = try OffscreenRenderer(size: frame.pixelBuffer.size)
     try renderer.render(frame, gravity: .resize)

@@ -11,7 +11,7 @@ final class Ear: Sendable {
     func consume(_ sampleBuffer: SampleBuffer) {}
   }
 
-  init(_ server: PulseServer) throws {
+  init(_ server: PulseServer) async throws {
     engine = try VideoEngine(
       .text(
         "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink name=ear "
@@ -20,6 +20,6 @@ final class Ear: Sendable {
     engine.status.broadcast.observe { [level] event in
       if case .audioLevel(_, let heard) = event { level.withLock { $0 = heard.linear } }
     }
-    try engine.start { _ in Nobody() }
+    try await engine.start { _ in Nobody() }
   }
 }

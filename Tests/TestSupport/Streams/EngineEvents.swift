@@ -4,15 +4,15 @@ extension VideoEngine {
   /// Starts the engine and collects its events until every stream has ended. A pipeline that fails is not started
   /// again.
   func runToEnd(_ consumers: @escaping @Sendable (StreamID) -> any SampleBufferConsumer) async throws -> [EngineEvent] {
-    retryPolicy = nil
+    configuration.retryPolicy = nil
     let events = events()
-    try start(deliveringTo: consumers)
+    try await start(deliveringTo: consumers)
     var seen: [EngineEvent] = []
     for await event in events {
       seen.append(event)
       if case .finished = event { break }
     }
-    stop()
+    await stop()
     return seen
   }
 }

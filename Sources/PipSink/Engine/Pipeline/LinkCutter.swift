@@ -34,7 +34,7 @@ final class LinkCutter: @unchecked Sendable {
     done.complete(())
   }
 
-  /// Waits until the pad is unlinked. At the deadline it gives up and leaves the pad linked.
+  /// Waits until the pad is unlinked. At the deadline it leaves the pad linked.
   func wait(until deadline: MonotonicTime) {
     if done.wait(until: deadline) == nil, probe != 0 { gst_pad_remove_probe(pad, probe) }
   }

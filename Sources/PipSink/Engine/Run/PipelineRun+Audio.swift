@@ -12,7 +12,7 @@ extension PipelineRun {
     guard pipeline.isAudio(source) else { return false }
     let stopped = isRunning ? pipeline.streams(sharingSourceWith: source) : []
     pipeline.removeBranches(through: source)
-    status.send(.audioFailed(error))
+    send(.audioFailed(error))
     audioOutputs.removeLost()
     for (id, ending) in takeEndings() {
       if ending == .hasNoVideo {
@@ -49,7 +49,7 @@ extension PipelineRun {
       let element = UnsafeMutableRawPointer(source).assumingMemoryBound(to: GstElement.self)
       if let id = pipeline.owner(of: element) {
         noteSound(of: id)
-        status.send(.audioLevel(id, level))
+        send(.audioLevel(id, level))
       }
       return true
     case GST_MESSAGE_WARNING where BusMessage.isDelayedLinkFailure(message):
@@ -57,7 +57,7 @@ extension PipelineRun {
     case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
       // An autoaudiosink has found no output, and goes on without sound.
       guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
-      status.send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
+      send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The stream ends when its sound has ended, which comes after the last picture.
@@ -83,7 +83,7 @@ extension PipelineRun {
   private func obey(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
     let id = AudioElement.id(of: source)
     guard audioOutputs.setSilencedByServer(id, isToBeStill) else { return }
-    if isToBeStill { audioSession.beginRequest(of: id) } else { audioSession.endRequests(of: [id]) }
+    if isToBeStill { engine.audioSession.beginRequest(of: id) } else { engine.audioSession.endRequests(of: [id]) }
   }
 
   /// Removes branches for which a source has no pad, such as the audio branch of a file without sound. If they stayed,
@@ -93,7 +93,8 @@ extension PipelineRun {
     audioOutputs.removeLost()
     for id in streams {
       progress.withLock { $0.endings[id] = .hasNoVideo }
-      status.send(.streamHasNoVideo(id))
+      setStream(id, to: .playing)
+      send(.streamHasNoVideo(id))
     }
     settle()
     return true

@@ -8,7 +8,7 @@ extension PipelineRun {
   func updateDecoding() {
     gates.withLock { gates in
       let suspended = pipeline.streams.filter { stream in
-        status.isSuspended(stream.id) && stream.flow.delivered.load(ordering: .relaxed) > 0
+        engine.state.withLock({ $0.isSuspended(stream.id) }) && stream.flow.delivered.load(ordering: .relaxed) > 0
       }
       guard !suspended.isEmpty || !gates.isEmpty else { return }
       let ids = Set(suspended.map(\.id))
@@ -32,7 +32,7 @@ extension PipelineRun {
       let withheld = wanted.values.flatMap(\.self)
       for stream in pipeline.streams {
         let isWithheld = withheld.contains { $0 === stream.flow }
-        status.tell { $0.setDecodingSuspended(isWithheld, of: stream.id) }
+        tell { $0.setDecodingSuspended(isWithheld, of: stream.id) }
       }
     }
   }

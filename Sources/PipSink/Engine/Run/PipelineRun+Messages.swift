@@ -8,11 +8,11 @@ extension PipelineRun {
     case GST_MESSAGE_ERROR:
       handleError(message)
     case GST_MESSAGE_WARNING:
-      status.send(BusMessage.warning(in: message))
+      send(BusMessage.warning(in: message))
     case GST_MESSAGE_STATE_CHANGED where message.pointee.src == pipeline.element.asObject:
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(message, nil, &new, nil)
-      status.setPipeline(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
+      setPipeline(new == GST_STATE_PLAYING ? .running : isToStandStill ? .paused : .starting)
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
@@ -20,7 +20,7 @@ extension PipelineRun {
       pipeline.settle(GST_STATE_PAUSED)
       settle()
     case GST_MESSAGE_DURATION_CHANGED:
-      for stream in pipeline.streams { status.send(.durationChanged(stream.id)) }
+      for stream in pipeline.streams { send(.durationChanged(stream.id)) }
     case GST_MESSAGE_BUFFERING:
       handleBuffering(message)
     case GST_MESSAGE_QOS:
@@ -53,11 +53,12 @@ extension PipelineRun {
     gst_message_parse_buffering(message, &percent)
     // Buffering is progress, so the streams are not stalled.
     forgiveSilence()
+    player?.pipelineIsBuffering(self)
     let isNew = progress.withLock { progress in
       defer { progress.isBuffering = percent < 100 }
       return progress.isBuffering != (percent < 100)
     }
-    status.send(.buffering(percent: Int(percent)))
+    send(.buffering(percent: Int(percent)))
     if isNew { settle() }
   }
 
@@ -74,7 +75,7 @@ extension PipelineRun {
     }
     guard more > 0 else { return }
     for stream in pipeline.streams(dependingOn: source) {
-      status.tell { $0.update(stream.id) { $0.lateFrameCount += more } }
+      tell { $0.update(stream.id) { $0.lateFrameCount += more } }
     }
   }
 
@@ -91,7 +92,7 @@ extension PipelineRun {
       if removeAudio(source, after: posted, isRunning: true) { return settle() }
       // No stream has failed; the element may belong to a recording, for instance.
       if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
-        status.send(.warning(element: element, message: text, detail: detail))
+        send(.warning(element: element, message: text, detail: detail))
       }
       return
     }

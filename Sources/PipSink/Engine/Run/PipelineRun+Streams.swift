@@ -4,8 +4,8 @@ import CGStreamer
 extension PipelineRun {
   /// Notes the format of a stream's next frames. Called on a streaming thread.
   func noteFormat(_ format: VideoFormatDescription, of id: StreamID) {
-    status.tell { $0.update(id) { $0.format = format } }
-    status.send(.formatChanged(id, format))
+    tell { $0.update(id) { $0.format = format } }
+    send(.formatChanged(id, format))
     // The stream may have a new decoder.
     updateDecoding()
   }
@@ -16,7 +16,7 @@ extension PipelineRun {
   ///   - id: the stream.
   ///   - caps: the frame's caps, which name its memory.
   func noteSkippedFrame(of id: StreamID, caps: String) {
-    status.tell { engine in
+    tell { engine in
       let count = engine.update(id) { info in
         info.skippedFrameCount += 1
         return info.skippedFrameCount
@@ -30,17 +30,16 @@ extension PipelineRun {
     let isOpen = progress.withLock { progress in
       progress.activity[id] = nil
       progress.stalledAfter[id] = nil
-      if progress.playingSince == nil { progress.playingSince = clock.now }
       return progress.open.contains(id)
     }
     guard isOpen else { return }
-    status.setStream(id, to: .playing)
+    setStream(id, to: .playing)
     updateDecoding()
   }
 
   /// Finds the streams that have stalled or fallen silent. Called on the run's thread, at regular intervals.
   func watchFlows() {
-    let timeout = status.stallTimeout
+    let timeout = stallTimeout
     guard !isToStandStill else { return forgiveSilence() }
     let now = clock.now
     let stalled = progress.withLock { progress in
@@ -58,7 +57,7 @@ extension PipelineRun {
       }
     }
     for stream in stalled {
-      status.setStream(stream.id, to: .stalled)
+      setStream(stream.id, to: .stalled)
       // From now on the next frame counts as a first frame.
       stream.flow.isFlowing.store(false, ordering: .sequentiallyConsistent)
     }
@@ -68,7 +67,7 @@ extension PipelineRun {
       for id in silent { progress.heardAt[id] = nil }
       return Array(silent)
     }
-    for id in silent { status.tell { $0.observe(.microphone, of: id, .off) } }
+    for id in silent { tell { $0.observe(.microphone, of: id, .off) } }
   }
 
   /// Finds frames that came while the stall of their stream was being reported. They have not been noticed as first
@@ -87,7 +86,7 @@ extension PipelineRun {
   /// Notes that a stream has sound. Called on the run's thread.
   func noteSound(of id: StreamID) {
     progress.withLock { $0.heardAt[id] = clock.now }
-    status.tell { $0.observe(.microphone, of: id, .on) }
+    tell { $0.observe(.microphone, of: id, .on) }
   }
 
   /// Restarts all time-outs, after the streams were silent for a reason.
@@ -102,40 +101,54 @@ extension PipelineRun {
   func reopenEnded() {
     forgiveSilence()
     let reopened = progress.withLock { progress in
-      let reopened = pipeline.streams.filter {
-        !progress.broken.contains($0.id) && progress.open.insert($0.id).inserted
-      }
-      for stream in reopened { progress.outcomes[stream.id] = nil }
-      return reopened
+      pipeline.streams.filter { !progress.broken.contains($0.id) && progress.open.insert($0.id).inserted }
     }
     for stream in reopened {
       stream.flow.isFlowing.store(false, ordering: .relaxed)
-      status.setStream(stream.id, to: .requesting)
+      setStream(stream.id, to: .requesting)
     }
   }
 
-  /// Closes streams that have ended or failed, each once, and reports their states. When all have failed, the pipeline
-  /// may be restarted instead.
+  /// Closes streams that have ended or failed, each once, and reports their states.
   func close(_ outcomes: [(id: StreamID, state: StreamPlayState)]) {
-    let (closed, failure) = progress.withLock { progress in
-      let closed = outcomes.filter { progress.open.remove($0.id) != nil }
-      for (id, state) in closed { progress.outcomes[id] = state }
-      return (closed, closed.isEmpty ? nil : progress.failure)
-    }
-    if let failure, status.restart(self, after: failure) { return }
-    for (id, state) in closed { status.setStream(id, to: state) }
+    let closed = progress.withLock { progress in outcomes.filter { progress.open.remove($0.id) != nil } }
+    player?.streams(of: self, didChange: closed)
   }
 }
 
-extension PipelineRun.Progress {
-  /// The errors of all streams; nil when a stream is open or has ended without an error.
-  fileprivate var failure: PipelineRun.Failure? {
-    guard open.isEmpty else { return nil }
-    var errors: [StreamID: PipSinkError] = [:]
-    for (id, state) in outcomes {
-      guard case .failed(let error) = state else { return nil }
-      errors[id] = error
-    }
-    return PipelineRun.Failure(errors: errors, playingSince: playingSince)
+extension PipelineRun {
+  /// What has become of the run's streams. Three facts are noted separately, each once and in any order: that a stream
+  /// has ended or failed (it is not `open`), that it cannot deliver frames any more (it is `broken`), and that its
+  /// branch has been removed from the pipeline (it is `isolated`).
+  struct Progress {
+    /// Streams that have neither ended nor failed.
+    var open: Set<StreamID>
+    /// Streams that need an element that has failed, or that refuse what they get; possibly after they had ended.
+    var broken: Set<StreamID> = []
+    /// Broken streams whose branches have been removed from the pipeline.
+    var isolated: Set<StreamID> = []
+    /// Why streams refuse what they get. Streaming threads write it, and the run's thread removes it.
+    var refusals: [StreamID: PipSinkError] = [:]
+    /// Descriptions of plugins that decodebins miss, by the streams that need them.
+    var missingPlugins: [StreamID: [String]] = [:]
+    /// For each stream, the number of frames that had come, and when that number was first seen.
+    var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
+    /// For each stalled stream, the number of frames that it had delivered.
+    var stalledAfter: [StreamID: UInt64] = [:]
+    /// For each stream, when its `level` element last reported.
+    var heardAt: [StreamID: MonotonicTime] = [:]
+    /// For each element, the number of frames that it has dropped.
+    var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
+    /// Streams that end when their sound ends, and why.
+    var endings: [StreamID: Ending] = [:]
+    var isBuffering = false
+  }
+
+  /// Why a stream ends when its sound ends.
+  enum Ending {
+    /// The source has no video for it.
+    case hasNoVideo
+    /// Its video has ended before its sound.
+    case videoHasEnded
   }
 }

@@ -55,9 +55,6 @@ final class PipelineThread: @unchecked Sendable {
     thread.withLock { $0 = worker }
   }
 
-  /// Whether the caller is on this thread.
-  var isCurrent: Bool { thread.withLock { $0 }?.isCurrent ?? false }
-
   /// Joins the thread, which must be about to end. Does nothing on the thread itself.
   func join() { thread.withLock { $0 }?.join() }
 
@@ -99,7 +96,12 @@ final class PipelineThread: @unchecked Sendable {
     while lastMessages > 0 {
       // This comes before the wait for the bus, since a message that was posted while the pipeline was in NULL is lost.
       let work = takeWork()
-      if work.isStopping { lastMessages -= 1 } else if !work.isEmpty { perform(work) }
+      if work.isStopping {
+        lastMessages -= 1
+        for call in work.calls { call(false) }
+      } else if !work.isEmpty {
+        perform(work)
+      }
       let message = work.isStopping ? gst_bus_pop(bus) : waitForMessage(until: nextTick)
       defer { if let message { gst_message_unref(message) } }
       if message == nil, work.isStopping { return }

@@ -29,7 +29,7 @@ extension VideoEngine {
     let tap = receiver.map { receiver -> CustomVideoRender.Tap in
       { VideoFrameObservation(of: $0, by: receiver, formatSeries: formatSeries, next: $1) }
     }
-    let change = customVideoRender.withLock { render -> CustomVideoRenderChange in
+    let change = status.customVideoRender.withLock { render -> CustomVideoRenderChange in
       guard !render.isInUse else {
         render.awaited = .some(tap)
         return .afterStop
@@ -42,5 +42,5 @@ extension VideoEngine {
   }
 
   /// Whether custom rendering is enabled: for the current run while the engine runs, and for the next start otherwise.
-  public var isCustomVideoRenderEnabled: Bool { customVideoRender.withLock { $0.tap != nil } }
+  public var isCustomVideoRenderEnabled: Bool { status.customVideoRender.withLock { $0.tap != nil } }
 }

@@ -39,8 +39,8 @@ package final class Completion<Value: Sendable>: Sendable {
   package func wait() -> Value { state.wait { $0.value } }
 
   /// Blocks the calling thread until there is a value, and returns nil when `deadline` passes first.
-  package func wait(until deadline: MonotonicTime, by clock: SchedulingClock = .system) -> Value? {
-    state.wait(until: deadline, by: clock) { $0.value }
+  package func wait(until deadline: MonotonicTime) -> Value? {
+    state.wait(until: deadline) { $0.value }
   }
 
   /// Suspends the task until there is a value, and returns nil when there is a `deadline` and it passes first.

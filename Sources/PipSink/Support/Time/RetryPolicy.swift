@@ -11,7 +11,7 @@ public struct RetryPolicy: Equatable, Sendable {
   /// failed at the same moment from trying again at the same moment.
   public var jitter: Double
 
-  /// A policy that never gives up. Its pauses grow from half a second to half a minute, each a quarter longer or
+  /// A policy that never ends. Its pauses grow from half a second to half a minute, each a quarter longer or
   /// shorter at random.
   public static var persistent: RetryPolicy {
     RetryPolicy(limit: .max, firstPause: .milliseconds(500), longestPause: .seconds(30), jitter: 0.25)

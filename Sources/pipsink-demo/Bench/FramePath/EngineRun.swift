@@ -18,13 +18,13 @@ enum EngineRun {
   ) async throws -> FramePathReport {
     let engine = try VideoEngine(.text(description))
     // A pipeline that fails must end.
-    engine.retryPolicy = nil
+    engine.configuration.retryPolicy = nil
     let router = FrameRouter()
     let observer = ByteObserver()
     let events = engine.events()
     let timesInTurn = variant == .timesInTurn ? TimesInTurn() : nil
     let start = FramePathStart()
-    try engine.start { id in
+    try await engine.start { id in
       if variant == .wrapping { return DiscardingConsumer() }
       router.setLayer(SampleBufferDisplayLayer(name: id.rawValue), for: id)
       let route = router.input(for: id)
@@ -49,7 +49,7 @@ enum EngineRun {
     }
     var report = start.report()
     report.shares = timesInTurn?.finish()
-    engine.stop()
+    await engine.stop()
     if let failure { throw failure }
     return report
   }

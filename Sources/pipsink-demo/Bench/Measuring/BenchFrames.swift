@@ -54,13 +54,11 @@ final class BenchFrames {
 
   private static func makeSources(_ format: PixelFormat, _ size: PictureSize) throws -> [SampleBuffer] {
     let collector = FrameCollector()
-    let engine = try VideoEngine(
-      .text(
-        "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
-          + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink name=a sync=false"))
-    engine.retryPolicy = nil
-    try engine.start { _ in collector }
-    defer { engine.stop() }
+    let engine = try VideoEngine()
+    let pipeline =
+      "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
+      + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink sync=false"
+    try engine.startPlayingStream("a", from: .text(pipeline)) { _ in collector }
     return try collector.frames(count)
   }
 }

@@ -34,9 +34,8 @@ struct ScalePoint {
       return layer
     }
     // A pipeline that fails must end.
-    engine.retryPolicy = nil
-    try engine.start { router.input(for: $0) }
-    defer { engine.stop() }
+    engine.configuration.retryPolicy = nil
+    try await engine.start { router.input(for: $0) }
     try await waitForFrames(of: router)
     let (frames, shown, start) = (frames(of: router), Self.shown(by: layers), FramePathStart())
     try await Task.sleep(for: .seconds(seconds))

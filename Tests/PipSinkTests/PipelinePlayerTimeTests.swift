@@ -1,17 +1,19 @@
 import CGStreamer
+import Foundation
 import Testing
 
 @testable import PipSink
 @testable import TestSupport
 
-/// When a player acts, and when it does not act yet. The test advances the clock.
-@Suite struct StreamPlayerTimeTests {
+/// When a pipeline is started again, and when not yet, by the same rules for the one that the engine begins with and
+/// for those that are added. The test advances the clock.
+@Suite struct PipelinePlayerTimeTests {
   private let clock = ManualClock()
 
   private func configuration(
-    _ change: (inout StreamConfiguration) -> Void = { _ in }
-  ) -> StreamConfiguration {
-    var configuration = StreamConfiguration()
+    _ change: (inout PipelineConfiguration) -> Void = { _ in }
+  ) -> PipelineConfiguration {
+    var configuration = PipelineConfiguration()
     configuration.stallTimeout = .seconds(3)
     configuration.restartTimeout = .seconds(5)
     configuration.retryPolicy = RetryPolicy(limit: 4, firstPause: .seconds(1), longestPause: .seconds(3))
@@ -21,8 +23,8 @@ import Testing
 
   /// Returns a configuration with which a stream may play for a long time without a frame.
   private func patient(
-    _ change: (inout StreamConfiguration) -> Void = { _ in }
-  ) -> StreamConfiguration {
+    _ change: (inout PipelineConfiguration) -> Void = { _ in }
+  ) -> PipelineConfiguration {
     configuration { configuration in
       configuration.stallTimeout = .seconds(100_000)
       change(&configuration)
@@ -31,7 +33,7 @@ import Testing
 
   /// Starts a stream, makes it fail once, and waits until it plays again after its first try.
   private func playsAfterAFailure(_ stream: PushedStream) async throws -> Bool {
-    try stream.start()
+    try await stream.start()
     guard await eventually({ stream.state == .requesting }) else { return false }
     stream.fail()
     guard await tryAgain(stream, after: 1) else { return false }
@@ -50,9 +52,11 @@ import Testing
 
   // MARK: - Before the first frame
 
-  @Test func aStreamHasStallTimeAndRestartTimeForItsFirstFrame() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aStreamHasStallTimeAndRestartTimeForItsFirstFrame(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -63,9 +67,10 @@ import Testing
       stream.state == .reconnecting(attempt: 1, pause: .seconds(1), after: .stream(.stalled("a", after: .seconds(8)))))
   }
 
-  @Test func aFrameInTheLastMomentIsInTime() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aFrameInTheLastMomentIsInTime(kind: PushedStream.Kind) async throws
+  {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7.999)
     #expect(await clock.isAwaited(in: 0.001))
@@ -75,9 +80,9 @@ import Testing
     #expect(stream.state == .playing)
   }
 
-  @Test func bufferingExtendsThePatience() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func bufferingExtendsThePatience(kind: PushedStream.Kind) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     for percent in [10, 20, 30] {
       #expect(await clock.isAwaited(in: 8))
       clock.advance(by: 7)
@@ -93,9 +98,11 @@ import Testing
     #expect(await eventually { stream.isReconnecting })
   }
 
-  @Test func whatStoodStillForAPauseHasItsWholeTimeAgain() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func whatStoodStillForAPauseHasItsWholeTimeAgain(kind: PushedStream.Kind)
+    async throws
+  {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await clock.isAwaited(in: 8))
     clock.advance(by: 7)
     #expect(await clock.isAwaited(in: 1))
@@ -116,11 +123,13 @@ import Testing
   }
 
   /// Until a frame comes, the pipeline only reaches READY, and it does not report that it resumes.
-  @Test(arguments: [true, false])
-  func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(isInterrupted: Bool) async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
+  @Test(arguments: PushedStream.Kind.allCases, [true, false])
+  func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(kind: PushedStream.Kind, isInterrupted: Bool)
+    async throws
+  {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
     if isInterrupted { stream.engine.audioSession.beginInterruption(.pause) } else { stream.engine.isPaused = true }
-    try stream.start()
+    try await stream.start()
     #expect(await eventually { stream.isStandingStill })
     clock.advance(by: 1000)
     #expect(stream.states == [.requesting])
@@ -131,9 +140,9 @@ import Testing
     #expect(await eventually { stream.isReconnecting })
   }
 
-  @Test func eachStartHasTheWholeTime() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func eachStartHasTheWholeTime(kind: PushedStream.Kind) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     for pause in [1.0, 2, 3, 3] {
       #expect(await clock.reach(8))
       #expect(await tryAgain(stream, after: pause))
@@ -146,9 +155,11 @@ import Testing
 
   // MARK: - Stalls
 
-  @Test func aStreamThatStallsIsStartedAgainAfterTheRestartTimeAndNotBefore() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aStreamThatStallsIsStartedAgainAfterTheRestartTimeAndNotBefore(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await stream.play())
     // The thread looks at the stream every half second. It sees the frame, and then it sees no other frame for three
     // seconds.
@@ -168,9 +179,11 @@ import Testing
     #expect(stream.states.prefix(3) == [.requesting, .playing, .stalled])
   }
 
-  @Test func aStreamThatComesBackFromAStallGoesOnAndMayStallAgain() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aStreamThatComesBackFromAStallGoesOnAndMayStallAgain(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await stream.play())
     for round in 1...2 {
       #expect(await clock.reach(0.5))
@@ -188,9 +201,9 @@ import Testing
     #expect(stream.states == [.requesting, .playing, .stalled, .playing, .stalled, .playing])
   }
 
-  @Test func standingStillIsNoStall() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func standingStillIsNoStall(kind: PushedStream.Kind) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await stream.play())
     stream.engine.isPaused = true
     for _ in 0..<3 {
@@ -209,9 +222,9 @@ import Testing
     #expect(await eventually { stream.state == .stalled })
   }
 
-  @Test func aFrameNowAndThenIsNoStall() async throws {
-    let stream = try PushedStream(configuration(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aFrameNowAndThenIsNoStall(kind: PushedStream.Kind) async throws {
+    let stream = try PushedStream(kind, configuration(), clock: clock)
+    try await stream.start()
     #expect(await stream.play())
     for number in 2...6 {
       #expect(await clock.isAwaited(in: 0.5))
@@ -223,11 +236,47 @@ import Testing
     #expect(stream.states == [.requesting, .playing])
   }
 
+  /// The film has a picture at its start or none, and another one after an hour.
+  @Test(arguments: PushedStream.Kind.allCases, [0, 1]) func aFilmWhosePicturesAreFarApartIsNotStartedAgain(
+    kind: PushedStream.Kind, early: Int
+  ) async throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("pipsink-\(UUID().uuidString).mkv").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let offset = early == 1 ? 0 : 3_600_000_000_000
+    try TestFrame.run(
+      "matroskamux name=m ! filesink location=\(path) audiotestsrc num-buffers=2 ! m. "
+        + "videotestsrc num-buffers=2 timestamp-offset=\(offset) "
+        + "! video/x-raw,width=16,height=16,framerate=1/3600 ! jpegenc ! m.")
+    let film: PipelineDescription = "filesrc location=\(path) ! matroskademux ! image/jpeg ! jpegdec ! appsink name=a"
+    let engine = try VideoEngine(kind == .first ? film : nil, clock: clock.clock)
+    let frames = CountingConsumer()
+    switch kind {
+    case .first: try await engine.start { _ in frames }
+    case .added: try engine.startPlayingStream("a", from: film) { _ in frames }
+    }
+    if early == 1 {
+      #expect(await eventually { engine.playState(of: "a") == .playing })
+      #expect(await clock.reach(0.5))
+      #expect(await clock.isAwaited(in: 0.5))
+      clock.advance(by: 3.1)
+      #expect(await eventually { engine.playState(of: "a") == .stalled })
+    }
+    // Only the regular look at the stream is waited for.
+    #expect(await eventually { clock.alarmCount == 1 && clock.hasAlarm(in: 0.5) })
+    clock.advance(by: 1000)
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(engine.playState(of: "a") == (early == 1 ? .stalled : .requesting))
+    #expect(frames.sampleBuffers.count == early)
+    await engine.stop()
+  }
+
   // MARK: - The number of tries
 
-  @Test func theNextTryComesAfterItsPauseAndNotBefore() async throws {
-    let stream = try PushedStream(patient(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func theNextTryComesAfterItsPauseAndNotBefore(kind: PushedStream.Kind)
+    async throws
+  {
+    let stream = try PushedStream(kind, patient(), clock: clock)
+    try await stream.start()
     for pause in [1.0, 2, 3] {
       #expect(await eventually { stream.state == .requesting })
       stream.fail()
@@ -242,8 +291,10 @@ import Testing
     #expect(stream.attempts == [1, 2, 3])
   }
 
-  @Test func failuresAreForgottenWhenItHasSettledAndNotBefore() async throws {
-    let stream = try PushedStream(patient(), clock: clock)
+  @Test(arguments: PushedStream.Kind.allCases) func failuresAreForgottenWhenItHasSettledAndNotBefore(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, patient(), clock: clock)
     #expect(try await playsAfterAFailure(stream))
     #expect(await clock.isAwaited(in: 10))
     clock.advance(by: 9.999)
@@ -259,17 +310,20 @@ import Testing
     #expect(await eventually { stream.attempts == [1, 2, 1] })
   }
 
-  @Test func aFrameThatComesWhileItsStallIsToldEndsTheStall() async throws {
-    let stream = try PushedStream(configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
-    stream.engine.status.broadcast.observe { [weak stream] event in
-      guard case .streamStateChanged(_, .stalled) = event, let stream else { return }
-      let count = stream.frames.sampleBuffers.count
-      stream.push()
-      for _ in 0..<20_000 where stream.frames.sampleBuffers.count == count { g_usleep(1000) }
-    }
-    try stream.start()
-    #expect(await eventually { stream.state == .requesting })
+  @Test(arguments: PushedStream.Kind.allCases) func aFrameThatComesWhileItsStallIsToldEndsTheStall(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
+    try await stream.start()
     #expect(await stream.play())
+    // An observer must not ask the engine for the run.
+    let (run, frames) = (stream.engine.run(of: "a"), stream.frames)
+    stream.engine.status.broadcast.observe { event in
+      guard case .streamStateChanged(_, .stalled) = event else { return }
+      let count = frames.sampleBuffers.count
+      run?.withUnsafeElement(named: "source", PushedSource.push)
+      for _ in 0..<20_000 where frames.sampleBuffers.count == count { g_usleep(1000) }
+    }
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
     clock.advance(by: 3.1)
@@ -277,8 +331,10 @@ import Testing
     #expect(stream.frames.sampleBuffers.count == 2)
   }
 
-  @Test func theTimeForSettlingBeginsAnewAfterAStall() async throws {
-    let stream = try PushedStream(configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
+  @Test(arguments: PushedStream.Kind.allCases) func theTimeForSettlingBeginsAnewAfterAStall(kind: PushedStream.Kind)
+    async throws
+  {
+    let stream = try PushedStream(kind, configuration { $0.restartTimeout = .seconds(1000) }, clock: clock)
     #expect(try await playsAfterAFailure(stream))
     #expect(await clock.reach(0.5))
     #expect(await clock.isAwaited(in: 0.5))
@@ -293,8 +349,10 @@ import Testing
     #expect(await eventually { stream.attempts == [1, 2] })
   }
 
-  @Test func theTimeForSettlingBeginsAnewAfterAnInterruption() async throws {
-    let stream = try PushedStream(patient(), clock: clock)
+  @Test(arguments: PushedStream.Kind.allCases) func theTimeForSettlingBeginsAnewAfterAnInterruption(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, patient(), clock: clock)
     #expect(try await playsAfterAFailure(stream))
     #expect(await clock.isAwaited(in: 10))
     clock.advance(by: 9)
@@ -313,31 +371,35 @@ import Testing
     #expect(await eventually { stream.attempts == [1, 2] })
   }
 
-  @Test func aStartAnewForgetsFailuresAndDoesNotWait() async throws {
-    let stream = try PushedStream(patient(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aStartAnewForgetsFailuresAndDoesNotWait(kind: PushedStream.Kind)
+    async throws
+  {
+    let stream = try PushedStream(kind, patient(), clock: clock)
+    try await stream.start()
     #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await tryAgain(stream, after: 1))
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2] })
     #expect(await clock.isAwaited(in: 2))
-    try stream.startAnew()
+    try await stream.startAnew()
     #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1] })
     #expect(await tryAgain(stream, after: 1))
     // The same holds while the stream plays.
     #expect(await stream.play())
-    try stream.startAnew()
+    try await stream.startAnew()
     #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { stream.attempts == [1, 2, 1, 1] })
   }
 
-  @Test func aStreamThatHasFailedForGoodBeginsItsTriesAnewAfterAStart() async throws {
-    let stream = try PushedStream(patient { $0.retryPolicy?.limit = 1 }, clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aStreamThatHasFailedForGoodBeginsItsTriesAnewAfterAStart(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, patient { $0.retryPolicy?.limit = 1 }, clock: clock)
+    try await stream.start()
     for round in 1...2 {
       #expect(await eventually { stream.state == .requesting })
       stream.fail()
@@ -345,13 +407,15 @@ import Testing
       stream.fail()
       #expect(await eventually { hasFailed(stream) })
       #expect(stream.attempts == Array(repeating: 1, count: round))
-      try stream.startAnew()
+      try await stream.startAnew()
     }
   }
 
-  @Test func withoutAPolicyTheFirstFailureIsTheLast() async throws {
-    let stream = try PushedStream(patient { $0.retryPolicy = nil }, clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func withoutAPolicyTheFirstFailureIsTheLast(kind: PushedStream.Kind)
+    async throws
+  {
+    let stream = try PushedStream(kind, patient { $0.retryPolicy = nil }, clock: clock)
+    try await stream.start()
     #expect(await eventually { stream.state == .requesting })
     stream.fail()
     #expect(await eventually { hasFailed(stream) })
@@ -360,9 +424,11 @@ import Testing
 
   // MARK: - What is tried again
 
-  @Test func aPermanentFailureIsTriedAgainOnlyOfAStreamThatHasPlayed() async throws {
-    let stream = try PushedStream(patient(), clock: clock)
-    try stream.start()
+  @Test(arguments: PushedStream.Kind.allCases) func aPermanentFailureIsTriedAgainOnlyOfAStreamThatHasPlayed(
+    kind: PushedStream.Kind
+  ) async throws {
+    let stream = try PushedStream(kind, patient(), clock: clock)
+    try await stream.start()
     #expect(await eventually { stream.state == .requesting })
     #expect(await stream.play())
     stream.fail(GST_RESOURCE_ERROR_NOT_AUTHORIZED)
@@ -373,10 +439,12 @@ import Testing
     #expect(stream.attempts == [1])
   }
 
-  @Test func anEndIsAnEndUnlessItIsConfiguredAsAFailure() async throws {
+  @Test(arguments: PushedStream.Kind.allCases) func anEndIsAnEndUnlessItIsConfiguredAsAFailure(kind: PushedStream.Kind)
+    async throws
+  {
     for restarts in [nil, false, true] {
-      let stream = try PushedStream(patient { $0.restartsAtEnd = restarts }, clock: clock)
-      try stream.start()
+      let stream = try PushedStream(kind, patient { $0.restartsAtEnd = restarts }, clock: clock)
+      try await stream.start()
       #expect(await stream.play())
       stream.end()
       if restarts == true {

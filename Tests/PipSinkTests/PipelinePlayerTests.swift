@@ -4,8 +4,8 @@ import Testing
 @testable import PipSink
 @testable import TestSupport
 
-/// Streams that come and go at run time, and come back after failures.
-@Suite(.timeLimit(.minutes(5))) struct StreamPlayerTests {
+/// Streams that come and go at run time, and come back after failures, in real time.
+@Suite(.timeLimit(.minutes(5))) struct PipelinePlayerTests {
   /// Counts frames.
   private final class Counter: SampleBufferConsumer {
     private let count = Locked(0)
@@ -15,8 +15,8 @@ import Testing
 
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
 
-  private func quick(limit: Int = .max) -> StreamConfiguration {
-    var configuration = StreamConfiguration()
+  private func quick(limit: Int = .max) -> PipelineConfiguration {
+    var configuration = PipelineConfiguration()
     configuration.stallTimeout = .seconds(0.3)
     configuration.restartTimeout = .seconds(0.3)
     configuration.retryPolicy = RetryPolicy(
@@ -26,7 +26,7 @@ import Testing
 
   /// Starts a stream and returns the states that it goes through until it has ended or failed.
   private func states(
-    ofStream id: StreamID, from description: PipelineDescription, _ configuration: StreamConfiguration = .init(),
+    ofStream id: StreamID, from description: PipelineDescription, _ configuration: PipelineConfiguration = .init(),
     in engine: VideoEngine, deliveringTo consumer: any SampleBufferConsumer = Counter()
   ) async throws -> [StreamPlayState] {
     let events = engine.events()
@@ -49,7 +49,7 @@ import Testing
         ofStream: "a", from: "videotestsrc num-buffers=5 ! appsink name=x", in: engine, deliveringTo: counter)
       #expect(seen == [.requesting, .playing, .ended])
       #expect(counter.value == 5 * round)
-      try engine.stopPlayingStream("a")
+      try await engine.stopPlayingStream("a")
     }
   }
 
@@ -87,7 +87,7 @@ import Testing
         return Counter()
       }
       #expect(await eventually { if case .reconnecting = engine.playState(of: "a") { true } else { false } })
-      try engine.stopPlayingStream("a")
+      try await engine.stopPlayingStream("a")
       #expect(engine.playState(of: "a") == .stopped)
       #expect(starts.withLock { $0 } == round)
     }
@@ -102,7 +102,7 @@ import Testing
       "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
     ) { _ in counter }
     #expect(await eventually { counter.value >= 8 })
-    try engine.stopPlayingStream("a")
+    try await engine.stopPlayingStream("a")
     #expect(engine.playState(of: "a") == .stopped)
   }
 
@@ -123,7 +123,7 @@ import Testing
     #expect(await eventually { engine.playState(of: "a") == .stalled })
     setDrop("false")
     #expect(await eventually { engine.playState(of: "a") == .playing })
-    engine.stop()
+    await engine.stop()
   }
 
   @Test func streamsComeAndGoInAnEngineWithoutTouchingTheOthers() async throws {
@@ -142,14 +142,16 @@ import Testing
       "c", from: "videotestsrc ! identity error-after=2 ! appsink name=x", configuration: quick()
     ) { counters[$0] ?? Counter() }
     #expect(await eventually { (counters["c"]?.value ?? 0) > 4 }, "the stream comes back after its failures")
-    try engine.stopPlayingStream("b")
+    try await engine.stopPlayingStream("b")
     let count = counters["b"]?.value
     let before = counters["a"]?.value ?? 0
     #expect(await eventually { (counters["a"]?.value ?? 0) > before + 10 })
     #expect(counters["b"]?.value == count)
     #expect(engine.playState(of: "a") == .playing)
-    #expect(throws: PipSinkError.stream(.unknown("b", known: ["a", "c"]))) { try engine.stopPlayingStream("b") }
-    engine.stop()
+    await #expect(throws: PipSinkError.stream(.unknown("b", known: ["a", "c"]))) {
+      try await engine.stopPlayingStream("b")
+    }
+    await engine.stop()
     #expect(engine.playingStreamIDs.isEmpty)
     for await event in events {
       guard case .streamStateChanged(let id, let state) = event else { continue }
@@ -179,10 +181,64 @@ import Testing
     #expect(engine.playState(of: "a") == .playing && engine.playState(of: "b") == .requesting)
     engine.isPaused = false
     #expect(await eventually { counters.values.allSatisfy { $0.value > before } })
-    engine.stop()
+    await engine.stop()
   }
 
-  @Test func aDescriptionWithTwoStreamsOrNoneIsRefusedAndNothingHasChanged() throws {
+  @Test func ofAStreamThatIsRemovedNothingIsToldAndNoConsumerIsAskedFor() async throws {
+    let engine = try VideoEngine()
+    let (isAsked, isRemoved, isAskedTooLate) = (Locked(false), Locked(false), Locked(false))
+    try engine.startPlayingStream(
+      "a", from: "videotestsrc ! identity error-after=3 ! appsink name=x", configuration: quick()
+    ) { _ in
+      // The stream is about to be started again when it is removed.
+      if engine.playState(of: "a") == .requesting, engine.info(of: "a")?.failure != nil {
+        isAsked.withLock { $0 = true }
+        for _ in 0..<200 where !isRemoved.withLock({ $0 }) { g_usleep(1000) }
+        if isRemoved.withLock({ $0 }) { isAskedTooLate.withLock { $0 = true } }
+      }
+      return Counter()
+    }
+    #expect(await eventually { isAsked.withLock { $0 } })
+    let stop = Task.immediate { try await engine.stopPlayingStream("a") }
+    isRemoved.withLock { $0 = true }
+    let events = Locked(0)
+    engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
+    #expect(engine.info(of: "a") == nil)
+    #expect(try await stop.value)
+    #expect(!isAskedTooLate.withLock { $0 } && events.withLock { $0 } == 0)
+  }
+
+  @Test func whatARunReportsAfterItsStopIsNotHeard() async throws {
+    let engine = try VideoEngine(.text(Self.live + "appsink name=a"))
+    try engine.startPlayingStream("b", from: .text(Self.live + "appsink name=x")) { _ in Counter() }
+    try await engine.start { _ in Counter() }
+    #expect(await eventually { engine.playState(of: "a") == .playing && engine.playState(of: "b") == .playing })
+    let runs = try ["a", "b"].map { try #require(engine.run(of: $0)) }
+    await engine.stop()
+    // This is another stream with the same ID.
+    engine.status.add(["b"])
+    let events = Locked(0)
+    engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
+    for (id, run) in zip(["a", "b"] as [StreamID], runs) {
+      run.setPipeline(.running)
+      run.setStream(id, to: .playing)
+      run.send(.finished)
+      run.tell { $0.update(id) { $0.skippedFrameCount = 9 } }
+      run.tell { $0.setDecodingSuspended(true, of: id) }
+      #expect(engine.info(of: id)?.skippedFrameCount == 0 && engine.playState(of: id) == .stopped)
+    }
+    #expect(events.withLock { $0 } == 0 && engine.state == .stopped)
+  }
+
+  @Test func onlyTheStateOfTheFirstPipelineIsThatOfTheEngine() async throws {
+    let engine = try VideoEngine()
+    try engine.startPlayingStream("a", from: .text(Self.live + "appsink name=x")) { _ in Counter() }
+    #expect(await eventually { engine.player(of: "a")?.pipelineState == .running })
+    #expect(engine.state == .stopped)
+    await engine.stop()
+  }
+
+  @Test func aDescriptionWithTwoStreamsOrNoneIsRefusedAndNothingHasChanged() async throws {
     let engine = try VideoEngine()
     let events = Locked(0)
     engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
@@ -195,7 +251,7 @@ import Testing
       try engine.startPlayingStream("a", from: "videotestsrc ! fakesink") { _ in Counter() }
     }
     #expect(engine.streams.isEmpty && engine.playingStreamIDs.isEmpty && events.withLock { $0 } == 0)
-    #expect(throws: PipSinkError.pipeline(.empty)) { try VideoEngine().start { _ in Counter() } }
+    await #expect(throws: PipSinkError.pipeline(.empty)) { try await VideoEngine().start { _ in Counter() } }
   }
 
   @Test func thePipelineThatFoundNoMistakeIsTheOneThatPlaysFirst() throws {
@@ -211,14 +267,17 @@ import Testing
 
   @Test func theStreamsOfAnEngineThatIsDroppedStop() async throws {
     let counter = Counter()
+    var events: AsyncStream<EngineEvent>?
     do {
       let engine = try VideoEngine()
       try engine.startPlayingStream("gone", from: .text(Self.live + "appsink name=x")) { _ in counter }
       #expect(await eventually { counter.value > 0 })
+      events = engine.events()
     }
+    for await _ in try #require(events) {}
     let count = counter.value
     try await Task.sleep(for: .milliseconds(100))
     #expect(counter.value == count)
-    #expect(!threads().values.contains("pip-gone"))
+    #expect(await eventually { !threads().values.contains("pipsink-bus") })
   }
 }

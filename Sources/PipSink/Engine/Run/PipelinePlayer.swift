@@ -1,0 +1,444 @@
+/// Plays one pipeline, with one or more streams, and starts it again when it fails.
+///
+/// A task supervises one ``PipelineRun`` after the other, from the start to the stop, so that the failures of a
+/// pipeline affect no other one. A player starts and stops once; what is started again by the app gets a new player.
+///
+/// A run that does not stop in time is abandoned (``EngineEvent/abandoned(_:)``), also before a restart. While too many
+/// abandoned pipelines of a player still block, it starts no other one.
+final class PipelinePlayer: Sendable {
+  private struct State {
+    /// Returns the consumer of a stream's frames; nil when the player has stopped.
+    var consumer: (@Sendable (StreamID) -> any SampleBufferConsumer)?
+    /// By when the player has to stop; nil while it is to play.
+    var stopDeadline: MonotonicTime?
+    /// Whether the engine has removed the streams. It is told nothing more then.
+    var isRemoved = false
+    /// Whether a caller waits for the start, and gets its error.
+    var isAwaited = false
+    var run: PipelineRun?
+    /// Whether the run is listened to: from its start until it is decided what follows it.
+    var isHeard = false
+    /// Whether the streams have ended, and the run waits for a seek.
+    var isParked = false
+    /// Whether the user has paused the engine.
+    var isPaused = false
+    /// What the pipeline of the run does.
+    var pipeline = EngineState.stopped
+    /// What the streams of the run do.
+    var streams: [StreamID: StreamPlayState] = [:]
+    /// The error of a start that was refused.
+    var startError: PipSinkError?
+    /// Whether a frame has come since the start of the run.
+    var hasPlayed = false
+    /// Whether the pipeline is up and reads only files.
+    var readsFiles = false
+    /// When ``flow`` last changed, or when the streams last stood still for a reason.
+    var since: MonotonicTime
+    /// The number of restarts since the pipeline last played for long enough.
+    var attempt = 0
+    /// The number of abandoned runs that have not stopped yet.
+    var blockedCount = 0
+    /// Completes with the next change.
+    var change = Completion<Void>()
+
+    /// Whether the pipeline is paused, by the user or by an interruption.
+    var isStill: Bool { isPaused || pipeline == .paused }
+
+    /// Whether no stream is open any more.
+    var isOver: Bool { streams.values.allSatisfy(\.isOver) }
+
+    /// What the pipeline does as a whole: it plays while one of its streams does.
+    var flow: StreamPlayState {
+      streams.values.contains(.playing) ? .playing : streams.values.contains(.stalled) ? .stalled : .requesting
+    }
+  }
+
+  let streamIDs: [StreamID]
+  let configuration: PipelineConfiguration
+  /// Whether this is the engine's own pipeline, whose state is that of the engine.
+  let isFirst: Bool
+  private let engine: EngineStatus
+  private let clock: SchedulingClock
+  private let pipelines: PipelineFactory
+  /// The lock is held while the engine is told of changes, and while it is asked for consumers.
+  private let state: Locked<State>
+  /// Completes when the first run is up or has failed, with the error if the caller is to get it.
+  private let beginning = Completion<PipSinkError?>()
+  /// Completes when the player's task has nothing more to do: true when the last run has stopped, false when it was
+  /// abandoned.
+  private let ending = Completion<Bool>()
+
+  /// - Parameters:
+  ///   - pipelines: makes a pipeline for each start.
+  ///   - engine: gets the states and events of the streams.
+  ///   - consumer: returns the consumer of a stream's frames. It is called for each stream and start of a pipeline, and
+  ///     not after ``requestStop(by:isRemoved:)``.
+  init(
+    _ pipelines: PipelineFactory, _ configuration: PipelineConfiguration, isFirst: Bool = false,
+    in engine: EngineStatus, deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
+  ) {
+    (self.pipelines, self.configuration, self.isFirst, self.engine) = (pipelines, configuration, isFirst, engine)
+    streamIDs = pipelines.streamIDs
+    clock = engine.clock
+    state = Locked(State(consumer: consumer, since: clock.now))
+  }
+
+  // MARK: - Start and stop
+
+  /// Starts the player's task, which retains the player until it has stopped.
+  func start() {
+    engine.beginCustomVideoRender()
+    begin()
+    Task.detached { await self.supervise() }
+  }
+
+  /// Starts the player, and suspends until its pipeline is up.
+  ///
+  /// - Returns: the error of a start that was refused, after which the player has stopped; nil when the pipeline is up,
+  ///   and when it is still starting at `deadline`. An error that comes later is reported by the streams.
+  func start(by deadline: MonotonicTime) async -> PipSinkError? {
+    state.withLock { $0.isAwaited = true }
+    start()
+    if let error = await beginning.value(by: deadline, of: clock) { return error }
+    // An error that occurs at this moment still belongs to the caller.
+    let isRefused = state.withLock { state in
+      if state.startError == nil { state.isAwaited = false }
+      return state.isAwaited
+    }
+    return isRefused ? await beginning.value() ?? nil : nil
+  }
+
+  /// Asks the player to stop, without waiting. From now on no frame is passed to a consumer and no consumer is asked
+  /// for.
+  ///
+  /// - Parameter isRemoved: whether the engine removes the streams. It is told nothing more then, except that a
+  ///   pipeline was abandoned.
+  func requestStop(by deadline: MonotonicTime, isRemoved: Bool = false) {
+    let run = change { state in
+      state.stopDeadline = state.stopDeadline ?? deadline
+      if isRemoved, !state.isRemoved {
+        (state.isRemoved, state.isHeard) = (true, false)
+        streamIDs.forEach(engine.retire)
+      }
+      return state.run
+    }
+    run?.requestStop()
+  }
+
+  /// Suspends, after ``requestStop(by:isRemoved:)``, until the player has stopped. A pipeline that has not stopped by
+  /// `deadline` is abandoned.
+  ///
+  /// - Returns: true when the pipeline has stopped; false when it was abandoned.
+  func stop(by deadline: MonotonicTime) async -> Bool {
+    if let hasStopped = await ending.value(by: deadline, of: clock) { return hasStopped }
+    run?.abandon()
+    // The task waits for nothing else then.
+    return await ending.value(by: clock.moment(in: .seconds(1)), of: clock) ?? false
+  }
+
+  /// The moment by which the pipeline must have changed its state.
+  ///
+  /// - Parameter time: the time from now; nil for the time in the configuration.
+  func deadline(in time: Duration? = nil) -> MonotonicTime {
+    clock.moment(in: time ?? configuration.stateChangeTimeout)
+  }
+
+  /// Whether the player has stopped.
+  var isOver: Bool { ending.value != nil }
+
+  /// Whether the engine has removed the streams.
+  var isRemoved: Bool { state.withLock { $0.isRemoved } }
+
+  /// The current run; nil before the first one and between two of them.
+  var run: PipelineRun? { state.withLock { $0.run } }
+
+  /// What the pipeline of the current run does.
+  var pipelineState: EngineState { state.withLock { $0.pipeline } }
+
+  /// Pauses or resumes the pipeline as the engine's `isPaused` says. A paused stream is not stalled.
+  func updatePause() {
+    let run = change { state in
+      rest(&state)
+      state.isPaused = engine.isPaused
+      return state.run
+    }
+    run?.updatePause()
+  }
+
+  // MARK: - Reports of the run, on its threads
+
+  /// Calls `body` with the engine, unless the run is no longer listened to.
+  func tell(of run: PipelineRun, _ body: (EngineStatus) -> Void) {
+    state.withLock { if $0.isHeard, $0.run === run { body(engine) } }
+  }
+
+  /// Notes that the pipeline is up.
+  func pipelineDidStart(_ run: PipelineRun) {
+    let readsFiles = run.pipeline.readsFiles
+    hear(run) { state in
+      state.readsFiles = readsFiles
+      state.isAwaited = false
+      beginning.complete(nil)
+    }
+  }
+
+  /// Notes that the pipeline was refused its start.
+  func pipelineDidNotStart(_ run: PipelineRun, _ error: PipSinkError) {
+    hear(run) { refuse(&$0, error) }
+  }
+
+  func pipeline(of run: PipelineRun, didChangeTo new: EngineState) {
+    hear(run) { state in
+      guard state.pipeline != new else { return }
+      rest(&state)
+      state.pipeline = new
+      if isFirst { engine.setEngine(new) }
+    }
+  }
+
+  func streams(of run: PipelineRun, didChange changes: [(id: StreamID, state: StreamPlayState)]) {
+    hear(run) { state in
+      settle(&state)
+      let (flow, wasOver) = (state.flow, state.isOver)
+      for (id, new) in changes { state.streams[id] = new }
+      if state.flow != flow || wasOver { state.since = clock.now }
+      if state.flow == .playing { state.hasPlayed = true }
+      // When no stream is open any more, it depends on all of them what follows.
+      guard !state.isOver else { return }
+      state.isParked = false
+      for (id, new) in changes { engine.setStream(id, to: new) }
+    }
+  }
+
+  /// Notes that the pipeline makes progress without delivering frames.
+  func pipelineIsBuffering(_ run: PipelineRun) { hear(run, rest) }
+
+  /// Notes that a run was abandoned, or that an abandoned run has stopped at last.
+  func runIsBlocked(_ run: PipelineRun, _ isBlocked: Bool) {
+    change { state in
+      state.blockedCount += isBlocked ? 1 : -1
+      if state.run === run { state.isHeard = false }
+    }
+  }
+
+  private func hear(_ run: PipelineRun, _ body: (inout State) -> Void) {
+    change { if $0.isHeard, $0.run === run { body(&$0) } }
+  }
+
+  /// Changes the state, and has the player's task look at it again.
+  @discardableResult
+  private func change<Result>(_ body: (inout State) -> Result) -> Result {
+    let (result, change) = state.withLock { state in
+      defer { state.change = Completion() }
+      return (body(&state), state.change)
+    }
+    change.complete(())
+    return result
+  }
+
+  // MARK: - The task
+
+  /// Suspends the task until `step` is done. It is called again after each change, and at the moment that it asks for.
+  private func wait<Result>(_ step: (inout State) -> Locked<State>.Step<Result>) async -> Result {
+    while true {
+      let (next, change) = state.withLock { (step(&$0), $0.change) }
+      switch next {
+      case .done(let result): return result
+      case .at(let moment): _ = await change.value(by: moment, of: clock)
+      case .whenWoken: _ = await change.value()
+      }
+    }
+  }
+
+  /// What follows when no stream of a run is open any more.
+  private enum Sequel {
+    /// The run stays: it plays again, or a seek may bring it back.
+    case stay
+    case end
+    case restart(at: MonotonicTime)
+  }
+
+  private func supervise() async {
+    var hasStopped = true
+    while true {
+      let (run, sequel) = await play()
+      if let run { hasStopped = await run.stop(by: state.withLock { $0.stopDeadline } ?? deadline()) }
+      state.withLock { state in
+        (state.run, state.isHeard) = (nil, false)
+        if !state.isRemoved { for id in streamIDs { engine.setDecodingSuspended(false, of: id) } }
+      }
+      engine.endCustomVideoRender()
+      guard case .restart(let moment) = sequel, await mayRestart(at: moment) else { break }
+      engine.beginCustomVideoRender()
+    }
+    finish(hasStopped)
+  }
+
+  /// Suspends until the next start is due, and while too many pipelines block.
+  ///
+  /// - Returns: false when the player is to stop.
+  private func mayRestart(at moment: MonotonicTime) async -> Bool {
+    await wait { state in
+      if state.stopDeadline != nil { return .done(false) }
+      if clock.now < moment { return .at(moment) }
+      return state.blockedCount < configuration.blockedLimit ? .done(true) : .whenWoken
+    }
+  }
+
+  private func finish(_ hasStopped: Bool) {
+    let error = state.withLock { state -> PipSinkError? in
+      let error = state.isAwaited ? state.startError : nil
+      guard !state.isRemoved else { return error }
+      // After a refused start, it is as if there had been none.
+      for id in streamIDs { if error != nil { engine.setStream(id, to: .stopped) } else { engine.setStopped(id) } }
+      if isFirst { engine.setEngine(.stopped) }
+      return error
+    }
+    // What the app has captured is released after the lock.
+    _ = state.withLock { state in
+      defer { state.consumer = nil }
+      return state.consumer
+    }
+    ending.complete(hasStopped)
+    beginning.complete(error)
+  }
+
+  /// Runs a pipeline until no stream of it is open any more, or until it is to stop.
+  ///
+  /// - Returns: the run, which is to be stopped, and what follows; nil when there was none.
+  private func play() async -> (PipelineRun?, Sequel) {
+    guard begin() else { return (nil, .end) }
+    let run: PipelineRun
+    do throws(PipSinkError) {
+      run = PipelineRun(try pipelines.makePipeline(), of: self, in: engine)
+      guard let consumers = connect(run) else { return (nil, .end) }
+      try run.start(deliveringTo: consumers)
+    } catch {
+      change { refuse(&$0, error) }
+      return (nil, conclude(endIsFailure: false, canGoBack: false))
+    }
+    while true {
+      await wait(lookAtStreams)
+      let hasEnded = state.withLock { $0.stopDeadline == nil && $0.streams.values.contains(.ended) }
+      var endIsFailure = hasEnded && configuration.restartsAtEnd ?? false
+      if hasEnded, configuration.restartsAtEnd == nil { endIsFailure = await run.endsUnexpectedly }
+      let sequel = conclude(endIsFailure: endIsFailure, canGoBack: hasEnded ? await run.isSeekable : false)
+      guard case .stay = sequel else { return (run, sequel) }
+    }
+  }
+
+  /// Resets what is known of the run, and tells the engine of the start.
+  ///
+  /// - Returns: false when the player is to stop.
+  @discardableResult
+  private func begin() -> Bool {
+    state.withLock { state in
+      guard state.stopDeadline == nil else { return false }
+      state.streams = Dictionary(uniqueKeysWithValues: streamIDs.map { ($0, .requesting) })
+      (state.pipeline, state.startError, state.since) = (.starting, nil, clock.now)
+      (state.isPaused, state.isParked, state.hasPlayed, state.readsFiles) = (engine.isPaused, false, false, false)
+      if isFirst { engine.setEngine(.starting) }
+      for id in streamIDs { engine.setStream(id, to: .requesting) }
+      return true
+    }
+  }
+
+  /// Makes a run the current one, and asks for the consumers of its streams.
+  ///
+  /// - Returns: nil when the player is to stop.
+  private func connect(_ run: PipelineRun) -> [StreamID: any SampleBufferConsumer]? {
+    let tap = engine.customVideoRender.withLock { $0.tap }
+    return state.withLock { state in
+      guard state.stopDeadline == nil, let consumer = state.consumer else { return nil }
+      (state.run, state.isHeard) = (run, true)
+      return Dictionary(
+        uniqueKeysWithValues: streamIDs.map { id in
+          let consumer = consumer(id)
+          return (id, tap?(id, consumer) ?? consumer)
+        })
+    }
+  }
+
+  /// Notes that no stream can start.
+  private func refuse(_ state: inout State, _ error: PipSinkError) {
+    state.startError = error
+    for id in streamIDs where state.streams[id]?.isOver != true { state.streams[id] = .failed(error) }
+  }
+
+  /// Notes that the streams stood still, or deliver no frames, for a reason.
+  private func rest(_ state: inout State) {
+    settle(&state)
+    state.since = clock.now
+  }
+
+  /// Forgets earlier failures when the pipeline has played for long enough.
+  private func settle(_ state: inout State) {
+    let hasSettled = clock.now >= state.since.advanced(by: configuration.settledAfter)
+    if state.flow == .playing, !state.isStill, hasSettled { state.attempt = 0 }
+  }
+
+  /// The step of the task's wait for the end of all streams. The streams of a dead pipeline have failed.
+  private func lookAtStreams(_ state: inout State) -> Locked<State>.Step<Void> {
+    settle(&state)
+    guard state.stopDeadline == nil else { return .done(()) }
+    if state.isOver { return state.isParked ? .whenWoken : .done(()) }
+    if state.isStill { return .whenWoken }
+    if state.flow == .playing {
+      return state.attempt > 0 ? .at(state.since.advanced(by: configuration.settledAfter)) : .whenWoken
+    }
+    guard let death = death(of: state) else { return .whenWoken }
+    guard clock.now >= death else { return .at(death) }
+    for (id, stream) in state.streams where !stream.isOver {
+      state.streams[id] = .failed(.stream(.stalled(id, after: wholeTimeout)))
+    }
+    return .done(())
+  }
+
+  /// The time that a pipeline has for its first frame.
+  private var wholeTimeout: Duration { configuration.stallTimeout + configuration.restartTimeout }
+
+  /// When a pipeline none of whose streams delivers frames is dead, unless a frame comes; nil when it may be silent for
+  /// any time.
+  private func death(of state: State) -> MonotonicTime? {
+    guard !state.readsFiles, !state.streams.values.contains(.ended) else { return nil }
+    return state.since.advanced(by: state.flow == .stalled ? configuration.restartTimeout : wholeTimeout)
+  }
+
+  /// Decides what follows when no stream is open any more, and tells the engine.
+  ///
+  /// - Parameters:
+  ///   - endIsFailure: whether a stream that has ended has failed.
+  ///   - canGoBack: whether a seek can bring streams back that have ended.
+  private func conclude(endIsFailure: Bool, canGoBack: Bool) -> Sequel {
+    state.withLock { state in
+      guard state.stopDeadline == nil, !(state.isAwaited && state.startError != nil) else { return .end }
+      // A seek may have opened a stream again.
+      guard state.isOver else { return .stay }
+      var errors: [StreamID: PipSinkError] = [:]
+      for (id, outcome) in state.streams {
+        if case .failed(let error) = outcome {
+          errors[id] = error
+        } else if endIsFailure {
+          errors[id] = .stream(.endedUnexpectedly(id))
+        }
+      }
+      state.isHeard = false
+      // A stream that has ended would begin again.
+      if errors.count == streamIDs.count, errors.values.contains(where: { !$0.isFinal(hasPlayed: state.hasPlayed) }),
+        let pause = configuration.retryPolicy?.pause(before: state.attempt + 1)
+      {
+        state.attempt += 1
+        for id in streamIDs {
+          guard let error = errors[id] else { continue }
+          engine.setStream(id, to: .reconnecting(attempt: state.attempt, pause: pause, after: error))
+        }
+        if isFirst { engine.setEngine(.starting) }
+        return .restart(at: clock.moment(in: pause))
+      }
+      for id in streamIDs { engine.setStream(id, to: errors[id].map { .failed($0) } ?? .ended) }
+      guard canGoBack, errors.count < streamIDs.count else { return .end }
+      (state.isHeard, state.isParked) = (true, true)
+      return .stay
+    }
+  }
+}
