@@ -44,6 +44,33 @@ import Testing
     #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
+  @Test func aStreamThatLeavesAndComesBackIsInTheWindowAgain() async throws {
+    let call = try Call()
+    let controller = try await started(call)
+    // The window waits for another stream meanwhile, and none has a picture.
+    controller.streamSelector.set("b", placeholder: .cameraOff)
+    controller.streamSelector.remove("a")
+    call.router.removeStream("a")
+    #expect(call.window.presentation?.placeholder == .ended)
+    let consumer = call.router.addStream("a", inApp: call.inApp["a"])
+    controller.streamSelector.set("a")
+    #expect(call.window.presentation?.placeholder == .waiting)
+    consumer.consume(SampleBuffer(pixelBuffer: try #require(call.frames["a"]), sequenceNumber: 1))
+    #expect(await eventually { call.window.presentation?.places.map(\.placeholder) == [nil] })
+    #expect(call.router.table.entries[.primary]?.streamID == "a")
+    #expect(await eventually { call.window.surface.hasImage })
+  }
+
+  @Test func theLastPictureOfACameraThatIsOffIsNotLeftUnderItsPlaceholder() async throws {
+    let call = try Call(ready: ["a"])
+    let controller = try #require(call.controller)
+    controller.streamSelector.set("a", placeholder: .cameraOff)
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.placeholder == .cameraOff)
+    #expect(await eventually { !call.window.surface.hasImage })
+  }
+
   @Test func whoIsInPictureInPictureHasOneAnswerFromWillStartToTheEnd() async throws {
     let call = try Call(ready: [])
     let controller = try #require(call.controller)

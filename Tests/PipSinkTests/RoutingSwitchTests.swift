@@ -218,6 +218,20 @@ import Testing
     #expect(router.changes.count == 1)
   }
 
+  @Test func anotherSurfaceIsUsedWhileTheFirstTableNamesAStreamThatIsStillToCome() throws {
+    let table = RoutingTable(mode: .pictureInPicture, pictureInPictureStreamID: "late")
+    let router = FrameRouter(table: table, pictureInPicture: RecordingDestination())
+    let other = RecordingDestination()
+    let surface = router.addPictureInPictureSurface(other)
+    router.input(for: "a").consume(frame("a", 1))
+    try router.enterPictureInPicture("a", on: surface)
+    #expect(other.events == [.begin(size: size("a"), sequence: 1)])
+    #expect(throws: PipSinkError.stream(.unknown("nobody", known: ["a"]))) {
+      try router.enterPictureInPicture("nobody")
+    }
+    #expect(router.table.entries[.primary]?.streamID == "late")
+  }
+
   @Test func aStreamThatEntersBeforeItsFirstFrameHasLostNothing() throws {
     let router = FrameRouter(pictureInPicture: RecordingDestination())
     let consumer = router.input(for: "a")
