@@ -15,8 +15,8 @@ final class SessionInterface {
   /// Whether a warning that there is no such stream has been posted.
   private var isAbsenceReported = false
   private var secondStream = SecondStreamRequest()
-  /// The streams whose elements have said that their camera is off.
-  private var camerasOff: Set<StreamID> = []
+  /// What the elements have said of their streams, as far as the session knows it.
+  private var said: [StreamID: ElementSettings] = [:]
   /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
   private var hasStarted = false
   private var service: SessionService?
@@ -81,7 +81,7 @@ final class SessionInterface {
     members.removeAll { $0 === member }
     let pipelines = Set(members.map(\.element.pipeline))
     requests = requests.filter { pipelines.contains($0.key) }
-    camerasOff.remove(member.streamID)
+    said[member.streamID] = nil
     if awaited == member.streamID { awaited = nil }
     // The session does not have the stream if it could not be shown.
     try? session.removeStream(member.streamID)
@@ -95,13 +95,15 @@ final class SessionInterface {
 
   /// Applies a stream's settings.
   func apply(_ member: SessionMember) {
-    member.layer.videoGravity = member.settings.fitting
-    let isCameraOff = member.settings.isCameraOff
-    // Only a change is applied, because other processes may have set the camera's state by D-Bus.
-    if camerasOff.contains(member.streamID) != isCameraOff {
-      if isCameraOff { camerasOff.insert(member.streamID) } else { camerasOff.remove(member.streamID) }
-      session.engine.setCameraState(isCameraOff ? .off : .on, of: member.streamID)
+    let (id, settings) = (member.streamID, member.settings)
+    let old = said.updateValue(settings, forKey: id) ?? ElementSettings()
+    // Only a change is applied, because other processes may have set these by D-Bus.
+    if settings.isCameraOff != old.isCameraOff {
+      session.engine.setCameraState(settings.isCameraOff ? .off : .on, of: id)
     }
+    // The session does not have the stream if it could not be shown.
+    if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
+    try? session.setVideoGravity(settings.fitting, of: id)
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
