@@ -85,7 +85,6 @@ final class SessionInterface {
     if awaited == member.streamID { awaited = nil }
     // The session does not have the stream if it could not be shown.
     try? session.removeStream(member.streamID)
-    secondStream.noteRemoval(of: member.streamID)
     secondStream.apply(members, to: session)
   }
 
@@ -100,6 +99,9 @@ final class SessionInterface {
     // Only a change is applied, because other processes may have set these by D-Bus.
     if settings.isCameraOff != old.isCameraOff {
       session.engine.setCameraState(settings.isCameraOff ? .off : .on, of: id)
+    }
+    if settings.isAutomatic, let named = settings.pictureInPictureStreamID, named != old.pictureInPictureStreamID {
+      controller.streamSelector.select(named)
     }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
@@ -196,14 +198,16 @@ final class SessionInterface {
 
   private func start(_ member: SessionMember) {
     let streamID = member.wantedStreamID
-    guard !controller.isActive || currentStreamID != streamID else { return }
+    // The stream may be shown in place of the one that was chosen before.
+    guard !controller.isActive || currentStreamID != streamID else { return controller.streamSelector.select(streamID) }
     awaited = streamID
     isAbsenceReported = false
     // Otherwise picture-in-picture starts when the stream's element starts.
     guard members.contains(where: { $0.streamID == streamID }) else { return reportAbsence() }
-    controller.streamSelector.select(streamID)
-    fitPictureInPicture()
     do throws(PipSinkError) {
+      if let refusal = controller.refusal { throw refusal }
+      controller.streamSelector.select(streamID)
+      fitPictureInPicture()
       try session.startPictureInPicture()
     } catch {
       awaited = nil
@@ -227,14 +231,15 @@ final class SessionInterface {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .pictureInPicture(let event, _): handle(event)
-    // Automatic picture-in-picture shows the stream of an element that has set `auto-pip`.
-    case .display(.background(true)) where !controller.isActive:
+    // Where the user has not chosen a stream, automatic picture-in-picture shows that of an element with `auto-pip`.
+    case .display(.background(true)) where !controller.isActive && controller.streamSelector.wish == nil:
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
     // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
     // to the first.
-    case .display(.key(let key)) where SessionAction(key: key) == .togglePictureInPicture && !hasStarted:
+    case .display(.key(let key))
+    where SessionAction(key: key) == .togglePictureInPicture && !hasStarted && controller.streamSelector.wish == nil:
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
       }

@@ -77,6 +77,8 @@ public final class PictureInPictureSession {
   var known: [StreamID: SessionStream] = [:]
   /// Whether a stream with its own pipeline has been removed.
   var removals: [StreamID: Locked<Bool>] = [:]
+  /// The second stream that the configuration names, until it is there or the app chooses one.
+  var comingSecondStreamID: StreamID?
   /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -119,6 +121,7 @@ public final class PictureInPictureSession {
     // The routing applies from the first frame on.
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
+    comingSecondStreamID = configuration.secondPictureInPictureStreamID
     self.router = router ?? FrameRouter(table: table)
     engine.retryPolicy = configuration.retryPolicy
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
