@@ -192,6 +192,21 @@ import Testing
     await session.invalidate()
   }
 
+  @Test func aWishThatIsWithdrawnWhileItsStreamIsWaitedForLetsAnotherOneBegin() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.pictureInPicture.firstPictureTimeout = .milliseconds(1)
+    let session = try PictureInPictureSession(display: try OffscreenDisplay(), configuration: configuration)
+    _ = try session.addInput("slow")
+    try session.addInput("a").push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    #expect(await eventually { session.playStates["a"] == .playing })
+    try session.startPictureInPicture("slow")
+    #expect(await eventually { session.controller.isPatienceOver })
+    #expect(session.controller.isWaitingForPicture)
+    try session.setPictureInPictureSource(nil)
+    #expect(await eventually(within: 10) { session.controller.isActive && session.pictureInPictureStreamID == "a" })
+    await session.invalidate()
+  }
+
   @Test func aWithdrawnWishLeavesTheWindowToThePolicy() async throws {
     let call = try Call(.addInput, named: "b", startsInPictureInPicture: true)
     try await call.session.start()
