@@ -1,7 +1,7 @@
 /// Chooses the streams that picture-in-picture shows: what is known of them, how they are chosen, and what the user
 /// wishes.
 ///
-/// The choice itself is made by ``PictureInPictureRules``, whenever one of these changes.
+/// The choice is made again whenever one of these changes.
 public struct PictureInPictureStreamSelector: Sendable {
   /// A stream that can be chosen.
   public struct Stream: Equatable, Sendable {
