@@ -58,7 +58,7 @@ enum OptionsTarget {
     guard let timed = TimedAction(argument: text) else { return }
     require(timed.seconds >= 0 && timed.seconds.isFinite, text)
     switch timed.action {
-    case .pictureInPicture(let id), .source(let id), .second(let id?), .startStream(let id), .stopStream(let id),
+    case .pictureInPicture(let id), .source(let id?), .second(let id?), .startStream(let id), .stopStream(let id),
       .camera(_, let id), .microphone(_, let id):
       require(
         !id.rawValue.isEmpty && text.utf8.reversed().starts(with: id.rawValue.utf8.reversed()), "\(id) of \(text)")

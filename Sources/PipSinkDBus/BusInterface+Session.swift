@@ -17,7 +17,7 @@ extension BusInterface {
         BusMethod("IsInPictureInPicture", returning: ("result", "b")) {
           .bool($0.pictureInPictureStreamID != nil)
         },
-        BusMethod("SetSource", .stream("stream")) { try $0.setPictureInPictureSource($1) },
+        BusMethod("SetSource", .streamOrNone("stream")) { try $0.setPictureInPictureSource($1) },
         BusMethod("SetSecondStream", .streamOrNone("stream")) { try $0.setSecondPictureInPictureStream($1) },
         BusMethod("EnableWhenBackground") { session in
           let state = session.controller.state
@@ -44,6 +44,7 @@ extension BusInterface {
         BusMethod("SetMicrophoneState", .stream("stream"), .choice("state", of: DeviceState.self)) {
           try $0.setMicrophoneState($2, of: $1)
         },
+        BusMethod("SetScreenShare", .stream("stream"), .bool("screenShare")) { try $0.setScreenShare($2, of: $1) },
         BusMethod("SetGravity", .stream("stream"), .choice("gravity", of: VideoGravity.self)) {
           try $0.setVideoGravity($2, of: $1)
         },

@@ -11,7 +11,7 @@ import Testing
       ("normal", .normal), ("snapshot", .snapshot), ("close", .close), ("background", .background),
       ("foreground", .foreground), ("quit", .quit), ("pause", .session(.togglePause)),
       ("mute", .session(.toggleMute)),
-      ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")),
+      ("pip:a", .pictureInPicture("a")), ("source:a", .source("a")), ("any", .source(nil)),
       ("second:a", .second("a")), ("single", .second(nil)), ("start:a", .startStream("a")),
       ("stop:a", .stopStream("a")), ("camera-on:a", .camera(.on, "a")), ("camera-off:a", .camera(.off, "a")),
       ("microphone-on:a", .microphone(.on, "a")), ("microphone-off:a:b", .microphone(.off, "a:b")),
@@ -26,7 +26,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "1=", "1=nonsense", "1=pip", "1=pip:", "1=toggle", "1=next", "1=fullscreen", "1=help", "1=normal:a", "quit",
+    "1=", "1=nonsense", "1=pip", "1=pip:", "1=toggle", "1=next", "1=fullscreen", "1=help", "1=normal:a", "1=any:a",
+    "quit",
     "=quit", "1quit", "1=volume:", "1=volume:1.1", "1=volume:-0.1", "1=volume:x", "1=Quit", "1=go:a", "-0.1=quit",
     "1=camera:a", "1=camera-off", "1=microphone-off:",
     "1000000001=quit",
@@ -87,10 +88,11 @@ import Testing
   @Test func everyStreamThatAnOptionNamesIsWanted() throws {
     let command = try #require(
       PipSinkDemo.parseAsRoot([
-        "play", "x", "--pip-stream", "a", "--process", "b=grayscale", "--local", "c", "--at", "1=pip:d", "--at",
-        "1=source:e", "--at", "1=start:f", "--at", "1=stop:g", "--at", "1=volume:1", "--at", "1=quit",
+        "play", "x", "--pip-stream", "a", "--process", "b=grayscale", "--local", "c", "--screen-share", "h", "--at",
+        "1=pip:d", "--at",
+        "1=source:e", "--at", "1=any", "--at", "1=start:f", "--at", "1=stop:g", "--at", "1=volume:1", "--at", "1=quit",
       ]) as? PlayCommand)
-    #expect(command.wantedStreams == ["a", "b", "c", "d", "e", "f", "g"])
+    #expect(command.wantedStreams == ["a", "b", "c", "h", "d", "e", "f", "g"])
   }
 
   @Test func anArrowIsOneKeyOnTheTerminal() {

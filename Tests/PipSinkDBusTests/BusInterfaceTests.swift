@@ -254,7 +254,7 @@ import Testing
     ("StartPlayingStream", ["", "videotestsrc ! appsink"]), ("StartPlayingStream", ["c", ""]),
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
-    ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
+    ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),
     ("SetProcessors", ["a", "sepia"]), ("SetProcessors", ["a", "rotate:45"]), ("SetProcessors", ["a", "nv12:1"]),

@@ -33,6 +33,7 @@ struct DBusTests {
       "readonly a{ss} Streams = {};",
       "readonly a{ss} StreamErrors = {};", "readonly a{ss} Cameras = {};", "SetCameraState(in  s stream,",
       "readonly s Version = '\(PipSink.version)';", "SetMuted(in  b muted);", "Toggle();",
+      "SetScreenShare(in  s stream,",
     ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
     let player = try await introspect("/org/mpris/MediaPlayer2")
     for member in [
@@ -509,6 +510,29 @@ struct DBusTests {
     #expect(report.outcome == .interrupted)
     #expect(report.abandonedPipelines > 0)
     #expect(report.streams["a"]?.late == 0)
+  }
+
+  @Test func aStreamIsNamedAndTheNameWithdrawnOnTheBus() async throws {
+    let bus = try await SessionBus()
+    let demo = try await bus.startSession()
+    func isShown(_ id: String) async throws -> Bool {
+      try await eventually { try await bus.property("PictureInPictureStream") == "'\(id)'" }
+    }
+    for id in ["a", "b"] {
+      #expect(try await bus.call("StartPlayingStream", id, Self.source()).status == 0)
+      #expect(try await eventually { try await bus.receivedCount(of: id) > 0 })
+    }
+    #expect(try await bus.call("Enable", "b").status == 0)
+    #expect(try await isShown("b"))
+    // The name counts more than a screen, until it is withdrawn.
+    #expect(try await bus.call("SetScreenShare", "a", "true").status == 0)
+    #expect(try await bus.property("PictureInPictureStream") == "'b'")
+    #expect(try await bus.call("SetSource", "").status == 0)
+    #expect(try await isShown("a"))
+    let result = try await bus.quit(demo)
+    #expect(result.status == 0, "\(result.errors)")
+    let streams = try result.report().streams
+    #expect(streams.values.allSatisfy { $0.pip > 0 })
   }
 
   @Test func aSecondSessionHasNamesOfItsOwn() async throws {

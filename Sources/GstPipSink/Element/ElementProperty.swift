@@ -118,6 +118,10 @@ struct ElementProperty: Sendable {
       "camera-off", "Camera off",
       "Whether the camera of the stream is off: the app shows a placeholder for it, and picture-in-picture shows "
         + "another stream", whenPlaying, \.isCameraOff),
+    boolean(
+      "screen-share", "Screen share",
+      "Whether the stream shows somebody's screen: it is never cropped, and picture-in-picture prefers it to streams "
+        + "that nobody has chosen", whenPlaying, \.isScreenShare),
     ElementProperty(name: "wayland-display") {
       g_param_spec_uint64(
         "wayland-display", "Wayland display",

@@ -35,6 +35,8 @@ struct ElementSettings: Sendable {
   var process: String?
   /// Whether the camera behind the stream is off, as the application says.
   var isCameraOff = false
+  /// Whether the stream shows somebody's screen, as the application says.
+  var isScreenShare = false
   var isAutomatic = false
   /// Whether the session is on the session bus.
   var isOnBus = false

@@ -36,11 +36,4 @@ struct SecondStreamRequest {
         isWarning: true)
     }
   }
-
-  /// Notes that a stream has been removed. It gets its half again when it comes back.
-  mutating func noteRemoval(of id: StreamID) {
-    guard id == streamID else { return }
-    isAwaited = true
-    isRefusalReported = true
-  }
 }

@@ -15,8 +15,8 @@ final class SessionInterface {
   /// Whether a warning that there is no such stream has been posted.
   private var isAbsenceReported = false
   private var secondStream = SecondStreamRequest()
-  /// The streams whose elements have said that their camera is off.
-  private var camerasOff: Set<StreamID> = []
+  /// What the elements have said of their streams, as far as the session knows it.
+  private var said: [StreamID: ElementSettings] = [:]
   /// Whether picture-in-picture has ever started. From then on it begins with the stream that was in it last.
   private var hasStarted = false
   private var service: SessionService?
@@ -81,11 +81,10 @@ final class SessionInterface {
     members.removeAll { $0 === member }
     let pipelines = Set(members.map(\.element.pipeline))
     requests = requests.filter { pipelines.contains($0.key) }
-    camerasOff.remove(member.streamID)
+    said[member.streamID] = nil
     if awaited == member.streamID { awaited = nil }
     // The session does not have the stream if it could not be shown.
     try? session.removeStream(member.streamID)
-    secondStream.noteRemoval(of: member.streamID)
     secondStream.apply(members, to: session)
   }
 
@@ -95,13 +94,18 @@ final class SessionInterface {
 
   /// Applies a stream's settings.
   func apply(_ member: SessionMember) {
-    member.layer.videoGravity = member.settings.fitting
-    let isCameraOff = member.settings.isCameraOff
-    // Only a change is applied, because other processes may have set the camera's state by D-Bus.
-    if camerasOff.contains(member.streamID) != isCameraOff {
-      if isCameraOff { camerasOff.insert(member.streamID) } else { camerasOff.remove(member.streamID) }
-      session.engine.setCameraState(isCameraOff ? .off : .on, of: member.streamID)
+    let (id, settings) = (member.streamID, member.settings)
+    let old = said.updateValue(settings, forKey: id) ?? ElementSettings()
+    // Only a change is applied, because other processes may have set these by D-Bus.
+    if settings.isCameraOff != old.isCameraOff {
+      session.engine.setCameraState(settings.isCameraOff ? .off : .on, of: id)
     }
+    if settings.isAutomatic, let named = settings.pictureInPictureStreamID, named != old.pictureInPictureStreamID {
+      controller.streamSelector.select(named)
+    }
+    // The session does not have the stream if it could not be shown.
+    if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
+    try? session.setVideoGravity(settings.fitting, of: id)
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
@@ -194,14 +198,16 @@ final class SessionInterface {
 
   private func start(_ member: SessionMember) {
     let streamID = member.wantedStreamID
-    guard !controller.isActive || currentStreamID != streamID else { return }
+    // The stream may be shown in place of the one that was chosen before.
+    guard !controller.isActive || currentStreamID != streamID else { return controller.streamSelector.select(streamID) }
     awaited = streamID
     isAbsenceReported = false
     // Otherwise picture-in-picture starts when the stream's element starts.
     guard members.contains(where: { $0.streamID == streamID }) else { return reportAbsence() }
-    controller.streamSelector.select(streamID)
-    fitPictureInPicture()
     do throws(PipSinkError) {
+      if let refusal = controller.refusal { throw refusal }
+      controller.streamSelector.select(streamID)
+      fitPictureInPicture()
       try session.startPictureInPicture()
     } catch {
       awaited = nil
@@ -225,14 +231,15 @@ final class SessionInterface {
   private func handle(_ event: SessionEvent) {
     switch event {
     case .pictureInPicture(let event, _): handle(event)
-    // Automatic picture-in-picture shows the stream of an element that has set `auto-pip`.
-    case .display(.background(true)) where !controller.isActive:
+    // Where the user has not chosen a stream, automatic picture-in-picture shows that of an element with `auto-pip`.
+    case .display(.background(true)) where !controller.isActive && controller.streamSelector.wish == nil:
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
     // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
     // to the first.
-    case .display(.key(let key)) where SessionAction(key: key) == .togglePictureInPicture && !hasStarted:
+    case .display(.key(let key))
+    where SessionAction(key: key) == .togglePictureInPicture && !hasStarted && controller.streamSelector.wish == nil:
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
       }

@@ -50,11 +50,12 @@ extension PictureInPictureSession {
     if let streamID { try check(streamID) }
     defer { updatePlaces() }
     try controller.setSecondStream(streamID)
+    comingSecondStreamID = nil
   }
 
   /// Shows the second stream that the configuration names, now that it exists.
   func takeConfiguredSecondStream(_ id: StreamID) {
-    guard id == configuration.secondPictureInPictureStreamID, secondPictureInPictureStreamID != id else { return }
+    guard id == comingSecondStreamID else { return }
     attempt { () throws(PipSinkError) in try setSecondPictureInPictureStream(id) }
   }
 

@@ -19,15 +19,15 @@ extension PictureInPictureSession {
     layer(of: streamID)?.attach(to: renderer)
   }
 
-  /// Sets how a stream's frames are fitted to its place in the app. The gravity of picture-in-picture is part of the
-  /// controller's configuration.
+  /// Sets how a stream's frames are fitted to its place in the app. A screen is never cropped; the gravity applies when
+  /// the stream shows none any more. The gravity of picture-in-picture is part of the controller's configuration.
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, which also applies where the display does not show streams.
   public func setVideoGravity(_ gravity: VideoGravity, of streamID: StreamID) throws(PipSinkError) {
-    guard let layer = layer(of: streamID) else {
+    guard layer(of: streamID) != nil else {
       throw .stream(.unknown(streamID, known: known.filter { $0.value.layer != nil }.keys.sorted()))
     }
-    layer.videoGravity = gravity
+    known[streamID]?.gravity = gravity
   }
 
   /// Shows every frame of a stream on `renderer` from now on, in addition to its place in the app and
@@ -62,7 +62,6 @@ extension PictureInPictureSession {
   public func setScreenShare(_ isScreenShare: Bool, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
     known[streamID]?.isScreenShare = isScreenShare
-    layer(of: streamID)?.videoGravity = isScreenShare ? .resizeAspect : configuration.videoGravity
     show(streamID)
   }
 

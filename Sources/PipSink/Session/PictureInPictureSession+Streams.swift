@@ -204,9 +204,7 @@ extension PictureInPictureSession {
   func makeStream(
     _ id: StreamID, _ state: StreamPlayState, _ given: SampleBufferDisplayLayer? = nil
   ) throws(PipSinkError) -> SessionStream {
-    let isScreenShare = configuration.screenShareStreamIDs.contains(id)
-    let gravity = isScreenShare ? VideoGravity.resizeAspect : configuration.videoGravity
-    let made = given ?? SampleBufferDisplayLayer(name: id.rawValue, videoGravity: gravity)
+    let made = given ?? SampleBufferDisplayLayer(name: id.rawValue)
     let layer = display.showsStreams ? made : nil
     if let layer { try display.add(layer, for: id) }
     if layer != nil || !router.streamIDs.contains(id) { router.setLayer(layer, for: id) }
@@ -215,7 +213,11 @@ extension PictureInPictureSession {
       chain = ProcessorChain(next: router.input(for: id), isTransparent: true)
       chain?.processors = configuration.processors[id] ?? []
     }
-    return SessionStream(state: state, layer: layer, chain: chain, isScreenShare: isScreenShare, placeholder: .waiting)
+    let stream = SessionStream(
+      state: state, layer: layer, chain: chain, isScreenShare: configuration.screenShareStreamIDs.contains(id),
+      gravity: configuration.videoGravity, placeholder: .waiting)
+    stream.fit()
+    return stream
   }
 
   private func forgetPlace(of id: StreamID) {

@@ -75,6 +75,8 @@ public final class PictureInPictureSession {
   let broadcast = Broadcast<SessionEvent>()
   /// All streams. A stream that is removed here is forgotten.
   var known: [StreamID: SessionStream] = [:]
+  /// The second stream that the configuration names, until it is there or the app chooses one.
+  var comingSecondStreamID: StreamID?
   /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
@@ -117,6 +119,7 @@ public final class PictureInPictureSession {
     // The routing applies from the first frame on.
     let table = RoutingTable(mode: begins ? .pictureInPicture : .normal, pictureInPictureStreamID: chosen)
     (self.engine, self.display, self.configuration) = (engine, display, configuration)
+    comingSecondStreamID = configuration.secondPictureInPictureStreamID
     self.router = router ?? FrameRouter(table: table)
     engine.configuration = configuration.pipeline
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled

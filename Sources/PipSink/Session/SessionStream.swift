@@ -6,8 +6,10 @@ struct SessionStream {
   var layer: SampleBufferDisplayLayer?
   /// The processors of a stream whose frames come through the session; nil for a stream that its owner routes.
   var chain: ProcessorChain?
-  /// Whether it shows somebody's screen.
-  var isScreenShare: Bool
+  /// Whether it shows somebody's screen, which is never cropped.
+  var isScreenShare: Bool { didSet { fit() } }
+  /// How its frames are fitted to its place in the app while it shows no screen.
+  var gravity: VideoGravity { didSet { fit() } }
   /// What stands in place of its picture, wherever that is to be shown; nil while it has one.
   var placeholder: StreamPlaceholder?
   /// What the display was told to show in its place in the app; nil before the first time.
@@ -18,6 +20,9 @@ struct SessionStream {
   var duration: MediaTime?
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
+
+  /// Fits its frames to its place in the app.
+  func fit() { layer?.videoGravity = isScreenShare ? .resizeAspect : gravity }
 
   /// What a place in the app shows.
   enum Shown: Equatable {

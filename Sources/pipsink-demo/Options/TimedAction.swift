@@ -10,8 +10,8 @@ struct TimedAction: ExpressibleByArgument {
     case normal
     /// Uninitializes picture-in-picture, or initializes it again.
     case uninit, `init`
-    /// Chooses the stream for picture-in-picture, whether its window is open or not.
-    case source(StreamID)
+    /// Chooses the stream for picture-in-picture, whether its window is open or not; nil withdraws the choice.
+    case source(StreamID?)
     /// Chooses the stream in the second half of the picture-in-picture window; nil for none.
     case second(StreamID?)
     /// Starts a stream of `--stream`, a file or a URI, which does not start at once then.
@@ -66,7 +66,7 @@ struct TimedAction: ExpressibleByArgument {
   }
 
   private static let words: [String: Action] = [
-    "normal": .normal, "custom-render:off": .customRender(nil), "single": .second(nil),
+    "normal": .normal, "custom-render:off": .customRender(nil), "any": .source(nil), "single": .second(nil),
     "init": .`init`, "uninit": .uninit, "snapshot": .snapshot, "close": .close,
     "background": .background, "foreground": .foreground,
     "pause": .session(.togglePause), "mute": .session(.toggleMute), "quit": .quit,

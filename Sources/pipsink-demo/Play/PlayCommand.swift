@@ -91,6 +91,16 @@ struct PlayCommand: AsyncParsableCommand {
       "This stream is local, so that picture-in-picture prefers the others. Repeatable.", valueName: "id"))
   var localStreams: [StreamID] = []
 
+  @Option(
+    name: .customLong("screen-share"),
+    help: ArgumentHelp(
+      """
+      This stream shows somebody's screen: it is never cropped, and picture-in-picture prefers it to streams that \
+      nobody has chosen. Repeatable.
+      """,
+      valueName: "id"))
+  var screenShares: [StreamID] = []
+
   @Flag(
     name: .customLong("dbus"),
     help: """
@@ -159,8 +169,8 @@ struct PlayCommand: AsyncParsableCommand {
     name: .customLong("at"),
     help: ArgumentHelp(
       """
-      Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, second:ID, \
-      single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, \
+      Perform an action at a time after the start, from 0 to 1000000000 seconds: pip:ID, normal, source:ID, any, \
+      second:ID, single, uninit, init, close, background, foreground, start:ID, stop:ID, camera-off:ID, camera-on:ID, \
       microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
       seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
       """,
@@ -263,11 +273,11 @@ struct PlayCommand: AsyncParsableCommand {
 
   /// Every stream ID that an option names.
   var wantedStreams: [StreamID] {
-    [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams
+    [pipStream, pipSecond].compactMap(\.self) + processors.map(\.streamID) + localStreams + screenShares
       + actions.compactMap { timed in
         switch timed.action {
-        case .pictureInPicture(let id), .source(let id): id
-        case .second(let id): id
+        case .pictureInPicture(let id): id
+        case .source(let id), .second(let id): id
         // These must be streams of --stream, too.
         case .startStream(let id), .stopStream(let id): id
         case .camera(_, let id), .microphone(_, let id), .process(let id, _): id
@@ -288,6 +298,7 @@ struct PlayCommand: AsyncParsableCommand {
     get throws(PipSinkError) {
       var configuration = PictureInPictureSession.Configuration()
       configuration.localStreamIDs = Set(localStreams)
+      configuration.screenShareStreamIDs = Set(screenShares)
       configuration.pictureInPictureStreamID = pipStream
       configuration.secondPictureInPictureStreamID = pipSecond
       configuration.startsInPictureInPicture = mode == .pip

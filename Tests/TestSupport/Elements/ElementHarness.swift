@@ -65,7 +65,9 @@ final class ElementHarness {
     UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self)
   }
 
-  func emit(_ signal: String) {
+  func emit(_ signal: String) { Self.emit(signal, on: element) }
+
+  static func emit(_ signal: String, on element: UnsafeMutablePointer<GstElement>) {
     var instance = GValue()
     g_value_init(&instance, PipSinkElement.type)
     g_value_set_object(&instance, element)

@@ -94,6 +94,8 @@ extension PictureInPictureController {
   /// Applies what the selector has decided.
   func followSelector() {
     noteFrames()
+    // The user may have withdrawn the wish that a start waits for.
+    updateSituation()
     if phase.isOpen, endsWithItsStream { return end(.sourceEnded) }
     let first = streamSelector.selected ?? streamID
     if first != streamID { change(to: first) }

@@ -156,7 +156,7 @@ public final class PictureInPictureController {
   }
 
   /// Why a start would be refused now even if the source had a picture.
-  var refusal: PipSinkError? {
+  package var refusal: PipSinkError? {
     if let reason = unsupportedReason { return .pictureInPicture(.unsupported(reason: reason)) }
     switch phase {
     case .settingUp, .unavailable, .uninitialized:

@@ -1,7 +1,7 @@
 /// Chooses the streams that picture-in-picture shows: what is known of them, how they are chosen, and what the user
 /// wishes.
 ///
-/// The choice itself is made by ``PictureInPictureRules``, whenever one of these changes.
+/// The choice is made again whenever one of these changes.
 public struct PictureInPictureStreamSelector: Sendable {
   /// A stream that can be chosen.
   public struct Stream: Equatable, Sendable {
@@ -51,6 +51,8 @@ public struct PictureInPictureStreamSelector: Sendable {
 
   /// The stream that the user wants in each place; nil for a place without a wish. There are as many places as wishes.
   private(set) var wishes: [StreamID?] = [nil]
+  /// The stream that the user wants in the first place; nil without a wish.
+  package var wish: StreamID? { wishes[0] }
   /// What the window is doing.
   var situation = PictureInPictureRules.Situation() {
     didSet { if situation != oldValue { choose() } }
