@@ -164,8 +164,10 @@ extension PictureInPictureController {
   /// Whether the second stream's picture is in the window now.
   var showsSecondStream: Bool { second?.isInside ?? false }
 
-  /// Shows the second stream while the window is open and has two places.
+  /// Shows the second stream while the window is open and has two places. A window that closes keeps its streams until
+  /// it has closed.
   private func showOrHideSecondStream() {
+    if case .stopping = phase { return }
     let place = phase.isOpen ? streamSelector.places.dropFirst().first : nil
     let wanted = place.flatMap { handover.isReady($0.streamID) ? $0.streamID : nil }
     guard wanted != second?.streamID || wanted == nil && showsSecondStream else { return }
