@@ -35,7 +35,7 @@ struct X11TileTests {
       XSync(owner, 0)
       foreign = try X11ForeignWindow(windowID: window, display: server.display)
       tile = try #require(try foreign.makeTile(decoration: overlay) as? X11Tile)
-      tile.frame = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
+      tile.rectangle = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
       foreign.flush()
     }
 
@@ -63,8 +63,8 @@ struct X11TileTests {
     }
 
     func shows(_ color: [UInt8]) async throws -> Bool {
-      let frame = tile.frame ?? PictureRect(x: 0, y: 0, width: 0, height: 0)
-      return try await eventually { try await self.shows(color, in: frame) }
+      let rectangle = tile.rectangle ?? PictureRect(x: 0, y: 0, width: 0, height: 0)
+      return try await eventually { try await self.shows(color, in: rectangle) }
     }
   }
 
@@ -143,7 +143,7 @@ struct X11TileTests {
     let layer = SampleBufferDisplayLayer(name: "tile", renderer: place.tile, videoGravity: .resize)
     layer.enqueue(try PlainFrame.make(Self.red))
     #expect(try await place.shows(Self.red))
-    place.tile.frame = PictureRect(x: 20, y: 30, width: 500, height: 300)
+    place.tile.rectangle = PictureRect(x: 20, y: 30, width: 500, height: 300)
     #expect(try await place.shows(Self.red))
     #expect(await eventually { place.tile.image()?.size == PictureSize(width: 500, height: 300) })
     // The part of the window beside the tile keeps the window's colour.

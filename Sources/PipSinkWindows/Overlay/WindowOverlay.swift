@@ -13,7 +13,7 @@ package final class WindowOverlay: PictureDecoration {
 
     let content: Content
     /// The layer's rectangle in the window, in pixels.
-    let frame: PictureRect
+    let rectangle: PictureRect
     var opacity = 1.0
     /// Whether the layer covers everything below it when its opacity is 1.
     var isOpaque = false
@@ -21,14 +21,14 @@ package final class WindowOverlay: PictureDecoration {
     /// - Parameter origin: the position of the image's upper left corner in the window, in pixels.
     init(image: OverlayImage, origin: (x: Int, y: Int), opacity: Double = 1) {
       content = .image(image)
-      frame = PictureRect(x: origin.x, y: origin.y, width: image.size.width, height: image.size.height)
+      rectangle = PictureRect(x: origin.x, y: origin.y, width: image.size.width, height: image.size.height)
       self.opacity = opacity
     }
 
     /// Fills a rectangle of the window, in pixels, with one shade of gray.
-    init(gray: Double, in frame: PictureRect, opacity: Double = 1) {
+    init(gray: Double, in rectangle: PictureRect, opacity: Double = 1) {
       content = .color(red: gray, green: gray, blue: gray)
-      self.frame = frame
+      self.rectangle = rectangle
       self.opacity = opacity
       isOpaque = true
     }
@@ -41,12 +41,12 @@ package final class WindowOverlay: PictureDecoration {
 
     /// - Parameter origin: the position in the window of the picture that is drawn on, in pixels.
     func paint(on context: OpaquePointer?, from origin: (x: Int, y: Int)) {
-      let (x, y) = (frame.x - origin.x, frame.y - origin.y)
+      let (x, y) = (rectangle.x - origin.x, rectangle.y - origin.y)
       switch content {
       case .image(let image): image.paint(on: context, x: x, y: y, opacity)
       case .color(let red, let green, let blue):
         cairo_set_source_rgba(context, red, green, blue, opacity)
-        cairo_rectangle(context, Double(x), Double(y), Double(frame.width), Double(frame.height))
+        cairo_rectangle(context, Double(x), Double(y), Double(rectangle.width), Double(rectangle.height))
         cairo_fill(context)
       }
     }
@@ -62,33 +62,36 @@ package final class WindowOverlay: PictureDecoration {
   /// A picture that was covered and is not any more is requested from its display layer, which has kept it: a stream
   /// that is paused delivers no other.
   func set(_ layers: [Layer], over places: [ExchangeableRenderer]) {
-    let hidden = places.filter { $0.tile?.frame.map(hides) == true }
+    let hidden = places.filter { $0.tile?.rectangle.map(hides) == true }
     set(layers)
     for place in places { place.tile?.redraw() }
-    for place in hidden where place.tile?.frame.map(hides) == false { place.askForPicture() }
+    for place in hidden where place.tile?.rectangle.map(hides) == false { place.askForPicture() }
   }
 
-  package func isShown(in area: PictureRect) -> Bool { layers.withLock { $0.contains { $0.frame.intersects(area) } } }
+  package func isShown(in area: PictureRect) -> Bool {
+    layers.withLock { $0.contains { $0.rectangle.intersects(area) } }
+  }
 
   package func hides(_ area: PictureRect) -> Bool {
-    layers.withLock { $0.contains { $0.isOpaque && $0.opacity >= 1 && $0.frame.contains(area) } }
+    layers.withLock { $0.contains { $0.isOpaque && $0.opacity >= 1 && $0.rectangle.contains(area) } }
   }
 
   package func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
   ) {
-    let layers = layers.withLock { $0.filter { $0.frame.intersects(area) } }
+    let layers = layers.withLock { $0.filter { $0.rectangle.intersects(area) } }
     guard !layers.isEmpty else { return }
     for layer in layers {
-      let frame = layer.frame
-      willDraw(PictureRect(x: frame.x - area.x, y: frame.y - area.y, width: frame.width, height: frame.height))
+      let rectangle = layer.rectangle
+      willDraw(
+        PictureRect(x: rectangle.x - area.x, y: rectangle.y - area.y, width: rectangle.width, height: rectangle.height))
     }
     // For a name and a mark, setting up cairo for every frame takes longer than drawing, so images are blended
     // directly.
     let images = layers.compactMap(\.wholeImage)
     if images.count == layers.count {
       for (image, layer) in zip(images, layers) {
-        image.blend(on: pixels, stride: stride, in: area, x: layer.frame.x, y: layer.frame.y)
+        image.blend(on: pixels, stride: stride, in: area, x: layer.rectangle.x, y: layer.rectangle.y)
       }
       return
     }

@@ -46,7 +46,8 @@ final class OverlayControls {
     }
     return images.map { bar, _, image in
       WindowOverlay.Layer(
-        image: image, origin: (Int(nearest: Double(bar.frame.x) * scale), Int(nearest: Double(bar.frame.y) * scale)),
+        image: image,
+        origin: (Int(nearest: Double(bar.rectangle.x) * scale), Int(nearest: Double(bar.rectangle.y) * scale)),
         opacity: fading.opacity)
     }
   }

@@ -8,13 +8,13 @@ extension PictureInPictureWindow {
     let window = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
     for (place, tile) in zip(presentation.places, [first.tile, second.tile]) {
       guard let text = place.coverText else { continue }
-      let picture = tile?.frame ?? window
+      let picture = tile?.rectangle ?? window
       if cover?.text != text || cover?.width != picture.width || cover?.scale != scale {
         cover = (text, picture.width, scale, OverlayDrawing.cover(text, width: picture.width, scale: scale))
       }
       if let cover { layers += OverlayDrawing.coverLayers(cover.image, in: picture) }
     }
-    let picture = first.tile?.frame ?? window
+    let picture = first.tile?.rectangle ?? window
     if presentation.isMicrophoneOff {
       let side = Int(nearest: Double(OverlayDrawing.microphoneSide) * scale)
       layers.append(
