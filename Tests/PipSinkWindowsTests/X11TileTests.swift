@@ -220,8 +220,8 @@ struct X11TileTests {
     for _ in 0..<100 {
       overlay.set(
         (0..<3).map { _ in
-          // The layers may also reach beyond the picture's edges, and cover one another.
-          WindowOverlay.Layer(
+          // The parts may also reach beyond the picture's edges, and cover one another.
+          WindowOverlay.Part(
             gray: .random(in: 0...1),
             in: PictureRect(
               x: .random(in: 80...140), y: .random(in: 30...75), width: .random(in: 1...40), height: .random(in: 1...30)

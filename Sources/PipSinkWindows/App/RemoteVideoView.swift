@@ -161,16 +161,16 @@ public final class RemoteVideoView {
   /// Returns what is drawn over the view's picture.
   ///
   /// - Parameter scale: the number of pixels in a unit.
-  func overlayLayers(scale: Double) -> [WindowOverlay.Layer] {
+  func overlayParts(scale: Double) -> [WindowOverlay.Part] {
     guard let rectangle else { return [] }
-    var layers: [WindowOverlay.Layer] = []
+    var parts: [WindowOverlay.Part] = []
     if let cover {
       if coverImage?.text != cover.text || coverImage?.scale != scale || coverImage?.width != rectangle.width {
         let image = OverlayDrawing.cover(cover.text, width: rectangle.width, scale: scale)
         coverImage = (cover.text, scale, rectangle.width, image)
       }
       if let image = coverImage?.image {
-        layers += OverlayDrawing.coverLayers(image, in: rectangle, opacity: cover.opacity)
+        parts += OverlayDrawing.coverParts(image, in: rectangle, opacity: cover.opacity)
       }
     } else {
       coverImage = nil
@@ -179,11 +179,11 @@ public final class RemoteVideoView {
       let image =
         nameImage.flatMap { $0.scale == scale ? $0.image : nil } ?? OverlayDrawing.name(streamID.rawValue, scale: scale)
       nameImage = (scale, image)
-      layers.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
+      parts.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
     }
     if isMicrophoneOff {
       let image = OverlayDrawing.microphone(scale: scale)
-      layers.append(
+      parts.append(
         .init(
           image: image,
           origin: (rectangle.x + rectangle.width - image.size.width, rectangle.y + rectangle.height - image.size.height)
@@ -193,10 +193,10 @@ public final class RemoteVideoView {
       let button = buttonRectangle(scale: scale)
       let image = OverlayDrawing.button(
         placeholder == .inPictureInPicture ? .backToApp : .pictureInPicture, isHovered: hovers, scale: scale)
-      layers.append(
+      parts.append(
         .init(image: image, origin: (rectangle.x + button.x, rectangle.y + button.y), opacity: controls.opacity))
     }
-    return layers
+    return parts
   }
 
   /// The rectangle of the button in the view, in pixels.

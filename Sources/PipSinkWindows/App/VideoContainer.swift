@@ -173,13 +173,13 @@ public final class VideoContainer {
   private func draw() {
     guard let window, !window.isBroken, size.isValid else { return }
     let scale = window.scale
-    var layers = views.flatMap { $0.overlayLayers(scale: scale) }
+    var parts = views.flatMap { $0.overlayParts(scale: scale) }
     if let help {
       let image = help.scale == scale ? help.image : OverlayDrawing.help(help.text, scale: scale)
       self.help = (help.text, image, scale)
-      layers.append(
+      parts.append(
         .init(image: image, origin: ((size.width - image.size.width) / 2, (size.height - image.size.height) / 2)))
     }
-    overlay.set(layers, over: views.filter { $0.rectangle != nil }.map(\.place))
+    overlay.set(parts, over: views.filter { $0.rectangle != nil }.map(\.place))
   }
 }

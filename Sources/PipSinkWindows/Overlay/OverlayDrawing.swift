@@ -126,13 +126,12 @@ enum OverlayDrawing {
     }
   }
 
-  /// Returns the layers for a text that replaces a picture: the background and the text in its middle.
+  /// Returns the parts for a text that replaces a picture: the background and the text in its middle.
   ///
   /// - Parameters:
   ///   - text: an image from ``cover(_:width:scale:)``.
   ///   - rectangle: the picture's rectangle in the window, in pixels.
-  static func coverLayers(_ text: OverlayImage, in rectangle: PictureRect, opacity: Double = 1) -> [WindowOverlay.Layer]
-  {
+  static func coverParts(_ text: OverlayImage, in rectangle: PictureRect, opacity: Double = 1) -> [WindowOverlay.Part] {
     [
       .init(gray: coverGray, in: rectangle, opacity: opacity),
       .init(
