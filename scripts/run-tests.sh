@@ -21,7 +21,7 @@ lanes[1]+='|PictureInPictureViewTests|TransitionTests'
 skipped=''
 if [[ " ${options[*]} " == *" --sanitize="* ]]; then
   skipped='ArchitectureTests|BenchResultTests|ByteTextTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
-  skipped+='|InstallTests|ManualTests|NumberTests|OptionValueTests|ReadmeTests|SymbolTests'
+  skipped+='|InstallTests|ManualTests|NounTests|NumberTests|OptionValueTests|ReadmeTests|SymbolTests'
 fi
 if [[ " ${options[*]} " == *" --sanitize=thread "* ]]; then
   skipped+='|BenchTests|ColorMatrixTests|ConversionFuzzTests|KernelSweepTests|PixelConverterTests|TwoThirdsTests'

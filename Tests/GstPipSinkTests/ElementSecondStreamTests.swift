@@ -15,7 +15,7 @@ import Testing
     return harness
   }
 
-  private func showsSecond(_ session: Session?) -> Bool {
+  private func showsSecond(_ session: ElementSession?) -> Bool {
     session?.router.table.surface(for: "two") == .pictureInPicture
   }
 

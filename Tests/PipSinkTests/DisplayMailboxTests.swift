@@ -14,11 +14,11 @@ import Testing
 
   private func moment(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
 
-  /// Makes a mailbox that has its surface.
+  /// Makes a mailbox that has its renderer.
   private func adopted() -> DisplayMailbox {
     var mailbox = DisplayMailbox(gravity: .resize)
     _ = mailbox.change(to: renderer)
-    let isGranted = mailbox.surface.grant(renderer)
+    let isGranted = mailbox.renderers.grant(renderer)
     #expect(isGranted)
     #expect(next(&mailbox, at: 0) == "adopt")
     return mailbox
@@ -93,21 +93,21 @@ import Testing
     var mailbox = adopted()
     put(numbered(1), into: &mailbox)
     let unwanted = mailbox.change(to: other)
-    #expect(unwanted == nil, "the mailbox was not waiting for a surface")
-    #expect(mailbox.surface.holds(renderer) && !mailbox.surface.holds(other))
+    #expect(unwanted == nil, "the mailbox was not waiting for a renderer")
+    #expect(mailbox.renderers.holds(renderer) && !mailbox.renderers.holds(other))
     #expect(next(&mailbox, at: 1) == "retire")
     #expect(
-      mailbox.surface.holds(renderer), "the mailbox holds the surface until the thread reports that it has left it")
-    let isWantedAgain = mailbox.surface.hasLeft(renderer)
+      mailbox.renderers.holds(renderer), "the mailbox holds the renderer until the thread reports that it has left it")
+    let isWantedAgain = mailbox.renderers.hasLeft(renderer)
     #expect(!isWantedAgain)
-    #expect(!mailbox.surface.holds(renderer))
-    #expect(next(&mailbox, at: 1) == "wait", "the layer has not been granted the other surface yet")
-    let isGranted = mailbox.surface.grant(other)
-    #expect(isGranted && mailbox.surface.holds(other))
+    #expect(!mailbox.renderers.holds(renderer))
+    #expect(next(&mailbox, at: 1) == "wait", "the layer has not been granted the other renderer yet")
+    let isGranted = mailbox.renderers.grant(other)
+    #expect(isGranted && mailbox.renderers.holds(other))
     #expect(next(&mailbox, at: 1) == "adopt")
     #expect(next(&mailbox, at: 1) == "show 1")
-    let isGrantedTooLate = mailbox.surface.grant(renderer)
-    #expect(!isGrantedTooLate, "the surface is not wanted any more")
+    let isGrantedTooLate = mailbox.renderers.grant(renderer)
+    #expect(!isGrantedTooLate, "the renderer is not wanted any more")
     _ = mailbox.change(to: nil)
     mailbox.isClosed = true
     #expect(next(&mailbox, at: 1) == "retire")

@@ -146,7 +146,7 @@ private struct DesktopLook {
   }
 
   /// The smallest rectangle around all pixels of a colour, accurate to a few pixels; nil when no pixel has that colour.
-  private func frame(_ colour: Colour) async throws -> PictureRect? {
+  private func rectangle(_ colour: Colour) async throws -> PictureRect? {
     let (image, step) = (try await desktop.screen.screenshot(), 4)
     var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
     for y in stride(from: 0, to: desktop.size.height, by: step) {
@@ -157,10 +157,10 @@ private struct DesktopLook {
     return right < 0 ? nil : PictureRect(x: left, y: top, width: right - left + step, height: bottom - top + step)
   }
 
-  /// The frame of the other window on the screen, with or without the focus.
-  private func otherFrame() async throws -> PictureRect? {
-    if let frame = try await frame(.green) { return frame }
-    return try await frame(.blue)
+  /// The rectangle of the other window on the screen, with or without the focus.
+  private func otherRectangle() async throws -> PictureRect? {
+    if let green = try await rectangle(.green) { return green }
+    return try await rectangle(.blue)
   }
 
   private func isNear(_ first: PictureRect?, _ second: PictureRect) -> Bool {
@@ -172,7 +172,7 @@ private struct DesktopLook {
 
   /// Whether the red window is in its place and remains there for some time.
   private func stays(_ place: PictureRect) async throws -> Bool {
-    for _ in 0..<5 where try await !isNear(frame(.red), place) { return false }
+    for _ in 0..<5 where try await !isNear(rectangle(.red), place) { return false }
     return true
   }
 
@@ -188,14 +188,14 @@ private struct DesktopLook {
   func windows() async throws -> [Ability: Bool] {
     var found: [Ability: Bool] = [:]
     let normal = try OtherWindow(.normal, on: desktop)
-    var isSeen = try await TestSupport.eventually { try await frame(.green) != nil }
+    var isSeen = try await TestSupport.eventually { try await rectangle(.green) != nil }
     try #require(isSeen, "\(normal.errors)")
     let launch = try launch("mode=pip")
-    isSeen = try await TestSupport.eventually { try await frame(.red) != nil }
+    isSeen = try await TestSupport.eventually { try await rectangle(.red) != nil }
     try #require(isSeen, "\(launch.errors)")
-    found[.leavesFocus] = try await frame(.green) != nil
-    let place = try #require(try await frame(.red))
-    let other = try #require(try await otherFrame())
+    found[.leavesFocus] = try await rectangle(.green) != nil
+    let place = try #require(try await rectangle(.red))
+    let other = try #require(try await otherRectangle())
     try await click(other.x + 20, other.y + other.height - 20)
     found[.aboveFocused] = try await stays(place)
     normal.stop()
@@ -211,14 +211,14 @@ private struct DesktopLook {
   /// Whether our window, which opens before or after a maximised one, is above that window when that one has the focus.
   func isOnTop(opensLast: Bool) async throws -> Bool {
     let isFree = try await TestSupport.eventually {
-      let (ours, other) = (try await frame(.red), try await otherFrame())
+      let (ours, other) = (try await rectangle(.red), try await otherRectangle())
       return ours == nil && other == nil
     }
     try #require(isFree)
     var launch: RunningProgram?
     if !opensLast {
       launch = try self.launch("mode=pip")
-      _ = try await TestSupport.eventually { try await frame(.red) != nil }
+      _ = try await TestSupport.eventually { try await rectangle(.red) != nil }
     }
     let other = try OtherWindow(.maximised, on: desktop)
     let (right, bottom) = (desktop.size.width - 6, desktop.size.height - 6)
@@ -226,7 +226,7 @@ private struct DesktopLook {
     try #require(isThere, "\(other.errors)")
     if opensLast { launch = try self.launch("mode=pip") }
     let corner = PictureRect(x: right + 6 - 336, y: bottom + 6 - 196, width: 320, height: 180)
-    _ = try await TestSupport.eventually { try await frame(.red) != nil }
+    _ = try await TestSupport.eventually { try await rectangle(.red) != nil }
     try await click(10, desktop.size.height / 2)
     let hasFocus = try await TestSupport.eventually { try await colour(right, bottom) == .green }
     let isAbove = try await stays(corner)
@@ -249,32 +249,32 @@ private struct DesktopLook {
   }
 
   private func tryWorkspaces(_ found: inout [Ability: Bool]) async throws {
-    let place = try #require(try await frame(.red))
+    let place = try #require(try await rectangle(.red))
     let other = try OtherWindow(.normal, on: desktop)
-    let isSeen = try await TestSupport.eventually { try await otherFrame() != nil }
+    let isSeen = try await TestSupport.eventually { try await otherRectangle() != nil }
     try #require(isSeen, "\(other.errors)")
     try await desktop.showWorkspace(2)
-    let isElsewhere = try await eventually(.allWorkspaces) { try await otherFrame() == nil }
+    let isElsewhere = try await eventually(.allWorkspaces) { try await otherRectangle() == nil }
     found[.allWorkspaces] = isElsewhere ? try await stays(place) : false
     try await desktop.showWorkspace(1)
     other.stop()
-    #expect(try await TestSupport.eventually { try await otherFrame() == nil })
+    #expect(try await TestSupport.eventually { try await otherRectangle() == nil })
   }
 
   private func tryPointer(_ found: inout [Ability: Bool]) async throws {
     var seen: PictureRect?
     _ = try await TestSupport.eventually {
-      seen = try await frame(.red)
+      seen = try await rectangle(.red)
       return seen != nil
     }
     let old = try #require(seen)
     try await desktop.screen.drag(from: (old.x + 160, old.y + 90), to: (220, 200))
-    found[.moves] = try await eventually(.moves) { try await frame(.red).map { !isNear($0, old) } ?? false }
+    found[.moves] = try await eventually(.moves) { try await rectangle(.red).map { !isNear($0, old) } ?? false }
     let corner = PictureRect(x: 16, y: 16, width: 320, height: 180)
-    found[.snaps] = try await eventually(.snaps) { try await isNear(frame(.red), corner) }
-    let place = try #require(try await frame(.red))
+    found[.snaps] = try await eventually(.snaps) { try await isNear(rectangle(.red), corner) }
+    let place = try #require(try await rectangle(.red))
     try await click(place.x + 160, place.y + 90, times: 3, button: 4)
-    found[.resizes] = try await eventually(.resizes) { try await frame(.red).map { $0.width > 340 } ?? false }
+    found[.resizes] = try await eventually(.resizes) { try await rectangle(.red).map { $0.width > 340 } ?? false }
     if found[.resizes] == false, try await !passesTheWheelOn() { found[.resizes] = expected[.resizes] }
   }
 
@@ -285,7 +285,7 @@ private struct DesktopLook {
     defer { other.stop() }
     var place: PictureRect?
     _ = try await TestSupport.eventually {
-      place = try await otherFrame()
+      place = try await otherRectangle()
       return place != nil
     }
     guard let place else { return true }
@@ -301,7 +301,7 @@ private struct DesktopLook {
       try await click(place.x + 160, place.y + 90, times: 2)
       // These are the pause before the clicks and the time limit of a double click.
       let wasQuick = ContinuousClock.now - start < .milliseconds(300 + 400)
-      let isBack = { try await frame(.red).map { $0.width > 500 } ?? false }
+      let isBack = { try await rectangle(.red).map { $0.width > 500 } ?? false }
       if wasQuick { return try await eventually(.goesBack, isBack) }
       if try await TestSupport.eventually(within: 10, isBack) { return true }
     }
@@ -313,12 +313,12 @@ private struct DesktopLook {
     var found: [Ability: Bool] = [:]
     let launch = try launch("auto-pip=true")
     // The app's window is larger than the picture-in-picture window.
-    let isSeen = try await TestSupport.eventually { try await frame(.red).map { $0.width > 500 } ?? false }
+    let isSeen = try await TestSupport.eventually { try await rectangle(.red).map { $0.width > 500 } ?? false }
     try #require(isSeen, "\(launch.errors)")
     try await desktop.showWorkspace(2)
     var place: PictureRect?
     found[.startsInBackground] = try await eventually(.startsInBackground) {
-      place = try await frame(.red)
+      place = try await rectangle(.red)
       // While the workspace changes, the screen may show a part of the app's window.
       guard let place, place.width < 400 else { return false }
       return try await stays(place)

@@ -50,7 +50,7 @@ struct GNOMETests {
   @Test func theAppsWindowIsWaylandsAndTheOtherOneIsX11s() async throws {
     let server = try await GNOMEServer()
     let demo = try play(server)
-    #expect(try await eventually { try await server.pictureInPictureFrame() != nil })
+    #expect(try await eventually { try await server.pictureInPictureRectangle() != nil })
     let tree = try await RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: server.environment)
       .result(seconds: 30).output
     #expect(!tree.contains("\"PipSink\""), "\(tree)")
@@ -64,7 +64,7 @@ struct GNOMETests {
     let demo = try play(server)
     // The app's window shows the picture first, and may cover the place.
     #expect(
-      try await eventually { try await server.pictureInPictureFrame() != nil },
+      try await eventually { try await server.pictureInPictureRectangle() != nil },
       "\(demo.isRunning ? "the demo runs" : "the demo has ended"): \(demo.errors)")
     #expect(try await eventually { try await redPart(server) < 0.1 })
     #expect(try await eventually { try await isRed(server, 1280 - 16 - 160, 800 - 16 - 90) })
@@ -74,8 +74,8 @@ struct GNOMETests {
       try await eventually {
         try await server.outer.drag(from: (1280 - 16 - 160, 800 - 16 - 90), to: (200, 200))
         return try await eventually(within: 3) {
-          guard let frame = try await server.pictureInPictureFrame() else { return false }
-          return (frame.x, frame.y) == (16, 16)
+          guard let rectangle = try await server.pictureInPictureRectangle() else { return false }
+          return (rectangle.x, rectangle.y) == (16, 16)
         }
       }, "\(demo.errors)")
     #expect(try await eventually { try await isRed(server, 16 + 160, 16 + 90) })

@@ -19,7 +19,7 @@ struct StreamControlsTests {
   }
 
   private func place(_ index: Int, of count: Int, in window: XServer.Window) -> PictureRect {
-    GridLayout.frames(count: count, in: PictureSize(width: window.width, height: window.height))[index]
+    GridLayout.rectangles(count: count, in: PictureSize(width: window.width, height: window.height))[index]
   }
 
   private func hover(_ place: PictureRect, in window: XServer.Window, of server: XServer) async throws {

@@ -30,19 +30,21 @@ struct WaylandPixelTests {
     let isAlike = try await eventually {
       let screen = try await server.screenshot()
       guard screen.size == PictureSize(width: 1024, height: 768) else { return false }
-      measured = zip(GridLayout.frames(count: 3, in: screen.size), expected).flatMap { frame, expected in
+      measured = zip(GridLayout.rectangles(count: 3, in: screen.size), expected).flatMap { rectangle, expected in
         // The stream's name covers the lower left corner. The parts around it are surfaces of their own.
         let parts = [
-          PictureRect(x: 0, y: 0, width: frame.width, height: frame.height - 32 * scale),
-          PictureRect(x: frame.width / 2, y: 0, width: frame.width / 2, height: frame.height),
+          PictureRect(x: 0, y: 0, width: rectangle.width, height: rectangle.height - 32 * scale),
+          PictureRect(x: rectangle.width / 2, y: 0, width: rectangle.width / 2, height: rectangle.height),
         ]
         return parts.map { part in
-          screen.cropped(x: frame.x + part.x, y: frame.y + part.y, width: part.width, height: part.height)
+          screen.cropped(x: rectangle.x + part.x, y: rectangle.y + part.y, width: part.width, height: part.height)
             .psnr(to: expected.cropped(x: part.x, y: part.y, width: part.width, height: part.height))
         }
       }
-      let hasNames = GridLayout.frames(count: 3, in: screen.size).allSatisfy { frame in
-        screen.pixel(frame.x + 3 * scale, frame.y + frame.height - 3 * scale)[0..<3].allSatisfy { $0 == 0x1C }
+      let hasNames = GridLayout.rectangles(count: 3, in: screen.size).allSatisfy { rectangle in
+        screen.pixel(rectangle.x + 3 * scale, rectangle.y + rectangle.height - 3 * scale)[0..<3].allSatisfy {
+          $0 == 0x1C
+        }
       }
       return hasNames && measured.allSatisfy { $0 >= 40 }
     }

@@ -53,7 +53,7 @@ struct WaylandSurfaceRendererTests {
         .layer, display: socket, size: PictureSize(width: 320, height: 180)
       ) { [weak self] event in
         if case .resized(let size) = event {
-          self?.tile?.frame = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
+          self?.tile?.rectangle = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
         }
       }
       self.window = window

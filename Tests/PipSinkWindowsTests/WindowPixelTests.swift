@@ -34,11 +34,11 @@ struct WindowPixelTests {
     let isAlike = try await eventually {
       let screen = try await server.screenshot(of: window.id)
       guard screen.size == PictureSize(width: 960, height: 540) else { return false }
-      measured = GridLayout.frames(count: 4, in: screen.size).enumerated().map { index, frame in
+      measured = GridLayout.rectangles(count: 4, in: screen.size).enumerated().map { index, rectangle in
         // The stream's name covers the lower end.
-        let height = frame.height - 32 * scale
-        return screen.cropped(x: frame.x, y: frame.y, width: frame.width, height: height)
-          .psnr(to: expected[index].cropped(x: 0, y: 0, width: frame.width, height: height))
+        let height = rectangle.height - 32 * scale
+        return screen.cropped(x: rectangle.x, y: rectangle.y, width: rectangle.width, height: height)
+          .psnr(to: expected[index].cropped(x: 0, y: 0, width: rectangle.width, height: height))
       }
       return measured.allSatisfy { $0 >= 40 }
     }

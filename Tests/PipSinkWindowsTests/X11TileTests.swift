@@ -35,7 +35,7 @@ struct X11TileTests {
       XSync(owner, 0)
       foreign = try X11ForeignWindow(windowID: window, display: server.display)
       tile = try #require(try foreign.makeTile(decoration: overlay) as? X11Tile)
-      tile.frame = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
+      tile.rectangle = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
       foreign.flush()
     }
 
@@ -63,8 +63,8 @@ struct X11TileTests {
     }
 
     func shows(_ color: [UInt8]) async throws -> Bool {
-      let frame = tile.frame ?? PictureRect(x: 0, y: 0, width: 0, height: 0)
-      return try await eventually { try await self.shows(color, in: frame) }
+      let rectangle = tile.rectangle ?? PictureRect(x: 0, y: 0, width: 0, height: 0)
+      return try await eventually { try await self.shows(color, in: rectangle) }
     }
   }
 
@@ -143,7 +143,7 @@ struct X11TileTests {
     let layer = SampleBufferDisplayLayer(name: "tile", renderer: place.tile, videoGravity: .resize)
     layer.enqueue(try PlainFrame.make(Self.red))
     #expect(try await place.shows(Self.red))
-    place.tile.frame = PictureRect(x: 20, y: 30, width: 500, height: 300)
+    place.tile.rectangle = PictureRect(x: 20, y: 30, width: 500, height: 300)
     #expect(try await place.shows(Self.red))
     #expect(await eventually { place.tile.image()?.size == PictureSize(width: 500, height: 300) })
     // The part of the window beside the tile keeps the window's colour.
@@ -220,8 +220,8 @@ struct X11TileTests {
     for _ in 0..<100 {
       overlay.set(
         (0..<3).map { _ in
-          // The layers may also reach beyond the picture's edges, and cover one another.
-          WindowOverlay.Layer(
+          // The parts may also reach beyond the picture's edges, and cover one another.
+          WindowOverlay.Part(
             gray: .random(in: 0...1),
             in: PictureRect(
               x: .random(in: 80...140), y: .random(in: 30...75), width: .random(in: 1...40), height: .random(in: 1...30)

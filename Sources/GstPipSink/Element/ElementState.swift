@@ -163,7 +163,7 @@ final class ElementState: @unchecked Sendable {
         chain.processors = try settings.makeProcessors()
         self.chain = chain
       } else {
-        let member = try Session.join(
+        let member = try ElementSession.join(
           streamID: id, element: reference, settings: box, playback: playback, paintable: paintable)
         chain = member.chain
         if settings.isOnBus, settings.surface == .none { member.warnOfNoBus("It has no surface.") }

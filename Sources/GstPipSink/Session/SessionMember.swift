@@ -18,7 +18,7 @@ final class SessionMember: Sendable {
   /// The layer that shows the stream in the app.
   let layer: SampleBufferDisplayLayer
   let chain: ProcessorChain
-  let session: Session
+  let session: ElementSession
   private let box: Locked<ElementSettings>
   private let window = Locked(ApplicationWindow())
   private let playback: Locked<ElementPlayback>
@@ -36,7 +36,7 @@ final class SessionMember: Sendable {
   init(
     streamID: StreamID, element: ElementReference, settings: Locked<ElementSettings>,
     playback: Locked<ElementPlayback>, paintable: Locked<VideoPaintable?>, processors: [any FrameProcessor],
-    session: Session
+    session: ElementSession
   ) {
     self.streamID = streamID
     self.element = element

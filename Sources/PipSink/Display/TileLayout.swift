@@ -7,13 +7,13 @@ public enum GridLayout {
   ///   - size: the size of the whole area, in pixels.
   ///   - aspectRatio: width divided by height of what the tiles show.
   /// - Returns: `count` rectangles, row by row from the upper left. A last row that is not full is centred.
-  public static func frames(count: Int, in size: PictureSize, aspectRatio: Double = 16.0 / 9) -> [PictureRect] {
+  public static func rectangles(count: Int, in size: PictureSize, aspectRatio: Double = 16.0 / 9) -> [PictureRect] {
     guard count > 0, size.width > 0, size.height > 0 else { return [] }
     // If two are equally good, the one with more columns wins: side by side rather than one above the other.
     let columns = (1...count).reversed().max {
       area(columns: $0, count, size, aspectRatio) < area(columns: $1, count, size, aspectRatio)
     }
-    return frames(columns: columns ?? 1, count: count, in: size)
+    return rectangles(columns: columns ?? 1, count: count, in: size)
   }
 
   /// The total area of the pictures in a grid with this many columns.
@@ -25,7 +25,7 @@ public enum GridLayout {
     return fitted * fitted / aspectRatio * Double(count)
   }
 
-  private static func frames(columns: Int, count: Int, in size: PictureSize) -> [PictureRect] {
+  private static func rectangles(columns: Int, count: Int, in size: PictureSize) -> [PictureRect] {
     let rows = (count + columns - 1) / columns
     return (0..<count).map { index in
       let (row, column) = (index / columns, index % columns)
@@ -48,7 +48,7 @@ public enum SplitLayout {
   ///   - size: the size of the whole area, in pixels.
   ///   - showsRemote: whether the remote picture is shown.
   /// - Returns: the two places; nil for the remote picture when it is not shown.
-  public static func frames(in size: PictureSize, showsRemote: Bool) -> (local: PictureRect, remote: PictureRect?) {
+  public static func rectangles(in size: PictureSize, showsRemote: Bool) -> (local: PictureRect, remote: PictureRect?) {
     guard showsRemote else { return (PictureRect(x: 0, y: 0, width: size.width, height: size.height), nil) }
     let half = size.width / 2
     return (

@@ -29,6 +29,6 @@ protocol SampleBufferDestination: AnyObject, Sendable {
   /// Shows the current picture again, because something about its stream has changed.
   func redraw()
 
-  /// The size of the layer's surface in pixels; nil without a surface, or while that has no size.
+  /// The size of the layer's renderer in pixels; nil without a renderer, or while that has no size.
   var bounds: PictureSize? { get }
 }

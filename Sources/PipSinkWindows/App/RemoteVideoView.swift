@@ -87,7 +87,7 @@ public final class RemoteVideoView {
   }
 
   /// The view's size in pixels, or nil while the view is not shown in a window.
-  public var renderSize: PictureSize? { frame?.size }
+  public var renderSize: PictureSize? { rectangle?.size }
 
   /// The number of frames that have been converted for this view since its window was created. No frames are converted
   /// while the view is not visible.
@@ -102,11 +102,11 @@ public final class RemoteVideoView {
   var animates = true
 
   /// The view's rectangle in the window, in pixels; nil while the view is hidden.
-  var frame: PictureRect? {
+  var rectangle: PictureRect? {
     didSet {
-      guard frame != oldValue else { return }
-      place.tile?.frame = frame
-      place.isShown = frame != nil
+      guard rectangle != oldValue else { return }
+      place.tile?.rectangle = rectangle
+      place.isShown = rectangle != nil
     }
   }
 
@@ -114,9 +114,9 @@ public final class RemoteVideoView {
   var tile: (any WindowTile)? {
     get { place.tile }
     set {
-      newValue?.frame = frame
+      newValue?.rectangle = rectangle
       place.tile = newValue
-      place.isShown = frame != nil
+      place.isShown = rectangle != nil
     }
   }
 
@@ -161,16 +161,16 @@ public final class RemoteVideoView {
   /// Returns what is drawn over the view's picture.
   ///
   /// - Parameter scale: the number of pixels in a unit.
-  func overlayLayers(scale: Double) -> [WindowOverlay.Layer] {
-    guard let frame else { return [] }
-    var layers: [WindowOverlay.Layer] = []
+  func overlayParts(scale: Double) -> [WindowOverlay.Part] {
+    guard let rectangle else { return [] }
+    var parts: [WindowOverlay.Part] = []
     if let cover {
-      if coverImage?.text != cover.text || coverImage?.scale != scale || coverImage?.width != frame.width {
-        let image = OverlayDrawing.cover(cover.text, width: frame.width, scale: scale)
-        coverImage = (cover.text, scale, frame.width, image)
+      if coverImage?.text != cover.text || coverImage?.scale != scale || coverImage?.width != rectangle.width {
+        let image = OverlayDrawing.cover(cover.text, width: rectangle.width, scale: scale)
+        coverImage = (cover.text, scale, rectangle.width, image)
       }
       if let image = coverImage?.image {
-        layers += OverlayDrawing.coverLayers(image, in: frame, opacity: cover.opacity)
+        parts += OverlayDrawing.coverParts(image, in: rectangle, opacity: cover.opacity)
       }
     } else {
       coverImage = nil
@@ -179,30 +179,31 @@ public final class RemoteVideoView {
       let image =
         nameImage.flatMap { $0.scale == scale ? $0.image : nil } ?? OverlayDrawing.name(streamID.rawValue, scale: scale)
       nameImage = (scale, image)
-      layers.append(.init(image: image, origin: (frame.x, frame.y + frame.height - image.size.height)))
+      parts.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
     }
     if isMicrophoneOff {
       let image = OverlayDrawing.microphone(scale: scale)
-      layers.append(
+      parts.append(
         .init(
           image: image,
-          origin: (frame.x + frame.width - image.size.width, frame.y + frame.height - image.size.height)))
+          origin: (rectangle.x + rectangle.width - image.size.width, rectangle.y + rectangle.height - image.size.height)
+        ))
     }
     if pictureInPictureToggled != nil, controls.opacity > 0 {
-      let button = buttonFrame(scale: scale)
+      let button = buttonRectangle(scale: scale)
       let image = OverlayDrawing.button(
         placeholder == .inPictureInPicture ? .backToApp : .pictureInPicture, isHovered: hovers, scale: scale)
-      layers.append(
-        .init(image: image, origin: (frame.x + button.x, frame.y + button.y), opacity: controls.opacity))
+      parts.append(
+        .init(image: image, origin: (rectangle.x + button.x, rectangle.y + button.y), opacity: controls.opacity))
     }
-    return layers
+    return parts
   }
 
   /// The rectangle of the button in the view, in pixels.
-  private func buttonFrame(scale: Double) -> PictureRect {
+  private func buttonRectangle(scale: Double) -> PictureRect {
     let side = Int(nearest: Double(ControlBars.side) * scale)
     let margin = Int(nearest: Double(ControlBars.margin) * scale)
-    return PictureRect(x: (frame?.width ?? 0) - margin - side, y: margin, width: side, height: side)
+    return PictureRect(x: (rectangle?.width ?? 0) - margin - side, y: margin, width: side, height: side)
   }
 
   // MARK: - The pointer
@@ -212,7 +213,7 @@ public final class RemoteVideoView {
   /// - Returns: whether the event was meant for the button.
   func handle(_ event: PointerEvent, scale: Double) -> Bool {
     guard pictureInPictureToggled != nil else { return false }
-    let button = buttonFrame(scale: scale)
+    let button = buttonRectangle(scale: scale)
     switch event {
     case .moved(let x, let y):
       set(hovers: button.contains(x: Int(x), y: Int(y)))

@@ -62,7 +62,7 @@ public final class VideoContainer {
     guard let index = views.firstIndex(where: { $0 === view }) else { return }
     views.remove(at: index)
     view.changed = nil
-    view.frame = nil
+    view.rectangle = nil
     if let tile = view.tile {
       view.tile = nil
       window?.remove(tile)
@@ -138,48 +138,48 @@ public final class VideoContainer {
   }
 
   private func view(at place: WindowEvent.Place) -> RemoteVideoView? {
-    views.first { $0.frame?.contains(x: Int(place.x), y: Int(place.y)) == true }
+    views.first { $0.rectangle?.contains(x: Int(place.x), y: Int(place.y)) == true }
   }
 
   private func send(
     _ place: WindowEvent.Place, to view: RemoteVideoView?, _ event: (Double, Double) -> PointerEvent
   ) -> Bool {
-    guard let view, let frame = view.frame else { return false }
-    let event = event(place.x - Double(frame.x), place.y - Double(frame.y))
+    guard let view, let rectangle = view.rectangle else { return false }
+    let event = event(place.x - Double(rectangle.x), place.y - Double(rectangle.y))
     if view.handle(event, scale: window?.scale ?? 1) { return true }
-    view.pointerHandler?(event, frame.size)
+    view.pointerHandler?(event, rectangle.size)
     return false
   }
 
   // MARK: - Layout
 
   private func arrange() {
-    let frames = frames()
-    for (index, view) in views.enumerated() { view.frame = index < frames.count ? frames[index] : nil }
+    let rectangles = rectangles()
+    for (index, view) in views.enumerated() { view.rectangle = index < rectangles.count ? rectangles[index] : nil }
     draw()
     window?.flush()
   }
 
-  private func frames() -> [PictureRect?] {
+  private func rectangles() -> [PictureRect?] {
     guard size.isValid else { return [] }
     switch layout {
-    case .grid: return GridLayout.frames(count: views.count, in: size)
+    case .grid: return GridLayout.rectangles(count: views.count, in: size)
     case .split:
-      let frames = SplitLayout.frames(in: size, showsRemote: showsRemote && views.count > 1)
-      return [frames.local, frames.remote]
+      let places = SplitLayout.rectangles(in: size, showsRemote: showsRemote && views.count > 1)
+      return [places.local, places.remote]
     }
   }
 
   private func draw() {
     guard let window, !window.isBroken, size.isValid else { return }
     let scale = window.scale
-    var layers = views.flatMap { $0.overlayLayers(scale: scale) }
+    var parts = views.flatMap { $0.overlayParts(scale: scale) }
     if let help {
       let image = help.scale == scale ? help.image : OverlayDrawing.help(help.text, scale: scale)
       self.help = (help.text, image, scale)
-      layers.append(
+      parts.append(
         .init(image: image, origin: ((size.width - image.size.width) / 2, (size.height - image.size.height) / 2)))
     }
-    overlay.set(layers, over: views.filter { $0.frame != nil }.map(\.place))
+    overlay.set(parts, over: views.filter { $0.rectangle != nil }.map(\.place))
   }
 }

@@ -4,7 +4,7 @@ import PipSink
 @MainActor
 package protocol NativePictureInPictureWindow: NativeWindow {
   /// The window's rectangle, in units, or nil when its server has gone. Reading it may wait for the server.
-  var frame: PictureRect? { get }
+  var rectangle: PictureRect? { get }
 
   /// The monitors that the window can be on, the primary one first. It is empty where the display server chooses the
   /// monitor itself.
@@ -13,7 +13,7 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// Chooses the monitor on which ``snap(to:size:)`` then puts the window. The window may be hidden in between.
   func go(to monitor: WindowMonitor)
 
-  /// The part of the window's monitor that panels leave free, in the coordinates of ``frame``.
+  /// The part of the window's monitor that panels leave free, in the coordinates of ``rectangle``.
   var workArea: PictureRect { get }
 
   /// What the window cannot do on this desktop, such as staying above others, in a sentence for people. It is nil where
@@ -39,7 +39,7 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// false.
   func setOpacity(_ opacity: Double)
 
-  /// Moves the window's upper left corner to a position in units, in the coordinates of ``frame``.
+  /// Moves the window's upper left corner to a position in units, in the coordinates of ``rectangle``.
   func move(toX x: Int, y: Int)
 
   /// Moves the window to a position that is measured from two edges of its monitor's work area.

@@ -4,7 +4,7 @@ import PipSink
 package protocol WindowTile: VideoRenderer {
   /// The tile's rectangle in the window, in pixels; nil hides the tile. A picture that is already shown follows at
   /// once.
-  var frame: PictureRect? { get set }
+  var rectangle: PictureRect? { get set }
 
   /// Draws the current decoration over the picture that is shown. It can be called on any thread, and may wait for the
   /// server.

@@ -5,7 +5,7 @@ import PipSink
 struct ControlBars: Equatable {
   /// A row of controls on one background.
   struct Bar: Equatable {
-    let frame: PictureRect
+    let rectangle: PictureRect
     let actions: [PictureInPictureAction]
   }
 
@@ -40,7 +40,7 @@ struct ControlBars: Equatable {
       let offered = wanted.filter { actions.contains($0) }
       guard !offered.isEmpty else { return nil }
       return Bar(
-        frame: PictureRect(x: x, y: y, width: Self.width(offered.count), height: Self.side), actions: offered)
+        rectangle: PictureRect(x: x, y: y, width: Self.width(offered.count), height: Self.side), actions: offered)
     }
   }
 
@@ -48,9 +48,9 @@ struct ControlBars: Equatable {
 
   /// Returns the control at a position in units, or nil where there is none.
   func action(x: Int, y: Int) -> PictureInPictureAction? {
-    for bar in bars where bar.frame.contains(x: x, y: y) {
-      let index = (x - bar.frame.x) / (Self.side + Self.spacing)
-      if (x - bar.frame.x) % (Self.side + Self.spacing) < Self.side { return bar.actions[index] }
+    for bar in bars where bar.rectangle.contains(x: x, y: y) {
+      let index = (x - bar.rectangle.x) / (Self.side + Self.spacing)
+      if (x - bar.rectangle.x) % (Self.side + Self.spacing) < Self.side { return bar.actions[index] }
     }
     return nil
   }

@@ -9,7 +9,7 @@ enum OverlayDrawing {
     _ bar: ControlBars.Bar, _ presentation: PictureInPicturePresentation, hovered: PictureInPictureAction?,
     scale: Double
   ) -> OverlayImage {
-    let (width, height) = (bar.frame.width, bar.frame.height)
+    let (width, height) = (bar.rectangle.width, bar.rectangle.height)
     return OverlayImage(PictureSize(width: width, height: height).scaled(by: scale), scale: scale) { context in
       guard let context else { return }
       cairo_set_source_rgba(context, 0, 0, 0, 0.6)
@@ -126,17 +126,19 @@ enum OverlayDrawing {
     }
   }
 
-  /// Returns the layers for a text that replaces a picture: the background and the text in its middle.
+  /// Returns the parts for a text that replaces a picture: the background and the text in its middle.
   ///
   /// - Parameters:
   ///   - text: an image from ``cover(_:width:scale:)``.
-  ///   - frame: the picture's rectangle in the window, in pixels.
-  static func coverLayers(_ text: OverlayImage, in frame: PictureRect, opacity: Double = 1) -> [WindowOverlay.Layer] {
+  ///   - rectangle: the picture's rectangle in the window, in pixels.
+  static func coverParts(_ text: OverlayImage, in rectangle: PictureRect, opacity: Double = 1) -> [WindowOverlay.Part] {
     [
-      .init(gray: coverGray, in: frame, opacity: opacity),
+      .init(gray: coverGray, in: rectangle, opacity: opacity),
       .init(
         image: text,
-        origin: (frame.x + (frame.width - text.size.width) / 2, frame.y + (frame.height - text.size.height) / 2),
+        origin: (
+          rectangle.x + (rectangle.width - text.size.width) / 2, rectangle.y + (rectangle.height - text.size.height) / 2
+        ),
         opacity: opacity),
     ]
   }

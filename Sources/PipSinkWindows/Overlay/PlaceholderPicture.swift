@@ -17,7 +17,7 @@ package enum PlaceholderPicture {
     let area = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
     let overlay = WindowOverlay()
     overlay.set(
-      OverlayDrawing.coverLayers(
+      OverlayDrawing.coverParts(
         OverlayDrawing.cover(text, width: size.width, scale: scale), in: area))
     overlay.draw(on: pixels, stride: size.width * 4, in: area) { _ in }
     // Cairo draws into a format that leaves the fourth byte undefined.

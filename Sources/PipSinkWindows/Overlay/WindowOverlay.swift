@@ -4,7 +4,7 @@ import PipSink
 /// The images that are shown over a window's video. They are drawn once and then blended over every frame.
 package final class WindowOverlay: PictureDecoration {
   /// One image or colour at a position in the window.
-  struct Layer: Sendable {
+  struct Part: Sendable {
     enum Content: Sendable {
       case image(OverlayImage)
       /// A single colour whose components are between 0 and 1.
@@ -12,28 +12,28 @@ package final class WindowOverlay: PictureDecoration {
     }
 
     let content: Content
-    /// The layer's rectangle in the window, in pixels.
-    let frame: PictureRect
+    /// The part's rectangle in the window, in pixels.
+    let rectangle: PictureRect
     var opacity = 1.0
-    /// Whether the layer covers everything below it when its opacity is 1.
+    /// Whether the part covers everything below it when its opacity is 1.
     var isOpaque = false
 
     /// - Parameter origin: the position of the image's upper left corner in the window, in pixels.
     init(image: OverlayImage, origin: (x: Int, y: Int), opacity: Double = 1) {
       content = .image(image)
-      frame = PictureRect(x: origin.x, y: origin.y, width: image.size.width, height: image.size.height)
+      rectangle = PictureRect(x: origin.x, y: origin.y, width: image.size.width, height: image.size.height)
       self.opacity = opacity
     }
 
     /// Fills a rectangle of the window, in pixels, with one shade of gray.
-    init(gray: Double, in frame: PictureRect, opacity: Double = 1) {
+    init(gray: Double, in rectangle: PictureRect, opacity: Double = 1) {
       content = .color(red: gray, green: gray, blue: gray)
-      self.frame = frame
+      self.rectangle = rectangle
       self.opacity = opacity
       isOpaque = true
     }
 
-    /// The layer's image if it has one and is fully opaque, so that it needs no cairo context.
+    /// The part's image if it has one and is fully opaque, so that it needs no cairo context.
     fileprivate var wholeImage: OverlayImage? {
       guard case .image(let image) = content, opacity >= 1, image.hasPixels else { return nil }
       return image
@@ -41,61 +41,64 @@ package final class WindowOverlay: PictureDecoration {
 
     /// - Parameter origin: the position in the window of the picture that is drawn on, in pixels.
     func paint(on context: OpaquePointer?, from origin: (x: Int, y: Int)) {
-      let (x, y) = (frame.x - origin.x, frame.y - origin.y)
+      let (x, y) = (rectangle.x - origin.x, rectangle.y - origin.y)
       switch content {
       case .image(let image): image.paint(on: context, x: x, y: y, opacity)
       case .color(let red, let green, let blue):
         cairo_set_source_rgba(context, red, green, blue, opacity)
-        cairo_rectangle(context, Double(x), Double(y), Double(frame.width), Double(frame.height))
+        cairo_rectangle(context, Double(x), Double(y), Double(rectangle.width), Double(rectangle.height))
         cairo_fill(context)
       }
     }
   }
 
-  private let layers = Locked<[Layer]>([])
+  private let parts = Locked<[Part]>([])
 
-  /// Replaces all layers. The first one is the lowest.
-  func set(_ layers: [Layer]) { self.layers.withLock { $0 = layers.filter { $0.opacity > 0 } } }
+  /// Replaces all parts. The first one is the lowest.
+  func set(_ parts: [Part]) { self.parts.withLock { $0 = parts.filter { $0.opacity > 0 } } }
 
-  /// Replaces all layers and redraws the pictures in `places`.
+  /// Replaces all parts and redraws the pictures in `places`.
   ///
   /// A picture that was covered and is not any more is requested from its display layer, which has kept it: a stream
   /// that is paused delivers no other.
-  func set(_ layers: [Layer], over places: [ExchangeableRenderer]) {
-    let hidden = places.filter { $0.tile?.frame.map(hides) == true }
-    set(layers)
+  func set(_ parts: [Part], over places: [ExchangeableRenderer]) {
+    let hidden = places.filter { $0.tile?.rectangle.map(hides) == true }
+    set(parts)
     for place in places { place.tile?.redraw() }
-    for place in hidden where place.tile?.frame.map(hides) == false { place.askForPicture() }
+    for place in hidden where place.tile?.rectangle.map(hides) == false { place.askForPicture() }
   }
 
-  package func isShown(in area: PictureRect) -> Bool { layers.withLock { $0.contains { $0.frame.intersects(area) } } }
+  package func isShown(in area: PictureRect) -> Bool {
+    parts.withLock { $0.contains { $0.rectangle.intersects(area) } }
+  }
 
   package func hides(_ area: PictureRect) -> Bool {
-    layers.withLock { $0.contains { $0.isOpaque && $0.opacity >= 1 && $0.frame.contains(area) } }
+    parts.withLock { $0.contains { $0.isOpaque && $0.opacity >= 1 && $0.rectangle.contains(area) } }
   }
 
   package func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
   ) {
-    let layers = layers.withLock { $0.filter { $0.frame.intersects(area) } }
-    guard !layers.isEmpty else { return }
-    for layer in layers {
-      let frame = layer.frame
-      willDraw(PictureRect(x: frame.x - area.x, y: frame.y - area.y, width: frame.width, height: frame.height))
+    let parts = parts.withLock { $0.filter { $0.rectangle.intersects(area) } }
+    guard !parts.isEmpty else { return }
+    for part in parts {
+      let rectangle = part.rectangle
+      willDraw(
+        PictureRect(x: rectangle.x - area.x, y: rectangle.y - area.y, width: rectangle.width, height: rectangle.height))
     }
     // For a name and a mark, setting up cairo for every frame takes longer than drawing, so images are blended
     // directly.
-    let images = layers.compactMap(\.wholeImage)
-    if images.count == layers.count {
-      for (image, layer) in zip(images, layers) {
-        image.blend(on: pixels, stride: stride, in: area, x: layer.frame.x, y: layer.frame.y)
+    let images = parts.compactMap(\.wholeImage)
+    if images.count == parts.count {
+      for (image, part) in zip(images, parts) {
+        image.blend(on: pixels, stride: stride, in: area, x: part.rectangle.x, y: part.rectangle.y)
       }
       return
     }
     let surface = cairo_image_surface_create_for_data(
       pixels, CAIRO_FORMAT_RGB24, Int32(area.width), Int32(area.height), Int32(stride))
     let context = cairo_create(surface)
-    for layer in layers { layer.paint(on: context, from: (area.x, area.y)) }
+    for part in parts { part.paint(on: context, from: (area.x, area.y)) }
     cairo_destroy(context)
     cairo_surface_finish(surface)
     cairo_surface_destroy(surface)

@@ -27,12 +27,12 @@ final class OverlayControls {
     fading.changed = changed
   }
 
-  /// Returns the layers of the controls as they look now.
+  /// Returns the parts of the controls as they look now.
   ///
   /// - Parameters:
   ///   - presentation: what the window shows, and the actions that are available.
   ///   - size: the window's size, in pixels.
-  func layers(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Layer] {
+  func parts(_ presentation: PictureInPicturePresentation, size: PictureSize) -> [WindowOverlay.Part] {
     let units = PictureSize(width: Int(Double(size.width) / scale), height: Int(Double(size.height) / scale))
     let bars = ControlBars(presentation.actions, in: units)
     self.bars = bars
@@ -45,8 +45,9 @@ final class OverlayControls {
       return kept ?? (bar, look, OverlayDrawing.bar(bar, presentation, hovered: look.hovered, scale: scale))
     }
     return images.map { bar, _, image in
-      WindowOverlay.Layer(
-        image: image, origin: (Int(nearest: Double(bar.frame.x) * scale), Int(nearest: Double(bar.frame.y) * scale)),
+      WindowOverlay.Part(
+        image: image,
+        origin: (Int(nearest: Double(bar.rectangle.x) * scale), Int(nearest: Double(bar.rectangle.y) * scale)),
         opacity: fading.opacity)
     }
   }

@@ -4,26 +4,26 @@ import PipSink
 extension PictureInPictureWindow {
   func draw() {
     guard isOpen, let presentation, let scale = native?.scale, size.isValid else { return }
-    var layers: [WindowOverlay.Layer] = []
+    var parts: [WindowOverlay.Part] = []
     let window = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
     for (place, tile) in zip(presentation.places, [first.tile, second.tile]) {
       guard let text = place.coverText else { continue }
-      let picture = tile?.frame ?? window
+      let picture = tile?.rectangle ?? window
       if cover?.text != text || cover?.width != picture.width || cover?.scale != scale {
         cover = (text, picture.width, scale, OverlayDrawing.cover(text, width: picture.width, scale: scale))
       }
-      if let cover { layers += OverlayDrawing.coverLayers(cover.image, in: picture) }
+      if let cover { parts += OverlayDrawing.coverParts(cover.image, in: picture) }
     }
-    let picture = first.tile?.frame ?? window
+    let picture = first.tile?.rectangle ?? window
     if presentation.isMicrophoneOff {
       let side = Int(nearest: Double(OverlayDrawing.microphoneSide) * scale)
-      layers.append(
+      parts.append(
         .init(
           image: OverlayDrawing.microphone(scale: scale),
           origin: (picture.x + picture.width - side, picture.y + picture.height - side)))
     }
-    layers += controls.layers(presentation, size: size)
-    overlay.set(layers, over: presentation.secondStreamID == nil ? [first] : [first, second])
+    parts += controls.parts(presentation, size: size)
+    overlay.set(parts, over: presentation.secondStreamID == nil ? [first] : [first, second])
   }
 }
 

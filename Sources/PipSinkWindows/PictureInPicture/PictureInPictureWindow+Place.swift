@@ -76,8 +76,8 @@ extension PictureInPictureWindow {
   /// Called when the user does something in the window. It records the monitor on which the window is, because the
   /// window manager may have moved the window there, for instance by a shortcut.
   func findMonitor() {
-    guard let native, let frame = native.frame,
-      let found = native.monitors.under(frame, current: monitor), found.name != monitor
+    guard let native, let rectangle = native.rectangle,
+      let found = native.monitors.under(rectangle, current: monitor), found.name != monitor
     else { return }
     native.go(to: found)
     (monitor, places.monitor) = (found.name, found.name)
@@ -85,9 +85,9 @@ extension PictureInPictureWindow {
 
   /// Called when the user has dragged the window and released it. The window moves to the nearest corner of the monitor
   /// that shows most of it.
-  func drop(at frame: PictureRect) {
+  func drop(at rectangle: PictureRect) {
     guard let native else { return }
-    if let found = native.monitors.under(frame, current: monitor) {
+    if let found = native.monitors.under(rectangle, current: monitor) {
       places.monitor = found.name
       if found.name != monitor {
         monitor = found.name
@@ -96,7 +96,7 @@ extension PictureInPictureWindow {
         resize(toWidth: placement.width)
       }
     }
-    snap(to: .nearest(to: frame, in: native.workArea))
+    snap(to: .nearest(to: rectangle, in: native.workArea))
     remember()
   }
 

@@ -277,12 +277,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private func divide() {
     let whole = size.isValid ? PictureRect(x: 0, y: 0, width: size.width, height: size.height) : nil
     guard presentation?.secondStreamID != nil, let whole else {
-      second.tile?.frame = nil
-      first.tile?.frame = whole
+      second.tile?.rectangle = nil
+      first.tile?.rectangle = whole
       return
     }
     let half = whole.width / 2
-    first.tile?.frame = PictureRect(x: 0, y: 0, width: half, height: whole.height)
-    second.tile?.frame = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
+    first.tile?.rectangle = PictureRect(x: 0, y: 0, width: half, height: whole.height)
+    second.tile?.rectangle = PictureRect(x: half, y: 0, width: whole.width - half, height: whole.height)
   }
 }

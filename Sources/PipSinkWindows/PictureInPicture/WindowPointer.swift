@@ -56,7 +56,7 @@ final class WindowPointer {
       return
     }
     window.findMonitor()
-    guard let native = window.native, let start = native.frame else { return }
+    guard let native = window.native, let start = native.rectangle else { return }
     let grip = WindowGrip(x: place.x / scale, y: place.y / scale, size: start.size)
     if native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }
   }
@@ -93,10 +93,10 @@ final class WindowPointer {
     // A click does not move the window, and may be the first half of a double click.
     guard distance != (0, 0) else { return }
     if drag.grip == .middle {
-      let frame = PictureRect(
+      let rectangle = PictureRect(
         x: drag.start.x + distance.x, y: drag.start.y + distance.y, width: window.placement.width,
         height: window.placement.height)
-      window.drop(at: frame)
+      window.drop(at: rectangle)
     } else {
       window.snap(to: window.placement.corner)
       window.remember()

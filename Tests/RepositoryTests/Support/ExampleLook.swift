@@ -21,8 +21,8 @@ struct ExampleLook {
 
   // MARK: - Where things are
 
-  /// The frame of the app's window on the screen.
-  private func windowFrame() async throws -> PictureRect {
+  /// The rectangle of the app's window on the screen.
+  private func windowRectangle() async throws -> PictureRect {
     guard let server = desktop as? XServer else {
       return PictureRect(x: 0, y: 0, width: desktop.size.width, height: desktop.size.height)
     }
@@ -52,7 +52,7 @@ struct ExampleLook {
       x: place.x + (place.width - width) / 2, y: place.y + (place.height - height) / 2, width: width, height: height)
   }
 
-  private func pictureInPictureFrame() async throws -> PictureRect? {
+  private func pictureInPictureRectangle() async throws -> PictureRect? {
     guard let server = desktop as? XServer else {
       let margin = 16
       return PictureRect(
@@ -67,29 +67,29 @@ struct ExampleLook {
 
   // MARK: - Looking
 
-  /// Whether a frame shows Anna's picture, in which the second of seven bars is yellow.
-  private func showsBars(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
+  /// Whether a rectangle shows Anna's picture, in which the second of seven bars is yellow.
+  private func showsBars(_ screen: BGRAImage, in rectangle: PictureRect) -> Bool {
     var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
-    for y in stride(from: frame.y, to: frame.y + frame.height, by: 2) {
-      for x in stride(from: frame.x, to: frame.x + frame.width, by: 2) {
+    for y in stride(from: rectangle.y, to: rectangle.y + rectangle.height, by: 2) {
+      for x in stride(from: rectangle.x, to: rectangle.x + rectangle.width, by: 2) {
         let pixel = screen.pixel(x, y)
         guard pixel[2] > 180, pixel[1] > 180, pixel[0] < 60 else { continue }
         (left, right, top, bottom) = (min(left, x), max(right, x), min(top, y), max(bottom, y))
       }
     }
-    let picture = picture(in: frame)
+    let picture = picture(in: rectangle)
     let bar = picture.width / 7
     // The height of the buttons below the picture depends on the desktop's style.
     return abs(left - picture.x - bar) <= 4 && abs(right - picture.x - 2 * bar) <= 4 && abs(top - picture.y) <= 12
       && abs(bottom - picture.y - picture.height * 2 / 3) <= 12
   }
 
-  private func showsBall(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
+  private func showsBall(_ screen: BGRAImage, in rectangle: PictureRect) -> Bool {
     // A toolkit may show a background around the picture.
-    let frame = picture(in: frame)
+    let rectangle = picture(in: rectangle)
     var (white, black, all) = (0, 0, 0)
-    for y in stride(from: frame.y + 12 * scale, to: frame.y + frame.height - 12 * scale, by: 2) {
-      for x in stride(from: frame.x + 4, to: frame.x + frame.width - 4, by: 2) {
+    for y in stride(from: rectangle.y + 12 * scale, to: rectangle.y + rectangle.height - 12 * scale, by: 2) {
+      for x in stride(from: rectangle.x + 4, to: rectangle.x + rectangle.width - 4, by: 2) {
         let pixel = screen.pixel(x, y)
         all += 1
         if pixel[0..<3].allSatisfy({ $0 > 200 }) { white += 1 }
@@ -99,10 +99,10 @@ struct ExampleLook {
     return white > 10 && white < all / 10 && black > all * 8 / 10
   }
 
-  /// Whether the frame shows a text on dark grey instead of a picture.
-  private func showsPlaceholder(_ screen: BGRAImage, in frame: PictureRect) -> Bool {
+  /// Whether the rectangle shows a text on dark grey instead of a picture.
+  private func showsPlaceholder(_ screen: BGRAImage, in rectangle: PictureRect) -> Bool {
     [(1, 4), (9, 4), (1, 6), (9, 6)].allSatisfy { x, y in
-      screen.pixel(frame.x + frame.width * x / 10, frame.y + frame.height * y / 10)[0..<3].allSatisfy {
+      screen.pixel(rectangle.x + rectangle.width * x / 10, rectangle.y + rectangle.height * y / 10)[0..<3].allSatisfy {
         (24...32).contains($0)
       }
     }
@@ -110,13 +110,13 @@ struct ExampleLook {
 
   private func screen() async throws -> BGRAImage { try await desktop.screen.screenshot() }
 
-  /// The window's frame, as soon as both streams' pictures are in their places. This may take long because GStreamer
-  /// may scan all of its plugins first.
-  private func frameWithPictures(_ program: RunningProgram) async throws -> PictureRect? {
+  /// The window's rectangle, as soon as both streams' pictures are in their places. This may take long because
+  /// GStreamer may scan all of its plugins first.
+  private func windowWithPictures(_ program: RunningProgram) async throws -> PictureRect? {
     var found: PictureRect?
     _ = try await eventually(within: 90) {
       guard program.isRunning else { return true }
-      let window = try await windowFrame()
+      let window = try await windowRectangle()
       let places = places(in: window)
       let screen = try await screen()
       if showsBars(screen, in: places.anna), showsBall(screen, in: places.ben) { found = window }
@@ -156,23 +156,23 @@ struct ExampleLook {
   }
 
   func abilities(of program: RunningProgram) async throws -> [Ability: Bool] {
-    guard let window = try await frameWithPictures(program) else { return [.inApp: false] }
+    guard let window = try await windowWithPictures(program) else { return [.inApp: false] }
     let anna = places(in: window).anna
     let isInPictureInPicture = {
-      guard let frame = try await pictureInPictureFrame() else { return false }
+      guard let rectangle = try await pictureInPictureRectangle() else { return false }
       let screen = try await screen()
-      return showsBars(screen, in: frame) && showsPlaceholder(screen, in: anna)
+      return showsBars(screen, in: rectangle) && showsPlaceholder(screen, in: anna)
     }
     var found = [Ability.inApp: true]
     found[.pictureInPicture] = try await act(
       { try await press(.pictureInPicture, in: window) }, until: isInPictureInPicture)
-    guard found[.pictureInPicture] == true, let frame = try await pictureInPictureFrame() else { return found }
+    guard found[.pictureInPicture] == true, let rectangle = try await pictureInPictureRectangle() else { return found }
     // The button in the upper right corner moves the stream back to the app.
     let isBack = try await act(
-      { try await click(frame.x + frame.width - 20, frame.y + 20) },
+      { try await click(rectangle.x + rectangle.width - 20, rectangle.y + 20) },
       until: {
         let screen = try await screen()
-        return showsBars(screen, in: anna) && !showsBars(screen, in: frame)
+        return showsBars(screen, in: anna) && !showsBars(screen, in: rectangle)
       })
     let isHeard = await eventually { ear.amplitude > 0.05 }
     let mute = { try await press(.mute, in: window) }
@@ -191,7 +191,7 @@ struct ExampleLook {
   /// unit. The picture has snow in it. Neighbouring pixels of snow must not be more alike than pixels with one between
   /// them.
   func pixels(of program: RunningProgram) async throws -> [Ability: Bool] {
-    guard let window = try await frameWithPictures(program) else { return [.inApp: false, .hiDPI: false] }
+    guard let window = try await windowWithPictures(program) else { return [.inApp: false, .hiDPI: false] }
     let picture = picture(in: places(in: window).anna)
     // The first pictures may be shown before the compositor has announced its scale.
     let hasAll = try await eventually {

@@ -43,7 +43,7 @@ final class ElementHarness {
   }
 
   var state: ElementState { PipSinkElement.state(of: element) }
-  var session: Session? { state.member?.session }
+  var session: ElementSession? { state.member?.session }
   var latest: SampleBuffer? { state.member.flatMap { $0.session.router.latestSampleBuffer(of: $0.streamID) } }
   var received: UInt64 { state.member?.statistics?.received ?? 0 }
 
@@ -110,7 +110,7 @@ final class ElementHarness {
   /// Calls `body` on the session's main actor after everything that the element has asked of it so far, and returns the
   /// result.
   func onInterface<Answer: Sendable>(
-    _ body: @escaping @MainActor @Sendable (SessionInterface) -> Answer
+    _ body: @escaping @MainActor @Sendable (ElementSessionAdapter) -> Answer
   ) async throws -> Answer {
     let member = try #require(state.member)
     return await withCheckedContinuation { continuation in

@@ -126,8 +126,8 @@ final class GNOMEServer {
       "/usr/bin/python3", ["-c", script], environment: environment.merging(["GDK_BACKEND": "wayland"]) { $1 })
   }
 
-  /// The frame of the picture-in-picture window, as X11 programs see it.
-  func pictureInPictureFrame() async throws -> PictureRect? {
+  /// The rectangle of the picture-in-picture window, as X11 programs see it.
+  func pictureInPictureRectangle() async throws -> PictureRect? {
     let tree = try await RunningProgram("/usr/bin/xwininfo", ["-root", "-tree"], environment: environment)
       .result(seconds: 30).output
     guard let line = tree.split(separator: "\n").first(where: { $0.contains("\"Picture-in-Picture") }),

@@ -35,7 +35,7 @@ struct DisplayMailbox {
   static let queueLimit = 8
 
   /// The renderer, and those that the layer still has to leave.
-  var surface = DisplaySurface()
+  var renderers = LayerRenderers()
   var gravity: VideoGravity
   var orientation = VideoOrientation.upright
 
@@ -83,13 +83,13 @@ struct DisplayMailbox {
 
   /// Whether nothing waits and nothing is being presented.
   var isIdle: Bool {
-    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && surface.isSettled
+    waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && renderers.isSettled
       && !(needsDisplay && latest != nil)
   }
 
   var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
 
-  /// Uses another renderer from now on, or none. ``SurfaceOccupancy`` decides when the layer may use it.
+  /// Uses another renderer from now on, or none. ``RendererOccupancy`` decides when the layer may use it.
   ///
   /// - Returns: a renderer that the layer was waiting for and does not want any more.
   mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
@@ -97,19 +97,19 @@ struct DisplayMailbox {
     failures = DisplayFailures(status: failures.status, error: failures.error)
     needsDisplay = true
     latestWasPresented = latest != nil && latestWasPresented
-    return surface.change(to: new)
+    return renderers.change(to: new)
   }
 
   /// Forgets a renderer that is gone for good and need not be left.
   mutating func loseRenderer() {
-    surface.lose()
+    renderers.lose()
     isReadyForDisplay = false
     failures.count = 0
   }
 
   /// Leaves a renderer because another layer takes it.
   mutating func leave(_ renderer: any VideoRenderer) {
-    if surface.renderer === renderer { _ = change(to: nil) }
+    if renderers.current === renderer { _ = change(to: nil) }
   }
 
   // MARK: - Putting frames in
@@ -195,10 +195,10 @@ struct DisplayMailbox {
 
   /// What the presenting thread has to do at `now`, or when it has to ask again.
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
-    if let renderer = surface.nextToLeave() { return begin(.retire(renderer)) }
+    if let renderer = renderers.nextToLeave() { return begin(.retire(renderer)) }
     if isClosed { return .done(.end) }
-    guard let renderer = surface.renderer, surface.isGranted else { return .whenWoken }
-    if surface.adopt() { return begin(.adopt(renderer)) }
+    guard let renderer = renderers.current, renderers.isGranted else { return .whenWoken }
+    if renderers.adopt() { return begin(.adopt(renderer)) }
     if mustRemoveImage {
       mustRemoveImage = false
       return begin(.removeImage(renderer))

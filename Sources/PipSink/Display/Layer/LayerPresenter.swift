@@ -41,7 +41,7 @@ struct LayerPresenter {
       case .retire(let renderer):
         renderer.setNeedsDisplayHandler(nil)
         renderer.removeImage()
-        SurfaceOccupancy.release(renderer, by: mailbox)
+        RendererOccupancy.release(renderer, by: mailbox)
         finish { _ in }
       case .requestData(let request):
         request()
@@ -95,7 +95,7 @@ struct LayerPresenter {
       guard mailbox.isPicture(job) else { return }
       mailbox.latest = job.sampleBuffer
       mailbox.latestWasPresented = true
-      if mailbox.surface.renderer === job.renderer {
+      if mailbox.renderers.current === job.renderer {
         mailbox.isReadyForDisplay = true
       } else {
         mailbox.needsDisplay = true
@@ -145,13 +145,13 @@ struct LayerPresenter {
     defer {
       if error.code == .surfaceLost {
         job.renderer.setNeedsDisplayHandler(nil)
-        SurfaceOccupancy.release(job.renderer, by: mailbox)
+        RendererOccupancy.release(job.renderer, by: mailbox)
       }
     }
     finish { mailbox in
       mailbox.failures.error = error
       mailbox.failures.status = .failed
-      if mailbox.surface.renderer === job.renderer {
+      if mailbox.renderers.current === job.renderer {
         if error.code == .surfaceLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
       }
       mailbox.statistics.failed += job.isCounted ? 0 : 1

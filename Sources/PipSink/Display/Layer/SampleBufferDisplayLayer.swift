@@ -83,14 +83,14 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
       mailbox.queue = []
       mailbox.latest = nil
       mailbox.request = nil
-      return (mailbox.surface.renderer, mailbox.surface.isGranted, dropped)
+      return (mailbox.renderers.current, mailbox.renderers.isGranted, dropped)
     }
     _ = dropped
     mailbox.wakeAll()
     thread.withLock { $0 }?.join()
     if isOwned { renderer?.setNeedsDisplayHandler(nil) }
-    SurfaceOccupancy.withdraw(renderer, mailbox)
-    mailbox.withLock { $0.surface.lose() }
+    RendererOccupancy.withdraw(renderer, mailbox)
+    mailbox.withLock { $0.renderers.lose() }
   }
 
   // MARK: - The renderer
@@ -116,17 +116,17 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   private func change(renderer: (any VideoRenderer)?) {
     // The layer's renderer and the registry change together.
     attachment.withLock { _ in
-      guard mailbox.withLock({ $0.surface.renderer }) !== renderer else { return }
+      guard mailbox.withLock({ $0.renderers.current }) !== renderer else { return }
       if let unwanted = mailbox.withLock({ $0.change(to: renderer) }) {
-        SurfaceOccupancy.cancel(unwanted, for: mailbox)
+        RendererOccupancy.cancel(unwanted, for: mailbox)
       }
-      if let renderer { SurfaceOccupancy.request(renderer, for: mailbox) }
+      if let renderer { RendererOccupancy.request(renderer, for: mailbox) }
     }
     mailbox.wakeAll()
   }
 
   /// The renderer that the layer is attached to.
-  package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.surface.renderer } }
+  package var renderer: (any VideoRenderer)? { mailbox.withLock { $0.renderers.current } }
 
   /// Whether there is a frame to show on the next renderer.
   package var hasFrame: Bool { mailbox.withLock { $0.latest != nil || $0.waiting != nil } }
@@ -143,7 +143,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   }
 
   /// The renderer's size in pixels; nil while there is no renderer or it has no size.
-  public var bounds: PictureSize? { mailbox.withLock { $0.surface.renderer }?.renderSize }
+  public var bounds: PictureSize? { mailbox.withLock { $0.renderers.current }?.renderSize }
 
   /// Whether a frame has been presented on the current renderer.
   public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }

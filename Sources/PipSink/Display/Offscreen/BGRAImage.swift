@@ -31,13 +31,13 @@ public struct BGRAImage: Sendable {
   ///
   /// - Parameter parts: the images and their places. An image whose size differs from its place, as while the layout
   ///   changes, is left out.
-  package init(size: PictureSize, parts: [(image: BGRAImage, frame: PictureRect)]) {
+  package init(size: PictureSize, parts: [(image: BGRAImage, place: PictureRect)]) {
     var bytes = BGRAImage(size: size, opaque: [UInt8](repeating: 0, count: size.width * size.height * 4)).bytes
-    for (image, frame) in parts where image.size == frame.size {
-      for row in 0..<frame.height {
-        let start = (row * size.width + frame.x) * 4
+    for (image, place) in parts where image.size == place.size {
+      for row in 0..<place.height {
+        let start = (row * size.width + place.x) * 4
         bytes.replaceSubrange(
-          start..<start + frame.width * 4, with: image.bytes[row * frame.width * 4..<(row + 1) * frame.width * 4])
+          start..<start + place.width * 4, with: image.bytes[row * place.width * 4..<(row + 1) * place.width * 4])
       }
     }
     self.init(size: size, bytes: bytes)

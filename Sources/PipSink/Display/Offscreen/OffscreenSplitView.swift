@@ -21,7 +21,7 @@ public final class OffscreenSplitView: Sendable {
     guard size.isValid, size.width >= 2 else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     self.size = size
     local = try OffscreenRenderer(size: size, scalingFilter: scalingFilter)
-    let half = SplitLayout.frames(in: size, showsRemote: true).remote?.size ?? size
+    let half = SplitLayout.rectangles(in: size, showsRemote: true).remote?.size ?? size
     remote = try OffscreenRenderer(size: half, scalingFilter: scalingFilter)
     remote.isVisible = false
   }
@@ -34,7 +34,7 @@ public final class OffscreenSplitView: Sendable {
         guard newValue != isShown else { return }
         isShown = newValue
         // Both halves are valid sizes, since the whole is at least two pixels wide.
-        try? local.resize(to: SplitLayout.frames(in: size, showsRemote: newValue).local.size)
+        try? local.resize(to: SplitLayout.rectangles(in: size, showsRemote: newValue).local.size)
         remote.isVisible = newValue
       }
     }
@@ -43,8 +43,8 @@ public final class OffscreenSplitView: Sendable {
   /// A copy of the whole picture, which is black where a stream has no picture.
   public func image() -> BGRAImage {
     let showsRemote = showsRemote
-    let frames = SplitLayout.frames(in: size, showsRemote: showsRemote)
-    let parts = [(local, frames.local)] + (frames.remote.map { [(remote, $0)] } ?? [])
-    return BGRAImage(size: size, parts: parts.compactMap { half, frame in half.image().map { ($0, frame) } })
+    let places = SplitLayout.rectangles(in: size, showsRemote: showsRemote)
+    let parts = [(local, places.local)] + (places.remote.map { [(remote, $0)] } ?? [])
+    return BGRAImage(size: size, parts: parts.compactMap { half, place in half.image().map { ($0, place) } })
   }
 }

@@ -52,7 +52,7 @@ package struct FrameCanvas: ~Copyable {
     Picture(packed: .bgra, size: size, data: pixels, stride: Int32(stride)).fillBlack()
   }
 
-  /// Sets the alpha byte of every pixel to 255. It is for surfaces that would otherwise show what is behind a frame
+  /// Sets the alpha byte of every pixel to 255. It is for renderers that would otherwise show what is behind a frame
   /// with an alpha channel.
   package static func makeOpaque(_ pixels: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize) {
     guard size.isValid else { return }

@@ -32,7 +32,7 @@ struct OverlayBlender: ~Copyable {
     var shown: [Scaled] = []
     for rectangle in composition.rectangles {
       let place = Self.place(
-        of: orientation.applied(to: rectangle.frame, in: frameSize),
+        of: orientation.applied(to: rectangle.place, in: frameSize),
         from: orientation.applied(to: placement.source, in: frameSize), to: placement.target)
       guard place.size.isValid, let part = place.intersection(placement.target),
         let scaled = try scaled(rectangle, size: place.size, orientation)

@@ -11,7 +11,7 @@ struct OverlayComposition {
     /// The picture's number, which changes with its content.
     let number: guint
     /// The picture's place, in pixels of the frame's visible part. It may extend beyond that.
-    let frame: PictureRect
+    let place: PictureRect
 
     /// Calls `body` with the picture's pixels at their original size: BGRA with premultiplied alpha.
     ///
@@ -52,10 +52,10 @@ struct OverlayComposition {
       guard let rectangle = gst_video_overlay_composition_get_rectangle(composition, index) else { return nil }
       var (x, y, width, height): (gint, gint, guint, guint) = (0, 0, 0, 0)
       gst_video_overlay_rectangle_get_render_rectangle(rectangle, &x, &y, &width, &height)
-      let frame = PictureRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
-      guard frame.size.isValid else { return nil }
+      let place = PictureRect(x: Int(x), y: Int(y), width: Int(width), height: Int(height))
+      guard place.size.isValid else { return nil }
       return Rectangle(
-        pointer: rectangle, number: gst_video_overlay_rectangle_get_seqnum(rectangle), frame: frame)
+        pointer: rectangle, number: gst_video_overlay_rectangle_get_seqnum(rectangle), place: place)
     }
   }
 }

@@ -1,4 +1,4 @@
-/// The place of a picture's pixels in memory, for the converter: a part of a mapped frame, a surface's memory, or an
+/// The place of a picture's pixels in memory, for the converter: a part of a mapped frame, a renderer's memory, or an
 /// intermediate picture in scratch memory.
 ///
 /// `@unchecked Sendable`: it only says where pixels are. Code that passes it to another thread must make sure that the
@@ -59,7 +59,7 @@ struct Picture: @unchecked Sendable {
     if let crop { self = cropped(to: crop) }
   }
 
-  /// The pixels of a surface, in a format with one plane.
+  /// The pixels of a renderer, in a format with one plane.
   init(
     packed format: PixelFormat, size: PictureSize, data: UnsafeMutablePointer<UInt8>, stride: Int32,
     colorimetry: Colorimetry = .rgb

@@ -4,7 +4,7 @@ import PipSink
 package struct WindowMonitor: Equatable, Sendable {
   /// The name that identifies the monitor even after it was disconnected. It is usually the name of its connector.
   package var name: String
-  /// The monitor's rectangle, in units and in the coordinates of windows' frames.
+  /// The monitor's rectangle, in units and in the coordinates of windows' rectangles.
   package var area: PictureRect
 
   /// Creates the description of a monitor.
@@ -17,13 +17,13 @@ extension [WindowMonitor] {
   /// Finds the monitor that shows most of a window.
   ///
   /// - Parameters:
-  ///   - frame: the window's rectangle, in the coordinates of the monitors' areas.
+  ///   - rectangle: the window's rectangle, in the coordinates of the monitors' areas.
   ///   - current: the name of the monitor that is preferred when several show equal parts of the window.
   /// - Returns: nil when no monitor shows any part of the window.
-  package func under(_ frame: PictureRect, current: String? = nil) -> WindowMonitor? {
+  package func under(_ rectangle: PictureRect, current: String? = nil) -> WindowMonitor? {
     var best: (monitor: WindowMonitor, overlap: Int)?
     for monitor in filter({ $0.name == current }) + filter({ $0.name != current }) {
-      let overlap = monitor.area.intersection(frame).map { $0.width * $0.height } ?? 0
+      let overlap = monitor.area.intersection(rectangle).map { $0.width * $0.height } ?? 0
       if overlap > best?.overlap ?? 0 { best = (monitor, overlap) }
     }
     return best?.monitor

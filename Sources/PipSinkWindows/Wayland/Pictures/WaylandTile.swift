@@ -16,7 +16,7 @@ final class WaylandTile: WindowTile {
     /// The compositor's answer that is awaited, and the time when it was requested.
     var callback: WaylandProxy?
     var asked = MonotonicTime.now
-    var frame: PictureRect?
+    var rectangle: PictureRect?
     var place: Place?
     /// The number of pixels in a unit of the window.
     var scale = 1.0
@@ -105,8 +105,8 @@ final class WaylandTile: WindowTile {
     surface?.destroy()
   }
 
-  var frame: PictureRect? {
-    get { state.withLock { $0.frame } }
+  var rectangle: PictureRect? {
+    get { state.withLock { $0.rectangle } }
     set {
       let (scale, origin) = state.withLock { ($0.scale, $0.origin) }
       var place = newValue.map { Place(pixels: $0, scale: scale) }
@@ -116,22 +116,22 @@ final class WaylandTile: WindowTile {
     }
   }
 
-  /// Sets the number of pixels in a unit of the window. It counts when ``frame`` is set the next time.
+  /// Sets the number of pixels in a unit of the window. It counts when ``rectangle`` is set the next time.
   func setScale(_ scale: Double) { state.withLock { $0.scale = scale } }
 
   /// Sets the position in units of the tile's window in the surface that the tile is attached to. It counts when
-  /// ``frame`` is set the next time.
+  /// ``rectangle`` is set the next time.
   func setOrigin(x: Int, y: Int) { state.withLock { $0.origin = (x, y) } }
 
   /// Moves and resizes the tile.
   ///
   /// - Parameters:
-  ///   - frame: the rectangle in the window, in pixels, by which the decoration is drawn; nil hides the tile.
+  ///   - rectangle: the rectangle in the window, in pixels, by which the decoration is drawn; nil hides the tile.
   ///   - place: the same rectangle for the compositor.
-  func set(_ frame: PictureRect?, place: Place?) {
+  func set(_ rectangle: PictureRect?, place: Place?) {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.frame != frame || state.place != place else { return nil }
-      (state.frame, state.place) = (frame, place)
+      guard state.rectangle != rectangle || state.place != place else { return nil }
+      (state.rectangle, state.place) = (rectangle, place)
       applyPlace(&state)
       return state.needsDisplay
     }
@@ -233,10 +233,11 @@ final class WaylandTile: WindowTile {
   /// The rectangle that pictures fill in the window, in pixels, or nil while none are shown.
   private var area: PictureRect? {
     state.withLock { state in
-      guard state.surface != nil, let frame = state.frame, let pixels = state.place?.pixels, pixels.isValid else {
+      guard state.surface != nil, let rectangle = state.rectangle, let pixels = state.place?.pixels, pixels.isValid
+      else {
         return nil
       }
-      return PictureRect(x: frame.x, y: frame.y, width: pixels.width, height: pixels.height)
+      return PictureRect(x: rectangle.x, y: rectangle.y, width: pixels.width, height: pixels.height)
     }
   }
 
@@ -246,9 +247,9 @@ final class WaylandTile: WindowTile {
   var isVisible: Bool {
     if loop.isLost { return true }
     let shown = state.withLock { state -> PictureRect? in
-      guard state.surface != nil, let frame = state.frame, !state.isRevoked else { return nil }
+      guard state.surface != nil, let rectangle = state.rectangle, !state.isRevoked else { return nil }
       // A picture is already waiting for the moment when the window is visible again.
-      return state.callback != nil && state.next != nil && isSilent(state) ? nil : frame
+      return state.callback != nil && state.next != nil && isSilent(state) ? nil : rectangle
     }
     guard let shown else { return false }
     return decoration?.hides(shown) != true

@@ -9,9 +9,9 @@ extension WaylandFloatingWindow {
       pressed = (grip, place)
       return true
     }
-    guard let frame else { return false }
+    guard let rectangle else { return false }
     let reading = DragReading(pressed: inUnits(place), travel: place.travel, known: Self.dragOrigin)
-    drag = Drag(start: frame, reading: reading)
+    drag = Drag(start: rectangle, reading: reading)
     return true
   }
 
@@ -65,8 +65,8 @@ extension WaylandFloatingWindow {
 
   /// How far the window has been moved since the drag began, in units.
   private func shift(in drag: Drag) -> DragReading.Vector {
-    guard let frame else { return .zero }
-    return DragReading.Vector(x: Double(frame.x - drag.start.x), y: Double(frame.y - drag.start.y))
+    guard let rectangle else { return .zero }
+    return DragReading.Vector(x: Double(rectangle.x - drag.start.x), y: Double(rectangle.y - drag.start.y))
   }
 
   /// After the window was moved for the first time in a drag, asks the compositor to say when it has shown that.

@@ -232,7 +232,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     (home ?? globals.outputs.first)?.area ?? PictureRect(x: 0, y: 0, width: 1280, height: 720)
   }
 
-  var frame: PictureRect? {
+  var rectangle: PictureRect? {
     guard !isBroken else { return nil }
     let origin = role == .layer ? place.origin(of: wantedSize, in: workArea) : (x: 0, y: 0)
     return PictureRect(x: origin.x, y: origin.y, width: wantedSize.width, height: wantedSize.height)

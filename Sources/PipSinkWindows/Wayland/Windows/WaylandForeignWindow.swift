@@ -27,7 +27,7 @@ package final class WaylandForeignWindow: WindowTileMaker {
       guard origin != oldValue else { return }
       for tile in tiles {
         tile.setOrigin(x: origin.x, y: origin.y)
-        tile.frame = tile.frame
+        tile.rectangle = tile.rectangle
       }
     }
   }

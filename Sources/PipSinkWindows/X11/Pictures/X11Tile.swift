@@ -18,7 +18,7 @@ final class X11Tile: WindowTile {
   private let pictures: Locked<X11Pictures>
 
   private struct State {
-    var frame: PictureRect?
+    var rectangle: PictureRect?
     var isObscured = false
     /// Whether the parent window is shown.
     var isParentMapped = true
@@ -65,7 +65,7 @@ final class X11Tile: WindowTile {
     (self.owner, self.connection, self.window) = (owner, connection, window)
     pictures = Locked(X11Pictures(connection, window, depth: depth))
     self.decoration = OffsetDecoration(decoration) { [state] in
-      state.withLock { ($0.frame?.x ?? 0, $0.frame?.y ?? 0) }
+      state.withLock { ($0.rectangle?.x ?? 0, $0.rectangle?.y ?? 0) }
     }
   }
 
@@ -77,14 +77,14 @@ final class X11Tile: WindowTile {
 
   // MARK: - The window
 
-  var frame: PictureRect? {
-    get { state.withLock { $0.frame } }
+  var rectangle: PictureRect? {
+    get { state.withLock { $0.rectangle } }
     set {
       let handler = state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.frame != newValue else { return nil }
-        let wasShown = state.frame != nil
-        let isResized = state.frame?.size != newValue?.size
-        state.frame = newValue
+        guard state.rectangle != newValue else { return nil }
+        let wasShown = state.rectangle != nil
+        let isResized = state.rectangle?.size != newValue?.size
+        state.rectangle = newValue
         configure(newValue, wasShown: wasShown)
         return isResized ? state.needsDisplay : nil
       }
@@ -92,16 +92,16 @@ final class X11Tile: WindowTile {
     }
   }
 
-  private func configure(_ frame: PictureRect?, wasShown: Bool) {
+  private func configure(_ rectangle: PictureRect?, wasShown: Bool) {
     defer { owner.flush() }
-    guard let frame else {
+    guard let rectangle else {
       xcb_unmap_window(owner.pointer, window)
       return
     }
     let mask =
       XCB_CONFIG_WINDOW_X.rawValue | XCB_CONFIG_WINDOW_Y.rawValue | XCB_CONFIG_WINDOW_WIDTH.rawValue
       | XCB_CONFIG_WINDOW_HEIGHT.rawValue
-    let values = [frame.x, frame.y, max(1, frame.width), max(1, frame.height)].map {
+    let values = [rectangle.x, rectangle.y, max(1, rectangle.width), max(1, rectangle.height)].map {
       UInt32(bitPattern: Int32(clamping: $0))
     }
     xcb_configure_window(owner.pointer, window, UInt16(mask), values)
@@ -138,14 +138,14 @@ final class X11Tile: WindowTile {
   /// The area that pictures fill, in pixels of the tile's window, or nil while none are shown.
   private var area: PictureRect? {
     state.withLock { state in
-      guard !state.isRevoked, let frame = state.frame, frame.size.isValid else { return nil }
-      return PictureRect(x: 0, y: 0, width: frame.width, height: frame.height)
+      guard !state.isRevoked, let rectangle = state.rectangle, rectangle.size.isValid else { return nil }
+      return PictureRect(x: 0, y: 0, width: rectangle.width, height: rectangle.height)
     }
   }
 
   // MARK: - VideoRenderer
 
-  var renderSize: PictureSize? { state.withLock { $0.frame?.size } }
+  var renderSize: PictureSize? { state.withLock { $0.rectangle?.size } }
 
   /// It is also true when the server has gone, so that the next frame reports that.
   var isVisible: Bool {

@@ -28,7 +28,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   }
 
   var monitor: WindowMonitor? {
-    guard isShown, let frame = frameInPixels, let found = screen.monitors.under(frame) else { return nil }
+    guard isShown, let rectangle = rectangleInPixels, let found = screen.monitors.under(rectangle) else { return nil }
     return WindowMonitor(name: found.name, area: units(found.area))
   }
 

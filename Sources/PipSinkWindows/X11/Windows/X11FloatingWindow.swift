@@ -89,12 +89,12 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   var workArea: PictureRect {
     let inPixels = screen.monitors
     let monitors = named(inPixels)
-    let own = monitors.first { $0.name == monitor } ?? frame.flatMap { monitors.under($0) }
+    let own = monitors.first { $0.name == monitor } ?? rectangle.flatMap { monitors.under($0) }
     let index = own.flatMap { monitors.firstIndex(of: $0) } ?? 0
     return units(screen.workArea(in: inPixels[index].area))
   }
 
-  var frame: PictureRect? { frameInPixels.map { units($0) } }
+  var rectangle: PictureRect? { rectangleInPixels.map { units($0) } }
 
   func snap(to place: WindowPlace, size: PictureSize) {
     let origin = place.origin(of: size, in: workArea)

@@ -238,7 +238,7 @@ class X11Window: NativeWindow {
 
   /// The window's rectangle on the screen, in pixels, or nil when the window or its server has gone. Reading it waits
   /// for the server.
-  var frameInPixels: PictureRect? {
+  var rectangleInPixels: PictureRect? {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
     )

@@ -7,7 +7,7 @@
 /// session. The renderer cannot keep this information itself, since it is a class of the app.
 ///
 /// The registry's lock is always taken before a mailbox's.
-enum SurfaceOccupancy {
+enum RendererOccupancy {
   /// The layer that has a renderer, and the one that waits for it.
   private struct Entry {
     var holder: Locked<DisplayMailbox>
@@ -25,14 +25,14 @@ enum SurfaceOccupancy {
   static func request(_ renderer: any VideoRenderer, for mailbox: Locked<DisplayMailbox>) {
     let mustLeave = entries.withLock { entries -> [Locked<DisplayMailbox>] in
       let key = ObjectIdentifier(renderer)
-      guard mailbox.withLock({ $0.surface.renderer === renderer }) else { return [] }
+      guard mailbox.withLock({ $0.renderers.current === renderer }) else { return [] }
       let others = [entries[key]?.holder, entries[key]?.next].compactMap(\.self).filter { $0 !== mailbox }
       for other in others { other.withLock { $0.leave(renderer) } }
-      if let holder = entries[key]?.holder, holder !== mailbox, holder.withLock({ $0.surface.holds(renderer) }) {
+      if let holder = entries[key]?.holder, holder !== mailbox, holder.withLock({ $0.renderers.holds(renderer) }) {
         entries[key]?.next = mailbox
       } else {
         entries[key] = Entry(holder: mailbox)
-        _ = mailbox.withLock { $0.surface.grant(renderer) }
+        _ = mailbox.withLock { $0.renderers.grant(renderer) }
       }
       return others
     }
@@ -52,7 +52,7 @@ enum SurfaceOccupancy {
     let next = entries.withLock { entries -> Locked<DisplayMailbox>? in
       let key = ObjectIdentifier(renderer)
       // The layer may have come back meanwhile.
-      let isBack = mailbox.withLock { $0.surface.hasLeft(renderer) }
+      let isBack = mailbox.withLock { $0.renderers.hasLeft(renderer) }
       guard let entry = entries[key], entry.holder === mailbox, !isBack else { return nil }
       return handOver(key, renderer, &entries)
     }
@@ -77,15 +77,15 @@ enum SurfaceOccupancy {
       entries[key] = nil
       return nil
     }
-    entries[key] = next.withLock { $0.surface.grant(renderer) } ? Entry(holder: next) : nil
+    entries[key] = next.withLock { $0.renderers.grant(renderer) } ? Entry(holder: next) : nil
     return next
   }
 }
 
 /// The renderer of a layer, and the renderers that the layer still has to leave.
-struct DisplaySurface {
-  private(set) var renderer: (any VideoRenderer)?
-  /// Whether the layer may use the renderer (see ``SurfaceOccupancy``).
+struct LayerRenderers {
+  private(set) var current: (any VideoRenderer)?
+  /// Whether the layer may use the renderer (see ``RendererOccupancy``).
   private(set) var isGranted = false
   /// Whether the layer has begun to use it.
   private var isAdopted = false
@@ -95,28 +95,28 @@ struct DisplaySurface {
   private var retiring: (any VideoRenderer)?
 
   /// Whether no renderer has to be adopted or left.
-  var isSettled: Bool { retired.isEmpty && (renderer == nil || isAdopted) }
+  var isSettled: Bool { retired.isEmpty && (current == nil || isAdopted) }
 
   /// Sets another renderer, or none.
   ///
   /// - Returns: a renderer that the layer was waiting for and does not want any more.
   mutating func change(to new: (any VideoRenderer)?) -> (any VideoRenderer)? {
-    let (old, wasWaiting) = (renderer, !isGranted)
+    let (old, wasWaiting) = (current, !isGranted)
     if let old, isGranted { retired.append(old) }
-    renderer = new
+    current = new
     isGranted = false
     isAdopted = false
     return wasWaiting ? old : nil
   }
 
   /// Forgets a renderer that is gone for good and need not be left.
-  mutating func lose() { renderer = nil }
+  mutating func lose() { current = nil }
 
   /// Allows the layer to use a renderer.
   ///
   /// - Returns: false when the layer does not want it any more.
   mutating func grant(_ renderer: any VideoRenderer) -> Bool {
-    guard self.renderer === renderer else { return false }
+    guard current === renderer else { return false }
     isGranted = true
     isAdopted = false
     retired.removeAll { $0 === renderer }
@@ -143,11 +143,11 @@ struct DisplaySurface {
   /// - Returns: whether the layer wants it again, or has come back meanwhile and has to leave it once more.
   mutating func hasLeft(_ renderer: any VideoRenderer) -> Bool {
     retiring = nil
-    return self.renderer === renderer || retired.contains { $0 === renderer }
+    return current === renderer || retired.contains { $0 === renderer }
   }
 
   /// Whether the layer uses a renderer or still has to leave it.
   func holds(_ renderer: any VideoRenderer) -> Bool {
-    (isGranted && self.renderer === renderer) || retiring === renderer || retired.contains { $0 === renderer }
+    (isGranted && current === renderer) || retiring === renderer || retired.contains { $0 === renderer }
   }
 }

@@ -3,20 +3,20 @@ import PipSink
 import PipSinkGTK4
 
 /// What the elements of one session name share: the window, picture-in-picture and the routing. It lives from the first
-/// element's start to the last element's stop.
-final class Session: Sendable {
+/// element's start to the last element's stop. Any thread may use it.
+final class ElementSession: Sendable {
   private struct Key: Hashable {
     let name: String
     let surface: ElementSurface
   }
 
-  private static let sessions = Locked<[Key: Session]>([:])
+  private static let sessions = Locked<[Key: ElementSession]>([:])
 
   private let key: Key
   let engine: VideoEngine
   let router = FrameRouter()
   private let members = Locked<[SessionMember]>([])
-  @MainActor private var interface: SessionInterface?
+  @MainActor private var adapter: ElementSessionAdapter?
   @MainActor private var hasFailed = false
   @MainActor private var hasLostDisplay = false
 
@@ -39,7 +39,7 @@ final class Session: Sendable {
     let processors = try current.makeProcessors()
     let key = Key(name: current.session, surface: current.surface)
     let member = try sessions.withLock { sessions throws(PipSinkError) in
-      let session = if let known = sessions[key] { known } else { try Session(key) }
+      let session = if let known = sessions[key] { known } else { try ElementSession(key) }
       guard !session.members.withLock({ $0.contains { $0.streamID == streamID } }) else {
         throw .stream(.duplicate(streamID))
       }
@@ -66,21 +66,21 @@ final class Session: Sendable {
     }
     guard surface != .none else { return }
     MainActorHost.post {
-      self.interface?.remove(member)
-      if isLast { self.interface = nil }
+      self.adapter?.remove(member)
+      if isLast { self.adapter = nil }
     }
   }
 
   /// Runs a job about a member on the main actor, in the order of the calls, unless the member has left by then. It may
   /// be called from any thread, and does not wait.
-  func post(for member: SessionMember, _ job: @escaping @MainActor (SessionInterface) -> Void) {
+  func post(for member: SessionMember, _ job: @escaping @MainActor (ElementSessionAdapter) -> Void) {
     guard surface != .none else { return }
     MainActorHost.post {
       guard self.members.withLock({ $0.contains { $0 === member } }), !self.hasFailed else { return }
       do throws(PipSinkError) {
-        let interface = if let known = self.interface { known } else { try SessionInterface(self) }
-        self.interface = interface
-        job(interface)
+        let adapter = if let known = self.adapter { known } else { try ElementSessionAdapter(self) }
+        self.adapter = adapter
+        job(adapter)
       } catch {
         self.hasFailed = true
         self.fail("No window can be shown.", error.description)

@@ -3,8 +3,8 @@ import Testing
 @testable import PipSink
 @testable import TestSupport
 
-/// Which layer has a surface when layers come, go, come back and wait for it.
-@Suite struct SurfaceOccupancyTests {
+/// Which layer has a renderer when layers come, go, come back and wait for it.
+@Suite struct RendererOccupancyTests {
   private let numbered: NumberedFrames
 
   init() throws {
@@ -13,7 +13,7 @@ import Testing
 
   private var soon: MonotonicTime { .now.advanced(by: .seconds(20)) }
 
-  /// Makes a layer that is busy with frame 1 on a surface.
+  /// Makes a layer that is busy with frame 1 on a renderer.
   private func busyLayer() -> (SampleBufferDisplayLayer, TestRenderer) {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "busy", renderer: renderer)
@@ -47,7 +47,7 @@ import Testing
     layer.detach()
     #expect(await eventually { renderer.state.withLock { $0.log } == ["show 1", "remove", "show 1"] })
     #expect(layer.waitUntilPresented(by: soon))
-    // Another layer gets the surface only after this layer has left it.
+    // Another layer gets the renderer only after this layer has left it.
     renderer.hold()
     renderer.askForDisplay()
     #expect(renderer.waitUntilRendering())
@@ -83,7 +83,7 @@ import Testing
     #expect(await eventually { renderer.state.withLock { $0.log } == ["show 1", "remove"] })
     #expect(renderer.state.withLock { $0.needsDisplay == nil })
     #expect(other.shown == [2])
-    // The surface is free.
+    // The renderer is free.
     holder.attach(to: renderer)
     #expect(holder.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 1])
@@ -113,7 +113,7 @@ import Testing
     #expect(layer.waitUntilPresented(by: soon))
     layer.attach(to: second)
     #expect(layer.waitUntilPresented(by: soon))
-    // Attaching the layer to its current surface changes nothing.
+    // Attaching the layer to its current renderer changes nothing.
     layer.attach(to: second)
     #expect(layer.isReadyForDisplay)
     #expect(layer.waitUntilPresented(by: soon))
@@ -138,31 +138,31 @@ import Testing
 
   // MARK: The registry, step by step
 
-  /// Makes the mailbox of a layer that wants a surface.
+  /// Makes the mailbox of a layer that wants a renderer.
   private func mailbox(wanting renderer: TestRenderer) -> Locked<DisplayMailbox> {
     let mailbox = Locked(DisplayMailbox(gravity: .resize))
     _ = mailbox.withLock { $0.change(to: renderer) }
-    SurfaceOccupancy.request(renderer, for: mailbox)
+    RendererOccupancy.request(renderer, for: mailbox)
     return mailbox
   }
 
   @Test func aSurfaceIsNotGivenAwayWhileItIsBeingLeft() {
     let renderer = TestRenderer()
     let old = mailbox(wanting: renderer)
-    #expect(old.withLock { $0.surface.isGranted })
+    #expect(old.withLock { $0.renderers.isGranted })
     let new = mailbox(wanting: renderer)
-    #expect(!new.withLock { $0.surface.isGranted })
+    #expect(!new.withLock { $0.renderers.isGranted })
     guard case .done(.retire(let left)) = old.withLock({ $0.nextWork(at: .now) }) else {
-      Issue.record("the old layer does not leave the surface")
+      Issue.record("the old layer does not leave the renderer")
       return
     }
-    // A layer that asks for the surface now waits as well.
+    // A layer that asks for the renderer now waits as well.
     let newest = mailbox(wanting: renderer)
-    #expect(!newest.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.release(left, by: old)
-    #expect(newest.withLock { $0.surface.isGranted })
-    #expect(!new.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.withdraw(renderer, newest)
+    #expect(!newest.withLock { $0.renderers.isGranted })
+    RendererOccupancy.release(left, by: old)
+    #expect(newest.withLock { $0.renderers.isGranted })
+    #expect(!new.withLock { $0.renderers.isGranted })
+    RendererOccupancy.withdraw(renderer, newest)
   }
 
   @Test func aLayerThatCameBackAndLeavesOnceMoreIsWaitedFor() {
@@ -171,59 +171,59 @@ import Testing
     _ = old.withLock { $0.change(to: nil) }
     for isBack in [true, false] {
       guard case .done(.retire(let left)) = old.withLock({ $0.nextWork(at: .now) }) else {
-        Issue.record("the old layer does not leave the surface")
+        Issue.record("the old layer does not leave the renderer")
         return
       }
       guard isBack else {
-        SurfaceOccupancy.release(left, by: old)
+        RendererOccupancy.release(left, by: old)
         break
       }
       _ = old.withLock { $0.change(to: renderer) }
-      SurfaceOccupancy.request(renderer, for: old)
-      #expect(old.withLock { $0.surface.isGranted })
-      // Another layer requests the surface before the old layer has left it for the first time.
+      RendererOccupancy.request(renderer, for: old)
+      #expect(old.withLock { $0.renderers.isGranted })
+      // Another layer requests the renderer before the old layer has left it for the first time.
       let new = mailbox(wanting: renderer)
-      SurfaceOccupancy.release(left, by: old)
-      #expect(!new.withLock { $0.surface.isGranted }, "the old layer will remove its picture once more")
-      SurfaceOccupancy.withdraw(renderer, new)
+      RendererOccupancy.release(left, by: old)
+      #expect(!new.withLock { $0.renderers.isGranted }, "the old layer will remove its picture once more")
+      RendererOccupancy.withdraw(renderer, new)
     }
     let last = mailbox(wanting: renderer)
-    #expect(last.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.withdraw(renderer, last)
+    #expect(last.withLock { $0.renderers.isGranted })
+    RendererOccupancy.withdraw(renderer, last)
   }
 
   @Test func aSurfaceThatNobodyHasIsGivenAtOnce() {
     let renderer = TestRenderer()
     for _ in 0..<2 {
       let mailbox = mailbox(wanting: renderer)
-      #expect(mailbox.withLock { $0.surface.isGranted })
-      SurfaceOccupancy.withdraw(renderer, mailbox)
+      #expect(mailbox.withLock { $0.renderers.isGranted })
+      RendererOccupancy.withdraw(renderer, mailbox)
     }
   }
 
   @Test func aLayerThatGoesAwayHandsItsSurfaceToTheOneThatWaits() {
     let renderer = TestRenderer()
     let (old, new) = (mailbox(wanting: renderer), mailbox(wanting: renderer))
-    SurfaceOccupancy.withdraw(renderer, old)
-    #expect(new.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.withdraw(renderer, new)
+    RendererOccupancy.withdraw(renderer, old)
+    #expect(new.withLock { $0.renderers.isGranted })
+    RendererOccupancy.withdraw(renderer, new)
     let last = mailbox(wanting: renderer)
-    #expect(last.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.withdraw(renderer, last)
+    #expect(last.withLock { $0.renderers.isGranted })
+    RendererOccupancy.withdraw(renderer, last)
   }
 
   @Test func aRequestThatAnotherLayerHasOvertakenIsNone() {
     let renderer = TestRenderer()
     let mailbox = Locked(DisplayMailbox(gravity: .resize))
     let holder = self.mailbox(wanting: renderer)
-    SurfaceOccupancy.request(renderer, for: mailbox)
-    #expect(!mailbox.withLock { $0.surface.isGranted })
+    RendererOccupancy.request(renderer, for: mailbox)
+    #expect(!mailbox.withLock { $0.renderers.isGranted })
     #expect(
-      holder.withLock { $0.surface.isGranted && $0.surface.renderer === renderer },
-      "nobody takes the surface from the layer that has it")
-    SurfaceOccupancy.withdraw(renderer, holder)
+      holder.withLock { $0.renderers.isGranted && $0.renderers.current === renderer },
+      "nobody takes the renderer from the layer that has it")
+    RendererOccupancy.withdraw(renderer, holder)
     let other = self.mailbox(wanting: renderer)
-    #expect(other.withLock { $0.surface.isGranted })
-    SurfaceOccupancy.withdraw(renderer, other)
+    #expect(other.withLock { $0.renderers.isGranted })
+    RendererOccupancy.withdraw(renderer, other)
   }
 }

@@ -5,8 +5,8 @@ import PipSinkDBus
 /// Connects the elements of one session name with their ``PictureInPictureSession``: carries out their requests, and
 /// keeps their modes and signals in step with the session.
 @MainActor
-final class SessionInterface {
-  private let owner: Session
+final class ElementSessionAdapter {
+  private let owner: ElementSession
   private let display: ElementDisplay
   let session: PictureInPictureSession
   private var members: [SessionMember] = []
@@ -28,7 +28,7 @@ final class SessionInterface {
   var controller: PictureInPictureController { session.controller }
 
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
-  init(_ owner: Session) throws(PipSinkError) {
+  init(_ owner: ElementSession) throws(PipSinkError) {
     self.owner = owner
     display = try ElementDisplay(owner.surface)
     var configuration = PictureInPictureSession.Configuration()
