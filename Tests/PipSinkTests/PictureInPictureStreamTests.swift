@@ -44,6 +44,61 @@ import Testing
     #expect(call.window.presentation?.places.map(\.placeholder) == [nil])
   }
 
+  // MARK: - A start without a picture of the stream that comes first
+
+  /// A controller whose first stream has no frame yet. The second one may have one.
+  private func waiting(_ ready: [StreamID], _ clock: ManualClock? = nil) throws -> (Call, PictureInPictureController) {
+    var configuration = PictureInPictureController.Configuration()
+    configuration.backgroundDelay = .zero
+    let call = try Call(ready: ready, configuration, clock: clock)
+    let controller = try #require(call.controller)
+    controller.streamSelector.policy = .pinned("a")
+    for id: StreamID in ["a", "b"] { controller.streamSelector.set(id) }
+    #expect(controller.currentStreamID == "a")
+    return (call, controller)
+  }
+
+  @Test(arguments: [false, true]) func aStartTakesTheStreamThatHasAPicture(whenReady: Bool) async throws {
+    let (call, controller) = try waiting(["b"])
+    #expect(throws: PipSinkError.pictureInPicture(.sourceNotReady("a"))) { try controller.start() }
+    controller.resetSource()
+    if whenReady { try controller.startWhenReady() } else { try controller.start() }
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.places.map(\.streamID) == ["b"])
+    call.send("a")
+    #expect(await eventually { controller.currentStreamID == "a" })
+  }
+
+  @Test func anAutomaticStartDoesNotWaitForTheStreamThatWasChosen() async throws {
+    let (call, controller) = try waiting(["b"])
+    controller.startsAutomatically = true
+    controller.applicationDidEnterBackground()
+    #expect(await eventually { controller.isActive })
+    #expect(call.window.presentation?.places.map(\.streamID) == ["b"])
+    call.send("a")
+    #expect(await eventually { controller.currentStreamID == "a" })
+  }
+
+  @Test func aStartThatWaitsTakesAnyStreamAfterATimeUnlessOneWasChosen() async throws {
+    for isChosen in [true, false] {
+      let clock = ManualClock()
+      let (call, controller) = try waiting([], clock)
+      if !isChosen { controller.resetSource() }
+      try controller.startWhenReady()
+      call.send("b")
+      #expect(await clock.isAwaited(in: 2))
+      #expect(controller.isWaitingForPicture && controller.currentStreamID == "a")
+      #expect(await clock.reach(2))
+      guard isChosen else {
+        #expect(await eventually { controller.isActive && controller.currentStreamID == "b" })
+        continue
+      }
+      #expect(await !eventually(within: 0.05) { !controller.isWaitingForPicture })
+      call.send("a")
+      #expect(await eventually { controller.isActive && controller.currentStreamID == "a" })
+    }
+  }
+
   @Test func aStreamThatLeavesAndComesBackIsInTheWindowAgain() async throws {
     let call = try Call()
     let controller = try await started(call)

@@ -84,6 +84,7 @@ extension PictureInPictureController {
   ///   - isAutomatic: whether the app's going to the background starts it.
   ///   - attempt: how many attempts in a row have failed before.
   func begin(isAutomatic: Bool, attempt: Int = 0) throws(PipSinkError) {
+    defer { endChoosing() }
     // An observer of this choice may start picture-in-picture, too.
     if !phase.isOpen, refusal == nil { chooseForStart(isAutomatic: isAutomatic) }
     guard !phase.isOpen else {

@@ -66,7 +66,7 @@ extension PictureInPictureController {
 
   /// Tells the selector what the window is doing.
   func updateSituation() {
-    let takesAny = isWaitingForPicture && isPatienceOver && streamSelector.wishes[0] == nil
+    let takesAny = isChoosing || isWaitingForPicture && isPatienceOver && streamSelector.wishes[0] == nil
     let situation = PictureInPictureRules.Situation(
       isOpen: phase.run != nil || takesAny, keepsEnded: configuration.endAction == .placeholder)
     if streamSelector.situation != situation { streamSelector.situation = situation }
@@ -77,8 +77,15 @@ extension PictureInPictureController {
   func chooseForStart(isAutomatic: Bool) {
     noteFrames()
     guard streamSelector.isManaged, !isReady, isAutomatic || streamSelector.wishes[0] == nil else { return }
-    streamSelector.situation.isOpen = true
-    if !isReady { updateSituation() }
+    isChoosing = true
+    updateSituation()
+    if !isReady { endChoosing() }
+  }
+
+  /// Notes that a start has chosen its stream.
+  func endChoosing() {
+    isChoosing = false
+    updateSituation()
   }
 
   /// Tells the selector which streams have delivered a frame.

@@ -41,6 +41,8 @@ public final class PictureInPictureController {
   var runCount = 0
   /// The stream that the window shows or will show; empty for a display layer.
   var streamID: StreamID
+  /// Whether a start chooses among the streams with a picture.
+  var isChoosing = false
   /// Whether a start has waited for the first frame of its stream for so long that any stream will do.
   var isPatienceOver = false
   /// The shape of the stream's frames.
