@@ -194,7 +194,7 @@ import Testing
       if case .audioInterruptionBegan(let interruption) = event { interruptions.append("\(interruption)") }
       if case .audioInterruptionEnded = event { break }
     }
-    #expect(interruptions == ["duck(0.25)", "pause", "duck(0.25)", "pause"])
+    #expect(interruptions == ["duck(0.25)", "pause", "duck(0.25)", "pause", "duck(0.25)"])
   }
 
   @Test func anInterruptionIsNoStall() async throws {
