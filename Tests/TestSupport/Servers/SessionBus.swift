@@ -71,12 +71,15 @@ final class SessionBus {
   }
 
   /// The number of frames that a stream has delivered.
-  func receivedCount(of id: String) async throws -> Int {
+  func receivedCount(of id: String) async throws -> Int { try await count("Received", of: id) }
+
+  /// A number of a stream's statistics.
+  func count(_ name: String, of id: String) async throws -> Int {
     let statistics = try await call("Statistics").output
     // The text after the stream's own entry belongs to other streams.
     guard let start = statistics.range(of: "'\(id)': {")?.upperBound else { return 0 }
     let ofStream = statistics[start...].prefix { $0 != "}" }
-    guard let count = ofStream.range(of: "'Received': <uint64 ")?.upperBound else { return 0 }
+    guard let count = ofStream.range(of: "'\(name)': <uint64 ")?.upperBound else { return 0 }
     return Int(ofStream[count...].prefix { $0.isNumber }) ?? 0
   }
 
