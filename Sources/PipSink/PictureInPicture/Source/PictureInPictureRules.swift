@@ -159,7 +159,7 @@ extension PictureInPictureStreamSelector.Stream {
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// What stands in place of its picture now. Whoever has told of it may not know of the first frame yet.
+  /// What stands in place of its picture now. The first frame may have come after ``placeholder`` was set to `waiting`.
   var shown: StreamPlaceholder? {
     switch placeholder {
     case nil, .waiting: hasFrame == false ? .waiting : nil
