@@ -52,7 +52,10 @@ import Testing
     func stalls(_ id: StreamID, beside others: StreamID..., clock: ManualClock) async -> Bool {
       // The thread of the pipeline looks at the streams every half second.
       guard await clock.reach(0.5), await clock.isAwaited(in: 0.5) else { return false }
-      for other in others { push(other) }
+      let count = frames.sampleBuffers.count
+      others.forEach(push)
+      let haveCome = await eventually(within: 20) { self.frames.sampleBuffers.count == count + others.count }
+      guard haveCome else { return false }
       clock.advance(by: 3.1)
       return await eventually(within: 20) { self.state(of: id) == .stalled }
     }
