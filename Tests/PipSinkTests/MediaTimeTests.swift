@@ -30,7 +30,6 @@ import Testing
     #expect(sum == MediaTime(value: 9, timescale: 120))
     #expect(sum.timescale == 120)
     #expect(MediaTime(value: 3, timescale: 4) - MediaTime(value: 1, timescale: 4) == MediaTime(value: 1, timescale: 2))
-    #expect(MediaTime(value: 1001, timescale: 30000) * 30 == MediaTime(value: 1001, timescale: 1000))
   }
 
   @Test func thirtyFramesOfNTSCMakeOneSecondAndAMillisecond() {
@@ -48,12 +47,10 @@ import Testing
   @Test func overflowGoesToInfinity() {
     #expect(MediaTime(value: .max, timescale: 1) + MediaTime(value: 1, timescale: 1) == .positiveInfinity)
     #expect(MediaTime(value: .min, timescale: 1) - MediaTime(value: 1, timescale: 1) == .negativeInfinity)
-    #expect(MediaTime(value: .max, timescale: 1) * 2 == .positiveInfinity)
-    #expect(-MediaTime(value: .min, timescale: 1) == .positiveInfinity)
     #expect(MediaTime(seconds: 1e300, timescale: 600) == .positiveInfinity)
   }
 
-  @Test(arguments: [MediaTime.invalid, .indefinite, .positiveInfinity, .negativeInfinity])
+  @Test(arguments: [MediaTime.invalid, .positiveInfinity, .negativeInfinity])
   func specialTimesAbsorbNumbers(special: MediaTime) {
     #expect(special + MediaTime.zero == special)
     #expect(MediaTime.zero + special == special)
@@ -62,8 +59,8 @@ import Testing
   @Test func contradictionsAreInvalid() {
     #expect(MediaTime.positiveInfinity + .negativeInfinity == .invalid)
     #expect(MediaTime.positiveInfinity - .positiveInfinity == .invalid)
-    #expect(MediaTime.invalid + .indefinite == .invalid)
-    #expect(MediaTime.positiveInfinity * 0 == .invalid)
+    #expect(MediaTime.invalid + .positiveInfinity == .invalid)
+    #expect(MediaTime.negativeInfinity - .invalid == .invalid)
   }
 
   @Test func equalTimesHaveEqualHashesWhateverTheirTimescale() {
@@ -77,7 +74,7 @@ import Testing
   @Test func orderIsThatOfTheNumbersWithTheSpecialTimesAround() {
     let ordered: [MediaTime] = [
       .negativeInfinity, MediaTime(value: -1, timescale: 3), .zero, MediaTime(value: 1, timescale: 3),
-      MediaTime(value: .max, timescale: 1), .positiveInfinity, .indefinite, .invalid,
+      MediaTime(value: .max, timescale: 1), .positiveInfinity, .invalid,
     ]
     #expect(ordered.shuffled().sorted() == ordered)
   }
@@ -86,7 +83,7 @@ import Testing
     #expect(MediaTime(value: 1, timescale: 2).converted(to: 1).value == 1)
     #expect(MediaTime(value: -1, timescale: 2).converted(to: 1).value == -1)
     #expect(MediaTime(value: 1, timescale: 3).converted(to: 1000).value == 333)
-    #expect(MediaTime.indefinite.converted(to: 10) == .indefinite)
+    #expect(MediaTime.positiveInfinity.converted(to: 10) == .positiveInfinity)
   }
 
   @Test func aClockTimeComesOfAnyTimescale() {
@@ -105,7 +102,7 @@ import Testing
     #expect(MediaTime(seconds: 1, timescale: 0) == .invalid)
     #expect(MediaTime(seconds: -.infinity) == .negativeInfinity)
     #expect(MediaTime.positiveInfinity.seconds == .infinity && MediaTime.negativeInfinity.seconds == -.infinity)
-    #expect(MediaTime.indefinite.seconds.isNaN && MediaTime.invalid.seconds.isNaN)
+    #expect(MediaTime.invalid.seconds.isNaN)
   }
 
   @Test func aSumTooFineForBothIsInTheFinerOnesTicksInEitherOrder() {
@@ -117,15 +114,17 @@ import Testing
     #expect((coarse - fine).value == -6)
   }
 
-  @Test func infinitiesAreTurnedRoundByNegativeFactors() {
-    #expect(MediaTime.positiveInfinity * -2 == .negativeInfinity)
-    #expect(MediaTime.negativeInfinity * -2 == .positiveInfinity)
-    #expect(MediaTime.negativeInfinity * 3 == .negativeInfinity)
-    #expect(MediaTime.indefinite * 0 == .indefinite)
-    #expect(-MediaTime.negativeInfinity == .positiveInfinity)
-    #expect(MediaTime(value: .min, timescale: 7) * 2 == .negativeInfinity)
+  @Test func anInfinityThatIsSubtractedGoesToTheOtherSide() {
     #expect(MediaTime.zero - .positiveInfinity == .negativeInfinity)
+    #expect(MediaTime.zero - .negativeInfinity == .positiveInfinity)
     #expect(MediaTime.positiveInfinity - .zero == .positiveInfinity)
+    #expect(MediaTime.positiveInfinity - .negativeInfinity == .positiveInfinity)
+  }
+
+  @Test func theLeastValueCanBeSubtracted() {
+    let least = MediaTime(value: .min, timescale: 1)
+    #expect(MediaTime(value: -1, timescale: 1) - least == MediaTime(value: .max, timescale: 1))
+    #expect(MediaTime.zero - least == .positiveInfinity)
   }
 
   @Test func aConversionThatOverflowsGoesToTheInfinityOfItsSide() {

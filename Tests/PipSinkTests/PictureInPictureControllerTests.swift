@@ -166,50 +166,52 @@ import Testing
 
   // MARK: Controls
 
-  private final class Answering: PictureInPictureControllerDelegate {
+  /// An app that shows its window when the test lets it.
+  @MainActor private final class Host {
     var log: [String] = []
     var mayAnswer = false
     var answer = true
 
-    func pictureInPictureControllerWillStop(_ controller: PictureInPictureController) { log.append("willStop") }
-    func pictureInPictureController(
-      _ controller: PictureInPictureController, didStopBecause reason: PictureInPictureStopReason
-    ) { log.append("didStop") }
-    func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
-      log.append("restore")
-      while !mayAnswer { await Task.yield() }
-      log.append("restored")
-      return answer
+    init(of controller: PictureInPictureController) {
+      controller.restoreUserInterface = { [self] in
+        log.append("restore")
+        while !mayAnswer { await Task.yield() }
+        log.append("restored")
+        return answer
+      }
+      controller.observeEvents { [self] event in
+        switch event {
+        case .willStop: log.append("willStop")
+        case .didStop: log.append("didStop")
+        case .action(let action): log.append(action.rawValue)
+        default: break
+        }
+      }
     }
-    func pictureInPictureController(
-      _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
-    ) { log.append(action.rawValue) }
   }
 
   @Test func backToTheAppWaitsForTheAppToShowItself() async throws {
     let call = try Call()
     let controller = try await started(call)
-    let delegate = Answering()
-    controller.delegate = delegate
+    let host = Host(of: controller)
     call.window.perform(.mute)
     call.window.perform(.backToApp)
-    #expect(await eventually { delegate.log.contains("restore") })
+    #expect(await eventually { host.log.contains("restore") })
     #expect(call.window.isOpen, "the window stays open until the app is ready")
     #expect(throws: PipSinkError.pictureInPicture(.notPossible(reason: "it is stopping"))) {
       try controller.start()
     }
-    delegate.mayAnswer = true
-    #expect(await eventually { delegate.log.last == "didStop" })
-    #expect(delegate.log == ["mute", "willStop", "restore", "restored", "didStop"])
+    host.mayAnswer = true
+    #expect(await eventually { host.log.last == "didStop" })
+    #expect(host.log == ["mute", "willStop", "restore", "restored", "didStop"])
     #expect(!call.window.isOpen)
   }
 
   @Test func anAppThatCannotShowItselfIsToldOf() async throws {
     let call = try Call()
     let controller = try await started(call)
-    let (log, delegate) = (Log(controller), Answering())
-    (delegate.mayAnswer, delegate.answer) = (true, false)
-    controller.delegate = delegate
+    let (log, host) = (Log(controller), Host(of: controller))
+    (host.mayAnswer, host.answer) = (true, false)
     call.window.perform(.backToApp)
     let reason = "the app could not show it"
     #expect(
@@ -228,19 +230,18 @@ import Testing
     let clock = ManualClock()
     let call = try Call(configuration, clock: clock)
     let controller = try await started(call)
-    let (log, delegate) = (Log(controller), Answering())
-    controller.delegate = delegate
+    let (log, host) = (Log(controller), Host(of: controller))
     call.window.perform(.backToApp)
     #expect(await clock.isAwaited(in: 50))
     clock.advance(by: 49.9)
-    #expect(await eventually { delegate.log == ["willStop", "restore"] })
+    #expect(await eventually { host.log == ["willStop", "restore"] })
     #expect(call.window.isOpen)
     #expect(await clock.reach(0.1))
-    #expect(await eventually { delegate.log == ["willStop", "restore", "didStop"] })
+    #expect(await eventually { host.log == ["willStop", "restore", "didStop"] })
     #expect(!call.window.isOpen)
     let late = PipSinkError.pictureInPicture(.notRestored(reason: "the app did not answer within 50.0 s"))
     #expect(await eventually { log.events.contains(.restoreFailed(late)) })
-    delegate.mayAnswer = true
+    host.mayAnswer = true
   }
 
   @Test func theControlsThatMakeSenseAreOffered() async throws {

@@ -27,10 +27,10 @@ import Testing
   private func isQuiet() async -> Bool { await clock.pass() }
 
   /// An app that shows itself only when the test lets it.
-  private final class Host: PictureInPictureControllerDelegate {
+  @MainActor private final class Host {
     var asked = 0
     var answered = 0
-    func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
+    func restore() async -> Bool {
       asked += 1
       let own = asked
       while answered < own { try? await Task.sleep(for: .milliseconds(1)) }
@@ -149,7 +149,7 @@ import Testing
     let controller = try await started(call)
     #expect(await isQuiet())
     let host = Host()
-    controller.delegate = host
+    controller.restoreUserInterface = host.restore
     call.window.perform(.backToApp)
     #expect(await clock.isAwaited(in: 5))
     #expect(await eventually { host.asked == 1 })
@@ -173,7 +173,7 @@ import Testing
     let controller = try await started(call)
     let log = Log(controller)
     let host = Host()
-    controller.delegate = host
+    controller.restoreUserInterface = host.restore
     call.window.perform(.backToApp)
     #expect(await eventually { host.asked == 1 })
     call.window.die()

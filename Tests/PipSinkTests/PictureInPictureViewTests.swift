@@ -179,16 +179,12 @@ import Testing
   }
 
   @Test func givingItUpTakesAWindowAwayThatWaitsForTheApp() async throws {
-    final class Host: PictureInPictureControllerDelegate {
-      func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
-        try? await Task.sleep(for: .seconds(3600))
-        return true
-      }
-    }
     let call = try Call(clock: clock)
     let controller = try #require(call.controller)
-    let host = Host()
-    controller.delegate = host
+    controller.restoreUserInterface = {
+      try? await Task.sleep(for: .seconds(3600))
+      return true
+    }
     try controller.start()
     #expect(await eventually { controller.isActive })
     let watch = Watch(controller)

@@ -13,8 +13,6 @@ public struct MediaTime: Sendable {
     case numeric
     /// A time after all numeric times.
     case positiveInfinity
-    /// A time that exists, but is unknown.
-    case indefinite
     /// No time.
     case invalid
   }
@@ -23,13 +21,11 @@ public struct MediaTime: Sendable {
   public let value: Int64
   /// The number of ticks per second, above zero; 0 unless ``kind`` is numeric.
   public let timescale: Int32
-  /// Whether the time is a number, an infinity, indefinite or invalid.
+  /// Whether the time is a number, an infinity or invalid.
   public let kind: Kind
 
   /// No time, for instance that of a frame without a time stamp.
   public static let invalid = MediaTime(kind: .invalid)
-  /// A time that exists but is unknown, such as the duration of a live stream.
-  public static let indefinite = MediaTime(kind: .indefinite)
   /// A time after all numeric times.
   public static let positiveInfinity = MediaTime(kind: .positiveInfinity)
   /// A time before all numeric times.
@@ -81,18 +77,16 @@ public struct MediaTime: Sendable {
 
   /// Whether the time is of any kind except invalid.
   public var isValid: Bool { kind != .invalid }
-  /// Whether the time is a number rather than an infinity, indefinite or invalid.
+  /// Whether the time is a number rather than an infinity or invalid.
   public var isNumeric: Bool { kind == .numeric }
-  /// Whether the time exists but is unknown.
-  public var isIndefinite: Bool { kind == .indefinite }
 
-  /// The time in seconds; not a number for an invalid or indefinite time.
+  /// The time in seconds; not a number for an invalid time.
   public var seconds: Double {
     switch kind {
     case .numeric: Double(value) / Double(timescale)
     case .positiveInfinity: .infinity
     case .negativeInfinity: -.infinity
-    case .invalid, .indefinite: .nan
+    case .invalid: .nan
     }
   }
 
@@ -121,51 +115,18 @@ public struct MediaTime: Sendable {
 }
 
 extension MediaTime {
-  /// The sum of two times. It is invalid if one of them is invalid or they are opposite infinities, and otherwise
-  /// indefinite if one of them is.
-  public static func + (left: MediaTime, right: MediaTime) -> MediaTime {
-    switch (left.kind, right.kind) {
-    case (.numeric, .numeric): return addNumeric(left, right)
-    case (.invalid, _), (_, .invalid): return .invalid
-    case (.indefinite, _), (_, .indefinite): return .indefinite
-    case (.positiveInfinity, .negativeInfinity), (.negativeInfinity, .positiveInfinity): return .invalid
-    case (.numeric, _): return right
-    default: return left
+  /// The sum of two times. It is invalid if one of them is, or if they are opposite infinities.
+  public static func + (left: MediaTime, right: MediaTime) -> MediaTime { sum(left, right, sign: 1) }
+
+  /// The difference of two times. It is invalid if one of them is, or if they are the same infinity.
+  public static func - (left: MediaTime, right: MediaTime) -> MediaTime { sum(left, right, sign: -1) }
+
+  private static func sum(_ left: MediaTime, _ right: MediaTime, sign: Int128) -> MediaTime {
+    // An infinity or an invalid time follows the rules of floating-point numbers.
+    guard left.isNumeric, right.isNumeric else {
+      return MediaTime(seconds: left.seconds + Double(sign) * right.seconds)
     }
-  }
-
-  /// The difference of two times, by the rules of addition.
-  public static func - (left: MediaTime, right: MediaTime) -> MediaTime {
-    // -Int64.min has no 64-bit value, so a numeric right side is subtracted rather than negated and added.
-    left.isNumeric && right.isNumeric ? addNumeric(left, right, sign: -1) : left + (-right)
-  }
-
-  /// The negated time. Invalid and indefinite times stay as they are.
-  public static prefix func - (time: MediaTime) -> MediaTime {
-    switch time.kind {
-    case .numeric:
-      time.value == .min ? .positiveInfinity : MediaTime(value: -time.value, timescale: time.timescale)
-    case .positiveInfinity: .negativeInfinity
-    case .negativeInfinity: .positiveInfinity
-    case .invalid, .indefinite: time
-    }
-  }
-
-  /// The time multiplied by a whole number. An infinity multiplied by 0 is invalid.
-  public static func * (time: MediaTime, factor: Int32) -> MediaTime {
-    switch time.kind {
-    case .numeric:
-      return rounded(Int128(time.value) * Int128(factor), over: 1, timescale: time.timescale)
-    case .positiveInfinity, .negativeInfinity:
-      return factor == 0 ? .invalid : factor > 0 ? time : -time
-    case .invalid, .indefinite:
-      return time
-    }
-  }
-
-  private static func addNumeric(_ left: MediaTime, _ right: MediaTime, sign: Int128 = 1) -> MediaTime {
-    let a = Int128(left.timescale)
-    let b = Int128(right.timescale)
+    let (a, b) = (Int128(left.timescale), Int128(right.timescale))
     let common = a / greatestCommonDivisor(a, b) * b
     let sum = Int128(left.value) * (common / a) + sign * Int128(right.value) * (common / b)
     if let timescale = Int32(exactly: common), let value = Int64(exactly: sum) {
@@ -182,8 +143,7 @@ extension MediaTime {
   }
 }
 
-/// Times are ordered as by CMTimeCompare: negative infinity, numbers, positive infinity, indefinite, invalid. Numeric
-/// times with different timescales may be equal: 1/2 equals 500/1000.
+/// Times are ordered as by CMTimeCompare: negative infinity, numbers, positive infinity, invalid.
 extension MediaTime: Comparable, Hashable {
   /// Whether two times are equal. Numeric times are compared by their values in seconds: 1/2 equals 500/1000.
   public static func == (left: MediaTime, right: MediaTime) -> Bool {
@@ -192,8 +152,7 @@ extension MediaTime: Comparable, Hashable {
         || Int128(left.value) * Int128(right.timescale) == Int128(right.value) * Int128(left.timescale))
   }
 
-  /// Whether a time comes before another. The order is: negative infinity, numbers, positive infinity, indefinite,
-  /// invalid.
+  /// Whether a time comes before another. The order is: negative infinity, numbers, positive infinity, invalid.
   public static func < (left: MediaTime, right: MediaTime) -> Bool {
     guard left.isNumeric, right.isNumeric else { return left.kind.rawValue < right.kind.rawValue }
     return Int128(left.value) * Int128(right.timescale) < Int128(right.value) * Int128(left.timescale)
@@ -210,12 +169,11 @@ extension MediaTime: Comparable, Hashable {
 }
 
 extension MediaTime: CustomStringConvertible {
-  /// The time as text: "value/timescale", "invalid", "indefinite", "+infinity" or "-infinity".
+  /// The time as text: "value/timescale", "invalid", "+infinity" or "-infinity".
   public var description: String {
     switch kind {
     case .numeric: "\(value)/\(timescale)"
     case .invalid: "invalid"
-    case .indefinite: "indefinite"
     case .positiveInfinity: "+infinity"
     case .negativeInfinity: "-infinity"
     }

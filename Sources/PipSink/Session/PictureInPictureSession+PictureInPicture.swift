@@ -164,21 +164,18 @@ extension PictureInPictureSession {
     show(streamID)
     return new
   }
-}
 
-/// How the session handles the controls of its windows.
-extension PictureInPictureSession: PictureInPictureControllerDelegate {
+  // MARK: - Controls of the windows
+
   /// Shows the app's window with ``restoreUserInterface``, or else through the display.
-  public func pictureInPictureControllerRestoreUserInterface(_ controller: PictureInPictureController) async -> Bool {
+  func showApp() async -> Bool {
     if let restoreUserInterface { return await restoreUserInterface() }
     await display.present()
     return display.canPresent
   }
 
   /// Carries out a control of a window, unless the app's ``actionHandler`` has done so.
-  public func pictureInPictureController(
-    _ controller: PictureInPictureController, didReceive action: PictureInPictureAction
-  ) {
+  func perform(_ action: PictureInPictureAction, in controller: PictureInPictureController) {
     if actionHandler?(action) == true { return }
     switch action {
     case .playPause: togglePause()

@@ -128,8 +128,8 @@ public final class PictureInPictureSession {
       window: display.pictureInPictureHost, configuration: configuration.pictureInPicture)
     for id in engine.streamIDs { known[id] = try makeStream(id, .stopped) }
     controller.streamSelector = selector
-    connect(controller)
     controller.observeEvents { [weak self] event in self?.handle(event) }
+    connect(controller)
     display.eventHandler = { [weak self] event in self?.handle(event) }
     hearStreams()
     updateBackgroundWatch()
@@ -143,7 +143,10 @@ public final class PictureInPictureSession {
 
   /// Connects a controller to the session.
   func connect(_ controller: PictureInPictureController) {
-    controller.delegate = self
+    controller.restoreUserInterface = { [weak self] in await self?.showApp() ?? true }
+    controller.observeEvents { [weak self, weak controller] event in
+      if case .action(let action) = event, let controller { self?.perform(action, in: controller) }
+    }
     controller.engine = engine
     controller.handledActions = [.playPause, .mute]
     controller.isPaused = isPlaybackPaused

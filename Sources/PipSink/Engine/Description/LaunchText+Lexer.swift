@@ -24,7 +24,7 @@ extension LaunchText {
   private static let caps = "\(mediaTypeText)(,[^!]|\(escape)|[^;!])*"
 
   /// The tokens of the text, in order.
-  var tokens: [Token] {
+  package var tokens: [Token] {
     var result: [Token] = []
     var position = skipSpaces(0)
     while position < units.count {

@@ -17,8 +17,8 @@ package struct LaunchText: Sendable {
   package static let holeLimit = Int(Unit.max - firstHole)
 
   /// A piece of the text, as the lexer divides it.
-  struct Token {
-    enum Kind {
+  package struct Token {
+    package enum Kind {
       /// `name=value`; the range is that of the value, with its quotes.
       case property
       /// Caps between two `!`.
@@ -27,15 +27,15 @@ package struct LaunchText: Sendable {
       case other
     }
 
-    let kind: Kind
-    let range: Range<Int>
+    package let kind: Kind
+    package let range: Range<Int>
     /// The range of a property's name.
-    var name = 0..<0
+    package internal(set) var name = 0..<0
     /// The ranges of the media types in caps.
     var mediaTypes: [Range<Int>] = []
   }
 
-  let units: [Unit]
+  package let units: [Unit]
   /// The text as a C string, in which a letter stands for each hole, as the lexer should see it.
   let text: [CChar]
 
@@ -118,7 +118,7 @@ package struct LaunchText: Sendable {
   }
 
   /// The name and value in an argument; nil when the argument is not `name=value`.
-  static func property(inArgument argument: String) -> (name: [UInt8], value: [UInt8])? {
+  package static func property(inArgument argument: String) -> (name: [UInt8], value: [UInt8])? {
     let text = LaunchText(argument)
     guard let end = text.identifier(at: 0), text.byte(end) == UInt8(ascii: "=") else { return nil }
     var value = text.decoded(end + 1..<text.units.count)
@@ -197,7 +197,7 @@ package struct LaunchText: Sendable {
   }
 
   /// The value at `range` as a property gets it, without the quotes around it and without escapes.
-  func decoded(_ range: Range<Int>) -> [Unit] {
+  package func decoded(_ range: Range<Int>) -> [Unit] {
     var raw = units[range]
     if raw.first == Unit(Self.quote), raw.last == Unit(Self.quote) { raw = raw.dropFirst().dropLast() }
     var result: [Unit] = []

@@ -9,14 +9,14 @@
 /// quotation, and it needs no quotes. A part of the description itself is interpolated as `\(launch: text)`.
 public struct PipelineDescription: Sendable, ExpressibleByStringInterpolation {
   /// The forms of a description.
-  enum Content: Sendable {
+  package enum Content: Sendable {
     case text(String)
     case arguments([String])
     /// A literal with a value that cannot stand where it is written, and the reason.
     case misfit(reason: String)
   }
 
-  let content: Content
+  package let content: Content
 
   /// Makes a description from one string.
   public static func text(_ text: String) -> Self { .init(content: .text(text)) }

@@ -146,11 +146,10 @@ extension PictureInPictureController {
   private func restoreUserInterface(_ run: PictureInPicturePhase.Run) {
     guard phase.run?.number == run.number else { return }
     emit(.restoreUserInterface)
-    guard let delegate else { return finishStopping(run: run.number) }
+    guard let restoreUserInterface else { return finishStopping(run: run.number) }
     Task { [weak self] in
-      guard let controller = self else { return }
-      let isThere = await delegate.pictureInPictureControllerRestoreUserInterface(controller)
-      controller.finishRestoring(run, isThere ? nil : "the app could not show it")
+      let isThere = await restoreUserInterface()
+      self?.finishRestoring(run, isThere ? nil : "the app could not show it")
     }
     let patience = configuration.restoreTimeout
     after(patience) { $0.finishRestoring(run, "the app did not answer within \(patience / .seconds(1)) s") }

@@ -8,8 +8,10 @@ import Logging
 /// when the controller is released.
 @MainActor
 public final class PictureInPictureController {
-  /// The object that is told what happens; not kept alive.
-  public weak var delegate: (any PictureInPictureControllerDelegate)?
+  /// Shows the app's window again, because the user went back to the app, and returns whether it is shown.
+  /// Picture-in-picture ends in either case, and also when there is no answer within ``Configuration/restoreTimeout``.
+  /// With nil it ends at once.
+  public var restoreUserInterface: (@MainActor () async -> Bool)?
   /// Whether the user must not skip, as during an advertisement.
   public var requiresLinearPlayback = false {
     didSet { updatePresentation() }
@@ -223,9 +225,6 @@ public final class PictureInPictureController {
     }
   }
 
-  /// Reports an event to observers and to the delegate.
-  func emit(_ event: PictureInPictureEvent) {
-    broadcast.send(event)
-    delegate?.receive(event, from: self)
-  }
+  /// Reports an event to observers.
+  func emit(_ event: PictureInPictureEvent) { broadcast.send(event) }
 }

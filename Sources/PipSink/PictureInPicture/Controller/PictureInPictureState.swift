@@ -104,11 +104,6 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     state = next
   }
 
-  /// Whether the current state has a transition for the trigger.
-  public func allows(_ trigger: PictureInPictureTrigger) -> Bool {
-    Self.transitions.contains { $0.from == state && $0.trigger == trigger }
-  }
-
   /// Performs the first transition of the shortest path to another state. If several paths are equally short, the one
   /// that is drawn first counts. No path between two states without a window leads through a state with one. If no path
   /// leads to `uninitialized`, `uninit()` leads there directly, because picture-in-picture can be ended in every state.
@@ -130,12 +125,5 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
     if first == nil, target == .uninitialized, state != target { first = Transition(state, .uninit, target) }
     state = first?.to ?? state
     return first
-  }
-
-  /// The transitions as a Mermaid diagram, which the documentation contains.
-  public static var diagram: String {
-    (["stateDiagram-v2", "    [*] --> \(PictureInPictureState.uninitialized.rawValue)"]
-      + transitions.map { "    \($0.from.rawValue) --> \($0.to.rawValue): \($0.trigger.rawValue)" })
-      .joined(separator: "\n")
   }
 }

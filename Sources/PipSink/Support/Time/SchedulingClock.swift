@@ -28,9 +28,6 @@ package struct SchedulingClock: Sendable {
     self.moved = moved
   }
 
-  /// Whether this is the machine's clock rather than one that is moved by hand.
-  package var isSystem: Bool { moved == nil }
-
   /// The clock's time.
   package var now: MonotonicTime {
     @inline(__always)

@@ -1,11 +1,13 @@
+import PipSink
+
 /// Reading and replacing the elements of a description.
 extension LaunchText {
   /// An element as it is written in a description.
-  package struct Element {
+  struct Element {
     /// The name of the element's factory, for instance "videotestsrc".
-    package let factory: String
+    let factory: String
     /// The properties that the description sets.
-    package internal(set) var properties: [(name: String, value: String)] = []
+    var properties: [(name: String, value: String)] = []
     /// The range of the factory's name in the text.
     fileprivate let place: Range<Int>
     /// The ranges of the properties in the text, except for the property `name`.
@@ -18,7 +20,7 @@ extension LaunchText {
 
   /// All elements, and everything else that looks like one: references to elements, operators, URIs. The text must have
   /// no holes.
-  package var elements: [Element] {
+  var elements: [Element] {
     var elements: [Element] = []
     var isOpen = false
     for token in tokens {
@@ -43,7 +45,7 @@ extension LaunchText {
   /// The text with some elements replaced by others, which keep the names.
   ///
   /// - Parameter replacement: returns the text of the new element; nil to keep the element.
-  package func replacingElements(_ replacement: (Element) -> String?) -> String {
+  func replacingElements(_ replacement: (Element) -> String?) -> String {
     var result: [UInt8] = []
     var position = 0
     func copy(to end: Int) { result += units[position..<end].map { UInt8($0) } }
@@ -70,7 +72,7 @@ extension PipelineDescription {
   /// The description with some elements replaced by others, which keep the names.
   ///
   /// - Parameter replacement: returns the new element's factory and properties, as words; nil to keep the element.
-  package func replacingElements(_ replacement: (LaunchText.Element) -> [String]?) -> PipelineDescription {
+  func replacingElements(_ replacement: (LaunchText.Element) -> [String]?) -> PipelineDescription {
     switch content {
     case .text(let text): .text(LaunchText(text).replacingElements { replacement($0)?.joined(separator: " ") })
     case .arguments(let words): .arguments(Self.replacingElements(in: words, replacement))
