@@ -91,14 +91,13 @@ bench: dependencies
 # Windows on Wayland are only measured with WAYLAND_DISPLAY. Without these options, weston draws nothing, or nothing
 # after five minutes:
 #   weston --backend=headless-backend.so --use-pixman --idle-time=0
-BENCHMARKS ?= instructions route memory kernels present statistics switch scale
+BENCHMARKS ?= instructions route memory kernels present switch scale
 RESULTS = Benchmarks/results
 instructions_options = route --instructions --rounds 3
 route_options = route --streams 1,4,16,64 --rounds 7 --plot docs/images/route.svg
 memory_options = memory
 kernels_options = kernels
 present_options = present --rounds 3 --seconds 1.5
-statistics_options = statistics --streams 1,64 --rounds 61 --frames 2000000
 switch_options = switch
 scale_options = scale --rounds 3
 

@@ -49,11 +49,9 @@ let package = Package(
       providers: [.apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])]
     ),
     .systemLibrary(name: "CLibYUV", providers: [.apt(["libyuv-dev"])]),
-    .systemLibrary(name: "CCounter"),
     .target(
       name: "PipSink",
       dependencies: [
-        "CCounter",
         "CGStreamer",
         "CLibYUV",
         .product(name: "Logging", package: "swift-log"),

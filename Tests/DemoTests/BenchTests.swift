@@ -53,19 +53,6 @@ import Testing
     #expect(result.measurement(name, "processor time a frame, µs")?.min ?? 0 > 0)
   }
 
-  @Test func statisticsAreComparedWithNone() async throws {
-    let result = try await run(
-      ["statistics", "--frames", "300000", "--rounds", "2", "--streams", "1,3", "--size", "64x36"])
-    expectSound(result, "statistics", rounds: 2, rows: 2, processes: 4)
-    for name in ["1 stream", "3 streams"] {
-      let timed = try #require(result.measurement(name, "processor time a frame, µs"))
-      let untimed = try #require(result.measurement(name, "without times, µs"))
-      #expect(timed.min > 0 && untimed.min > 0)
-      #expect(
-        result.measurement(name, "processor time / without times")?.rounds == zip(timed.rounds, untimed.rounds).map(/))
-    }
-  }
-
   @Test func memoryIsMeasuredAndNoBufferIsLeftBehind() async throws {
     let result = try await run(["memory", "--frames", "3000", "--rounds", "1", "--size", "64x36"])
     // Each variant runs in a process with some frames and in one with all frames. Where buffers can be counted, it runs
@@ -186,9 +173,6 @@ import Testing
     let windows = try await Demo.start(["bench", "present", "--surface", "wayland"]).result()
     #expect(windows.status == 69)
     #expect(windows.errors.contains("WAYLAND_DISPLAY"))
-    let fewFrames = try await Demo.start(["bench", "statistics", "--frames", "10", "--rounds", "1"]).result()
-    #expect(fewFrames.status == 64)
-    #expect(fewFrames.errors.contains("10 frames are too few"))
   }
 
   /// The result of a point of `scale` must not depend on the points before it, so each process measures one point

@@ -169,10 +169,10 @@ import Testing
     #expect(statistics.intervals.count == 14 && statistics.intervals.totalNanoseconds == 4_500_000_000)
     #expect(abs(statistics.averageFrameRate! - 14 / 4.5) < 1e-9)
     #expect(statistics.frameRate(at: at(1002.5)) == 4)
-    // Frames without times are counted, but the time that they take does not count as an interval.
-    statistics.countFrame(to: .inApp, at: nil)
+    // The first frame of a run is counted, and the pause before it is no interval.
+    statistics.forgetLastArrival()
     statistics.countFrame(to: .inApp, at: at(2000))
-    #expect((statistics.received, statistics.inApp, statistics.pictureInPicture) == (18, 7, 11))
+    #expect((statistics.received, statistics.inApp, statistics.pictureInPicture) == (17, 6, 11))
     #expect(statistics.intervals.count == 14)
     #expect(StreamStatistics().averageFrameRate == nil && StreamStatistics().frameRate(at: at(1)) == nil)
   }
@@ -193,23 +193,6 @@ import Testing
     timed.receivedAt = MonotonicTime.now
     tally.countShown(timed)
     #expect((tally.counts.shown, tally.counts.latencies.count) == (2, 1))
-  }
-
-  @Test func withoutTimesFramesAreCountedAllTheSame() async {
-    // This needs a separate process, because the setting applies to the whole process.
-    await #expect(processExitsWith: .success) {
-      RenderStatistics.takesTimes = false
-      let router = FrameRouter()
-      let layer = SampleBufferDisplayLayer(name: "test", renderer: TestRenderer())
-      let engine = try VideoEngine(
-        "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=16,height=16 ! appsink name=a sync=false")
-      _ = try await engine.runToEnd { router.addStream($0, inApp: layer) }
-      guard layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))),
-        let statistics = router.renderStatistics(of: "a"), statistics.received == 30,
-        statistics.shown + statistics.replaced == 30, statistics.intervals.count == 0,
-        statistics.latencies.count == 0, statistics.frameRate == nil
-      else { fatalError("\(String(describing: router.renderStatistics(of: "a")))") }
-    }
   }
 
   @Test func theFrameRateIsThatOfTheLastSecond() throws {

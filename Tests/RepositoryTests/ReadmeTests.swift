@@ -289,7 +289,7 @@ import Testing
       #expect(result.status == 0, "\(result.errors)")
       return result.output.split(whereSeparator: \.isWhitespace).map(String.init)
     }
-    var maps = ["CCounter", "CGStreamer", "CLibYUV", "CWindows"].map {
+    var maps = ["CGStreamer", "CLibYUV", "CWindows"].map {
       Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
     }
     maps.append(

@@ -31,8 +31,7 @@ public struct IntervalHistogram: Sendable {
     let microseconds = min(nanoseconds / 1000, Self.longest)
     maximum = max(maximum, microseconds)
     let bucket = Self.bucket(of: microseconds)
-    let (sum, isTooLarge) = counts[bucket].addingReportingOverflow(1)
-    if !isTooLarge { counts[bucket] = sum }
+    if counts[bucket] != .max { counts[bucket] &+= 1 }
   }
 
   @inline(never)

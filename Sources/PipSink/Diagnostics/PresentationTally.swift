@@ -33,7 +33,7 @@ final class PresentationTally: Sendable {
 
   /// Counts a frame whose renderer has just returned.
   func countShown(_ sampleBuffer: SampleBuffer) {
-    let latency = sampleBuffer.receivedAt.map { CounterClock.now.nanoseconds(since: $0) }
+    let latency = sampleBuffer.receivedAt.map { MonotonicTime.now.nanoseconds(since: $0) }
     count { counts in
       counts.shown += 1
       if let latency { counts.latencies.record(nanoseconds: latency) }

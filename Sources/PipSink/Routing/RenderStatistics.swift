@@ -73,14 +73,4 @@ public struct RenderStatistics: Sendable {
   /// The times from a frame's arrival until its surface has presented it. With a timebase, they include the wait for
   /// the frame's presentation time.
   public var latencies: IntervalHistogram { presented.latencies }
-
-  /// Whether times are measured for all streams in the process: intervals, rates and latencies. Frames are counted in
-  /// any case.
-  ///
-  /// Measuring costs one reading of the clock and one entry in a histogram per frame, and the same again when the frame
-  /// is shown. It may be changed from any thread at any time.
-  public static var takesTimes: Bool {
-    get { FrameTimes.areTaken }
-    set { FrameTimes.areTaken = newValue }
-  }
 }

@@ -54,7 +54,7 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
-    let now = sampleBuffer.receivedAt ?? (RenderStatistics.takesTimes ? CounterClock.now : nil)
+    let now = sampleBuffer.receivedAt ?? .now
     // The previous latest frame is released outside of the lock, since it may be the last reference to its memory.
     let isFirst = state.withLock { state in
       guard !state.isClosed else { return false }

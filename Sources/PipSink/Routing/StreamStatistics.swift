@@ -10,9 +10,9 @@ public struct StreamStatistics: Sendable {
   public internal(set) var format: VideoFormatDescription?
   /// The times between the arrivals of successive frames.
   public private(set) var intervals = IntervalHistogram()
-  /// When the first frame arrived; nil before that, or if times are not measured.
+  /// When the first frame arrived; nil before that.
   public private(set) var firstArrival: MonotonicTime?
-  /// When the newest frame arrived; nil before the first frame, or if times are not measured.
+  /// When the newest frame arrived; nil before it.
   public private(set) var lastArrival: MonotonicTime?
 
   /// The number of frames that the router has received.
@@ -25,13 +25,9 @@ public struct StreamStatistics: Sendable {
   ///
   /// - Parameters:
   ///   - surface: the kind of surface that it is routed to.
-  ///   - now: when it arrived; nil if times are not measured.
-  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime?) {
+  ///   - now: when it arrived.
+  mutating func countFrame(to surface: SurfaceKind, at now: MonotonicTime) {
     if surface == .inApp { inApp += 1 } else { pictureInPicture += 1 }
-    if let now { countArrival(at: now) } else { isContinuous = false }
-  }
-
-  private mutating func countArrival(at now: MonotonicTime) {
     if let lastArrival, isContinuous {
       intervals.record(nanoseconds: now.nanoseconds(since: lastArrival))
     } else {

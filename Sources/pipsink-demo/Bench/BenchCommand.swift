@@ -8,7 +8,7 @@ struct BenchCommand: AsyncParsableCommand {
     abstract: "Measures PipSink and its alternatives in one run, so that the numbers compare.",
     subcommands: [
       RouteBenchCommand.self, PresentBenchCommand.self, SwitchBenchCommand.self, ScaleBenchCommand.self,
-      MemoryBenchCommand.self, StatisticsBenchCommand.self, KernelsBenchCommand.self, TableCommand.self,
+      MemoryBenchCommand.self, KernelsBenchCommand.self, TableCommand.self,
       VariantCommand.self,
     ],
     defaultSubcommand: RouteBenchCommand.self)

@@ -18,7 +18,7 @@ enum BuiltModules {
     let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
-      ["CCounter", "CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
+      ["CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
         Demo.root.appendingPathComponent("Sources/\($0)/module.modulemap").path
       }
       + [

@@ -72,7 +72,7 @@ package final class SampleWrapper {
     owning buffer: UnsafeMutablePointer<GstBuffer>, _ format: consuming VideoFormatDescription,
     fixedOrientation: VideoOrientation? = nil
   ) -> SampleBuffer {
-    let arrival: MonotonicTime? = FrameTimes.areTaken ? CounterClock.now : nil
+    let arrival = MonotonicTime.now
     let buffer = PixelBuffer(owning: buffer, formatDescription: format)
     frameCount += 1
     var sampleBuffer = SampleBuffer(

@@ -35,7 +35,7 @@ public final class StreamInput: Sendable {
   ) {
     var sampleBuffer = SampleBuffer(pixelBuffer: pixelBuffer, timing: timing)
     sampleBuffer.orientation = orientation
-    if FrameTimes.areTaken { sampleBuffer.receivedAt = CounterClock.now }
+    sampleBuffer.receivedAt = .now
     // The lock keeps frames in their order.
     sequenceNumber.withLock { number in
       number += 1

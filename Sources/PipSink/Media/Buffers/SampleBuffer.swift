@@ -50,7 +50,7 @@ public struct SampleBuffer: Sendable {
   public internal(set) var colorBalance = ColorBalance.neutral
   /// The frame's number in its stream, from 1, as the engine counts frames; 0 for a frame that no engine has delivered.
   public var sequenceNumber: UInt64
-  /// When the engine received the frame; nil if times are not measured (``RenderStatistics/takesTimes``).
+  /// When an engine or a ``StreamInput`` received the frame; nil for a frame of another origin.
   public var receivedAt: MonotonicTime?
 
   /// The format of the frame's pixels.

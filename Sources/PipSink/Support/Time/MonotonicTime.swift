@@ -15,7 +15,9 @@ public struct MonotonicTime: InstantProtocol {
   public static var now: MonotonicTime {
     var time = Glibc.timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
-    return MonotonicTime(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
+    // The clock's times fit. Each frame takes one, so it goes without the checks for that.
+    let seconds = UInt64(truncatingIfNeeded: time.tv_sec)
+    return MonotonicTime(nanoseconds: seconds &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec))
   }
 
   /// Whether `left` is earlier than `right`.

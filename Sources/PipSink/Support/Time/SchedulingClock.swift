@@ -3,7 +3,7 @@
 ///
 /// It is the machine's monotonic clock (``system``). A test replaces it by a clock that it moves by hand, and so can
 /// check, without waiting, what happens before and at a moment. The arrival times of frames and the durations of
-/// operations always come from ``CounterClock`` and ``MonotonicTime/now``.
+/// operations always come from ``MonotonicTime/now``.
 package struct SchedulingClock: Sendable {
   /// A clock that somebody moves by hand.
   package protocol Moved: AnyObject, Sendable {

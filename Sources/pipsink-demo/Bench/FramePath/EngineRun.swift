@@ -22,7 +22,6 @@ enum EngineRun {
     let router = FrameRouter()
     let observer = ByteObserver()
     let events = engine.events()
-    let timesInTurn = variant == .timesInTurn ? TimesInTurn() : nil
     let start = FramePathStart()
     try await engine.start { id in
       if variant == .wrapping { return DiscardingConsumer() }
@@ -32,7 +31,6 @@ enum EngineRun {
       case .observer:
         VideoFrameObservation(of: id, by: .rawData(observer), next: route)
       case .processor: ProcessorChain([GrayscaleProcessor()], next: route)
-      case .timesInTurn: timesInTurn?.counting(route) ?? route
       default: route
       }
     }
@@ -41,14 +39,12 @@ enum EngineRun {
         engine.withUnsafeElement(named: "source\(number)") { counter.watch($0) }
       }
     }
-    timesInTurn?.start()
     var failure: PipSinkError?
     for await event in events {
       if case .streamStateChanged(_, .failed(let error)) = event { failure = error }
       if case .finished = event { break }
     }
-    var report = start.report()
-    report.shares = timesInTurn?.finish()
+    let report = start.report()
     await engine.stop()
     if let failure { throw failure }
     return report

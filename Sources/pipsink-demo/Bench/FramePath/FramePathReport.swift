@@ -14,8 +14,6 @@ struct FramePathReport: Codable {
   /// released. Absent where they were not counted.
   var buffersAtMost: Int?
   var buffersLeft: Int?
-  /// The costs with and without times; absent in variants that take times throughout.
-  var shares: TimesInTurn.Shares?
 }
 
 /// The start of a run, from which on its use of time and memory is counted.

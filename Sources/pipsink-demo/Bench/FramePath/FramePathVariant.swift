@@ -12,15 +12,13 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
   /// PipSink wraps the frames, and releases them.
   case wrapping
   case pipSink = "pipsink"
-  /// PipSink's frame path with and without times in its statistics, in turn.
-  case timesInTurn = "times-in-turn"
   case observer
   case processor
   case videoSink = "fakevideosink"
   case element
 
   /// The variants that `route` compares.
-  static let ways = allCases.filter { $0 != .timesInTurn && $0 != .loop }
+  static let ways = allCases.filter { $0 != .loop }
 
   /// Whether the program in Benchmarks/c-appsink runs the variant.
   var isInC: Bool { self == .c || self == .loop }
@@ -34,7 +32,6 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
     case .swift: "appsink in Swift, the same"
     case .wrapping: "PipSink (wrap)"
     case .pipSink: "PipSink (wrap, route, mailbox)"
-    case .timesInTurn: "PipSink with and without times in its statistics"
     case .observer: "PipSink with an observer of the bytes"
     case .processor: "PipSink with the grayscale processor"
     case .videoSink: "fakevideosink"
@@ -46,7 +43,7 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
     switch self {
     case .fakesink, .videoSink: rawValue
     case .element: "pipsink surface=none"
-    case .c, .loop, .swift, .wrapping, .pipSink, .timesInTurn, .observer, .processor: "appsink"
+    case .c, .loop, .swift, .wrapping, .pipSink, .observer, .processor: "appsink"
     }
   }
 }

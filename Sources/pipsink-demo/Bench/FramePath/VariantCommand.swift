@@ -34,7 +34,7 @@ struct VariantCommand: AsyncParsableCommand {
       switch variant {
       case .fakesink, .c, .loop, .swift, .videoSink, .element:
         try AppsinkRun.run(description, hasAppsinks: variant == .swift)
-      case .wrapping, .pipSink, .timesInTurn, .observer, .processor:
+      case .wrapping, .pipSink, .observer, .processor:
         try await EngineRun.run(description, variant: variant, countsBuffers: countBuffers)
       }
     try StandardStream.output.deliver(try JSONText.encode(report), as: "the result")

@@ -1,15 +1,3 @@
-import Synchronization
-
-/// Whether the times of frames are taken (``RenderStatistics/takesTimes``).
-enum FrameTimes {
-  private static let state = Atomic<Bool>(true)
-
-  static var areTaken: Bool {
-    get { state.load(ordering: .relaxed) }
-    set { state.store(newValue, ordering: .relaxed) }
-  }
-}
-
 /// Measures the rate of frames over about the last second. It costs one comparison for each frame, and one division
 /// each second.
 struct FrameRateMeter {
