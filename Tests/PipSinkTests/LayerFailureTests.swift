@@ -78,10 +78,10 @@ import Testing
     #expect(layer.waitUntilPresented(by: soon))
     #expect(layer.statistics == .init(presented: 1, failed: 1))
     fail(renderer, .invalidSize, tries: 2)
-    renderer.state.withLock { $0.repairError = RenderingError(code: .surfaceLost, reason: "gone") }
+    renderer.state.withLock { $0.repairError = RenderingError(code: .rendererLost, reason: "gone") }
     layer.enqueue(numbered(2))
     #expect(await eventually { layer.renderer == nil })
-    #expect(layer.error == RenderingError(code: .surfaceLost, reason: "gone"))
+    #expect(layer.error == RenderingError(code: .rendererLost, reason: "gone"))
   }
 
   // MARK: What is counted
@@ -133,12 +133,12 @@ import Testing
     let layer = SampleBufferDisplayLayer(name: "test", renderer: lost)
     layer.enqueue(numbered(1))
     #expect(layer.waitUntilPresented(by: soon))
-    fail(lost, .surfaceLost, tries: 1)
+    fail(lost, .rendererLost, tries: 1)
     let calls = Locked(0)
     layer.whenNextPresented { _ in calls.withLock { $0 += 1 } }
     layer.enqueue(numbered(2))
     #expect(await eventually { layer.renderer == nil })
-    #expect(layer.status == .failed && layer.error?.code == .surfaceLost)
+    #expect(layer.status == .failed && layer.error?.code == .rendererLost)
     #expect(!layer.isReadyForDisplay && layer.hasFrame)
     #expect(await eventually { lost.state.withLock { $0.needsDisplay == nil } })
     #expect(lost.state.withLock { $0.log } == ["show 1"], "the layer does not touch the lost surface any more")
@@ -156,7 +156,7 @@ import Testing
   @Test func theFrameThatFoundItsSurfaceLostIsShownOnTheNextOne() async {
     let (lost, next) = (TestRenderer(), TestRenderer())
     let layer = SampleBufferDisplayLayer(name: "test", renderer: lost)
-    fail(lost, .surfaceLost, tries: 1)
+    fail(lost, .rendererLost, tries: 1)
     layer.enqueue(numbered(1))
     #expect(await eventually { layer.renderer == nil })
     layer.attach(to: next)
@@ -169,7 +169,7 @@ import Testing
       SampleBufferDisplayLayer(name: "first", renderer: renderer), SampleBufferDisplayLayer(name: "second")
     )
     for layer in [first, second, first] {
-      fail(renderer, .surfaceLost, tries: 1)
+      fail(renderer, .rendererLost, tries: 1)
       layer.attach(to: renderer)
       layer.enqueue(numbered(1))
       #expect(await eventually { layer.renderer == nil })
@@ -182,7 +182,7 @@ import Testing
   @Test func aSurfaceThatIsLostWhenTheLayerHasLeftItTakesNothingAlong() async {
     let (lost, next) = (TestRenderer(), TestRenderer())
     let layer = SampleBufferDisplayLayer(name: "test", renderer: lost)
-    fail(lost, .surfaceLost, tries: 1)
+    fail(lost, .rendererLost, tries: 1)
     lost.during(.render) { layer.attach(to: next) }
     layer.enqueue(numbered(1))
     #expect(await eventually { next.shown == [1] })

@@ -113,7 +113,7 @@ import Testing
     consumer.consume(SampleBuffer(pixelBuffer: try #require(call.frames["a"]), sequenceNumber: 1))
     #expect(await eventually { call.window.presentation?.places.map(\.placeholder) == [nil] })
     #expect(call.router.table.entries[.primary]?.streamID == "a")
-    #expect(await eventually { call.window.surface.hasImage })
+    #expect(await eventually { call.window.image() != nil })
   }
 
   @Test func theLastPictureOfACameraThatIsOffIsNotLeftUnderItsPlaceholder() async throws {
@@ -123,7 +123,7 @@ import Testing
     try controller.start()
     #expect(await eventually { controller.isActive })
     #expect(call.window.presentation?.placeholder == .cameraOff)
-    #expect(await eventually { !call.window.surface.hasImage })
+    #expect(await eventually { call.window.image() == nil })
   }
 
   @Test func whoIsInPictureInPictureHasOneAnswerFromWillStartToTheEnd() async throws {

@@ -123,7 +123,7 @@ struct WaylandSurfaceRendererTests {
         } catch {
           code = error.code
         }
-        return code == .surfaceLost
+        return code == .rendererLost
       })
     renderer.leaveWindow()
   }

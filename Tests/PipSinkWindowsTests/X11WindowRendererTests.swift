@@ -93,7 +93,7 @@ struct X11WindowRendererTests {
     #expect(
       await eventually {
         layer.enqueue(frame)
-        return layer.error?.code == .surfaceLost
+        return layer.error?.code == .rendererLost
       })
     #expect(throws: RenderingError.self) { try renderer.updateSize() }
     // The layer has the error before it has failed, because it tries the frame once more.
@@ -116,7 +116,7 @@ struct X11WindowRendererTests {
     #expect(
       await eventually {
         layer.enqueue(frame)
-        return layer.error?.code == .surfaceLost
+        return layer.error?.code == .rendererLost
       })
     program.stop()
   }

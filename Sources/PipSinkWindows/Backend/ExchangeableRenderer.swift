@@ -48,7 +48,7 @@ final class ExchangeableRenderer: VideoRenderer {
       try tile.render(sampleBuffer, gravity: gravity)
     } catch {
       // A window that is lost is created again later, so the layer stays attached.
-      guard error.code == .surfaceLost else { throw error }
+      guard error.code == .rendererLost else { throw error }
     }
   }
 

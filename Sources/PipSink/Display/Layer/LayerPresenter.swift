@@ -127,7 +127,7 @@ struct LayerPresenter {
       try rebuild(renderer)
     case .invalidSize:
       try renderer.updateSize()
-    case .surfaceLost:
+    case .rendererLost:
       throw error
     case .other:
       // The mildest remedy comes first.
@@ -143,7 +143,7 @@ struct LayerPresenter {
   private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
     job.tally?.count { $0.failed += 1 }
     defer {
-      if error.code == .surfaceLost {
+      if error.code == .rendererLost {
         job.renderer.setNeedsDisplayHandler(nil)
         RendererOccupancy.release(job.renderer, by: mailbox)
       }
@@ -152,7 +152,7 @@ struct LayerPresenter {
       mailbox.failures.error = error
       mailbox.failures.status = .failed
       if mailbox.renderers.current === job.renderer {
-        if error.code == .surfaceLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
+        if error.code == .rendererLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
       }
       mailbox.statistics.failed += job.isCounted ? 0 : 1
       // The frame is shown when the renderer works again, unless a newer one arrives first.

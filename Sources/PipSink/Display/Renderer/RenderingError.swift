@@ -7,7 +7,7 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
     /// -11848: the size of the renderer or of the frame is impossible. The layer has the renderer update its size.
     case invalidSize
     /// -11819: the renderer is gone for good. The layer leaves it.
-    case surfaceLost
+    case rendererLost
     /// Any other number. The layer removes the picture at the first failure, and has the renderer rebuilt at further
     /// ones.
     case other(Int)
@@ -17,7 +17,7 @@ public struct RenderingError: Error, Equatable, Sendable, CustomStringConvertibl
       switch self {
       case .invalidPixelFormat: -11847
       case .invalidSize: -11848
-      case .surfaceLost: -11819
+      case .rendererLost: -11819
       case .other(let value): value
       }
     }

@@ -3,8 +3,6 @@
 public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   private let split: OffscreenSplitView
   /// The renderer of the picture, which fills the window, or its left half beside a second stream.
-  public var surface: OffscreenRenderer { split.local }
-  /// The same as ``surface``.
   public var renderer: any VideoRenderer { split.local }
   /// The renderer of a second stream, in the right half of the window.
   public var secondRenderer: (any VideoRenderer)? { split.remote }

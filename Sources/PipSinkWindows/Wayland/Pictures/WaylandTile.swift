@@ -259,7 +259,7 @@ final class WaylandTile: WindowTile {
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     guard !loop.isLost else {
-      throw RenderingError(code: .surfaceLost, reason: "the Wayland compositor has gone")
+      throw RenderingError(code: .rendererLost, reason: "the Wayland compositor has gone")
     }
     guard let area else { return }
     try pictures.withLock { pictures throws(RenderingError) in

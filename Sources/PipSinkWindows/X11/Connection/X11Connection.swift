@@ -67,7 +67,7 @@ package final class X11Connection: @unchecked Sendable {
   /// The error for a window that no picture can be shown in any more, because it or the server has gone.
   func loss(of window: UInt32) -> RenderingError {
     RenderingError(
-      code: .surfaceLost,
+      code: .rendererLost,
       reason: isBroken ? "the X server has gone" : "the window 0x\(String(window, radix: 16)) has gone")
   }
 

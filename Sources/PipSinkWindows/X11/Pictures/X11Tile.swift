@@ -195,7 +195,7 @@ final class X11Tile: WindowTile {
   }
 
   private func note(_ error: RenderingError) {
-    if error.code == .surfaceLost { state.withLock { $0.isLost = true } }
+    if error.code == .rendererLost { state.withLock { $0.isLost = true } }
   }
 
   func rebuild() { pictures.withLock { $0.forget() } }

@@ -4,7 +4,7 @@ import PipSink
 /// A renderer that shows frames in an existing X11 window, which may belong to another toolkit or program.
 ///
 /// The renderer follows the window's size and asks its layer for the newest frame when the window is uncovered. When
-/// the window has been destroyed, every frame is refused with ``PipSink/RenderingError/Code-swift.enum/surfaceLost``,
+/// the window has been destroyed, every frame is refused with ``PipSink/RenderingError/Code-swift.enum/rendererLost``,
 /// and the display layer detaches itself. Pictures are sent to the server through shared memory, on the layer's thread.
 ///
 /// The owner of the window calls ``leaveWindow()`` before it destroys the window.
