@@ -95,6 +95,7 @@ struct DBusTests {
       #expect(try await bus.property("State") == "'\(state)'")
       #expect(try await bus.property("Interruption") == "'\(interruption)'")
       #expect(try await bus.playerctl("status") == status)
+      #expect(isThere, "the bus was told: \(monitor.output)")
       return isThere
     }
     let audio = await session.engine.audioSession
