@@ -86,6 +86,8 @@ struct DBusTests {
     try await session.startStream("a", from: .text(Self.source()))
     #expect(try await eventually { try await bus.receivedCount(of: "a") > 0 })
     let monitor = try await monitor(bus)
+    // GDBus drops signals until it knows which connection has the name, which may be after it has printed that.
+    #expect(await monitor.wait(forText: "StatisticsChanged"))
     func isTold(_ state: String, _ interruption: String, _ status: String) async throws -> Bool {
       let isThere = try await eventually {
         try values(of: "State", in: monitor).last == state
