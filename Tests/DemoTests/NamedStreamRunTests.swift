@@ -25,7 +25,7 @@ import Testing
           + "! filesink location=\(path)")
       return try Data(contentsOf: URL(fileURLWithPath: path))
     }
-    return (short: try await make(40), long: try await make(60))
+    return (short: try await make(40), long: try await make(150))
   }
 
   /// The arguments for the three streams, of which one is longer than the others.
