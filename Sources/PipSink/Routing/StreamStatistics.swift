@@ -12,7 +12,7 @@ public struct StreamStatistics: Sendable {
   public private(set) var intervals = IntervalHistogram()
   /// When the first frame arrived; nil before that.
   public private(set) var firstArrival: MonotonicTime?
-  /// When the newest frame arrived; nil before it.
+  /// When the newest frame arrived; nil before the first one.
   public private(set) var lastArrival: MonotonicTime?
 
   /// The number of frames that the router has received.

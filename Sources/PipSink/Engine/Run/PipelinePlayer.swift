@@ -6,53 +6,6 @@
 /// A run that does not stop in time is abandoned (``EngineEvent/abandoned(_:)``), also before a restart. While too many
 /// abandoned pipelines of a player still block, it starts no other one.
 final class PipelinePlayer: Sendable {
-  private struct State {
-    /// Returns the consumer of a stream's frames; nil when the player has stopped.
-    var consumer: (@Sendable (StreamID) -> any SampleBufferConsumer)?
-    /// By when the player has to stop; nil while it is to play.
-    var stopDeadline: MonotonicTime?
-    /// Whether the engine has removed the streams. It is told nothing more then.
-    var isRemoved = false
-    /// Whether a caller waits for the start, and gets its error.
-    var isAwaited = false
-    var run: PipelineRun?
-    /// Whether the run is listened to: from its start until it is decided what follows it.
-    var isHeard = false
-    /// Whether the streams have ended, and the run waits for a seek.
-    var isParked = false
-    /// Whether the user has paused the engine.
-    var isPaused = false
-    /// What the pipeline of the run does.
-    var pipeline = EngineState.stopped
-    /// What the streams of the run do.
-    var streams: [StreamID: StreamPlayState] = [:]
-    /// The error of a start that was refused.
-    var startError: PipSinkError?
-    /// Whether a frame has come since the start of the run.
-    var hasPlayed = false
-    /// Whether the pipeline is up and reads only files.
-    var readsFiles = false
-    /// When ``flow`` last changed, or when the streams last stood still for a reason.
-    var since: MonotonicTime
-    /// The number of restarts since the pipeline last played for long enough.
-    var attempt = 0
-    /// The number of abandoned runs that have not stopped yet.
-    var blockedCount = 0
-    /// Completes with the next change.
-    var change = Completion<Void>()
-
-    /// Whether the pipeline is paused, by the user or by an interruption.
-    var isStill: Bool { isPaused || pipeline == .paused }
-
-    /// Whether no stream is open any more.
-    var isOver: Bool { streams.values.allSatisfy(\.isOver) }
-
-    /// What the pipeline does as a whole: it plays while one of its streams does.
-    var flow: StreamPlayState {
-      streams.values.contains(.playing) ? .playing : streams.values.contains(.stalled) ? .stalled : .requesting
-    }
-  }
-
   let streamIDs: [StreamID]
   let configuration: PipelineConfiguration
   /// Whether this is the engine's own pipeline, whose state is that of the engine.
@@ -158,7 +111,7 @@ final class PipelinePlayer: Sendable {
   /// Pauses or resumes the pipeline as the engine's `isPaused` says. A paused stream is not stalled.
   func updatePause() {
     let run = change { state in
-      rest(&state)
+      state.rest(at: clock.now, configuration)
       state.isPaused = engine.isPaused
       return state.run
     }
@@ -190,7 +143,7 @@ final class PipelinePlayer: Sendable {
   func pipeline(of run: PipelineRun, didChangeTo new: EngineState) {
     hear(run) { state in
       guard state.pipeline != new else { return }
-      rest(&state)
+      state.rest(at: clock.now, configuration)
       state.pipeline = new
       if isFirst { engine.setEngine(new) }
     }
@@ -198,7 +151,7 @@ final class PipelinePlayer: Sendable {
 
   func streams(of run: PipelineRun, didChange changes: [(id: StreamID, state: StreamPlayState)]) {
     hear(run) { state in
-      settle(&state)
+      state.settle(at: clock.now, configuration)
       let (flow, wasOver) = (state.flow, state.isOver)
       for (id, new) in changes { state.streams[id] = new }
       if state.flow != flow || wasOver { state.since = clock.now }
@@ -211,7 +164,7 @@ final class PipelinePlayer: Sendable {
   }
 
   /// Notes that the pipeline makes progress without delivering frames.
-  func pipelineIsBuffering(_ run: PipelineRun) { hear(run, rest) }
+  func pipelineIsBuffering(_ run: PipelineRun) { hear(run) { $0.rest(at: clock.now, configuration) } }
 
   /// Notes that a run was abandoned, or that an abandoned run has stopped at last.
   func runIsBlocked(_ run: PipelineRun, _ isBlocked: Bool) {
@@ -318,7 +271,7 @@ final class PipelinePlayer: Sendable {
       return (nil, conclude(endIsFailure: false, canGoBack: false))
     }
     while true {
-      await wait(lookAtStreams)
+      await wait { $0.look(at: clock.now, configuration) }
       let hasEnded = state.withLock { $0.stopDeadline == nil && $0.streams.values.contains(.ended) }
       var endIsFailure = hasEnded && configuration.restartsAtEnd ?? false
       if hasEnded, configuration.restartsAtEnd == nil { endIsFailure = await run.endsUnexpectedly }
@@ -363,45 +316,6 @@ final class PipelinePlayer: Sendable {
   private func refuse(_ state: inout State, _ error: PipSinkError) {
     state.startError = error
     for id in streamIDs where state.streams[id]?.isOver != true { state.streams[id] = .failed(error) }
-  }
-
-  /// Notes that the streams stood still, or deliver no frames, for a reason.
-  private func rest(_ state: inout State) {
-    settle(&state)
-    state.since = clock.now
-  }
-
-  /// Forgets earlier failures when the pipeline has played for long enough.
-  private func settle(_ state: inout State) {
-    let hasSettled = clock.now >= state.since.advanced(by: configuration.settledAfter)
-    if state.flow == .playing, !state.isStill, hasSettled { state.attempt = 0 }
-  }
-
-  /// The step of the task's wait for the end of all streams. The streams of a dead pipeline have failed.
-  private func lookAtStreams(_ state: inout State) -> Locked<State>.Step<Void> {
-    settle(&state)
-    guard state.stopDeadline == nil else { return .done(()) }
-    if state.isOver { return state.isParked ? .whenWoken : .done(()) }
-    if state.isStill { return .whenWoken }
-    if state.flow == .playing {
-      return state.attempt > 0 ? .at(state.since.advanced(by: configuration.settledAfter)) : .whenWoken
-    }
-    guard let death = death(of: state) else { return .whenWoken }
-    guard clock.now >= death else { return .at(death) }
-    for (id, stream) in state.streams where !stream.isOver {
-      state.streams[id] = .failed(.stream(.stalled(id, after: wholeTimeout)))
-    }
-    return .done(())
-  }
-
-  /// The time that a pipeline has for its first frame.
-  private var wholeTimeout: Duration { configuration.stallTimeout + configuration.restartTimeout }
-
-  /// When a pipeline none of whose streams delivers frames is dead, unless a frame comes; nil when it may be silent for
-  /// any time.
-  private func death(of state: State) -> MonotonicTime? {
-    guard !state.readsFiles, !state.streams.values.contains(.ended) else { return nil }
-    return state.since.advanced(by: state.flow == .stalled ? configuration.restartTimeout : wholeTimeout)
   }
 
   /// Decides what follows when no stream is open any more, and tells the engine.
