@@ -18,6 +18,9 @@ final class Pipeline: @unchecked Sendable {
   private(set) var streams: [Stream]
   /// The pipeline's direct children at the start, each with a reference.
   let elements: [GstElementPointer]
+  /// The elements that threads of their own are opening, and which must not be asked for another state meanwhile.
+  /// The value says whether such an element has been removed from the pipeline.
+  private let opening = Locked<[UInt: Bool]>([:])
 
   /// Parses a description and makes its pipeline, in state NULL.
   ///
@@ -65,6 +68,31 @@ final class Pipeline: @unchecked Sendable {
   /// which it may block.
   @discardableResult
   func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
+
+  /// Opens the device or the connection of an element (state READY), on a thread of its own, because that may block for
+  /// any time. An element that was removed meanwhile is closed again there.
+  ///
+  /// - Returns: whether it could be opened, once that is known.
+  func open(_ element: GstElementPointer) -> Completion<Bool> {
+    let (key, result) = (UInt(bitPattern: element), Completion<Bool>())
+    gst_object_ref(element)
+    opening.withLock { $0[key] = false }
+    let thread = WorkerThread(name: "pipsink-sound") { [self] in
+      guard let element = GstElementPointer(bitPattern: key) else { return }
+      let hasOpened = gst_element_set_state(element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE
+      let isRemoved = opening.withLock { $0.removeValue(forKey: key) } == true
+      if isRemoved { gst_element_set_state(element, GST_STATE_NULL) }
+      gst_object_unref(element)
+      result.complete(hasOpened)
+    }
+    // Without a thread, the pipeline opens the element itself.
+    if thread == nil {
+      opening.withLock { $0[key] = nil }
+      gst_object_unref(element)
+      result.complete(true)
+    }
+    return result
+  }
 
   /// The current state; nil during a change to another state. Does not wait.
   var settledState: GstState? {
@@ -179,7 +207,12 @@ extension Pipeline {
     cutOff(children.map(\.element))
     for (child, _) in children {
       gst_element_set_locked_state(child, 1)
-      gst_element_set_state(child, GST_STATE_NULL)
+      let key = UInt(bitPattern: child)
+      let isOpening = opening.withLock { opening in
+        if opening[key] != nil { opening[key] = true }
+        return opening[key] != nil
+      }
+      if !isOpening { gst_element_set_state(child, GST_STATE_NULL) }
     }
     for (child, _) in children { gst_bin_remove(element.asBin, child) }
   }

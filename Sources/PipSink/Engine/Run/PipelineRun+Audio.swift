@@ -2,6 +2,27 @@ import CGStreamer
 
 /// The handling of the pipeline's audio branches during a run.
 extension PipelineRun {
+  /// The time that a sound server has to answer, in which the pictures wait for it.
+  private static let patience = Duration.seconds(3)
+
+  /// Opens the outputs for sound, each on a thread of its own, and removes the branches of those that do not open, or not
+  /// in time because their sound server does not answer. Such an output is left to its thread.
+  func openOutputs() {
+    let deadline = MonotonicTime.now.advanced(by: Self.patience)
+    let opening = pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.open($0)) }
+    for (output, isOpen) in opening {
+      while isOpen.value == nil, !thread.isStopping, MonotonicTime.now < deadline {
+        _ = isOpen.wait(until: .now.advanced(by: .milliseconds(50)))
+      }
+      guard isOpen.value != true else { continue }
+      let silence = PipSinkError.Pipeline.elementFailed(
+        element: output.elementName, message: "the sound server does not answer", detail: nil)
+      let (error, source) = isOpen.value == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
+      if let source { gst_object_unref(source) }
+      _ = removeAudio(output.asObject, after: error, isRunning: false)
+    }
+  }
+
   /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video
   /// branches of the same source have stopped as well, because the element's flow return has reached the source.
   ///

@@ -15,7 +15,7 @@ final class PipelineRun: Sendable {
   let progress: Locked<Progress>
   /// The gates in front of suspended decoders, by their pads. The run holds a reference to each pad.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
-  private let thread: PipelineThread
+  let thread: PipelineThread
   let clock: SchedulingClock
   /// The time without a frame after which a stream is stalled.
   let stallTimeout: Duration
@@ -225,6 +225,7 @@ final class PipelineRun: Sendable {
   /// Brings the pipeline to its wanted state, unless it is to stop already. When an element refuses, the streams that
   /// need it are isolated, and the start is tried again with the rest.
   private func bringUp() throws(PipSinkError) {
+    openOutputs()
     while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }
