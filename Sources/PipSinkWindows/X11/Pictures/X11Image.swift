@@ -20,12 +20,19 @@ final class X11Image: @unchecked Sendable {
   let segmentID: UInt32?
   private let connection: X11Connection
 
+  /// The largest number of pixels, twice as many as monitors have. Whoever makes a window larger than that would
+  /// otherwise fill the memory.
+  private static let limit = 1 << 26
+
   /// Allocates the memory. Shared memory is tried first, for which the server is waited for.
   ///
   /// - Throws: ``PipSink/RenderingError`` when the server uses other pixels, does not answer or has gone, or when there
   ///   is no memory.
   init(_ connection: X11Connection, depth: UInt8, size: PictureSize) throws(RenderingError) {
-    guard size.isValid, let stride = connection.bytesPerRow(depth: depth, width: size.width) else {
+    guard size.isValid, size.width * size.height <= Self.limit else {
+      throw RenderingError(code: .invalidSize, reason: "a window of \(size.width)x\(size.height) is too large")
+    }
+    guard let stride = connection.bytesPerRow(depth: depth, width: size.width) else {
       throw RenderingError(code: .other(-1), reason: "the X server has other pixels than BGRx for \(depth) bits")
     }
     (self.connection, self.depth, self.size, self.stride) = (connection, depth, size, stride)

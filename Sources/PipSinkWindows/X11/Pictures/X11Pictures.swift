@@ -70,11 +70,12 @@ struct X11Pictures: ~Copyable {
 
   /// Sends the newest picture, or black where there is none, with the current decoration.
   ///
+  /// - Returns: false when the server still reads all images.
   /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone, or when there is no
   ///   memory.
-  mutating func redraw(_ decoration: any PictureDecoration, in area: PictureRect) throws(RenderingError) {
+  mutating func redraw(_ decoration: any PictureDecoration, in area: PictureRect) throws(RenderingError) -> Bool {
     let shown = contents == .picture ? images.first : nil
-    let image = try freeImage(of: area.size)
+    guard let image = try freeImage(of: area.size) else { return false }
     if let shown {
       if shown.image !== image {
         image.pixels.update(from: shown.image.pixels, count: image.stride * image.size.height)
@@ -86,17 +87,19 @@ struct X11Pictures: ~Copyable {
       images[0].target = nil
     }
     try send(image, decoration, in: area)
+    return true
   }
 
   /// Draws a frame with the current decoration, and sends it.
   ///
+  /// - Returns: false when the server still reads all images.
   /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone, when the frame
   ///   cannot be converted, or when there is no memory.
   mutating func draw(
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, _ decoration: any PictureDecoration, in area: PictureRect
-  ) throws(RenderingError) {
+  ) throws(RenderingError) -> Bool {
     let last = images.first?.image
-    let image = try freeImage(of: area.size)
+    guard let image = try freeImage(of: area.size) else { return false }
     if image === last {
       underlay.restore(on: image.pixels, stride: image.stride)
     } else {
@@ -113,6 +116,7 @@ struct X11Pictures: ~Copyable {
     contents = .picture
     convertedCount += 1
     try send(image, decoration, in: area)
+    return true
   }
 
   /// Returns a copy of the newest picture without its decoration, or nil when there is none.
@@ -125,30 +129,27 @@ struct X11Pictures: ~Copyable {
 
   // MARK: - The server
 
+  /// Whether there is an image that the server does not read, or can be one.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone.
+  mutating func hasFreeImage() throws(RenderingError) -> Bool {
+    try lookUpWhatTheServerHasRead()
+    return images.count < Self.most || !images.allSatisfy(\.isBusy)
+  }
+
   /// Finds or creates an image of a size that the server does not read, and makes it the first of the images.
   ///
+  /// - Returns: nil when the server still reads all images.
   /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture, has gone or does not answer, or
   ///   when there is no memory.
-  private mutating func freeImage(of size: PictureSize) throws(RenderingError) -> X11Image {
+  private mutating func freeImage(of size: PictureSize) throws(RenderingError) -> X11Image? {
     if let newest = images.first, newest.image.size != size { forget() }
-    try lookUpWhatTheServerHasRead()
-    if images.count < Self.most, images.allSatisfy(\.isBusy) {
+    guard try hasFreeImage() else { return nil }
+    if let index = images.firstIndex(where: { !$0.isBusy }) {
+      images.insert(images.remove(at: index), at: 0)
+    } else {
       images.insert(Entry(image: try X11Image(connection, depth: depth, size: size)), at: 0)
-      return images[0].image
     }
-    // Where all are busy, the server is behind.
-    var failure: RenderingError?
-    let index = connection.wait { () -> Int? in
-      do throws(RenderingError) {
-        try lookUpWhatTheServerHasRead()
-      } catch {
-        failure = error
-      }
-      return failure == nil ? images.firstIndex { !$0.isBusy } : 0
-    }
-    if let failure { throw failure }
-    guard let index else { throw connection.silence }
-    images.insert(images.remove(at: index), at: 0)
     return images[0].image
   }
 

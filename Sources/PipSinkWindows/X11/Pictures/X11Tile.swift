@@ -160,7 +160,7 @@ final class X11Tile: WindowTile {
     guard !connection.isBroken else { throw connection.loss(of: window) }
     guard let area else { return }
     do throws(RenderingError) {
-      try pictures.withLock { pictures throws(RenderingError) in
+      try whenImageIsFree { pictures throws(RenderingError) in
         try pictures.draw(sampleBuffer, gravity: gravity, decoration, in: area)
       }
     } catch {
@@ -169,36 +169,50 @@ final class X11Tile: WindowTile {
     }
   }
 
-  func redraw() {
-    guard !connection.isBroken, let area else { return }
-    let hasDrawn = pictures.withLock { redraw(&$0, in: area) }
-    if !hasDrawn { askForPicture() }
+  /// Calls `body` with the pictures until it has found an image that the server does not read. The pictures are not held
+  /// while the server is waited for.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` of `body`, and when the server does not answer.
+  private func whenImageIsFree(
+    _ body: (inout X11Pictures) throws(RenderingError) -> Bool
+  ) throws(RenderingError) {
+    while try !pictures.withLock(body) {
+      var failure: RenderingError?
+      let isFree = connection.wait { () -> Bool? in
+        do throws(RenderingError) {
+          return try pictures.withLock { pictures throws(RenderingError) in try pictures.hasFreeImage() } ? true : nil
+        } catch {
+          failure = error
+          return true
+        }
+      }
+      if let failure { throw failure }
+      guard isFree != nil else { throw connection.silence }
+    }
   }
 
-  func removeImage() {
-    guard !connection.isBroken, let area else { return rebuild() }
-    let hasDrawn = pictures.withLock { pictures in
-      pictures.forgetPicture()
-      return redraw(&pictures, in: area)
+  func redraw() {
+    guard !connection.isBroken, let area else { return }
+    do throws(RenderingError) {
+      try whenImageIsFree { pictures throws(RenderingError) in
+        guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return true }
+        guard try pictures.redraw(decoration, in: area) else { return false }
+        if decoration.hides(area) { pictures.releaseHiddenPicture() }
+        return true
+      }
+    } catch {
+      // The next frame reports when the window has gone. A server that does not answer now may do so later.
+      note(error)
+      if error.code != .surfaceLost { askForPicture() }
     }
-    if !hasDrawn { askForPicture() }
   }
 
   private func askForPicture() { state.withLock { $0.needsDisplay }?() }
 
-  /// Sends the picture again with the current decoration. The next frame reports when the window has gone.
-  ///
-  /// - Returns: false when the server does not answer, so that the layer has to try again.
-  private func redraw(_ pictures: inout X11Pictures, in area: PictureRect) -> Bool {
-    guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return true }
-    do throws(RenderingError) {
-      try pictures.redraw(decoration, in: area)
-    } catch {
-      note(error)
-      return error.code == .surfaceLost
-    }
-    if decoration.hides(area) { pictures.releaseHiddenPicture() }
-    return true
+  func removeImage() {
+    guard !connection.isBroken, area != nil else { return rebuild() }
+    pictures.withLock { $0.forgetPicture() }
+    redraw()
   }
 
   private func note(_ error: RenderingError) {
