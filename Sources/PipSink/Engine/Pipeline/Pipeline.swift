@@ -18,9 +18,9 @@ final class Pipeline: @unchecked Sendable {
   private(set) var streams: [Stream]
   /// The pipeline's direct children at the start, each with a reference.
   let elements: [GstElementPointer]
-  /// The elements that threads of their own are opening, and which must not be asked for another state meanwhile.
-  /// The value says whether such an element has been removed from the pipeline.
-  private let opening = Locked<[UInt: Bool]>([:])
+  /// The elements that threads of their own are opening or closing, and which must not be asked for another state
+  /// meanwhile. The value says whether such an element has been removed from the pipeline.
+  private let changing = Locked<[UInt: Bool]>([:])
 
   /// Parses a description and makes its pipeline, in state NULL.
   ///
@@ -69,25 +69,28 @@ final class Pipeline: @unchecked Sendable {
   @discardableResult
   func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
 
-  /// Opens the device or the connection of an element (state READY), on a thread of its own, because that may block for
-  /// any time. An element that was removed meanwhile is closed again there.
+  /// Opens or closes the device or the connection of an element (state READY or NULL), on a thread of its own, because
+  /// that may block for any time. An element that is removed meanwhile counts as a blocked pipeline until it is closed.
   ///
-  /// - Returns: whether it could be opened, once that is known.
-  func open(_ element: GstElementPointer) -> Completion<Bool> {
+  /// - Returns: whether the element has changed, once that is known.
+  func change(_ element: GstElementPointer, to state: GstState) -> Completion<Bool> {
     let (key, result) = (UInt(bitPattern: element), Completion<Bool>())
     gst_object_ref(element)
-    opening.withLock { $0[key] = false }
-    let thread = WorkerThread(name: "pipsink-sound") { [self] in
+    changing.withLock { $0[key] = false }
+    let thread = WorkerThread(name: "pipsink-sound") { [changing] in
       guard let element = GstElementPointer(bitPattern: key) else { return }
-      let hasOpened = gst_element_set_state(element, GST_STATE_READY) != GST_STATE_CHANGE_FAILURE
-      let isRemoved = opening.withLock { $0.removeValue(forKey: key) } == true
-      if isRemoved { gst_element_set_state(element, GST_STATE_NULL) }
+      let hasChanged = gst_element_set_state(element, state) != GST_STATE_CHANGE_FAILURE
+      let isRemoved = changing.withLock { $0.removeValue(forKey: key) } == true
+      if isRemoved {
+        gst_element_set_state(element, GST_STATE_NULL)
+        blockedPipelines.withLock { $0 -= 1 }
+      }
       gst_object_unref(element)
-      result.complete(hasOpened)
+      result.complete(hasChanged)
     }
-    // Without a thread, the pipeline opens the element itself.
+    // Without a thread, the pipeline changes the element itself.
     if thread == nil {
-      opening.withLock { $0[key] = nil }
+      changing.withLock { $0[key] = nil }
       gst_object_unref(element)
       result.complete(true)
     }
@@ -207,12 +210,13 @@ extension Pipeline {
     cutOff(children.map(\.element))
     for (child, _) in children {
       gst_element_set_locked_state(child, 1)
-      let key = UInt(bitPattern: child)
-      let isOpening = opening.withLock { opening in
-        if opening[key] != nil { opening[key] = true }
-        return opening[key] != nil
+      let isChanging = changing.withLock { changing in
+        guard changing[UInt(bitPattern: child)] == false else { return false }
+        changing[UInt(bitPattern: child)] = true
+        blockedPipelines.withLock { $0 += 1 }
+        return true
       }
-      if !isOpening { gst_element_set_state(child, GST_STATE_NULL) }
+      if !isChanging { gst_element_set_state(child, GST_STATE_NULL) }
     }
     for (child, _) in children { gst_bin_remove(element.asBin, child) }
   }

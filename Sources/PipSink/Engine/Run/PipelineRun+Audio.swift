@@ -2,25 +2,31 @@ import CGStreamer
 
 /// The handling of the pipeline's audio branches during a run.
 extension PipelineRun {
-  /// The time that a sound server has to answer, in which the pictures wait for it.
-  private static let patience = Duration.seconds(3)
-
-  /// Opens the outputs for sound, each on a thread of its own, and removes the branches of those that do not open, or not
-  /// in time because their sound server does not answer. Such an output is left to its thread.
+  /// Opens the outputs for sound, and removes the branches of those that do not open, or not within three seconds because
+  /// their sound server does not answer. The pictures wait for that.
   func openOutputs() {
-    let deadline = MonotonicTime.now.advanced(by: Self.patience)
-    let opening = pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.open($0)) }
-    for (output, isOpen) in opening {
-      while isOpen.value == nil, !thread.isStopping, MonotonicTime.now < deadline {
-        _ = isOpen.wait(until: .now.advanced(by: .milliseconds(50)))
-      }
-      guard isOpen.value != true else { continue }
+    for (output, isOpen) in change(outputsTo: GST_STATE_READY, within: .seconds(3)) where isOpen != true {
       let silence = PipSinkError.Pipeline.elementFailed(
         element: output.elementName, message: "the sound server does not answer", detail: nil)
-      let (error, source) = isOpen.value == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
+      let (error, source) = isOpen == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
       if let source { gst_object_unref(source) }
       _ = removeAudio(output.asObject, after: error, isRunning: false)
     }
+  }
+
+  /// Closes the outputs for sound before the rest of the pipeline. Where one has not closed within a second, its sound
+  /// server does not answer, so that the pipeline cannot stop: it is abandoned.
+  func closeOutputs() {
+    if change(outputsTo: GST_STATE_NULL, within: .seconds(1)).contains(where: { $1 == nil }) { abandon() }
+  }
+
+  /// Changes the state of the outputs for sound, each on a thread of its own.
+  ///
+  /// - Returns: the outputs, and whether they could be changed; nil for one that has not in time.
+  private func change(outputsTo state: GstState, within patience: Duration) -> [(GstElementPointer, Bool?)] {
+    let deadline = MonotonicTime.now.advanced(by: patience)
+    let changes = pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.change($0, to: state)) }
+    return changes.map { ($0, $1.wait(until: deadline)) }
   }
 
   /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video

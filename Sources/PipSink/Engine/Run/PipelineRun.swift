@@ -15,7 +15,7 @@ final class PipelineRun: Sendable {
   let progress: Locked<Progress>
   /// The gates in front of suspended decoders, by their pads. The run holds a reference to each pad.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
-  let thread: PipelineThread
+  private let thread: PipelineThread
   let clock: SchedulingClock
   /// The time without a frame after which a stream is stalled.
   let stallTimeout: Duration
@@ -213,6 +213,7 @@ final class PipelineRun: Sendable {
 
   private func finish() {
     audioOutputs.close()
+    closeOutputs()
     pipeline.settle(GST_STATE_NULL)
     thread.end()
     progress.withLock { $0.open = [] }
