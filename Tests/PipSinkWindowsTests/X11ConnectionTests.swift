@@ -13,15 +13,14 @@ struct X11ConnectionTests {
 
   /// The extensions of Xvfb that can be switched off.
   private static let extensions = [
-    "MIT-SHM", "RANDR", "XFIXES", "SHAPE", "XINERAMA", "RENDER", "Composite", "DAMAGE", "SYNC", "XTEST", "Present",
-    "XInputExtension", "BIG-REQUESTS", "DOUBLE-BUFFER", "X-Resource", "GLX", "MIT-SCREEN-SAVER", "DPMS",
+    "MIT-SHM", "RANDR", "XFIXES", "SHAPE", "RENDER", "Composite", "SYNC", "Present", "XInputExtension", "BIG-REQUESTS",
   ]
 
   @Test func everyExtensionCanBeMissing() async throws {
     // A few at a time, so that the machine keeps up.
-    for start in stride(from: 0, to: Self.extensions.count, by: 6) {
+    for start in stride(from: 0, to: Self.extensions.count, by: 5) {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for name in Self.extensions[start..<min(start + 6, Self.extensions.count)] {
+        for name in Self.extensions[start..<min(start + 5, Self.extensions.count)] {
           group.addTask { try await expectPictures(without: name) }
         }
         try await group.waitForAll()
@@ -32,7 +31,7 @@ struct X11ConnectionTests {
   private func expectPictures(without name: String) async throws {
     let server = try await XServer(managesWindows: false, options: ["-extension", name])
     let result = try await Demo.start(
-      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--duration", "1.5", "--report"]
+      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--duration", "1", "--report"]
         + ["-"], environment: server.environment
     ).result(seconds: 60)
     // Xvfb itself ends when some of its extensions are used without others.
@@ -61,12 +60,8 @@ struct X11ConnectionTests {
     kill(server.processIdentifier, SIGSTOP)
     #expect(!connection.synchronize() && !connection.isBroken)
     #expect(screen.monitors.map(\.name) == ["screen"] && screen.windowManagerName == nil)
-    #expect(X11Connection(server.display) == nil)
-    // The next one does not wait for it at all.
-    #expect(X11Connection(server.display) == nil)
     kill(server.processIdentifier, SIGCONT)
     #expect(await eventually { connection.synchronize() })
     #expect(!screen.monitors.isEmpty)
-    #expect(await eventually { X11Connection(server.display) != nil })
   }
 }
