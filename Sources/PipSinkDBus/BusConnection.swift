@@ -18,7 +18,8 @@ final class BusConnection: @unchecked Sendable {
   private var thread: WorkerThread?
   private static let logger = Logger(visible: "pipsink.dbus")
 
-  /// Connects, exports the interfaces, requests the names, and starts to accept calls.
+  /// Connects, exports the interfaces, requests the names, and starts to accept calls. It waits five seconds at most for
+  /// the bus.
   ///
   /// - Parameter handler: called on the connection's thread for every method call.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
@@ -27,8 +28,9 @@ final class BusConnection: @unchecked Sendable {
   ) throws(PipSinkError) {
     self.handler = handler
     let context = g_main_context_new()
+    let deadline = BusDeadline(.seconds(5))
     do throws(PipSinkError) {
-      connection = try Self.asDefault(context) { () throws(PipSinkError) in try Self.connect() }
+      connection = try Self.asDefault(context) { () throws(PipSinkError) in try Self.connect(deadline) }
     } catch {
       g_main_context_unref(context)
       throw error
@@ -39,7 +41,7 @@ final class BusConnection: @unchecked Sendable {
         UnsafeMutableRawPointer(connection), "closed", unsafeBitCast(Self.closed, to: GCallback.self), nil, nil,
         GConnectFlags(rawValue: 0))
       for interface in interfaces { try register(interface) }
-      for name in names { self.names.append(try own(name)) }
+      for name in names { self.names.append(try own(name, deadline)) }
     }
     thread = WorkerThread(name: "pip-dbus") { [self] in serve() }
     if thread == nil { throw .system(.sessionBusUnavailable(reason: "the system refuses another thread")) }
@@ -61,15 +63,17 @@ final class BusConnection: @unchecked Sendable {
   }
 
   /// Opens a new connection. The process's shared connection would end the process when the bus goes away.
-  private static func connect() throws(PipSinkError) -> OpaquePointer {
-    try result { error in
-      guard let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, nil, error) else { return nil }
+  private static func connect(_ deadline: BusDeadline) throws(PipSinkError) -> OpaquePointer {
+    try result(deadline) { error in
+      guard
+        let address = g_dbus_address_get_for_bus_sync(G_BUS_TYPE_SESSION, deadline.cancellable, error)
+      else { return nil }
       defer { g_free(address) }
       let flags =
         G_DBUS_CONNECTION_FLAGS_AUTHENTICATION_CLIENT.rawValue
         | G_DBUS_CONNECTION_FLAGS_MESSAGE_BUS_CONNECTION.rawValue
       return g_dbus_connection_new_for_address_sync(
-        address, GDBusConnectionFlags(rawValue: flags), nil, nil, error)
+        address, GDBusConnectionFlags(rawValue: flags), nil, deadline.cancellable, error)
     }
   }
 
@@ -78,13 +82,13 @@ final class BusConnection: @unchecked Sendable {
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)`` when `body` returns nil, with the reason that it
   ///   reports.
   private static func result<Result>(
-    _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result?
+    _ deadline: BusDeadline? = nil, _ body: (UnsafeMutablePointer<UnsafeMutablePointer<GError>?>) -> Result?
   ) throws(PipSinkError) -> Result {
     var error: UnsafeMutablePointer<GError>?
     if let result = body(&error) { return result }
     defer { g_clear_error(&error) }
-    throw .system(
-      .sessionBusUnavailable(reason: error.map { String(cString: $0.pointee.message) } ?? "no reason given"))
+    let reason = error.map { String(cString: $0.pointee.message) } ?? "no reason given"
+    throw .system(.sessionBusUnavailable(reason: deadline?.hasPassed == true ? "it does not answer" : reason))
   }
 
   // MARK: - Interfaces and names
@@ -106,11 +110,11 @@ final class BusConnection: @unchecked Sendable {
   /// Requests a name, and a name with a suffix where another process owns it.
   ///
   /// - Returns: the name that was obtained.
-  private func own(_ name: String) throws(PipSinkError) -> String {
+  private func own(_ name: String, _ deadline: BusDeadline) throws(PipSinkError) -> String {
     let instance = "\(name).instance\(getpid())"
     var candidate = name
     var number = 1
-    while try !request(candidate) {
+    while try !request(candidate, deadline) {
       candidate = number == 1 ? instance : "\(instance)_\(number)"
       number += 1
     }
@@ -120,13 +124,13 @@ final class BusConnection: @unchecked Sendable {
   /// Requests a name on the bus.
   ///
   /// - Returns: whether it was obtained.
-  private func request(_ name: String) throws(PipSinkError) -> Bool {
-    let reply = try Self.result { error in
+  private func request(_ name: String, _ deadline: BusDeadline) throws(PipSinkError) -> Bool {
+    let reply = try Self.result(deadline) { error in
       // 4 is DBUS_NAME_FLAG_DO_NOT_QUEUE.
       var arguments = [g_variant_new_string(name), g_variant_new_uint32(4)]
       return g_dbus_connection_call_sync(
         connection, "org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName",
-        g_variant_new_tuple(&arguments, 2), nil, G_DBUS_CALL_FLAGS_NONE, 10_000, nil, error)
+        g_variant_new_tuple(&arguments, 2), nil, G_DBUS_CALL_FLAGS_NONE, -1, deadline.cancellable, error)
     }
     defer { g_variant_unref(reply) }
     let code = g_variant_get_child_value(reply, 0)
@@ -149,13 +153,15 @@ final class BusConnection: @unchecked Sendable {
     g_main_context_pop_thread_default(context)
   }
 
-  /// Sends everything that waits, releases the names, and ends the thread. It must not be called on that thread.
+  /// Sends everything that waits, releases the names, and ends the thread. It must not be called on that thread. It waits
+  /// a second at most for the bus.
   func stop() {
     isStopping.withLock { $0 = true }
     g_main_context_wakeup(context)
     thread?.join()
-    g_dbus_connection_flush_sync(connection, nil, nil)
-    g_dbus_connection_close_sync(connection, nil, nil)
+    let deadline = BusDeadline(.seconds(1))
+    g_dbus_connection_flush_sync(connection, deadline.cancellable, nil)
+    g_dbus_connection_close_sync(connection, deadline.cancellable, nil)
     // Calls that came too late would keep the connection alive.
     while g_main_context_iteration(context, 0) != 0 {}
   }
@@ -175,4 +181,28 @@ final class BusConnection: @unchecked Sendable {
       let reason = error.map { String(cString: $0.pointee.message) } ?? "the bus has ended"
       logger.warning("the session bus is gone, so other processes can no longer control the session: \(reason)")
     }
+}
+
+/// The end of what waits for a bus that may not answer. GIO's functions return when it has passed.
+///
+/// `@unchecked Sendable`: the pointer is a constant, and a GCancellable may be used from every thread.
+private final class BusDeadline: @unchecked Sendable {
+  let cancellable = g_cancellable_new()
+  private let timer: Task<Void, Never>
+
+  init(_ time: Duration) {
+    nonisolated(unsafe) let cancellable = cancellable
+    g_object_ref(UnsafeMutableRawPointer(cancellable))
+    timer = Task.detached {
+      if (try? await Task.sleep(for: time)) != nil { g_cancellable_cancel(cancellable) }
+      g_object_unref(UnsafeMutableRawPointer(cancellable))
+    }
+  }
+
+  deinit {
+    timer.cancel()
+    g_object_unref(UnsafeMutableRawPointer(cancellable))
+  }
+
+  var hasPassed: Bool { g_cancellable_is_cancelled(cancellable) != 0 }
 }

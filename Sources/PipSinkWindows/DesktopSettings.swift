@@ -13,15 +13,8 @@ enum DesktopSettings {
 
   private static func isSwitchedOff(inFileOf version: String) -> Bool {
     guard let folder = g_get_user_config_dir() else { return false }
-    let file = g_key_file_new()
-    defer { g_key_file_unref(file) }
-    let path = "\(String(cString: folder))/\(version)/settings.ini"
-    let (group, key) = ("Settings", "gtk-enable-animations")
-    guard g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, nil) != 0,
-      let text = g_key_file_get_value(file, group, key, nil)
-    else { return false }
-    defer { g_free(text) }
-    return ["0", "false"].contains(String(cString: text))
+    let file = KeyFile(from: "\(String(cString: folder))/\(version)/settings.ini")
+    return file?.text("Settings", "gtk-enable-animations").map { ["0", "false"].contains($0) } ?? false
   }
 
   /// Read only once, because GNOME's settings open a connection to the session bus.

@@ -45,13 +45,17 @@ struct DoctorCommand: AsyncParsableCommand {
   @MainActor
   private func display() throws -> Bool {
     let possible = PictureInPictureWindow.support
-    if case .unsupported(let reason) = possible {
-      try say(.missing, "display", reason)
+    let support = DisplaySupport.current
+    guard let system = support.system else {
+      if case .unsupported(let reason) = possible { try say(.missing, "display", reason) }
       try say(.missing, "picture-in-picture", "not possible: there is no display")
       return false
     }
-    let support = DisplaySupport.current
-    try say(.good, "display", support.system == .x11 ? "X11" : "Wayland")
+    try say(.good, "display", system == .x11 ? "X11" : "Wayland")
+    if case .unsupported(let reason) = possible {
+      try say(.missing, "picture-in-picture", "not possible: \(reason)")
+      return false
+    }
     try say(support.staysAbove ? .good : .limited, "always on top", support.staysAboveReason)
     try say(support.detectsBackground ? .good : .limited, "background", support.backgroundReason)
     if case .limited(let reason) = possible {

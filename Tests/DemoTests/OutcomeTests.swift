@@ -112,4 +112,16 @@ import Testing
     #expect(try result.report().streams["silent"]?.state == "requesting")
     #expect(result.errors.contains("\"silent\" delivered no frame"))
   }
+
+  @Test func aRunThatFailsWhileAPipelineBlocksEndsWithItsExitCode() async throws {
+    let folder = try TemporaryFolder()
+    mkfifo(folder.path("fifo"), 0o600)
+    let result = try await Demo.play([
+      "--stream", "blocked=filesrc location=\(folder.path("fifo")) ! decodebin ! appsink name=x", "--stream",
+      "lost=filesrc location=/nowhere/a.mkv ! decodebin ! appsink name=x", "--surface", "none", "--duration", "3",
+      "--stop-timeout", "0.2", "--report", "-",
+    ])
+    #expect(!result.wasKilled && result.status == 74, "\(result.status): \(result.errors)")
+    #expect(try result.report().abandonedPipelines == 1)
+  }
 }

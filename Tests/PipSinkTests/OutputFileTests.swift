@@ -111,10 +111,61 @@ import Testing
     for path in ["/dev/fd/\(descriptor)", "/proc/self/fd/\(descriptor)"] {
       try OutputFile.write("text ".utf8, to: path)
     }
-    symlink("/dev/fd/\(descriptor)", folder("link"))
-    try OutputFile.write("end".utf8, to: folder("link"))
-    #expect(Self.text(folder("file")) == "text text end")
+    #expect(Self.text(folder("file")) == "text text ")
     #expect(throws: OutputFileError.self) { try OutputFile.write("x".utf8, to: "/dev/fd/999999") }
+  }
+
+  @Test func theFileThatIsStandardOutputIsNotReplacedWhateverItsName() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      let descriptor = open(folder("file"), O_CREAT | O_RDWR, 0o600)
+      dup2(descriptor, STDOUT_FILENO)
+      symlink("/dev/stdout", folder("link"))
+      for path in ["/dev/stdout", "/dev/fd/1", folder("link"), folder("file")] {
+        try OutputFile.write("text ".utf8, to: path)
+      }
+      guard Self.text(folder("file")) == "text text text text " else { fatalError("it was replaced") }
+    }
+  }
+
+  /// Whether the kernel's protection of folders that all users can write can be switched on for a test.
+  private static let canProtect = getuid() == 0 && access("/proc/sys/fs/protected_regular", W_OK) == 0
+
+  @Test(.enabled(if: canProtect, "root and the kernel's settings are needed"))
+  func anotherUsersLinkFileOrFIFOInAFolderOfAllUsersIsRefused() throws {
+    let settings = ["symlinks": "1", "regular": "2", "fifos": "2"].map { ("/proc/sys/fs/protected_\($0)", $1) }
+    let before = try settings.map { try String(contentsOfFile: $0.0, encoding: .utf8) }
+    defer {
+      for ((path, _), value) in zip(settings, before) {
+        try? value.write(toFile: path, atomically: false, encoding: .utf8)
+      }
+    }
+    for (path, value) in settings { try value.write(toFile: path, atomically: false, encoding: .utf8) }
+    let folder = try Folder()
+    let shared = folder("shared")
+    mkdir(shared, 0o777)
+    chmod(shared, 0o1777)
+    try OutputFile.write("precious".utf8, to: folder("victim"))
+    symlink(folder("victim"), shared + "/link")
+    mkfifo(shared + "/fifo", 0o666)
+    chmod(shared + "/fifo", 0o666)
+    try OutputFile.write("".utf8, to: shared + "/file")
+    chmod(shared + "/file", 0o666)
+    let reader = open(shared + "/fifo", O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    // The folder belongs to a third user, since the owner of the folder is trusted.
+    chown(shared, 65_533, 65_533)
+    for name in ["link", "fifo", "file"] {
+      lchown("\(shared)/\(name)", 65_534, 65_534)
+      #expect(throws: OutputFileError(code: EACCES), "\(name)") {
+        try OutputFile.write("x".utf8, to: "\(shared)/\(name)")
+      }
+    }
+    #expect(Self.text(folder("victim")) == "precious" && Self.text(shared + "/file") == "")
+    var byte: UInt8 = 0
+    #expect(read(reader, &byte, 1) == 0, "nothing was written into the FIFO")
+    try OutputFile.write("own".utf8, to: shared + "/own")
+    #expect(Self.text(shared + "/own") == "own")
   }
 
   @Test func whatCannotBeWrittenWholeLeavesTheOldFileAndNothingElse() async {
@@ -122,8 +173,8 @@ import Testing
       let folder = try Folder()
       let path = folder("file")
       try OutputFile.write("old".utf8, to: path)
-      // A limit on the file's size has the same effect as a full disk.
-      signal(SIGXFSZ, SIG_IGN)
+      // A limit on the file's size has the same effect as a full disk. Its signal would end the program.
+      signal(SIGXFSZ, SIG_DFL)
       var limit = rlimit(rlim_cur: 1000, rlim_max: rlim_t.max)
       getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       limit.rlim_cur = 1000
@@ -136,6 +187,9 @@ import Testing
           fatalError("\(error), \(folder.names)")
         }
       }
+      guard (try? OutputFile.write(Array(repeating: UInt8(1), count: 5000), to: folder("new"))) == nil,
+        folder.names == ["file"]
+      else { fatalError("a part of a new file was left: \(folder.names)") }
     }
   }
 

@@ -32,6 +32,17 @@ import Testing
     #expect(read.monitor == name && read.placement(on: name) == small)
   }
 
+  @Test func whatIsNoSmallFileIsNotReadAndNotWaitedFor() throws {
+    let folder = try TemporaryFolder()
+    mkfifo(folder.path("fifo"), 0o600)
+    #expect(WindowPlaces(from: folder.path("fifo")) == nil)
+    #expect(WindowPlaces(from: "/dev/zero") == nil)
+    #expect(WindowPlaces().save(to: folder.path("large.ini")))
+    #expect(WindowPlaces(from: folder.path("large.ini")) != nil)
+    truncate(folder.path("large.ini"), 1 << 30)
+    #expect(WindowPlaces(from: folder.path("large.ini")) == nil)
+  }
+
   @Test func aFileFromBeforeThereWereMonitorsIsRead() throws {
     let folder = try TemporaryFolder()
     try "[picture-in-picture]\ncorner=top-left\nwidth=200\nheight=112\n".write(

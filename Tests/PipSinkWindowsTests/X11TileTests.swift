@@ -26,8 +26,9 @@ struct X11TileTests {
     let window: UInt
     private let foreign: X11ForeignWindow
 
-    init() async throws {
-      server = try await XServer(managesWindows: false, size: "640x480")
+    /// - Parameter options: those of the server.
+    init(_ options: [String] = []) async throws {
+      server = try await XServer(managesWindows: false, size: "640x480", options: options)
       (environment, serverProcess) = (server.environment, server.processIdentifier)
       owner = try #require(XOpenDisplay(server.display))
       window = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 600, 400, 0, 0, 0x808080)
@@ -97,6 +98,16 @@ struct X11TileTests {
     #expect(!after.isEmpty && after.isDisjoint(with: before))
     #expect(place.tile.image()?.isPlain(Self.red) == true)
     #expect(try await place.shows(Self.red))
+  }
+
+  @Test func aServerWithoutSharedMemoryShowsEachPixelToo() async throws {
+    let place = try await Place(["-extension", "MIT-SHM"])
+    let others = try sharedMemory()
+    for color in [Self.red, Self.green, Self.blue] {
+      try place.tile.render(PlainFrame.make(color), gravity: .resize)
+      #expect(try await place.shows(color))
+    }
+    #expect(try sharedMemory().subtracting(others).isEmpty)
   }
 
   @Test func aPictureThatTheServerStillReadsIsNotDrawnOn() async throws {

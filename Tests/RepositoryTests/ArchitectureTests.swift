@@ -50,6 +50,13 @@ import Testing
     #expect(named.count > 10)
   }
 
+  @Test func nobodyCallsAFunctionOfXCBThatWaitsWithoutADeadline() throws {
+    let pattern = #"\b(xcb_(?:wait_for_\w+|request_check|(?!poll_for_|discard_)\w+_reply))\("#
+    for (path, text) in try SourceText.files(in: "Sources") {
+      #expect(SourceText.matches(of: pattern, in: text) == [], "\(path)")
+    }
+  }
+
   @Test func everyLockOfTheTableIsOneInTheSources() throws {
     let sources = try SourceText.files(in: "Sources").values
     let locks = SourceText.matches(of: #"`([A-Z]\w+\.\w+)`"#, in: try Self.threadsAndLocks())

@@ -85,11 +85,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   // MARK: - PictureInPictureHost
 
-  /// Why the window cannot be opened now, in a sentence for people, or nil when it can. Reading it may connect to the
-  /// display server.
+  /// Why the window cannot be opened now, in a sentence for people, or nil when it can. Reading it creates the window, as
+  /// ``open(_:)`` does, without showing it.
   public var unsupportedReason: String? {
     do throws(PipSinkError) {
-      _ = try connected()
+      let native = try connected()
+      if first.tile == nil { try makeTiles(native) }
       return nil
     } catch {
       return "\(error)"

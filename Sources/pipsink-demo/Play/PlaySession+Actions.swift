@@ -94,7 +94,8 @@ extension PlaySession {
   }
 
   func writeSnapshots() throws(PipSinkError) {
-    let patience = session.pictureInPictureStreamID == nil ? 0 : 2
+    // A display server may not answer any more.
+    let patience = session.pictureInPictureStreamID == nil ? 0 : 1
     _ = controller.displayLayer.waitUntilPresented(by: .now.advanced(by: .seconds(patience)))
     try snapshots?.write(
       session.display.images(pictureInPictureStreamID: session.pictureInPictureStreamID), at: seconds)

@@ -51,7 +51,7 @@ extension PlaySession {
     }
     warnAboutSilentStreams(infos)
     write(makeReport(duration: duration, infos))
-    if PipSink.blockedPipelineCount > 0 { endWithoutCleanup() }
+    if PipSink.blockedPipelineCount > 0 { exitWithoutCleanup() }
   }
 
   /// Takes the session off the bus, and stops its pipelines.
@@ -59,16 +59,6 @@ extension PlaySession {
     dbus?.stop()
     dbus = nil
     await session.stop(within: time)
-  }
-
-  /// Prevents the clean-up of libraries when the program calls `exit`, because an abandoned pipeline still runs code of
-  /// these libraries.
-  private func endWithoutCleanup() {
-    on_exit(
-      { status, _ in
-        fflush(nil)
-        _exit(status)
-      }, nil)
   }
 
   /// Reports streams that are failing at the end: those that are being restarted, and those whose failure has not been
@@ -185,4 +175,14 @@ extension PlaySession {
       }
     }
   }
+}
+
+/// Prevents the clean-up of libraries when the program calls `exit`, because an abandoned pipeline still runs code of
+/// these libraries. It is outside of the class, so that the function that it leaves behind may run on any thread.
+private func exitWithoutCleanup() {
+  on_exit(
+    { status, _ in
+      fflush(nil)
+      _exit(status)
+    }, nil)
 }

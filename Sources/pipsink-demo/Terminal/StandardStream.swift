@@ -15,6 +15,8 @@ enum StandardStream: Int32, CaseIterable, Sendable {
   static func prepare() {
     // Writing to a pipe without a reader returns EPIPE then, and raises no signal.
     signal(SIGPIPE, SIG_IGN)
+    // A file that would become larger than `ulimit -f` allows is an error then, also in the elements of pipelines.
+    signal(SIGXFSZ, SIG_IGN)
     // The next file or socket would get the number of a closed standard descriptor, and receive what is printed. So
     // closed ones are opened here, in the wrong direction, so that using them still fails.
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]

@@ -56,6 +56,15 @@ final class PulseServer {
 
   func stop() { program.stop() }
 
+  /// The process ID of the server, which is the child of a shell.
+  var processIdentifier: Int32 {
+    get throws {
+      let shell = program.processIdentifier
+      let children = try String(contentsOfFile: "/proc/\(shell)/task/\(shell)/children", encoding: .utf8)
+      return try #require(children.split(separator: " ").first.flatMap { Int32($0) })
+    }
+  }
+
   private static func environment(_ folder: TemporaryFolder) -> [String: String] {
     let path = folder.url.path
     return ["HOME": path, "XDG_RUNTIME_DIR": path, "PULSE_RUNTIME_PATH": path]

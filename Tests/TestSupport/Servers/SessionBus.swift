@@ -25,6 +25,9 @@ final class SessionBus {
     daemon.stop()
   }
 
+  /// The process ID of the bus.
+  var processIdentifier: Int32 { daemon.processIdentifier }
+
   /// Starts a run that other processes can control.
   ///
   /// - Parameter display: the server on which the run shows windows; nil for offscreen pictures.

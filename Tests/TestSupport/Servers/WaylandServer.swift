@@ -132,6 +132,9 @@ final class WaylandServer {
     parent == nil ? outer.stop() : parent?.stop()
   }
 
+  /// The process ID of the compositor.
+  var processIdentifier: Int32 { program.processIdentifier }
+
   private static func makeUser(owning path: String) async throws {
     _ = try await RunningProgram("/usr/sbin/useradd", ["--system", "--no-create-home", user]).result(seconds: 30)
     let chown = try await RunningProgram("/usr/bin/chown", ["\(user):", path]).result(seconds: 30)

@@ -22,8 +22,10 @@ final class XServer {
   /// - Parameters:
   ///   - outer: the server in which this server is a window. The screen can have other sizes then.
   ///   - name: the display of a server that has ended, in the form of DISPLAY; nil for any free one.
+  ///   - options: further options of the server.
   init(
-    managesWindows: Bool = true, size: String = "1280x800", in outer: XServer? = nil, named name: String? = nil
+    managesWindows: Bool = true, size: String = "1280x800", depth: Int = 24, in outer: XServer? = nil,
+    named name: String? = nil, options: [String] = []
   ) async throws {
     stateFolder = try TemporaryFolder()
     self.outer = outer
@@ -39,7 +41,7 @@ final class XServer {
         try RunningProgram(
           "/usr/bin/Xvfb",
           (name.map { [$0] } ?? [])
-            + ["-displayfd", "1", "-screen", "0", "\(size)x24", "-nolisten", "tcp", "-noreset", "-ac"])
+            + ["-displayfd", "1", "-screen", "0", "\(size)x\(depth)", "-nolisten", "tcp", "-noreset", "-ac"] + options)
       }
     let line = await server.firstLine()
     display = ":" + (try #require(line, "the X server did not start"))

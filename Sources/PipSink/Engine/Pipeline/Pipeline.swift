@@ -18,6 +18,9 @@ final class Pipeline: @unchecked Sendable {
   private(set) var streams: [Stream]
   /// The pipeline's direct children at the start, each with a reference.
   let elements: [GstElementPointer]
+  /// The elements that threads of their own are opening or closing, and which must not be asked for another state
+  /// meanwhile. The value says whether such an element has been removed from the pipeline.
+  private let changing = Locked<[UInt: Bool]>([:])
 
   /// Parses a description and makes its pipeline, in state NULL.
   ///
@@ -65,6 +68,34 @@ final class Pipeline: @unchecked Sendable {
   /// which it may block.
   @discardableResult
   func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
+
+  /// Opens or closes the device or the connection of an element (state READY or NULL), on a thread of its own, because
+  /// that may block for any time. An element that is removed meanwhile counts as a blocked pipeline until it is closed.
+  ///
+  /// - Returns: whether the element has changed, once that is known.
+  func change(_ element: GstElementPointer, to state: GstState) -> Completion<Bool> {
+    let (key, result) = (UInt(bitPattern: element), Completion<Bool>())
+    gst_object_ref(element)
+    changing.withLock { $0[key] = false }
+    let thread = WorkerThread(name: "pipsink-sound") { [changing] in
+      guard let element = GstElementPointer(bitPattern: key) else { return }
+      let hasChanged = gst_element_set_state(element, state) != GST_STATE_CHANGE_FAILURE
+      let isRemoved = changing.withLock { $0.removeValue(forKey: key) } == true
+      if isRemoved {
+        gst_element_set_state(element, GST_STATE_NULL)
+        blockedPipelines.withLock { $0 -= 1 }
+      }
+      gst_object_unref(element)
+      result.complete(hasChanged)
+    }
+    // Without a thread, the pipeline changes the element itself.
+    if thread == nil {
+      changing.withLock { $0[key] = nil }
+      gst_object_unref(element)
+      result.complete(true)
+    }
+    return result
+  }
 
   /// The current state; nil during a change to another state. Does not wait.
   var settledState: GstState? {
@@ -179,7 +210,13 @@ extension Pipeline {
     cutOff(children.map(\.element))
     for (child, _) in children {
       gst_element_set_locked_state(child, 1)
-      gst_element_set_state(child, GST_STATE_NULL)
+      let isChanging = changing.withLock { changing in
+        guard changing[UInt(bitPattern: child)] == false else { return false }
+        changing[UInt(bitPattern: child)] = true
+        blockedPipelines.withLock { $0 += 1 }
+        return true
+      }
+      if !isChanging { gst_element_set_state(child, GST_STATE_NULL) }
     }
     for (child, _) in children { gst_bin_remove(element.asBin, child) }
   }

@@ -2,6 +2,33 @@ import CGStreamer
 
 /// The handling of the pipeline's audio branches during a run.
 extension PipelineRun {
+  /// Opens the outputs for sound, and removes the branches of those that do not open, or not within three seconds because
+  /// their sound server does not answer. The pictures wait for that.
+  func openOutputs() {
+    for (output, isOpen) in change(outputsTo: GST_STATE_READY, within: .seconds(3)) where isOpen != true {
+      let silence = PipSinkError.Pipeline.elementFailed(
+        element: output.elementName, message: "the sound server does not answer", detail: nil)
+      let (error, source) = isOpen == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
+      if let source { gst_object_unref(source) }
+      _ = removeAudio(output.asObject, after: error, isRunning: false)
+    }
+  }
+
+  /// Closes the outputs for sound before the rest of the pipeline. Where one has not closed within a second, its sound
+  /// server does not answer, so that the pipeline cannot stop: it is abandoned.
+  func closeOutputs() {
+    if change(outputsTo: GST_STATE_NULL, within: .seconds(1)).contains(where: { $1 == nil }) { abandon() }
+  }
+
+  /// Changes the state of the outputs for sound, each on a thread of its own.
+  ///
+  /// - Returns: the outputs, and whether they could be changed; nil for one that has not in time.
+  private func change(outputsTo state: GstState, within patience: Duration) -> [(GstElementPointer, Bool?)] {
+    let deadline = MonotonicTime.now.advanced(by: patience)
+    let changes = pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.change($0, to: state)) }
+    return changes.map { ($0, $1.wait(until: deadline)) }
+  }
+
   /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video
   /// branches of the same source have stopped as well, because the element's flow return has reached the source.
   ///

@@ -213,6 +213,7 @@ final class PipelineRun: Sendable {
 
   private func finish() {
     audioOutputs.close()
+    closeOutputs()
     pipeline.settle(GST_STATE_NULL)
     thread.end()
     progress.withLock { $0.open = [] }
@@ -225,6 +226,7 @@ final class PipelineRun: Sendable {
   /// Brings the pipeline to its wanted state, unless it is to stop already. When an element refuses, the streams that
   /// need it are isolated, and the start is tried again with the rest.
   private func bringUp() throws(PipSinkError) {
+    openOutputs()
     while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }

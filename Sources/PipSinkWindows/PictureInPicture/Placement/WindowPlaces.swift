@@ -53,33 +53,23 @@ package struct WindowPlaces: Equatable, Sendable {
 
   /// Loads the places from a file.
   ///
-  /// - Returns: nil when the file does not exist or contains no placement.
+  /// - Returns: nil when there is no such file, or when it contains no placement or is much too large.
   package init?(from path: String) {
-    let file = g_key_file_new()
-    defer { g_key_file_unref(file) }
-    guard g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, nil) != 0,
-      let last = Self.placement(file, Self.group)
-    else { return nil }
+    guard let file = KeyFile(from: path), let last = Self.placement(file, Self.group) else { return nil }
     self.last = last
-    monitor = Self.text(file, Self.group, "monitor")
+    monitor = file.text(Self.group, "monitor")
     // The groups are numbered, because a monitor's name may have characters that are not allowed in a group's name.
     for number in 1...Self.maximumMonitorCount {
       let group = "monitor-\(number)"
-      guard let name = Self.text(file, group, "name"), let placement = Self.placement(file, group) else { continue }
+      guard let name = file.text(group, "name"), let placement = Self.placement(file, group) else { continue }
       monitors.append(Entry(name: name, placement: placement))
     }
   }
 
-  private static func text(_ file: OpaquePointer?, _ group: String, _ key: String) -> String? {
-    guard let text = g_key_file_get_string(file, group, key, nil) else { return nil }
-    defer { g_free(text) }
-    return String(cString: text)
-  }
-
-  private static func placement(_ file: OpaquePointer?, _ group: String) -> WindowPlacement? {
-    let width = Int(g_key_file_get_integer(file, group, "width", nil))
-    let height = Int(g_key_file_get_integer(file, group, "height", nil))
-    guard let corner = text(file, group, "corner").flatMap({ WindowCorner(rawValue: $0) }),
+  private static func placement(_ file: KeyFile, _ group: String) -> WindowPlacement? {
+    let width = Int(g_key_file_get_integer(file.pointer, group, "width", nil))
+    let height = Int(g_key_file_get_integer(file.pointer, group, "height", nil))
+    guard let corner = file.text(group, "corner").flatMap({ WindowCorner(rawValue: $0) }),
       (1...32767).contains(width), (1...32767).contains(height)
     else { return nil }
     return WindowPlacement(corner: corner, width: width, height: height)
@@ -93,22 +83,21 @@ package struct WindowPlaces: Equatable, Sendable {
     let folder = g_path_get_dirname(path)
     defer { g_free(folder) }
     guard g_mkdir_with_parents(folder, 0o700) == 0 else { return false }
-    let file = g_key_file_new()
-    defer { g_key_file_unref(file) }
+    let file = KeyFile()
     let set = { (placement: WindowPlacement, group: String) in
-      g_key_file_set_string(file, group, "corner", placement.corner.rawValue)
-      g_key_file_set_integer(file, group, "width", gint(clamping: placement.width))
-      g_key_file_set_integer(file, group, "height", gint(clamping: placement.height))
+      g_key_file_set_string(file.pointer, group, "corner", placement.corner.rawValue)
+      g_key_file_set_integer(file.pointer, group, "width", gint(clamping: placement.width))
+      g_key_file_set_integer(file.pointer, group, "height", gint(clamping: placement.height))
     }
     set(last, Self.group)
-    if let monitor { g_key_file_set_string(file, Self.group, "monitor", monitor) }
+    if let monitor { g_key_file_set_string(file.pointer, Self.group, "monitor", monitor) }
     for (index, entry) in monitors.enumerated() {
       let group = "monitor-\(index + 1)"
-      g_key_file_set_string(file, group, "name", entry.name)
+      g_key_file_set_string(file.pointer, group, "name", entry.name)
       set(entry.placement, group)
     }
     var length: gsize = 0
-    guard let text = g_key_file_to_data(file, &length, nil) else { return false }
+    guard let text = g_key_file_to_data(file.pointer, &length, nil) else { return false }
     defer { g_free(text) }
     return (try? OutputFile.write(String(cString: text).utf8, to: path)) != nil
   }

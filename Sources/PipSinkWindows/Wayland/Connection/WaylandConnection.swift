@@ -51,9 +51,16 @@ final class WaylandConnection: Sendable {
     known[nil]?.connection.flatMap { $0.loop.isLost ? nil : $0 }
   }
 
-  /// Connects and waits for the compositor.
+  /// When compositors have not answered a new connection, by their names. For some seconds nobody else waits for them.
+  private static let misses = Locked<[String: MonotonicTime]>([:])
+
+  /// Connects, and waits for the compositor: five seconds at most for each of two answers.
   private init(_ name: String?) throws(PipSinkError) {
     let server = name ?? "that WAYLAND_DISPLAY names"
+    let key = name ?? g_getenv("WAYLAND_DISPLAY").map { String(cString: $0) } ?? ""
+    let silence = PipSinkError.system(
+      .displayUnavailable(reason: "the Wayland compositor \(server) does not answer"))
+    if let miss = Self.misses.withLock({ $0[key] }), miss.duration(to: .now) < .seconds(5) { throw silence }
     guard let loop = WaylandEventLoop(name) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor \(server) cannot be reached"))
     }
@@ -67,7 +74,8 @@ final class WaylandConnection: Sendable {
     // The first answer comes after the list of global objects, the second after the events of the objects bound by
     // then.
     guard loop.synchronize(), loop.synchronize() else {
-      throw .system(.displayUnavailable(reason: "the Wayland compositor \(server) does not answer"))
+      if !loop.isLost { Self.misses.withLock { $0[key] = .now } }
+      throw silence
     }
     guard globals.compositor != nil, globals.sharedMemory != nil, globals.subcompositor != nil else {
       throw .system(

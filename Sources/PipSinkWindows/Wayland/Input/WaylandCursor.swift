@@ -111,12 +111,16 @@ final class WaylandCursor {
       let size = getenv("XCURSOR_SIZE").flatMap { Int32(String(cString: $0)) } ?? 24
       let name = getenv("XCURSOR_THEME").map { String(cString: $0) }
       guard let memory = globals.sharedMemory?.pointer,
-        let loaded = wl_cursor_theme_load(name, max(1, min(size, 512)) * Int32(scale), memory)
+        let loaded = SizeLimit.withoutSignal({
+          wl_cursor_theme_load(name, max(1, min(size, 512)) * Int32(scale), memory)
+        })
       else { return nil }
       theme = (scale, loaded)
     }
     guard let theme else { return nil }
-    let found = shape.names.lazy.compactMap { wl_cursor_theme_get_cursor(theme.theme, $0) }.first
+    let found = SizeLimit.withoutSignal {
+      shape.names.lazy.compactMap { wl_cursor_theme_get_cursor(theme.theme, $0) }.first
+    }
     return found.flatMap { $0.pointee.image_count > 0 ? $0.pointee.images[0] : nil }
   }
 }

@@ -45,7 +45,7 @@ final class WaylandImage: @unchecked Sendable {
     let (stride, use) = (size.width * 4, Use())
     let byteCount = stride * size.height
     guard byteCount <= Int(Int32.max) else { return nil }
-    let descriptor = pipsink_shareable_memory(byteCount)
+    let descriptor = SizeLimit.withoutSignal { pipsink_shareable_memory(byteCount) }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     guard let address = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),

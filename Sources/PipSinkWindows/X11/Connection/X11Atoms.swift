@@ -46,7 +46,7 @@ struct X11Atoms: Sendable {
     }
     var values: [Name: UInt32] = [:]
     for (name, cookie) in asked {
-      guard let reply = connection.answer({ xcb_intern_atom_reply($0, cookie, nil) }) else { continue }
+      guard let reply = connection.answer(cookie.sequence, as: xcb_intern_atom_reply_t.self) else { continue }
       values[name] = reply.pointee.atom
       free(reply)
     }
@@ -61,7 +61,7 @@ extension X11Connection {
   /// Returns the number of a name, or 0 when the server has gone. It waits for the server.
   func atom(_ name: String) -> UInt32 {
     let cookie = xcb_intern_atom(pointer, 0, UInt16(name.utf8.count), name)
-    guard let reply = answer({ xcb_intern_atom_reply($0, cookie, nil) }) else { return 0 }
+    guard let reply = answer(cookie.sequence, as: xcb_intern_atom_reply_t.self) else { return 0 }
     defer { free(reply) }
     return reply.pointee.atom
   }
@@ -70,7 +70,7 @@ extension X11Connection {
   func property(_ atom: UInt32, of window: UInt32) -> [UInt8]? {
     // The limit counts four bytes each, and is larger than any property that is read here.
     let cookie = xcb_get_property(pointer, 0, window, atom, UInt32(XCB_GET_PROPERTY_TYPE_ANY.rawValue), 0, 1 << 20)
-    guard let reply = answer({ xcb_get_property_reply($0, cookie, nil) }) else { return nil }
+    guard let reply = answer(cookie.sequence, as: xcb_get_property_reply_t.self) else { return nil }
     defer { free(reply) }
     guard reply.pointee.type != 0, let value = xcb_get_property_value(reply) else { return nil }
     return [UInt8](UnsafeRawBufferPointer(start: value, count: Int(xcb_get_property_value_length(reply))))

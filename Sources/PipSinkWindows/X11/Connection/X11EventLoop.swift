@@ -27,22 +27,20 @@ final class X11EventLoop: @unchecked Sendable {
     close(wakeDescriptor)
   }
 
-  /// Waits for events and handles them until ``end()``. Once the handler wants no more events, it only waits, so that
-  /// the thread exists until its owner joins it.
+  /// Waits for events and handles them until ``end()``, or until the handler wants no more events. Nobody waits for the
+  /// thread, because it may itself wait for a server that does not answer, when it reads the keyboard's layout.
   func run() {
     // Events that arrived before the thread started are handled first.
     var isOver = !drain()
-    while !mustEnd.withLock({ $0 }) {
-      // poll ignores a negative descriptor.
+    while !isOver, !mustEnd.withLock({ $0 }) {
       var descriptors = [
-        pollfd(
-          fd: isOver ? -1 : xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
+        pollfd(fd: xcb_get_file_descriptor(connection.pointer), events: Int16(POLLIN), revents: 0),
         pollfd(fd: wakeDescriptor, events: Int16(POLLIN), revents: 0),
       ]
       _ = poll(&descriptors, 2, -1)
       var count: UInt64 = 0
       if descriptors[1].revents != 0 { eventfd_read(wakeDescriptor, &count) }
-      if !isOver { isOver = !drain() }
+      isOver = !drain()
     }
   }
 

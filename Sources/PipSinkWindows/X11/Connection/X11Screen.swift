@@ -33,8 +33,9 @@ struct X11Screen: Sendable {
     let whole = [
       WindowMonitor(name: "screen", area: PictureRect(x: 0, y: 0, width: size.width, height: size.height))
     ]
-    guard let data = pipsink_randr_extension(connection.pointer), data.pointee.present != 0,
-      let reply = connection.answer({ xcb_randr_get_monitors_reply($0, xcb_randr_get_monitors($0, root, 1), nil) })
+    guard connection.monitorEventBase != nil,
+      let reply = connection.answer(
+        xcb_randr_get_monitors(connection.pointer, root, 1).sequence, as: xcb_randr_get_monitors_reply_t.self)
     else { return whole }
     defer { free(reply) }
     var monitors: [(isPrimary: Bool, name: UInt32, area: PictureRect)] = []
@@ -88,7 +89,7 @@ struct X11Screen: Sendable {
 
   private func owner(_ selection: String) -> UInt32 {
     let cookie = xcb_get_selection_owner(connection.pointer, connection.atom(selection))
-    guard let reply = connection.answer({ xcb_get_selection_owner_reply($0, cookie, nil) }) else { return 0 }
+    guard let reply = connection.answer(cookie.sequence, as: xcb_get_selection_owner_reply_t.self) else { return 0 }
     defer { free(reply) }
     return reply.pointee.owner
   }

@@ -13,10 +13,8 @@ struct X11Pictures: ~Copyable {
   private let connection: X11Connection
   private let window: UInt32
   private let depth: UInt8
-  /// The images, the one that was sent last first. `isBusy` says whether the server may still read it.
-  private var images: [(image: SharedMemoryImage, isBusy: Bool)] = []
-  /// The rectangle of the last picture on each image, by the image's segment.
-  private var targets: [UInt32: PictureRect] = [:]
+  /// The images, the one that was sent last first.
+  private var images: [Entry] = []
   /// What the first image shows.
   private var contents = TileContents.black
   /// The pixels of the first image that the decoration covers.
@@ -25,6 +23,16 @@ struct X11Pictures: ~Copyable {
   /// The graphics context for drawing.
   private var context: UInt32?
   private(set) var convertedCount: UInt64 = 0
+
+  private struct Entry {
+    let image: X11Image
+    /// Whether the server may still read the image.
+    var isBusy = false
+    /// The request whose answer says that the server has got an image that was sent through the connection.
+    var receipt: xcb_get_input_focus_cookie_t?
+    /// The rectangle of the last picture on the image.
+    var target: PictureRect?
+  }
 
   /// - Parameters:
   ///   - connection: the connection on which pictures are sent.
@@ -36,7 +44,8 @@ struct X11Pictures: ~Copyable {
 
   /// Releases all images.
   mutating func forget() {
-    (images, targets) = ([], [:])
+    for entry in images { entry.receipt.map { connection.forget($0.sequence) } }
+    images = []
     canvas = FrameCanvas()
     forgetPicture()
   }
@@ -61,48 +70,53 @@ struct X11Pictures: ~Copyable {
 
   /// Sends the newest picture, or black where there is none, with the current decoration.
   ///
+  /// - Returns: false when the server still reads all images.
   /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone, or when there is no
   ///   memory.
-  mutating func redraw(_ decoration: any PictureDecoration, in area: PictureRect) throws(RenderingError) {
-    try lookUpWhatTheServerHasRead()
-    let shown = contents == .picture ? images.first?.image : nil
-    let (image, _) = try freeImage(of: area.size)
+  mutating func redraw(_ decoration: any PictureDecoration, in area: PictureRect) throws(RenderingError) -> Bool {
+    let shown = contents == .picture ? images.first : nil
+    guard let image = try freeImage(of: area.size) else { return false }
     if let shown {
-      if shown !== image { image.pixels.update(from: shown.pixels, count: image.stride * image.size.height) }
-      targets[image.segmentID] = targets[shown.segmentID]
+      if shown.image !== image {
+        image.pixels.update(from: shown.image.pixels, count: image.stride * image.size.height)
+      }
+      images[0].target = shown.target
       underlay.restore(on: image.pixels, stride: image.stride)
     } else {
       FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
-      targets[image.segmentID] = nil
+      images[0].target = nil
     }
-    send(image, decoration, in: area)
+    try send(image, decoration, in: area)
+    return true
   }
 
   /// Draws a frame with the current decoration, and sends it.
   ///
+  /// - Returns: false when the server still reads all images.
   /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone, when the frame
   ///   cannot be converted, or when there is no memory.
   mutating func draw(
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, _ decoration: any PictureDecoration, in area: PictureRect
-  ) throws(RenderingError) {
-    try lookUpWhatTheServerHasRead()
-    let (image, isSentLast) = try freeImage(of: area.size)
-    if isSentLast {
+  ) throws(RenderingError) -> Bool {
+    let last = images.first?.image
+    guard let image = try freeImage(of: area.size) else { return false }
+    if image === last {
       underlay.restore(on: image.pixels, stride: image.stride)
     } else {
       // The image may still have an older decoration, so it is drawn completely.
-      targets[image.segmentID] = nil
+      images[0].target = nil
     }
     do throws(PipSinkError) {
-      targets[image.segmentID] = try canvas.draw(
+      images[0].target = try canvas.draw(
         sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size,
-        keeping: targets[image.segmentID])
+        keeping: images[0].target)
     } catch {
       throw RenderingError(error)
     }
     contents = .picture
     convertedCount += 1
-    send(image, decoration, in: area)
+    try send(image, decoration, in: area)
+    return true
   }
 
   /// Returns a copy of the newest picture without its decoration, or nil when there is none.
@@ -115,45 +129,50 @@ struct X11Pictures: ~Copyable {
 
   // MARK: - The server
 
+  /// Whether there is an image that the server does not read, or can be one.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone.
+  mutating func hasFreeImage() throws(RenderingError) -> Bool {
+    try lookUpWhatTheServerHasRead()
+    return images.count < Self.most || !images.allSatisfy(\.isBusy)
+  }
+
   /// Finds or creates an image of a size that the server does not read, and makes it the first of the images.
   ///
-  /// - Returns: the image, and whether it is the one that was sent last.
-  private mutating func freeImage(
-    of size: PictureSize
-  ) throws(RenderingError) -> (image: SharedMemoryImage, isSentLast: Bool) {
+  /// - Returns: nil when the server still reads all images.
+  /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture, has gone or does not answer, or
+  ///   when there is no memory.
+  private mutating func freeImage(of size: PictureSize) throws(RenderingError) -> X11Image? {
     if let newest = images.first, newest.image.size != size { forget() }
-    if images.count == Self.most, images.allSatisfy(\.isBusy) {
-      // The server is behind. Once it answers, it has read all images.
-      connection.synchronize()
-      try lookUpWhatTheServerHasRead()
-      for index in images.indices { images[index].isBusy = false }
-    }
+    guard try hasFreeImage() else { return nil }
     if let index = images.firstIndex(where: { !$0.isBusy }) {
-      let entry = images.remove(at: index)
-      images.insert(entry, at: 0)
-      return (entry.image, index == 0)
+      images.insert(images.remove(at: index), at: 0)
+    } else {
+      images.insert(Entry(image: try X11Image(connection, depth: depth, size: size)), at: 0)
     }
-    guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
-      if connection.isBroken { throw connection.loss(of: window) }
-      throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
-    }
-    images.insert((image, false), at: 0)
-    return (image, false)
+    return images[0].image
   }
 
   /// Draws the decoration on the first image and sends it to the server.
-  private mutating func send(_ image: SharedMemoryImage, _ decoration: any PictureDecoration, in area: PictureRect) {
+  private mutating func send(
+    _ image: X11Image, _ decoration: any PictureDecoration, in area: PictureRect
+  ) throws(RenderingError) {
     underlay.forget()
     underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
-    image.put(area, into: window, at: (0, 0), graphicsContext(), isReported: true, isChecked: false)
+    try image.put(into: window, at: (0, 0), graphicsContext(), isChecked: false)
     images[0].isBusy = true
-    xcb_flush(connection.pointer)
+    images[0].receipt = image.segmentID == nil ? xcb_get_input_focus(connection.pointer) : nil
+    connection.flush()
   }
 
-  /// Handles the events that have arrived on the connection, without waiting, as long as images are busy.
+  /// Handles the answers and events that have arrived on the connection, without waiting, as long as images are busy.
   ///
   /// - Throws: ``PipSink/RenderingError`` when the server has refused a picture or has gone.
   private mutating func lookUpWhatTheServerHasRead() throws(RenderingError) {
+    for index in images.indices {
+      guard let receipt = images[index].receipt, connection.hasAnswered(receipt.sequence) else { continue }
+      (images[index].isBusy, images[index].receipt) = (false, nil)
+    }
     while images.contains(where: \.isBusy), let event = connection.nextEvent() {
       defer { free(event) }
       if event.pointee.response_type == 0 {
@@ -166,7 +185,7 @@ struct X11Pictures: ~Copyable {
       let segment = UnsafeRawPointer(event).load(as: xcb_shm_completion_event_t.self).shmseg
       for index in images.indices where images[index].image.segmentID == segment { images[index].isBusy = false }
     }
-    if connection.isBroken { throw connection.loss(of: window) }
+    if connection.isBroken { throw connection.hasGone }
   }
 
   private mutating func graphicsContext() -> UInt32 {

@@ -41,10 +41,8 @@ final class X11Tile: WindowTile {
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       // Either the server has gone, or it accepts no more connections.
-      owner.synchronize()
-      throw owner.isBroken
-        ? owner.windowRefusal
-        : .system(.displayUnavailable(reason: "the X server accepts no more connections"))
+      guard owner.synchronize(), !owner.isBroken else { throw owner.windowRefusal(nil) }
+      throw .system(.displayUnavailable(reason: "the X server accepts no more connections"))
     }
     let window = xcb_generate_id(owner.pointer)
     // The background is black, and the old contents stay at the upper left corner while the size changes.
@@ -54,9 +52,10 @@ final class X11Tile: WindowTile {
       owner.pointer, UInt8(XCB_COPY_FROM_PARENT), window, parent, 0, 0, 1, 1, 0,
       UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), UInt32(XCB_COPY_FROM_PARENT),
       UInt32(XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BIT_GRAVITY.rawValue | XCB_CW_EVENT_MASK.rawValue), values)
-    guard owner.errorCode(of: creation) == 0, !owner.isBroken,
-      let geometry = owner.answer({ xcb_get_geometry_reply($0, xcb_get_geometry($0, window), nil) })
-    else { throw owner.windowRefusal }
+    let errorCode = owner.errorCode(of: creation)
+    guard errorCode == 0, !owner.isBroken,
+      let geometry = owner.answer(xcb_get_geometry(owner.pointer, window).sequence, as: xcb_get_geometry_reply_t.self)
+    else { throw owner.windowRefusal(errorCode) }
     defer { free(geometry) }
     let depth = geometry.pointee.depth
     guard depth == 24 || depth == 32 else {
@@ -110,7 +109,7 @@ final class X11Tile: WindowTile {
 
   /// Called on any thread when a part of the window's contents was lost.
   func noteExposed() {
-    state.withLock { $0.needsDisplay }?()
+    askForPicture()
     // A text that replaces the picture is redrawn at once, without waiting for a frame.
     if let area, decoration.isShown(in: area) { redraw() }
   }
@@ -161,7 +160,7 @@ final class X11Tile: WindowTile {
     guard !connection.isBroken else { throw connection.loss(of: window) }
     guard let area else { return }
     do throws(RenderingError) {
-      try pictures.withLock { pictures throws(RenderingError) in
+      try whenImageIsFree { pictures throws(RenderingError) in
         try pictures.draw(sampleBuffer, gravity: gravity, decoration, in: area)
       }
     } catch {
@@ -170,28 +169,50 @@ final class X11Tile: WindowTile {
     }
   }
 
+  /// Calls `body` with the pictures until it has found an image that the server does not read. The pictures are not held
+  /// while the server is waited for.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` of `body`, and when the server does not answer.
+  private func whenImageIsFree(
+    _ body: (inout X11Pictures) throws(RenderingError) -> Bool
+  ) throws(RenderingError) {
+    while try !pictures.withLock(body) {
+      var failure: RenderingError?
+      let isFree = connection.wait { () -> Bool? in
+        do throws(RenderingError) {
+          return try pictures.withLock { pictures throws(RenderingError) in try pictures.hasFreeImage() } ? true : nil
+        } catch {
+          failure = error
+          return true
+        }
+      }
+      if let failure { throw failure }
+      guard isFree != nil else { throw connection.silence }
+    }
+  }
+
   func redraw() {
     guard !connection.isBroken, let area else { return }
-    pictures.withLock { redraw(&$0, in: area) }
+    do throws(RenderingError) {
+      try whenImageIsFree { pictures throws(RenderingError) in
+        guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return true }
+        guard try pictures.redraw(decoration, in: area) else { return false }
+        if decoration.hides(area) { pictures.releaseHiddenPicture() }
+        return true
+      }
+    } catch {
+      // The next frame reports when the window has gone. A server that does not answer now may do so later.
+      note(error)
+      if error.code != .surfaceLost { askForPicture() }
+    }
   }
+
+  private func askForPicture() { state.withLock { $0.needsDisplay }?() }
 
   func removeImage() {
-    guard !connection.isBroken, let area else { return rebuild() }
-    pictures.withLock { pictures in
-      pictures.forgetPicture()
-      redraw(&pictures, in: area)
-    }
-  }
-
-  /// Sends the picture again with the current decoration. The next frame reports when the window has gone.
-  private func redraw(_ pictures: inout X11Pictures, in area: PictureRect) {
-    guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return }
-    do throws(RenderingError) {
-      try pictures.redraw(decoration, in: area)
-    } catch {
-      return note(error)
-    }
-    if decoration.hides(area) { pictures.releaseHiddenPicture() }
+    guard !connection.isBroken, area != nil else { return rebuild() }
+    pictures.withLock { $0.forgetPicture() }
+    redraw()
   }
 
   private func note(_ error: RenderingError) {

@@ -20,7 +20,6 @@ public final class X11WindowRenderer: VideoRenderer {
   /// another.
   private let drawing = Locked(Drawing())
   private let events: X11EventLoop
-  private let thread: WorkerThread?
 
   /// What is known about the window. It is changed by the events' thread and by the window's owner.
   private struct Geometry {
@@ -41,7 +40,7 @@ public final class X11WindowRenderer: VideoRenderer {
 
   /// What is needed for drawing pictures.
   private struct Drawing: ~Copyable {
-    var image: SharedMemoryImage?
+    var image: X11Image?
     var canvas = FrameCanvas()
     /// The rectangle of the last picture on the image.
     var target: PictureRect?
@@ -89,13 +88,10 @@ public final class X11WindowRenderer: VideoRenderer {
       return change != .lost
     }
     self.events = events
-    thread = WorkerThread(name: "pip-x11-events") { events.run() }
+    _ = WorkerThread(name: "pip-x11-events") { events.run() }
   }
 
-  deinit {
-    events.end()
-    thread?.join()
-  }
+  deinit { events.end() }
 
   /// Asks the server about the window. It first selects the window's events, so that no later change is missed.
   private static func look(at window: UInt32, _ connection: X11Connection) -> (geometry: Geometry, depth: UInt8)? {
@@ -105,14 +101,14 @@ public final class X11WindowRenderer: VideoRenderer {
     let selection = xcb_change_window_attributes_checked(
       connection.pointer, window, UInt32(XCB_CW_EVENT_MASK.rawValue), &mask)
     guard connection.errorCode(of: selection) == 0,
-      let attributes = xcb_get_window_attributes_reply(
-        connection.pointer, xcb_get_window_attributes(connection.pointer, window), nil)
+      let attributes = connection.answer(
+        xcb_get_window_attributes(connection.pointer, window).sequence, as: xcb_get_window_attributes_reply_t.self)
     else { return nil }
     defer { free(attributes) }
-    guard let size = xcb_get_geometry_reply(connection.pointer, xcb_get_geometry(connection.pointer, window), nil)
-    else {
-      return nil
-    }
+    guard
+      let size = connection.answer(
+        xcb_get_geometry(connection.pointer, window).sequence, as: xcb_get_geometry_reply_t.self)
+    else { return nil }
     defer { free(size) }
     let windowSize = PictureSize(width: Int(size.pointee.width), height: Int(size.pointee.height))
     let geometry = Geometry(
@@ -248,7 +244,7 @@ public final class X11WindowRenderer: VideoRenderer {
         throw RenderingError(error)
       }
       drawing.convertedCount += 1
-      return access.use { put(image, at: area, &drawing) }
+      return try access.use { () throws(RenderingError) in try put(image, at: area, &drawing) }
     }
     events.drain()
     guard !connection.isBroken else { throw lost }
@@ -284,14 +280,11 @@ public final class X11WindowRenderer: VideoRenderer {
 
   // MARK: - Drawing
 
-  /// Returns shared memory of a size, which is kept for later frames of the same size.
-  private func image(of size: PictureSize, in drawing: inout Drawing) throws(RenderingError) -> SharedMemoryImage {
+  /// Returns an image of a size, which is kept for later frames of the same size.
+  private func image(of size: PictureSize, in drawing: inout Drawing) throws(RenderingError) -> X11Image {
     if let image = drawing.image, image.size == size { return image }
     drawing.forgetImage()
-    guard let image = SharedMemoryImage(connection, depth: depth, size: size) else {
-      if connection.isBroken { throw lost }
-      throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4)))
-    }
+    let image = try X11Image(connection, depth: depth, size: size)
     drawing.image = image
     return image
   }
@@ -299,16 +292,19 @@ public final class X11WindowRenderer: VideoRenderer {
   /// Draws the image in the window and waits for the server, so that the next picture can use the same memory. It is
   /// called within ``WindowAccess/use(_:)``.
   ///
+  /// - Throws: ``PipSink/RenderingError`` when the server does not answer.
   /// - Returns: the code of the X error, or 0 for none.
-  private func put(_ image: SharedMemoryImage, at area: PictureRect, _ drawing: inout Drawing) -> UInt8 {
+  private func put(
+    _ image: X11Image, at area: PictureRect, _ drawing: inout Drawing
+  ) throws(RenderingError) -> UInt8 {
     let whole = geometry.withLock { geometry in
       defer { geometry.mustClear = false }
       return geometry.mustClear ? geometry.whole : nil
     }
     if let whole { fillBlack(whole, &drawing) }
-    let part = PictureRect(x: 0, y: 0, width: image.size.width, height: image.size.height)
-    return connection.errorCode(
-      of: image.put(part, into: window, at: (area.x, area.y), context(&drawing), isReported: false, isChecked: true))
+    let cookie = try image.put(into: window, at: (area.x, area.y), context(&drawing), isChecked: true)
+    guard let errorCode = connection.errorCode(of: cookie) else { throw connection.silence }
+    return errorCode
   }
 
   /// Fills a part of the window with black. It is called within ``WindowAccess/use(_:)``.

@@ -8,7 +8,6 @@ package final class X11ForeignWindow: WindowTileMaker {
   private let window: UInt32
   private let tileWindows = X11TileWindows()
   private let loop: X11EventLoop
-  private let thread: WorkerThread?
 
   /// Connects to the window's server.
   ///
@@ -27,13 +26,10 @@ package final class X11ForeignWindow: WindowTileMaker {
       return true
     }
     self.loop = loop
-    thread = WorkerThread(name: "pip-x11-window") { loop.run() }
+    _ = WorkerThread(name: "pip-x11-window") { loop.run() }
   }
 
-  deinit {
-    loop.end()
-    thread?.join()
-  }
+  deinit { loop.end() }
 
   /// Whether the X server has gone.
   package var isBroken: Bool { connection.isBroken }

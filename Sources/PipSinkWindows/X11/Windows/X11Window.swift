@@ -20,7 +20,6 @@ class X11Window: NativeWindow {
   private let handler: @MainActor @Sendable (WindowEvent) -> Void
   private let reader: X11WindowEvents
   private var loop: X11EventLoop?
-  private var thread: WorkerThread?
 
   /// Creates a window that is hidden until ``map()``.
   ///
@@ -58,13 +57,14 @@ class X11Window: NativeWindow {
       connection.pointer, UInt8(XCB_COPY_FROM_PARENT), id, screen.root, 0, 0, UInt16(clamping: size.width * scale),
       UInt16(clamping: size.height * scale), 0, UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue),
       UInt32(XCB_COPY_FROM_PARENT), UInt32(XCB_CW_BACK_PIXEL.rawValue | XCB_CW_EVENT_MASK.rawValue), values)
-    guard connection.errorCode(of: creation) == 0, !connection.isBroken else {
-      throw connection.windowRefusal
-    }
+    let errorCode = connection.errorCode(of: creation)
+    guard errorCode == 0, !connection.isBroken else { throw connection.windowRefusal(errorCode) }
     // A change of the screen's monitors is also reported as a new configuration of the root window.
     var rootMask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
     xcb_change_window_attributes(connection.pointer, screen.root, UInt32(XCB_CW_EVENT_MASK.rawValue), &rootMask)
-    xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
+    if connection.monitorEventBase != nil {
+      xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
+    }
     let reader = X11WindowEvents(screen, window: id)
     self.reader = reader
     let queue = WindowEventQueue<WindowEvent> { [weak self] in self?.handle($0) }
@@ -83,13 +83,12 @@ class X11Window: NativeWindow {
       return true
     }
     self.loop = loop
-    thread = WorkerThread(name: "pip-x11-window") { loop.run() }
+    _ = WorkerThread(name: "pip-x11-window") { loop.run() }
     connection.flush()
   }
 
   deinit {
     loop?.end()
-    thread?.join()
     if !connection.isBroken {
       xcb_destroy_window(connection.pointer, id)
       connection.flush()
@@ -242,9 +241,8 @@ class X11Window: NativeWindow {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
     )
-    let (origin, geometry) = connection.answer {
-      (xcb_translate_coordinates_reply($0, place, nil), xcb_get_geometry_reply($0, size, nil))
-    }
+    let origin = connection.answer(place.sequence, as: xcb_translate_coordinates_reply_t.self)
+    let geometry = connection.answer(size.sequence, as: xcb_get_geometry_reply_t.self)
     defer {
       free(origin)
       free(geometry)

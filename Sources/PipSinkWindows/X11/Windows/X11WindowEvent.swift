@@ -7,7 +7,6 @@ import PipSink
 final class X11WindowEvents: @unchecked Sendable {
   private let screen: X11Screen
   private let window: UInt32
-  private let randrEvent: UInt8?
   private lazy var keyboard = X11Keyboard(screen.connection)
   /// What the events say about whether the user can see the window.
   let signs = Locked(BackgroundSigns())
@@ -15,9 +14,6 @@ final class X11WindowEvents: @unchecked Sendable {
   init(_ screen: X11Screen, window: UInt32) {
     self.screen = screen
     self.window = window
-    randrEvent = pipsink_randr_extension(screen.connection.pointer).flatMap {
-      $0.pointee.present != 0 ? $0.pointee.first_event : nil
-    }
   }
 
   /// Translates one event.
@@ -80,7 +76,7 @@ final class X11WindowEvents: @unchecked Sendable {
       return isScreens ? .screenChanged : nil
     case XCB_DESTROY_NOTIFY:
       return event.read(as: xcb_destroy_notify_event_t.self).window == window ? .lost : nil
-    default: return event.pointee.response_type & 0x7f == randrEvent ? .screenChanged : nil
+    default: return event.pointee.response_type & 0x7f == screen.connection.monitorEventBase ? .screenChanged : nil
     }
   }
 

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import PipSinkWindows
+@testable import TestSupport
+@testable import pipsink_demo
+
+/// Tests with X servers that lack something, or do not answer.
+@Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
+struct X11ConnectionTests {
+  private static let video = "videotestsrc is-live=true ! video/x-raw,width=320,height=180,framerate=30/1 ! "
+
+  /// The extensions of Xvfb that can be switched off.
+  private static let extensions = [
+    "MIT-SHM", "RANDR", "XFIXES", "SHAPE", "RENDER", "Composite", "SYNC", "Present", "XInputExtension", "BIG-REQUESTS",
+  ]
+
+  @Test func everyExtensionCanBeMissing() async throws {
+    // A few at a time, so that the machine keeps up.
+    for start in stride(from: 0, to: Self.extensions.count, by: 5) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for name in Self.extensions[start..<min(start + 5, Self.extensions.count)] {
+          group.addTask { try await expectPictures(without: name) }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func expectPictures(without name: String) async throws {
+    let server = try await XServer(managesWindows: false, options: ["-extension", name])
+    let result = try await Demo.start(
+      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--duration", "1", "--report"]
+        + ["-"], environment: server.environment
+    ).result(seconds: 60)
+    // Xvfb itself ends when some of its extensions are used without others.
+    guard kill(server.processIdentifier, 0) == 0 else { return }
+    #expect(result.status == 0, "without \(name): \(result.errors)")
+    #expect(try result.report().streams["a"].map { $0.shown > 0 } == true, "without \(name): \(result.errors)")
+  }
+
+  @Test(arguments: [8, 16, 24, 30]) func doctorAgreesWithPlayAtEveryDepth(depth: Int) async throws {
+    let server = try await XServer(managesWindows: false, depth: depth)
+    let doctor = try await Demo.start(["doctor"], environment: server.environment).result(seconds: 60)
+    let play = try await Demo.start(
+      ["play", Self.video + "appsink name=a", "--surface", "window", "--mode", "pip", "--duration", "1"],
+      environment: server.environment
+    ).result(seconds: 60)
+    #expect(doctor.status == play.status, "\(doctor.output)\n\(play.errors)")
+    #expect([0, 69].contains(play.status), "\(play.errors)")
+    #expect(doctor.output.contains("picture-in-picture: possible") == (play.status == 0), "\(doctor.output)")
+  }
+
+  @Test func nobodyWaitsForAServerThatDoesNotAnswer() async throws {
+    let server = try await XServer(managesWindows: false)
+    let connection = try #require(X11Connection(server.display))
+    let screen = try #require(X11Screen(connection, number: connection.screenNumber))
+    #expect(connection.synchronize())
+    kill(server.processIdentifier, SIGSTOP)
+    #expect(!connection.synchronize() && !connection.isBroken)
+    #expect(screen.monitors.map(\.name) == ["screen"] && screen.windowManagerName == nil)
+    kill(server.processIdentifier, SIGCONT)
+    #expect(await eventually { connection.synchronize() })
+    #expect(!screen.monitors.isEmpty)
+  }
+}
