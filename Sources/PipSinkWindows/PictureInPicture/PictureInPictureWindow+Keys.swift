@@ -12,14 +12,27 @@ extension PictureInPictureWindow {
     remember()
   }
 
-  func press(key: UInt32) {
-    if keyPressed?(key) == true { return }
-    let actions = presentation?.actions ?? []
-    guard let action = PictureInPictureAction(key: key, among: actions), actions.contains(action) else {
+  func press(_ key: WindowKey) {
+    if let command = key.command, perform(command) {
+      handledKey = key.symbol
+    } else if !key.isRepeat || key.symbol != handledKey {
+      // A key that is held goes where its press went.
+      handledKey = nil
       otherKeyPressed?(key)
-      return
+    }
+  }
+
+  /// Does what a key means.
+  ///
+  /// - Returns: whether it means anything now.
+  private func perform(_ keysym: UInt32) -> Bool {
+    if keyPressed?(keysym) == true { return true }
+    let actions = presentation?.actions ?? []
+    guard let action = PictureInPictureAction(key: keysym, among: actions), actions.contains(action) else {
+      return false
     }
     eventHandler?(.action(action))
+    return true
   }
 }
 
@@ -42,13 +55,5 @@ extension PictureInPictureAction {
       default: return nil
       }
     }
-  }
-}
-
-extension Character {
-  /// The ASCII character of a keysym, which has the same number; nil for other keys.
-  package init?(keysym: UInt32) {
-    guard keysym < 128, let scalar = Unicode.Scalar(keysym) else { return nil }
-    self.init(scalar)
   }
 }

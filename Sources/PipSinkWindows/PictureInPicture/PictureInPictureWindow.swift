@@ -26,11 +26,15 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var secondRenderer: (any VideoRenderer)? { second }
   /// Called with the window's events. The picture-in-picture controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-  /// Called when a key is pressed in the window. It returns whether it has handled the key; otherwise the window
-  /// handles the keys that it knows: space, m, left, right, Return and Escape.
+  /// Called when a key is pressed in the window without Control, Alt or Super, with the keysym that it has without Caps
+  /// Lock and in a Latin layout. It returns whether it has handled the key; otherwise the window handles the keys that
+  /// it knows: space, m, left, right, Return and Escape. Of a key that is held, only repetitions of keys that type no
+  /// character are reported.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
   /// Called for a key that the window does not know, or whose action is not available now.
-  package var otherKeyPressed: ((_ keysym: UInt32) -> Void)?
+  package var otherKeyPressed: ((WindowKey) -> Void)?
+  /// The keysym of the key that has been handled last.
+  var handledKey: UInt32?
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
   package var preferredMonitor: (() -> WindowMonitor?)?
 
@@ -230,7 +234,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     case .entered: controls.show()
     case .scrolled(_, _, let deltaY): scroll(deltaY)
     case .left: controls.leave()
-    case .key(let keysym): press(key: keysym)
+    case .key(let key): press(key)
     case .closeRequested: eventHandler?(.action(.close))
     case .stateChanged:
       if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }

@@ -64,13 +64,15 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_KEY_PRESS:
       let key = event.read(as: xcb_key_press_event_t.self)
       X11UserAction.note(key.time)
-      let keysym = keyboard.keysym(of: key.detail, modifiers: key.state)
-      return keysym == 0 ? nil : .key(keysym)
-    case XCB_MAPPING_NOTIFY:
-      keyboard.reload()
+      return keyboard.key(key).map { .key($0) }
+    case XCB_KEY_RELEASE, XCB_MAPPING_NOTIFY:
+      keyboard.note(event)
       return nil
-    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY, XCB_FOCUS_IN, XCB_FOCUS_OUT:
+    case XCB_FOCUS_IN, XCB_FOCUS_OUT:
+      // The keyboard is asked about its events before its first key is pressed.
+      keyboard.note(event)
       return note(event) ? .stateChanged : nil
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY: return note(event) ? .stateChanged : nil
     case XCB_CLIENT_MESSAGE: return meaning(of: event.read(as: xcb_client_message_event_t.self))
     case XCB_PROPERTY_NOTIFY:
       let property = event.read(as: xcb_property_notify_event_t.self)
@@ -80,7 +82,10 @@ final class X11WindowEvents: @unchecked Sendable {
       return isScreens ? .screenChanged : nil
     case XCB_DESTROY_NOTIFY:
       return event.read(as: xcb_destroy_notify_event_t.self).window == window ? .lost : nil
-    default: return event.pointee.response_type & 0x7f == randrEvent ? .screenChanged : nil
+    default:
+      if event.pointee.response_type & 0x7f == randrEvent { return .screenChanged }
+      keyboard.note(event)
+      return nil
     }
   }
 
