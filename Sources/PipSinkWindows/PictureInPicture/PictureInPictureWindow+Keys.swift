@@ -6,7 +6,7 @@ extension PictureInPictureWindow {
   /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
   func scroll(_ deltaY: Double) {
     guard deltaY != 0 else { return }
-    findMonitor()
+    noteChange()
     resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
     snap(to: placement.corner)
     remember()

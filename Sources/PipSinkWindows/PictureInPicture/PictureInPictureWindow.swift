@@ -60,6 +60,13 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
+  /// How long the window's place and size stay the same before they count as those that the desktop has given it.
+  private static let settlingTime = Duration.milliseconds(300)
+  private var settling: Task<Void, Never>?
+  /// Whether the window has been asked to take another size, and has not taken any since.
+  var awaitsSize = false
+  /// Whether the user has moved the window through the desktop, so that it need not be in a corner.
+  var isLoose = false
   /// The drawn text that covers the picture, for the text, width and scale that it was drawn for.
   var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
 
@@ -83,7 +90,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   }
 
   isolated deinit {
-    Self.stack.close(ObjectIdentifier(self))
+    leaveStack()
     letGo()
   }
 
@@ -134,8 +141,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Hides the window. It does nothing when the window is not open.
   public func close() {
     guard isOpen else { return }
-    isOpen = false
-    Self.stack.close(ObjectIdentifier(self))
+    noteChange()
+    settling?.cancel()
+    (isOpen, settling) = (false, nil)
+    // The desktop may have given the window another size for a while. It opens with the user's.
+    isShaped = false
+    leaveStack()
     leaveMonitor()
     pointer.cancel()
     controls.hideAtOnce()
@@ -196,6 +207,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     (isShaped, size) = (false, PictureSize(width: 0, height: 0))
     controls.scale = made.scale
     return made
+  }
+
+  /// The name of the display server on which the window is.
+  var serverName: String {
+    let variable = kind == .x11 || kind == .xwayland ? "DISPLAY" : "WAYLAND_DISPLAY"
+    return display ?? g_getenv(variable).map { String(cString: $0) } ?? ""
   }
 
   private func makeNative(
@@ -260,21 +277,40 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private func didResize(_ native: any NativePictureInPictureWindow) {
     let isNew = size != native.size
     size = native.size
-    controls.scale = native.scale
+    if controls.scale != native.scale {
+      controls.scale = native.scale
+      draw()
+      if isOpen, !pointer.isActive {
+        resize(toWidth: placement.width)
+        snap(to: placement.corner)
+      }
+    }
     if isNew {
       divide()
       draw()
       if isOpen { eventHandler?(.renderSizeChanged(size)) }
     }
-    guard isOpen, !pointer.isActive else { return }
-    let (width, height) = (
-      Int(nearest: Double(size.width) / native.scale), Int(nearest: Double(size.height) / native.scale)
-    )
-    guard width > 1, height > 1, (width, height) != (placement.width, placement.height) else { return }
-    (placement.width, placement.height) = (width, height)
-    // The window manager may have changed the size by a pixel to keep the shape. The window stays in its corner.
-    snap(to: placement.corner)
-    remember()
+    guard isOpen else { return }
+    if sizeInUnits == placement.size { awaitsSize = false }
+    // The user may still be moving or resizing the window.
+    settling?.cancel()
+    settling = Task { [weak self] in
+      try? await Task.sleep(for: Self.settlingTime)
+      if !Task.isCancelled { self?.settle() }
+    }
+  }
+
+  /// Takes over a place and a size that the desktop has given the window.
+  private func settle() {
+    (settling, awaitsSize) = (nil, false)
+    noteChange()
+  }
+
+  /// The size that the display server has reported last, in units.
+  var sizeInUnits: PictureSize {
+    let scale = native?.scale ?? 1
+    return PictureSize(
+      width: Int(nearest: Double(size.width) / scale), height: Int(nearest: Double(size.height) / scale))
   }
 
   /// Gives each stream its part of the window: the whole or a half.
