@@ -202,6 +202,18 @@ import Testing
     #expect(action(GDK_KEY_Right, [.skipBackward]) == .nextStream)
   }
 
+  @Test func aPressBetweenTwoControlsIsOnNeither() throws {
+    let bars = ControlBars(Set(PictureInPictureAction.allCases), in: PictureSize(width: 320, height: 180))
+    let bar = try #require(bars.bars.first { $0.actions.count == 6 })
+    let (left, middle) = (bar.rectangle.x, bar.rectangle.y + 14)
+    let found = (-1...bar.rectangle.width).map { bars.action(x: left + $0, y: middle) }
+    // Each control has 28 units, and two are between it and the next.
+    let expected = Array(
+      bar.actions.map { [PictureInPictureAction?](repeating: $0, count: 28) }.joined(separator: [nil, nil]))
+    #expect(found == [nil] + expected + [nil])
+    #expect(bars.action(x: left, y: bar.rectangle.y - 1) == nil && bars.action(x: left, y: 180 - 6) == nil)
+  }
+
   @Test func aControlShowsWhatAPressOfItWouldDo() {
     #expect(ControlIcon(.playPause, isPaused: false, isMuted: true) == .pause)
     #expect(ControlIcon(.playPause, isPaused: true, isMuted: false).rawValue == "Play")
