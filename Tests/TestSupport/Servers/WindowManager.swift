@@ -26,7 +26,7 @@ enum WindowManager: String, CaseIterable, CustomTestStringConvertible {
   /// - Returns: the programs that have to be kept.
   func start(on server: XServer, in folder: TemporaryFolder) async throws -> [AnyObject] {
     var environment = ["DISPLAY": server.display, "HOME": folder.url.path, "XDG_CONFIG_HOME": folder.url.path]
-    var (arguments, kept): ([String], [AnyObject]) = ([], [])
+    var (name, arguments, kept): (String, [String], [AnyObject]) = (rawValue, [], [])
     switch self {
     case .openbox: arguments = ["--sm-disable"]
     case .i3:
@@ -37,9 +37,13 @@ enum WindowManager: String, CaseIterable, CustomTestStringConvertible {
       let bus = try await SessionBus()
       environment.merge(bus.environment) { $1 }
       (arguments, kept) = (["--compositor=off"], [bus])
-    case .fluxbox, .icewm, .awesome, .bspwm, .dwm: break
+    case .fluxbox:
+      // Only this script of fluxbox's makes its usual settings, without which a click gives no window the focus. fluxbox
+      // closes all descriptors, also the one by which Foundation notices its end, so that a shell waits for it.
+      (name, arguments) = ("sh", ["-c", "startfluxbox & wait"])
+    case .icewm, .awesome, .bspwm, .dwm: break
     }
-    let program = try RunningProgram("/usr/bin/\(rawValue)", arguments, environment: environment)
+    let program = try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
     let isManaging = try await eventually {
       switch self {
       // openbox announces itself before it manages windows. When it obeys a request, it is ready.

@@ -56,8 +56,9 @@ final class XServer {
   }
 
   func stop() {
-    for case let program as RunningProgram in programs { program.stop() }
+    // Without the server, window managers end by themselves.
     server.stop()
+    for case let program as RunningProgram in programs { program.stop() }
   }
 
   /// The process ID of the server.

@@ -87,7 +87,8 @@ extension X11Screen {
     }
   }
 
-  /// The rectangle of a window on the screen, in pixels, or nil when the window or its server has gone.
+  /// The rectangle of a window on the screen, in pixels, or nil when the window or its server has gone. It begins where
+  /// the window was put, which is the corner of the border that some window managers give it.
   func rectangle(of window: UInt32) -> PictureRect? {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, window, root, 0, 0), xcb_get_geometry(connection.pointer, window)
@@ -100,8 +101,9 @@ extension X11Screen {
       free(geometry)
     }
     guard let origin, let geometry else { return nil }
+    let border = Int(geometry.pointee.border_width)
     return PictureRect(
-      x: Int(origin.pointee.dst_x), y: Int(origin.pointee.dst_y), width: Int(geometry.pointee.width),
-      height: Int(geometry.pointee.height))
+      x: Int(origin.pointee.dst_x) - border, y: Int(origin.pointee.dst_y) - border,
+      width: Int(geometry.pointee.width), height: Int(geometry.pointee.height))
   }
 }
