@@ -6,7 +6,7 @@ enum DesktopSettings {
   ///
   /// No toolkit is loaded that could be asked, so this reads the places where desktops store the setting: GTK's
   /// settings files, which Plasma and others also write, and GNOME's settings when GNOME is the desktop. On X11 the
-  /// setting also arrives through XSETTINGS (``X11Screen/settings``), which ``X11Window`` reads.
+  /// setting also arrives through XSETTINGS, which ``X11WindowEvents`` reads.
   static var wantsAnimations: Bool {
     !["gtk-4.0", "gtk-3.0"].contains { isSwitchedOff(inFileOf: $0) } && gnomeWantsAnimations
   }

@@ -147,19 +147,20 @@ struct PluginTests {
     let launch = try Plugin.launch(
       "videotestsrc ! pipsink stream-id=a mode=pip", folder, environment: server.environment, options: ["-m"])
     let window = try await server.window("Picture-in-Picture: a")
+    try await server.giveKeyboard(to: window)
     for state in ["PAUSED", "PLAYING"] {
       let request = "Setting state to \(state) as requested by"
       #expect(
         try await eventually {
           if launch.output.contains(request) { return true }
-          try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "space")
+          try await server.key("space")
           return await eventually(within: 2) { launch.output.contains(request) }
         })
       let change = "new-state=(GstState)\(state.lowercased())"
       #expect(await eventually { launch.output.contains(change) })
     }
     // Nothing in this program can mute the stream, so the key has no effect.
-    try await server.tool("xdotool", "windowactivate", "--sync", window.id, "key", "m")
+    try await server.key("m")
     #expect(await !eventually(within: 0.2) { launch.output.contains("action=(string)mute") })
     launch.stop()
   }

@@ -69,8 +69,9 @@ import Testing
 
   /// Collects the window's key events in the order in which they arrive.
   @MainActor private final class Keys {
-    private(set) var all: [UInt32] = []
-    func note(_ event: WindowEvent) { if case .key(let key) = event { all.append(key) } }
+    private(set) var keys: [WindowKey] = []
+    var all: [UInt32] { keys.map(\.keysym) }
+    func note(_ event: WindowEvent) { if case .key(let key) = event { keys.append(key) } }
   }
 
   @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
@@ -97,6 +98,9 @@ import Testing
     let all = await keys.all
     let first = try #require(all.firstIndex(of: a))
     #expect(!all[first...].contains(right))
+    // Only the press of a key that is held is no repetition.
+    #expect(await keys.keys.count { !$0.isRepeat } == 3)
+    #expect(await keys.keys.first?.isRepeat == false)
     await window.hide()
   }
 }

@@ -24,13 +24,14 @@ struct DesktopTests {
 
   private static let document = Demo.root.appendingPathComponent("docs/desktops.md")
 
-  /// The documented abilities of a desktop, from its column in the table. The table has a row for each ability.
-  private func documented(_ desktop: Desktop) throws -> [Ability: Bool] {
-    let text = try String(contentsOf: Self.document, encoding: .utf8)
+  /// The documented abilities of a desktop or window manager, from its column in the table. The table has a row for each
+  /// ability.
+  static func documented(_ desktop: String) throws -> [Ability: Bool] {
+    let text = try String(contentsOf: document, encoding: .utf8)
     let rows = text.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
-    let column = try #require(rows.first?.firstIndex { $0.hasPrefix(desktop.rawValue) })
+    let column = try #require(rows.first?.firstIndex { $0.hasPrefix(desktop) })
     // The second row is the line that separates the header from the other rows.
     let abilities = rows.dropFirst(2)
     #expect(abilities.compactMap(\.first).elementsEqual(Ability.allCases.map(\.rawValue)))
@@ -40,7 +41,7 @@ struct DesktopTests {
 
   @Test(arguments: Desktop.allCases.filter(\.isInstalled))
   func theTableSaysWhatTheWindowDoes(on desktop: Desktop) async throws {
-    let expected = try documented(desktop)
+    let expected = try Self.documented(desktop.rawValue)
     var found: [Ability: Bool] = [:]
     for part in [DesktopLook.windows, DesktopLook.background] {
       let look = try DesktopLook(desktop: try await desktop.start(), expected: expected)

@@ -105,12 +105,17 @@ import Testing
     let demo = try play(server.environment)
     let window = try await server.window("Picture-in-Picture")
     #expect(try await isAt(server, 640 - 336, 800 - 196, normal))
-    try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,800,300,-1,-1")
-    #expect(try await isAt(server, 800, 300, normal))
-    // A step of the wheel enlarges the window, which then goes to its corner on this monitor.
+    try await server.tool("wmctrl", "-i", "-r", window.id, "-e", "0,800,330,-1,-1")
+    #expect(try await isAt(server, 800, 330, normal))
+    // A step of the wheel enlarges the window, which then goes to the nearest corner of this monitor.
     try await server.tool("xdotool", "mousemove", "900", "400", "click", "4")
-    #expect(try await isAt(server, 1280 - 16 - 352, 800 - 16 - 198, PictureSize(width: 352, height: 198)))
+    let larger = PictureSize(width: 352, height: 198)
+    #expect(try await isAt(server, 1280 - 16 - 352, 800 - 16 - 198, larger))
     demo.stop()
+    // The monitor that the user has chosen through the window manager is remembered, as is the size.
+    let again = try play(server.environment)
+    #expect(try await isAt(server, 1280 - 16 - 352, 800 - 16 - 198, larger))
+    again.stop()
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))

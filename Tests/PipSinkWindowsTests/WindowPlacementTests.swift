@@ -94,6 +94,23 @@ import Testing
     #expect(resized(320, 1e-9) == PictureSize(width: 96, height: PictureSize.maximumDimension))
   }
 
+  @Test func aSizeThatTheDesktopHasChosenIsNotTheUsers() {
+    let area = PictureRect(x: 0, y: 0, width: 1920, height: 1080)
+    let isChosen = { (width: Int, height: Int, aspectRatio: Double?) in
+      WindowPlacement.isChosen(PictureSize(width: width, height: height), aspectRatio: aspectRatio, in: area)
+    }
+    let wide = 16.0 / 9
+    #expect(isChosen(480, 270, wide) && isChosen(481, 272, wide) && isChosen(400, 123, nil))
+    #expect(isChosen(1862, 1048, 1862.0 / 1048), "the largest that fits")
+    #expect(!isChosen(1920, 1080, wide), "fullscreen")
+    #expect(!isChosen(1920, 1080, nil) && !isChosen(1900, 1069, wide), "maximised")
+    #expect(!isChosen(320, 1080, wide) && !isChosen(1920, 180, wide), "maximised in one direction")
+    #expect(!isChosen(960, 1080, wide) && !isChosen(960, 1080, nil), "tiled in a half")
+    #expect(!isChosen(960, 540, wide) && !isChosen(959, 539, nil), "tiled in a quarter")
+    #expect(!isChosen(640, 400, wide), "not in the shape that the desktop was told")
+    #expect(!isChosen(0, 0, wide) && !isChosen(1, 1, nil))
+  }
+
   @Test func aStepOfTheWheelIsATenthAndAtLeastEightPixels() {
     #expect(WindowPlacement(width: 320).width(scrolledBy: 1) == 352)
     #expect(WindowPlacement(width: 320).width(scrolledBy: -1) == 288)
@@ -183,6 +200,18 @@ import Testing
     #expect(action(GDK_KEY_Left, []) == .previousStream && action(GDK_KEY_Right, []) == .nextStream)
     #expect(action(GDK_KEY_Left, [.skipForward]) == .previousStream)
     #expect(action(GDK_KEY_Right, [.skipBackward]) == .nextStream)
+  }
+
+  @Test func aPressBetweenTwoControlsIsOnNeither() throws {
+    let bars = ControlBars(Set(PictureInPictureAction.allCases), in: PictureSize(width: 320, height: 180))
+    let bar = try #require(bars.bars.first { $0.actions.count == 6 })
+    let (left, middle) = (bar.rectangle.x, bar.rectangle.y + 14)
+    let found = (-1...bar.rectangle.width).map { bars.action(x: left + $0, y: middle) }
+    // Each control has 28 units, and two are between it and the next.
+    let expected = Array(
+      bar.actions.map { [PictureInPictureAction?](repeating: $0, count: 28) }.joined(separator: [nil, nil]))
+    #expect(found == [nil] + expected + [nil])
+    #expect(bars.action(x: left, y: bar.rectangle.y - 1) == nil && bars.action(x: left, y: 180 - 6) == nil)
   }
 
   @Test func aControlShowsWhatAPressOfItWouldDo() {

@@ -1,7 +1,9 @@
+import Foundation
 import Testing
 
 @testable import PipSink
 @testable import PipSinkWindows
+@testable import TestSupport
 
 /// Tests of several picture-in-picture windows in the corners of one screen.
 @Suite struct WindowStackTests {
@@ -40,6 +42,58 @@ import Testing
     stack.note(WindowPlacement(corner: .bottomRight, width: 320, height: 180), of: 0)
     #expect(stack.offset(of: 1, in: .bottomRight) == 0)
     #expect(stack.offset(of: 0, in: .bottomRight) == 108)
+  }
+
+  @Test func windowsOfOtherProgramsThatWereThereBeforeGetRoomToo() {
+    let moment = { (seconds: UInt64) in MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+    var stack = WindowStack<Int>()
+    for (id, seconds) in [(0, 10), (1, 30)] as [(Int, UInt64)] {
+      stack.open(id, at: moment(seconds))
+      stack.note(WindowPlacement(corner: .bottomRight, width: 320, height: 100), on: "screen", of: id)
+    }
+    let other = { (seconds: UInt64, corner: WindowCorner, monitor: String) in
+      StackedWindow(opened: moment(seconds), corner: corner, height: 180, monitor: monitor)
+    }
+    stack.others = [
+      other(20, .bottomRight, "screen"), other(5, .topLeft, "screen"), other(5, .bottomRight, "other screen"),
+      other(40, .bottomRight, "screen"),
+    ]
+    #expect([0, 1].map { stack.offset(of: $0, in: .bottomRight, on: "screen") } == [0, 108 + 188])
+    #expect(stack.offset(of: 0, in: .topLeft, on: "screen") == 188)
+    #expect(stack.own.map(\.opened) == [moment(10), moment(30)])
+  }
+
+  @MainActor
+  @Test func programsTellEachOtherWhereTheirWindowsAre() throws {
+    let folder = try TemporaryFolder()
+    let windows = WindowCorner.allCases.enumerated().map { index, corner in
+      StackedWindow(
+        opened: MonotonicTime(nanoseconds: UInt64(index) << 40), corner: corner, height: 100 + index,
+        monitor: index == 0 ? " " : ":0 Dell [U2720Q] \(index)")
+    }
+    let (one, other) = (WindowRegister(folder: folder.url.path), WindowRegister(folder: folder.url.path))
+    #expect(other.others == [])
+    one.publish(windows)
+    #expect(other.others == windows)
+    #expect(one.others == [], "a program does not hear of its own windows")
+    one.publish([windows[3]])
+    other.publish([windows[1]])
+    #expect(other.others == [windows[3]] && one.others == [windows[1]])
+    one.publish([])
+    #expect(other.others == [] && folder.files.count == 1)
+  }
+
+  @MainActor
+  @Test func whatAProgramLeavesWhenItIsKilledIsRemoved() throws {
+    let folder = try TemporaryFolder()
+    try "1 top-left 180 :0 screen\n".write(toFile: folder.path("windows-1-1"), atomically: true, encoding: .utf8)
+    let register = WindowRegister(folder: folder.url.path)
+    #expect(register.others == [] && folder.files.isEmpty)
+    // Nothing is written where the folder cannot be made.
+    try Data().write(to: folder.url.appendingPathComponent("file"))
+    let nowhere = WindowRegister(folder: folder.path("file/windows"))
+    nowhere.publish([StackedWindow(opened: .now, corner: .topLeft, height: 1, monitor: "")])
+    #expect(nowhere.others == [] && folder.files == ["file"])
   }
 
   @Test func aWindowThatIsOpenedTwiceKeepsItsTurn() {

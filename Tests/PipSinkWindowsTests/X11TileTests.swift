@@ -192,6 +192,54 @@ struct X11TileTests {
     #expect(place.tile.convertedFrameCount == 1)
   }
 
+  @Test func aDecorationThatIsGoneIsLeftOnNoImage() async throws {
+    let place = try await Place()
+    // The picture has bars of 71 pixels on both sides.
+    place.tile.rectangle = PictureRect(x: 0, y: 0, width: 320, height: 100)
+    let bar = PictureRect(x: 0, y: 0, width: 60, height: 100)
+    let picture = PictureRect(x: 100, y: 10, width: 100, height: 80)
+    let render = { (color: [UInt8]) in try place.tile.render(PlainFrame.make(color), gravity: .resizeAspect) }
+    // Pictures that come quickly need both images.
+    let others = try sharedMemory()
+    for _ in 0..<1000 where try sharedMemory().subtracting(others).count < 2 { try render(Self.red) }
+    try #require(try sharedMemory().subtracting(others).count == 2)
+    #expect(try await eventually { try await place.shows(Self.red, in: picture) })
+    // While the server stands still, it reads the first image, so that the next picture is drawn on the other one.
+    kill(place.serverProcess, SIGSTOP)
+    place.overlay.set([.init(gray: 1, in: bar)])
+    place.tile.redraw()
+    try render(Self.green)
+    kill(place.serverProcess, SIGCONT)
+    #expect(try await eventually { try await place.shows(Self.green, in: picture) })
+    #expect(try await place.shows([255, 255, 255], in: bar))
+    // Both images have the decoration. It is gone from the one that is drawn on next, and then from the other.
+    for color in [Self.blue, Self.red] {
+      kill(place.serverProcess, SIGSTOP)
+      place.overlay.set([])
+      place.tile.redraw()
+      try render(color)
+      kill(place.serverProcess, SIGCONT)
+      #expect(try await eventually { try await place.shows(color, in: picture) })
+      #expect(try await place.shows([0, 0, 0], in: bar))
+    }
+  }
+
+  @Test func aTextInPlaceOfAPictureIsDrawnAgainAfterAnExposure() async throws {
+    let place = try await Place()
+    try place.tile.render(PlainFrame.make(Self.red), gravity: .resize)
+    #expect(try await place.shows(Self.red))
+    place.overlay.set([
+      .init(gray: 1, in: PictureRect(x: 0, y: 0, width: Self.size.width, height: Self.size.height))
+    ])
+    place.tile.redraw()
+    #expect(try await place.shows([255, 255, 255]))
+    // No frame comes. The server does not keep what other windows cover.
+    let uncover = place.cover()
+    #expect(try await place.shows([0x40, 0x40, 0x40]))
+    uncover()
+    #expect(try await place.shows([255, 255, 255]))
+  }
+
   @Test func aTextInPlaceOfThePictureNeedsNoMemoryAndStaysUntilThePictureComesAgain() async throws {
     let place = try await Place()
     let others = try sharedMemory()

@@ -36,8 +36,19 @@ struct X11WindowTests {
     #expect(properties.contains("_NET_FRAME_EXTENTS(CARDINAL) = 0, 0, 0, 0"))
     #expect((window.width, window.height) == (320, 180))
     #expect((window.x, window.y) == (1280 - 320 - 16, 800 - 180 - 16))
+    // Some window managers read the place and the size, give every window the focus that takes input, and tile every
+    // window that belongs to no other.
+    let hints = try await server.properties(window, "WM_NORMAL_HINTS", "WM_HINTS", "WM_TRANSIENT_FOR")
+    for hint in [
+      "program specified location: 944, 604", "program specified size: 320 by 180",
+      "Client accepts input or input focus: False", "WM_TRANSIENT_FOR(WINDOW): window id # 0x",
+    ] {
+      #expect(hints.contains(hint), "\(hints)")
+    }
     let app = try await server.window("PipSink")
-    #expect(try await server.properties(app).contains("WM_WINDOW_ROLE(STRING) = \"in-app\""))
+    let appProperties = try await server.properties(app)
+    #expect(appProperties.contains("WM_WINDOW_ROLE(STRING) = \"in-app\""))
+    #expect(appProperties.contains("Client accepts input or input focus: True"))
     // The window has not taken the focus.
     #expect(try await eventually { try await server.activeWindowTitle() == "PipSink" })
     demo.stop()

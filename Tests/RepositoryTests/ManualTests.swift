@@ -164,7 +164,9 @@ import Testing
     let all = Set(PictureInPictureAction.allCases)
     // These are the keys of ASCII characters and the keys that are no characters.
     let keys = [0x20...0x7E, 0xFF00...0xFFFF].flatMap { Array($0) }.map { UInt32($0) }
-    let window = keys.filter { PictureInPictureAction(key: $0, among: all) != nil }.compactMap { Keysym.name(of: $0) }
+    let window = keys.filter { PictureInPictureAction(key: $0, among: all) != nil }.compactMap {
+      WindowKey(keysym: $0, symbol: $0).name
+    }
     #expect(help.count >= 8 && window.count >= 4)
     #expect(Set(program.section("KEYS")?.tags ?? []) == Set(help).union(window))
   }

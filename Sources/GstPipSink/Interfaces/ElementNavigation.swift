@@ -31,14 +31,15 @@ enum ElementNavigation {
     send(navigation, to: member)
   }
 
-  /// - Parameter key: a keysym, which is sent by its X11 name, as GStreamer expects.
-  static func send(key: UInt32, to member: SessionMember) {
-    if let name = Keysym.name(of: key) { send(key: name, to: member) }
+  /// Sends a key by its X11 name, as GStreamer expects.
+  static func send(key: WindowKey, to member: SessionMember) {
+    // GStreamer's numbers of modifiers are those of the X protocol.
+    if let name = key.name { send(key: name, GstNavigationModifierType(rawValue: key.modifiers), to: member) }
   }
 
   /// - Parameter key: the X11 name of the key.
-  static func send(key: String, to member: SessionMember) {
-    send(gst_navigation_event_new_key_press(key, noModifiers), to: member)
+  static func send(key: String, _ modifiers: GstNavigationModifierType = noModifiers, to member: SessionMember) {
+    send(gst_navigation_event_new_key_press(key, modifiers), to: member)
   }
 
   private static func send(_ event: UnsafeMutablePointer<GstEvent>?, to member: SessionMember) {

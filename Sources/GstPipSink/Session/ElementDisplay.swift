@@ -28,7 +28,7 @@ final class ElementDisplay: SessionDisplay {
     base = windows
     windows.reportsKey = { SessionAction(key: $0) == .togglePictureInPicture }
     windows.keyHandler = { [weak self, weak windows] key in
-      if let windows, let character = Character(keysym: key), windows.reportsKey(character) { return false }
+      if let windows, let character = Character(keysym: key.symbol), windows.reportsKey(character) { return false }
       let shown = (windows?.shownStreamIDs ?? []).compactMap { self?.members[$0] }
       for member in shown { ElementNavigation.send(key: key, to: member) }
       return !shown.isEmpty

@@ -17,7 +17,7 @@ open class ContainerDisplay: SessionDisplay {
   /// Called when the pointer does something in a stream's view. The size is the view's, in pixels.
   package var pointerHandler: (@MainActor (StreamID, PointerEvent, PictureSize) -> Void)?
   /// Called for keys in the picture-in-picture window that have no meaning there.
-  package var pictureInPictureKeyHandler: ((_ keysym: UInt32) -> Void)? {
+  package var pictureInPictureKeyHandler: ((WindowKey) -> Void)? {
     get { pictureInPictureWindow.otherKeyPressed }
     set { pictureInPictureWindow.otherKeyPressed = newValue }
   }

@@ -19,8 +19,12 @@ public final class VideoWindow {
   /// Called when the display server has gone or has destroyed the window. ``show()`` then creates the window again if a
   /// server can be reached.
   public var didLoseWindow: ((PipSinkError) -> Void)?
-  /// Called when a key is pressed in the window. It returns whether the key had a meaning.
+  /// Called when a key is pressed in the window without Control, Alt or Super, with the keysym that it has without Caps
+  /// Lock and in a Latin layout. It returns whether the key had a meaning. Of a key that is held, only repetitions of
+  /// keys that type no character are reported.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
+  /// Called with every key before ``keyPressed``. It returns whether it has handled the key.
+  package var anyKeyPressed: ((WindowKey) -> Bool)?
   /// Called after each change of ``isInBackground``. While it is nil, changes are not watched.
   public var backgroundChanged: ((_ isInBackground: Bool) -> Void)? {
     didSet {
@@ -108,7 +112,8 @@ public final class VideoWindow {
     if content.handle(event) { return }
     switch event {
     case .closeRequested: didRequestClose?()
-    case .key(let keysym): _ = keyPressed?(keysym)
+    case .key(let key):
+      if anyKeyPressed?(key) != true, let command = key.command { _ = keyPressed?(command) }
     case .stateChanged, .screenChanged: noteBackground()
     case .lost: lose()
     case .resized, .exposed, .pressed, .released, .moved, .entered, .scrolled, .left, .dragLost: break

@@ -13,7 +13,10 @@ public final class WindowDisplay: ContainerDisplay {
   }
   /// Called when a key is pressed in the app's window, before the session hears of it. It returns whether it has
   /// handled the key.
-  package var keyHandler: (@MainActor (_ keysym: UInt32) -> Bool)?
+  package var keyHandler: ((WindowKey) -> Bool)? {
+    get { window.anyKeyPressed }
+    set { window.anyKeyPressed = newValue }
+  }
   private let window: VideoWindow
   private var isShown = false
 
@@ -43,10 +46,7 @@ public final class WindowDisplay: ContainerDisplay {
       self?.isShown = false
       self?.eventHandler?(.windowLost(error))
     }
-    window.keyPressed = { [weak self] key in
-      guard let self else { return false }
-      return keyHandler?(key) ?? false || press(key)
-    }
+    window.keyPressed = { [weak self] in self?.press($0) ?? false }
     if opensWithFirstStream { viewAdded = { [weak self] in self?.show() } }
   }
 

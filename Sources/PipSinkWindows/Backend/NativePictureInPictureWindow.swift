@@ -6,6 +6,11 @@ package protocol NativePictureInPictureWindow: NativeWindow {
   /// The window's rectangle, in units, or nil when its server has gone. Reading it may wait for the server.
   var rectangle: PictureRect? { get }
 
+  /// Whether somebody else has moved the window since it came to rest where it was put.
+  ///
+  /// - Parameter rectangle: the window's rectangle now, in units.
+  func hasBeenMoved(to rectangle: PictureRect) -> Bool
+
   /// The monitors that the window can be on, the primary one first. It is empty where the display server chooses the
   /// monitor itself.
   var monitors: [WindowMonitor] { get }

@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// Something that happened to a window, as its display server reports it.
@@ -39,8 +38,8 @@ package enum WindowEvent: Sendable {
   case scrolled(Place, deltaX: Double, deltaY: Double)
   /// The pointer has left the window.
   case left
-  /// A key was pressed. The value is its keysym.
-  case key(UInt32)
+  /// A key was pressed.
+  case key(WindowKey)
   /// The user wants the window closed.
   case closeRequested
   /// The window was minimised or restored, or it went to the background or came back.
@@ -51,18 +50,6 @@ package enum WindowEvent: Sendable {
   case dragLost
   /// The window has been destroyed, or its server or its connection has gone.
   case lost
-}
-
-/// The numbers of keys, which are the same on X11 and Wayland.
-package enum Keysym {
-  /// Returns a key's X11 name, such as "Left" or "space", or nil when the number does not belong to a key.
-  package static func name(of keysym: UInt32) -> String? {
-    // libxkbcommon's documentation requires at least 64 bytes.
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-      xkb_keysym_get_name(keysym, buffer.baseAddress, buffer.count) > 0
-        ? buffer.baseAddress.map { String(cString: $0) } : nil
-    }
-  }
 }
 
 /// Passes a window's events from any thread to the main actor, in their order.

@@ -6,20 +6,33 @@ extension PictureInPictureWindow {
   /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
   func scroll(_ deltaY: Double) {
     guard deltaY != 0 else { return }
-    findMonitor()
+    noteChange()
     resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
     snap(to: placement.corner)
     remember()
   }
 
-  func press(key: UInt32) {
-    if keyPressed?(key) == true { return }
-    let actions = presentation?.actions ?? []
-    guard let action = PictureInPictureAction(key: key, among: actions), actions.contains(action) else {
+  func press(_ key: WindowKey) {
+    if let command = key.command, perform(command) {
+      handledKey = key.symbol
+    } else if !key.isRepeat || key.symbol != handledKey {
+      // A key that is held goes where its press went.
+      handledKey = nil
       otherKeyPressed?(key)
-      return
+    }
+  }
+
+  /// Does what a key means.
+  ///
+  /// - Returns: whether it means anything now.
+  private func perform(_ keysym: UInt32) -> Bool {
+    if keyPressed?(keysym) == true { return true }
+    let actions = presentation?.actions ?? []
+    guard let action = PictureInPictureAction(key: keysym, among: actions), actions.contains(action) else {
+      return false
     }
     eventHandler?(.action(action))
+    return true
   }
 }
 
@@ -42,13 +55,5 @@ extension PictureInPictureAction {
       default: return nil
       }
     }
-  }
-}
-
-extension Character {
-  /// The ASCII character of a keysym, which has the same number; nil for other keys.
-  package init?(keysym: UInt32) {
-    guard keysym < 128, let scalar = Unicode.Scalar(keysym) else { return nil }
-    self.init(scalar)
   }
 }

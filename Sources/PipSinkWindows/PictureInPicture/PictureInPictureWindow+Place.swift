@@ -5,9 +5,10 @@ extension PictureInPictureWindow {
   /// Moves the window to a corner of its monitor. It stays in that corner when its size changes.
   func snap(to corner: WindowCorner) {
     guard let native else { return }
-    placement.corner = corner
+    (placement.corner, isLoose) = (corner, false)
     notePlace()
-    let offset = Self.stack.offset(of: ObjectIdentifier(self), in: corner, on: monitor)
+    if !pointer.isActive { Self.stack.others = Self.register.others }
+    let offset = Self.stack.offset(of: ObjectIdentifier(self), in: corner, on: stackName)
     native.snap(to: WindowPlace(corner, stackOffset: offset), size: placement.size)
   }
 
@@ -17,6 +18,7 @@ extension PictureInPictureWindow {
     isShaped = true
     let aspectRatio = presentation?.aspectRatio
     placement.resize(toWidth: wanted, aspectRatio: aspectRatio, in: native.workArea)
+    awaitsSize = sizeInUnits != placement.size
     native.resize(to: placement.size, aspectRatio: aspectRatio)
     native.flush()
   }
@@ -68,35 +70,66 @@ extension PictureInPictureWindow {
 
   /// Called when the monitors, the panels or the current workspace have changed.
   func returnToMonitor() {
-    if chooseMonitor() { resize(toWidth: placement.width) }
+    if chooseMonitor() {
+      resize(toWidth: placement.width)
+    } else if isLoose, let native, let rectangle = native.rectangle,
+      native.workArea.intersection(rectangle) == rectangle
+    {
+      // The user wants it there.
+      return
+    }
     snap(to: placement.corner)
     native?.flush()
   }
 
-  /// Called when the user does something in the window. It records the monitor on which the window is, because the
-  /// window manager may have moved the window there, for instance by a shortcut.
-  func findMonitor() {
-    guard let native, let rectangle = native.rectangle,
-      let found = native.monitors.under(rectangle, current: monitor), found.name != monitor
-    else { return }
-    native.go(to: found)
-    (monitor, places.monitor) = (found.name, found.name)
+  /// Called when the user does something in the window, and when the desktop has moved or resized it. What the user has
+  /// done through the desktop counts as if it had been done in the window, except that a window that was moved stays
+  /// where it is.
+  func noteChange() {
+    guard isOpen, !pointer.isActive, let native, let rectangle = native.rectangle else { return }
+    let isElsewhere = native.monitors.under(rectangle, current: monitor).map { $0.name != monitor } ?? false
+    let hasMoved = native.hasBeenMoved(to: rectangle)
+    let size = rectangle.size
+    if size == placement.size {
+      guard hasMoved || isElsewhere else { return }
+      go(to: rectangle)
+      isLoose = true
+    } else {
+      guard !awaitsSize,
+        WindowPlacement.isChosen(size, aspectRatio: presentation?.aspectRatio, in: native.workArea)
+      else { return }
+      (placement.width, placement.height) = (size.width, size.height)
+      if isElsewhere { go(to: rectangle) }
+      snap(to: placement.corner)
+    }
+    remember()
   }
 
-  /// Called when the user has dragged the window and released it. The window moves to the nearest corner of the monitor
-  /// that shows most of it.
-  func drop(at rectangle: PictureRect) {
-    guard let native else { return }
+  /// Records that the window is on the monitor that shows most of a rectangle, and belongs into the nearest corner.
+  ///
+  /// - Returns: whether it was on another monitor before.
+  @discardableResult
+  private func go(to rectangle: PictureRect) -> Bool {
+    guard let native else { return false }
+    let old = monitor
     if let found = native.monitors.under(rectangle, current: monitor) {
       places.monitor = found.name
       if found.name != monitor {
         monitor = found.name
         native.go(to: found)
-        // The window keeps its size as far as that fits on the other monitor.
-        resize(toWidth: placement.width)
       }
     }
-    snap(to: .nearest(to: rectangle, in: native.workArea))
+    placement.corner = .nearest(to: rectangle, in: native.workArea)
+    notePlace()
+    return monitor != old
+  }
+
+  /// Called when the user has dragged the window and released it. The window moves to the nearest corner of the monitor
+  /// that shows most of it.
+  func drop(at rectangle: PictureRect) {
+    // On another monitor the window keeps its size as far as that fits.
+    if go(to: rectangle) { resize(toWidth: placement.width) }
+    snap(to: placement.corner)
     remember()
   }
 
@@ -104,9 +137,22 @@ extension PictureInPictureWindow {
 
   /// The windows that are open now.
   static var stack = WindowStack<ObjectIdentifier>()
+  /// What the user's programs know of each other's windows.
+  static let register = WindowRegister()
+
+  /// The names of the window's display server and monitor.
+  private var stackName: String { "\(serverName) \(monitor ?? "")" }
 
   private func notePlace() {
-    if isOpen { Self.stack.note(placement, on: monitor, of: ObjectIdentifier(self)) }
+    guard isOpen else { return }
+    Self.stack.note(placement, on: stackName, of: ObjectIdentifier(self))
+    Self.register.publish(Self.stack.own)
+  }
+
+  /// Leaves the window's room to others.
+  func leaveStack() {
+    Self.stack.close(ObjectIdentifier(self))
+    Self.register.publish(Self.stack.own)
   }
 
   /// Chooses another corner when the window's own one is full.
@@ -114,7 +160,8 @@ extension PictureInPictureWindow {
     guard let native else { return }
     let own = ObjectIdentifier(self)
     Self.stack.open(own)
-    placement.corner = Self.stack.freeCorner(for: placement, of: own, on: monitor, in: native.workArea)
+    Self.stack.others = Self.register.others
+    placement.corner = Self.stack.freeCorner(for: placement, of: own, on: stackName, in: native.workArea)
     notePlace()
   }
 }

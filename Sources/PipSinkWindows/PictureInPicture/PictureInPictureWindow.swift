@@ -26,11 +26,15 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   public var secondRenderer: (any VideoRenderer)? { second }
   /// Called with the window's events. The picture-in-picture controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
-  /// Called when a key is pressed in the window. It returns whether it has handled the key; otherwise the window
-  /// handles the keys that it knows: space, m, left, right, Return and Escape.
+  /// Called when a key is pressed in the window without Control, Alt or Super, with the keysym that it has without Caps
+  /// Lock and in a Latin layout. It returns whether it has handled the key; otherwise the window handles the keys that
+  /// it knows: space, m, left, right, Return and Escape. Of a key that is held, only repetitions of keys that type no
+  /// character are reported.
   public var keyPressed: ((_ keysym: UInt32) -> Bool)?
   /// Called for a key that the window does not know, or whose action is not available now.
-  package var otherKeyPressed: ((_ keysym: UInt32) -> Void)?
+  package var otherKeyPressed: ((WindowKey) -> Void)?
+  /// The keysym of the key that has been handled last.
+  var handledKey: UInt32?
   /// Returns the monitor to open on when none is remembered, which is that of the app's window.
   package var preferredMonitor: (() -> WindowMonitor?)?
 
@@ -56,6 +60,13 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
+  /// How long the window's place and size stay the same before they count as those that the desktop has given it.
+  private static let settlingTime = Duration.milliseconds(300)
+  private var settling: Task<Void, Never>?
+  /// Whether the window has been asked to take another size, and has not taken any since.
+  var awaitsSize = false
+  /// Whether the user has moved the window through the desktop, so that it need not be in a corner.
+  var isLoose = false
   /// The drawn text that covers the picture, for the text, width and scale that it was drawn for.
   var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
 
@@ -79,7 +90,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   }
 
   isolated deinit {
-    Self.stack.close(ObjectIdentifier(self))
+    leaveStack()
     letGo()
   }
 
@@ -131,8 +142,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// Hides the window. It does nothing when the window is not open.
   public func close() {
     guard isOpen else { return }
-    isOpen = false
-    Self.stack.close(ObjectIdentifier(self))
+    noteChange()
+    settling?.cancel()
+    (isOpen, settling) = (false, nil)
+    // The desktop may have given the window another size for a while. It opens with the user's.
+    isShaped = false
+    leaveStack()
     leaveMonitor()
     pointer.cancel()
     controls.hideAtOnce()
@@ -195,6 +210,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     return made
   }
 
+  /// The name of the display server on which the window is.
+  var serverName: String {
+    let variable = kind == .x11 || kind == .xwayland ? "DISPLAY" : "WAYLAND_DISPLAY"
+    return display ?? g_getenv(variable).map { String(cString: $0) } ?? ""
+  }
+
   private func makeNative(
     _ handler: @escaping @MainActor @Sendable (WindowEvent) -> Void
   ) throws(PipSinkError) -> any NativePictureInPictureWindow {
@@ -231,7 +252,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     case .entered: controls.show()
     case .scrolled(_, _, let deltaY): scroll(deltaY)
     case .left: controls.leave()
-    case .key(let keysym): press(key: keysym)
+    case .key(let key): press(key)
     case .closeRequested: eventHandler?(.action(.close))
     case .stateChanged:
       if isOpen { eventHandler?(.visibilityChanged(!native.isMinimized)) }
@@ -257,21 +278,40 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private func didResize(_ native: any NativePictureInPictureWindow) {
     let isNew = size != native.size
     size = native.size
-    controls.scale = native.scale
+    if controls.scale != native.scale {
+      controls.scale = native.scale
+      draw()
+      if isOpen, !pointer.isActive {
+        resize(toWidth: placement.width)
+        snap(to: placement.corner)
+      }
+    }
     if isNew {
       divide()
       draw()
       if isOpen { eventHandler?(.renderSizeChanged(size)) }
     }
-    guard isOpen, !pointer.isActive else { return }
-    let (width, height) = (
-      Int(nearest: Double(size.width) / native.scale), Int(nearest: Double(size.height) / native.scale)
-    )
-    guard width > 1, height > 1, (width, height) != (placement.width, placement.height) else { return }
-    (placement.width, placement.height) = (width, height)
-    // The window manager may have changed the size by a pixel to keep the shape. The window stays in its corner.
-    snap(to: placement.corner)
-    remember()
+    guard isOpen else { return }
+    if sizeInUnits == placement.size { awaitsSize = false }
+    // The user may still be moving or resizing the window.
+    settling?.cancel()
+    settling = Task { [weak self] in
+      try? await Task.sleep(for: Self.settlingTime)
+      if !Task.isCancelled { self?.settle() }
+    }
+  }
+
+  /// Takes over a place and a size that the desktop has given the window.
+  private func settle() {
+    (settling, awaitsSize) = (nil, false)
+    noteChange()
+  }
+
+  /// The size that the display server has reported last, in units.
+  var sizeInUnits: PictureSize {
+    let scale = native?.scale ?? 1
+    return PictureSize(
+      width: Int(nearest: Double(size.width) / scale), height: Int(nearest: Double(size.height) / scale))
   }
 
   /// Gives each stream its part of the window: the whole or a half.

@@ -55,7 +55,7 @@ final class WindowPointer {
       window.eventHandler?(.action(.backToApp))
       return
     }
-    window.findMonitor()
+    window.noteChange()
     guard let native = window.native, let start = native.rectangle else { return }
     let grip = WindowGrip(x: place.x / scale, y: place.y / scale, size: start.size)
     if native.beginDrag(grip, at: place) { drag = Drag(start: start, grip: grip) }

@@ -47,9 +47,7 @@ extension XServer: DesktopServer {
   var screen: XServer { self }
   var size: PictureSize { PictureSize(width: 1280, height: 800) }
 
-  func showWorkspace(_ number: Int) async throws {
-    try await tool("wmctrl", "-s", "\(number - 1)")
-  }
+  func showWorkspace(_ number: Int) async throws { try await manager?.showWorkspace(number, on: self) }
 }
 
 extension WaylandServer: DesktopServer {

@@ -8,7 +8,9 @@ final class XServer {
   let display: String
   private let outer: XServer?
   private let server: RunningProgram
-  private var windowManager: RunningProgram?
+  /// The window manager, or nil where none runs.
+  let manager: WindowManager?
+  private var programs: [AnyObject] = []
   /// The folder in which programs on this server keep their state.
   private let stateFolder: TemporaryFolder
 
@@ -22,11 +24,13 @@ final class XServer {
   /// - Parameters:
   ///   - outer: the server in which this server is a window. The screen can have other sizes then.
   ///   - name: the display of a server that has ended, in the form of DISPLAY; nil for any free one.
+  ///   - depth: the number of bits of a pixel, for a server that is no window.
   ///   - options: further options of the server.
   init(
-    managesWindows: Bool = true, size: String = "1280x800", depth: Int = 24, in outer: XServer? = nil,
-    named name: String? = nil, options: [String] = []
+    managesWindows: Bool = true, by manager: WindowManager = .openbox, size: String = "1280x800", depth: Int = 24,
+    in outer: XServer? = nil, named name: String? = nil, options: [String] = []
   ) async throws {
+    self.manager = managesWindows ? manager : nil
     stateFolder = try TemporaryFolder()
     self.outer = outer
     // The server chooses a free display and prints its number to its standard output. Other users may connect, such as
@@ -45,14 +49,7 @@ final class XServer {
       }
     let line = await server.firstLine()
     display = ":" + (try #require(line, "the X server did not start"))
-    guard managesWindows else { return }
-    windowManager = try RunningProgram("/usr/bin/openbox", ["--sm-disable"], environment: ["DISPLAY": display])
-    // openbox announces itself before it manages windows. When it obeys a request, it is ready.
-    let isManaging = try await eventually {
-      try await self.tool("wmctrl", "-n", "2")
-      return try await self.tool("xprop", "-root", "_NET_NUMBER_OF_DESKTOPS").contains("= 2")
-    }
-    try #require(isManaging)
+    if managesWindows { programs = try await manager.start(on: self, in: stateFolder) }
   }
 
   deinit {
@@ -60,8 +57,9 @@ final class XServer {
   }
 
   func stop() {
-    windowManager?.stop()
+    // Without the server, window managers end by themselves.
     server.stop()
+    for case let program as RunningProgram in programs { program.stop() }
   }
 
   /// The process ID of the server.
@@ -168,6 +166,16 @@ final class XServer {
       try await tool("xdotool", "mousemove", "\(x)", "\(y)")
     }
     try await tool("xdotool", "mouseup", "1")
+  }
+
+  /// Clicks on a picture-in-picture window, which takes the keyboard only then.
+  func giveKeyboard(to window: Window) async throws {
+    try await tool("xdotool", "mousemove", "\(window.x + window.width / 2)", "\(window.y + 20)", "click", "1")
+    #expect(
+      try await eventually {
+        try await Int(tool("xdotool", "getwindowfocus").trimmingCharacters(in: .whitespacesAndNewlines))
+          == Int(window.id.dropFirst(2), radix: 16)
+      })
   }
 
   func key(_ name: String) async throws {

@@ -89,7 +89,10 @@ extension PictureInPictureController {
     if !phase.isOpen, refusal == nil { chooseForStart(isAutomatic: isAutomatic) }
     guard !phase.isOpen else {
       // What the user has asked for does not end by itself.
-      if !isAutomatic { updateRun { $0.isAutomatic = false } }
+      guard !isAutomatic else { return }
+      updateRun { $0.isAutomatic = false }
+      // The user has minimised the window, and wants to see it again.
+      if phase.run?.isSuspended == true { try window.open(presentation) }
       return
     }
     if let impossibility { throw impossibility }

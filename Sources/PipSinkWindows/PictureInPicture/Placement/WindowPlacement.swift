@@ -79,6 +79,17 @@ extension WindowPlacement {
     max(1, min(Int(nearest: Double(width) / aspectRatio), PictureSize.maximumDimension))
   }
 
+  /// Whether a size that a window has got through the desktop may be one that the user has chosen. It is not where the
+  /// desktop has maximised or tiled the window: then the window fills the work area or a quarter of it, or has not the
+  /// shape that the desktop was told.
+  package static func isChosen(_ size: PictureSize, aspectRatio: Double?, in area: PictureRect) -> Bool {
+    let fits = size.width <= area.width - 2 * margin && size.height <= area.height - 2 * margin
+    let isQuarter = abs(2 * size.width - area.width) <= 4 && abs(2 * size.height - area.height) <= 4
+    // Rounding to units and to pixels may change each side.
+    let isInShape = aspectRatio.map { abs(height(ofWidth: size.width, $0) - size.height) <= 2 } ?? true
+    return size.width > 1 && size.height > 1 && fits && !isQuarter && isInShape
+  }
+
   /// Returns the width after steps of the scroll wheel, each of which changes it by a tenth. Positive steps enlarge the
   /// window.
   package func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }

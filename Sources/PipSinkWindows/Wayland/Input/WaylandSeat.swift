@@ -198,7 +198,7 @@ final class WaylandSeat: @unchecked Sendable {
       }
       guard let focused else { return }
       note(arguments.uint(0), focused)
-      press(key)
+      press(key, isRepeat: false)
       guard keys.repeats(key), let delay = repetition.begin(key) else { return }
       pressAgain(after: delay, in: repetition.number)
     case 4: keys.setModifiers(arguments.uint(1), arguments.uint(2), arguments.uint(3), layout: arguments.uint(4))
@@ -207,9 +207,8 @@ final class WaylandSeat: @unchecked Sendable {
     }
   }
 
-  private func press(_ key: UInt32) {
-    let keysym = keys.keysym(of: key)
-    if keysym != 0 { globals.input(of: focused)?.deliver(.key(keysym)) }
+  private func press(_ code: UInt32, isRepeat: Bool) {
+    if let key = keys.key(code, isRepeat: isRepeat) { globals.input(of: focused)?.deliver(.key(key)) }
   }
 
   private func pressAgain(after delay: Duration, in number: Int) {
@@ -217,7 +216,7 @@ final class WaylandSeat: @unchecked Sendable {
       guard let self, number == repetition.number, let key = repetition.key, let interval = repetition.interval else {
         return
       }
-      press(key)
+      press(key, isRepeat: true)
       pressAgain(after: interval, in: number)
     }
   }

@@ -234,9 +234,13 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   var rectangle: PictureRect? {
     guard !isBroken else { return nil }
-    let origin = role == .layer ? place.origin(of: wantedSize, in: workArea) : (x: 0, y: 0)
+    guard role == .layer else { return PictureRect(x: 0, y: 0, width: units.width, height: units.height) }
+    let origin = place.origin(of: wantedSize, in: workArea)
     return PictureRect(x: origin.x, y: origin.y, width: wantedSize.width, height: wantedSize.height)
   }
+
+  /// No compositor says that it has moved a window.
+  func hasBeenMoved(to rectangle: PictureRect) -> Bool { false }
 
   func move(toX x: Int, y: Int) {
     let area = workArea

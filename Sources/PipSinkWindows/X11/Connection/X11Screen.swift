@@ -9,7 +9,7 @@ struct X11Screen: Sendable {
   let atoms: X11Atoms
   let root: UInt32
   let number: Int32
-  private let size: PictureSize
+  let size: PictureSize
 
   /// - Parameters:
   ///   - connection: the connection to the server.
@@ -53,14 +53,30 @@ struct X11Screen: Sendable {
   }
 
   /// Returns the part of a monitor that panels leave free, in pixels.
-  func workArea(in monitor: PictureRect) -> PictureRect {
-    // _NET_WORKAREA has four numbers for each desktop: x, y, width and height (EWMH).
-    let areas = connection.numbers(atoms[.workArea], of: root).map { Int(Int32(bitPattern: $0)) }
+  ///
+  /// - Parameters:
+  ///   - monitor: the monitor's area.
+  ///   - isAlone: whether it is the only monitor.
+  func workArea(in monitor: PictureRect, isAlone: Bool) -> PictureRect {
     let desktop = Int(connection.numbers(atoms[.currentDesktop], of: root).first ?? 0)
-    guard areas.count >= 4 * (desktop + 1) else { return monitor }
-    let numbers = areas[4 * desktop..<4 * desktop + 4].map { $0 }
-    let free = PictureRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
-    return monitor.intersection(free) ?? monitor
+    // mutter tells the work area of each monitor, from panels that are no windows of the X server.
+    let areas = rectangles(connection.atom("_GTK_WORKAREAS_D\(desktop)"))
+    if let own = areas.first(where: { monitor.intersection($0) == $0 }) { return own }
+    let panels = panels
+    let free = panels.reduce(monitor) { $1.free(of: $0, on: monitor) }
+    // _NET_WORKAREA has a rectangle for each desktop (EWMH), but it is the same for all monitors: a panel of one takes
+    // its room from all, or from none.
+    let all = rectangles(atoms[.workArea])
+    guard isAlone || panels.isEmpty, all.indices.contains(desktop) else { return free }
+    return free.intersection(all[desktop]) ?? free
+  }
+
+  /// Returns the rectangles in a property of the root window: x, y, width and height of each.
+  private func rectangles(_ atom: UInt32) -> [PictureRect] {
+    let numbers = connection.numbers(atom, of: root).map { Int(Int32(bitPattern: $0)) }
+    return stride(from: 0, to: numbers.count - 3, by: 4).map {
+      PictureRect(x: numbers[$0], y: numbers[$0 + 1], width: numbers[$0 + 2], height: numbers[$0 + 3])
+    }
   }
 
   /// Whether a compositing manager runs, which can show half-transparent windows. It owns the selection `_NET_WM_CM_Sn`
@@ -80,11 +96,43 @@ struct X11Screen: Sendable {
     connection.numbers(atoms[.supported], of: root).contains(atoms[name])
   }
 
-  /// The desktop's settings (XSETTINGS). They are empty where no program provides them.
-  var settings: XSettings {
-    let manager = owner("_XSETTINGS_S\(number)")
-    guard manager != 0, let bytes = connection.property(atoms[.settings], of: manager) else { return XSettings([]) }
-    return XSettings(bytes)
+  /// The number of pixels in a unit: what GDK_SCALE forces, or what the desktop's settings say (XSETTINGS), or else the
+  /// resolution of texts (`Xft.dpi` in the root window's resources), of which 96 is the usual one.
+  func scale(_ settings: XSettings) -> Int {
+    let forced = getenv("GDK_SCALE").flatMap { Int(String(cString: $0)) }
+    let resources = String(
+      decoding: connection.property(UInt32(XCB_ATOM_RESOURCE_MANAGER.rawValue), of: root) ?? [], as: UTF8.self)
+    let line = resources.split(separator: "\n").last { $0.hasPrefix("Xft.dpi:") }
+    let resolution = (line?.dropFirst(8)).flatMap { Double($0.filter { !$0.isWhitespace }) }
+    // Half a unit more than a whole number is not rounded up: the window would cover too much.
+    let rounded = resolution.map { Int(clamping: Int64(max(0, min($0, 960)) / 96 + 0.49)) }
+    return max(1, min(forced ?? settings.numbers["Gdk/WindowScalingFactor"] ?? rounded ?? 1, 8))
+  }
+
+  /// The desktop's settings (XSETTINGS). They are empty where no program provides them. From now on, the connection gets
+  /// the events of the window that has them.
+  func watchSettings() -> (owner: UInt32, settings: XSettings) {
+    let owner = owner("_XSETTINGS_S\(number)")
+    guard owner != 0 else { return (0, XSettings([])) }
+    var mask = UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue)
+    xcb_change_window_attributes(connection.pointer, owner, UInt32(XCB_CW_EVENT_MASK.rawValue), &mask)
+    return (owner, XSettings(connection.property(atoms[.settings], of: owner) ?? []))
+  }
+
+  /// Sends a message to the window manager, through the root window (EWMH).
+  func send(_ message: X11Atoms.Name, about window: UInt32, _ values: (UInt32, UInt32, UInt32, UInt32, UInt32)) {
+    var event = xcb_client_message_event_t()
+    event.response_type = UInt8(XCB_CLIENT_MESSAGE)
+    event.format = 32
+    event.window = window
+    event.type = atoms[message]
+    event.data.data32 = values
+    let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
+    withUnsafeBytes(of: &event) { bytes in
+      _ = xcb_send_event(
+        connection.pointer, 0, root, UInt32(mask), bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+    }
+    connection.flush()
   }
 
   private func owner(_ selection: String) -> UInt32 {

@@ -20,7 +20,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     try super.init(display: nil, size: size, handler: handler)
     // The server reports the size only when it changes, which does not happen without a window manager.
     self.size = size.scaled(by: scale)
-    setProperties(role: VideoWindow.role)
+    setProperties(role: VideoWindow.role, takesFocus: true)
     let atoms = screen.atoms
     connection.set(
       atoms[.windowType], of: id, to: [atoms[.windowTypeNormal]], type: UInt32(XCB_ATOM_ATOM.rawValue))
@@ -62,7 +62,7 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     self.isFullscreen = isFullscreen
     guard isShown else { return }
     // EWMH, _NET_WM_STATE: 1 adds a state and 0 removes it; the fourth number says that an application asks for it.
-    send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
+    screen.send(.state, about: id, (isFullscreen ? 1 : 0, screen.atoms[.stateFullscreen], 0, 1, 0))
   }
 
   override func handle(_ event: WindowEvent) {
@@ -86,27 +86,10 @@ final class X11AppWindow: X11Window, NativeAppWindow {
     map()
     // Openbox and others only mark a window on another workspace as urgent, so its workspace is shown first.
     if time != nil, let desktop, desktop.own != .max, desktop.own != desktop.shown {
-      send(.currentDesktop, about: screen.root, (desktop.own, time ?? 0, 0, 0, 0))
+      screen.send(.currentDesktop, about: screen.root, (desktop.own, time ?? 0, 0, 0, 0))
     }
     // EWMH, _NET_ACTIVE_WINDOW: 2 stands for a direct action of the user, 1 for an application's request.
-    send(.activeWindow, about: id, (time == nil ? 1 : 2, time ?? 0, 0, 0, 0))
-  }
-
-  /// Sends a message to the window manager, through the root window (EWMH).
-  private func send(_ message: X11Atoms.Name, about window: UInt32, _ values: (UInt32, UInt32, UInt32, UInt32, UInt32))
-  {
-    var event = xcb_client_message_event_t()
-    event.response_type = UInt8(XCB_CLIENT_MESSAGE)
-    event.format = 32
-    event.window = window
-    event.type = screen.atoms[message]
-    event.data.data32 = values
-    let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
-    withUnsafeBytes(of: &event) { bytes in
-      _ = xcb_send_event(
-        connection.pointer, 0, screen.root, UInt32(mask), bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
-    }
-    connection.flush()
+    screen.send(.activeWindow, about: id, (time == nil ? 1 : 2, time ?? 0, 0, 0, 0))
   }
 
   // MARK: - In the background
@@ -117,7 +100,9 @@ final class X11AppWindow: X11Window, NativeAppWindow {
   var isInBackground: Bool {
     guard !connection.isBroken else { return false }
     var signs = signs
-    signs.isMinimized = isMinimized
+    // KWin hides all windows for that without minimising them.
+    let showsDesktop = connection.numbers(screen.atoms[.showingDesktop], of: screen.root).first == 1
+    signs.isMinimized = isMinimized || showsDesktop
     signs.desktop = desktop
     return signs.isInBackground(options)
   }

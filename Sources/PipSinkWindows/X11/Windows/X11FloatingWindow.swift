@@ -5,14 +5,17 @@ import PipSink
 final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   /// The aspect ratio that the window manager keeps, or will be told once the window has its new size.
   private var hintedAspectRatio: Double?
+  /// Whether the window was asked to be shown, and not to be hidden since.
+  private var isShown = false
   /// Whether the window manager has been told any size hints.
   private var hasHints = false
   /// Whether the window manager is told the new aspect ratio after the next change of size.
   private var isReshaping = false
-  /// The last size that was requested, in pixels.
-  private var wantedSize: PictureSize?
   /// The position on the screen where a drag began, in pixels.
   private var pressed: SIMD2<Double>?
+  /// The window's upper left corner when it was seen at rest last, in units. The window manager need not put it where it
+  /// was asked to.
+  private var resting: (x: Int, y: Int)?
   /// The name of the monitor on which the window is placed.
   private var monitor: String?
   /// The connection to the compositor whose Xwayland this is, or nil on an X server.
@@ -30,7 +33,13 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   }
 
   override func handle(_ event: WindowEvent) {
-    if case .resized(let new) = event, new != size, isReshaping { setShape() }
+    switch event {
+    case .resized(let new):
+      if new != size, isReshaping { setShape() }
+      if reportedOrigin == [asked.x, asked.y] { resting = (units(asked).x, units(asked).y) }
+    case .pressed(_, _, let time): takeFocus(at: time)
+    default: break
+    }
     super.handle(event)
   }
 
@@ -43,23 +52,38 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   var isComposited: Bool { screen.isComposited }
 
   func show() {
+    // Mapping a minimised window restores it (ICCCM 4.1.4). Its properties belong to the window manager then.
+    guard !isShown else {
+      map()
+      return connection.flush()
+    }
+    isShown = true
     setProperties()
+    if isReshaping { allowAnyShape() } else { setShape() }
     SurfaceGate.shared.close(for: connection)
     map()
     connection.flush()
   }
 
-  func hide() { unmap() }
+  func hide() {
+    isShown = false
+    unmap()
+  }
 
   /// Tells the window manager that the window is above all others, on every workspace, in no list of windows, without a
-  /// border, and takes no focus when it appears (EWMH). This is repeated whenever the window is shown, because window
-  /// managers remove some of these properties when a window is hidden.
+  /// border, and takes no focus (EWMH). This is repeated whenever the window is shown, because window managers remove
+  /// some of these properties when a window is hidden.
   private func setProperties() {
-    setProperties(role: WindowIdentity.role)
+    // Some window managers give every new window the focus that accepts it, whatever its type and user time are.
+    setProperties(role: WindowIdentity.role, takesFocus: false)
     setName(WindowIdentity.title)
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
     connection.set(atoms[.windowType], of: id, to: [atoms[.windowTypeUtility]], type: atom)
+    // A window that belongs to another one, which may be the root (EWMH), floats where windows are tiled. It does not
+    // belong to the app's window, because it would be minimised with that.
+    connection.set(
+      UInt32(XCB_ATOM_WM_TRANSIENT_FOR.rawValue), of: id, to: [screen.root], type: UInt32(XCB_ATOM_WINDOW.rawValue))
     connection.set(
       atoms[.state], of: id,
       to: [.stateAbove, .stateSticky, .stateSkipTaskbar, .stateSkipPager].map { atoms[$0] }, type: atom)
@@ -68,6 +92,13 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     // The first number says that the third one, the decorations, is set (Motif's MWM_HINTS_DECORATIONS): there are
     // none.
     connection.set(atoms[.motifHints], of: id, to: [2, 0, 0, 0, 0], type: atoms[.motifHints])
+    connection.flush()
+  }
+
+  /// Takes the keyboard, because the user has pressed a button in the window. No window manager gives it to the window.
+  private func takeFocus(at time: UInt32) {
+    connection.set(screen.atoms[.userTime], of: id, to: [time], type: UInt32(XCB_ATOM_CARDINAL.rawValue))
+    xcb_set_input_focus(connection.pointer, UInt8(XCB_INPUT_FOCUS_POINTER_ROOT.rawValue), id, time)
     connection.flush()
   }
 
@@ -91,7 +122,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     let monitors = named(inPixels)
     let own = monitors.first { $0.name == monitor } ?? rectangle.flatMap { monitors.under($0) }
     let index = own.flatMap { monitors.firstIndex(of: $0) } ?? 0
-    return units(screen.workArea(in: inPixels[index].area))
+    return units(screen.workArea(in: inPixels[index].area, isAlone: inPixels.count == 1))
   }
 
   var rectangle: PictureRect? { rectangleInPixels.map { units($0) } }
@@ -101,26 +132,38 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     move(toX: origin.x, y: origin.y)
   }
 
+  override func move(toX x: Int, y: Int) {
+    let old = asked
+    super.move(toX: x, y: y)
+    if (asked.x, asked.y) != (old.x, old.y) { resting = nil }
+  }
+
+  func hasBeenMoved(to rectangle: PictureRect) -> Bool {
+    defer { resting = (rectangle.x, rectangle.y) }
+    let wanted = units(asked)
+    guard let resting, (rectangle.x, rectangle.y) != (wanted.x, wanted.y) else { return false }
+    return resting != (rectangle.x, rectangle.y)
+  }
+
   func resize(to size: PictureSize, aspectRatio: Double?) {
-    let pixels = size.scaled(by: scale)
-    wantedSize = pixels
     let isReshaped = hintedAspectRatio != aspectRatio || !hasHints
     (hintedAspectRatio, hasHints) = (aspectRatio, true)
     // A window manager that is told a new aspect ratio first changes the window to a size of its own choice. It also
     // reads the hints later than they were set. So the hints allow any shape until the window has its new size.
     isReshaping = isReshaping || (isReshaped && self.size.isValid)
-    if isReshaping { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil, size: nil) }
-    resize(to: pixels)
-    if !isReshaping || self.size == wantedSize { setShape() }
+    if isReshaping { allowAnyShape() }
+    resize(to: size.scaled(by: scale))
+    if !isReshaping || self.size == asked.size { setShape() }
   }
+
+  private func allowAnyShape() { setShape(minimum: PictureSize(width: 1, height: 1), aspectRatio: nil) }
 
   /// Tells the window manager the final size hints.
   private func setShape() {
     isReshaping = false
     let width = WindowPlacement.minimumWidth
     let height = hintedAspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
-    setShape(
-      minimum: PictureSize(width: width, height: height), aspectRatio: hintedAspectRatio, size: wantedSize)
+    setShape(minimum: PictureSize(width: width, height: height), aspectRatio: hintedAspectRatio)
     connection.flush()
   }
 

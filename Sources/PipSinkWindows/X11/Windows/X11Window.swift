@@ -10,10 +10,12 @@ import PipSink
 class X11Window: NativeWindow {
   let id: UInt32
   let screen: X11Screen
-  /// The number of pixels in a unit. It is always a whole number on X11.
-  let scale: Double
+  /// The number of pixels in a unit. It is always a whole number on X11, and follows the desktop's settings.
+  var scale: Double { Double(reader.desktop.withLock { $0.scale }) }
   /// The window's size in pixels, as the server has reported it.
   final var size = PictureSize(width: 0, height: 0)
+  /// The place and size that were asked for last, in pixels.
+  private(set) final var asked: PictureRect
   let connection: X11Connection
   private let display: String?
   private let tileWindows = X11TileWindows()
@@ -40,17 +42,19 @@ class X11Window: NativeWindow {
     self.screen = screen
     self.display = display
     self.handler = handler
-    let scale = Self.scale(screen.settings)
-    self.scale = Double(scale)
     let id = xcb_generate_id(connection.pointer)
     self.id = id
+    let reader = X11WindowEvents(screen, window: id)
+    self.reader = reader
+    let scale = reader.desktop.withLock { $0.scale }
+    asked = PictureRect(x: 0, y: 0, width: size.width * scale, height: size.height * scale)
     let mask =
       XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_EXPOSURE.rawValue
       | XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue | XCB_EVENT_MASK_BUTTON_PRESS.rawValue
       | XCB_EVENT_MASK_BUTTON_RELEASE.rawValue | XCB_EVENT_MASK_POINTER_MOTION.rawValue
       | XCB_EVENT_MASK_ENTER_WINDOW.rawValue | XCB_EVENT_MASK_LEAVE_WINDOW.rawValue
-      | XCB_EVENT_MASK_KEY_PRESS.rawValue | XCB_EVENT_MASK_FOCUS_CHANGE.rawValue
-      | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
+      | XCB_EVENT_MASK_KEY_PRESS.rawValue | XCB_EVENT_MASK_KEY_RELEASE.rawValue
+      | XCB_EVENT_MASK_FOCUS_CHANGE.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
     // The background is black where there is no picture.
     let values: [UInt32] = [0, UInt32(mask)]
     let creation = xcb_create_window_checked(
@@ -65,8 +69,6 @@ class X11Window: NativeWindow {
     if connection.monitorEventBase != nil {
       xcb_randr_select_input(connection.pointer, id, UInt16(XCB_RANDR_NOTIFY_MASK_SCREEN_CHANGE.rawValue))
     }
-    let reader = X11WindowEvents(screen, window: id)
-    self.reader = reader
     let queue = WindowEventQueue<WindowEvent> { [weak self] in self?.handle($0) }
     let loop = X11EventLoop(connection) { [tileWindows] event in
       if let event, tileWindows.note(event) { return true }
@@ -99,16 +101,13 @@ class X11Window: NativeWindow {
   /// What the server has reported about whether the user can see the window.
   var signs: BackgroundSigns { reader.signs.withLock { $0 } }
 
+  /// The upper left corner on the screen that was reported last, in pixels, or nil where none was.
+  var reportedOrigin: SIMD2<Int>? { reader.origin.withLock { $0 } }
+
   /// Called with each event, in their order. Subclasses override it to handle events first.
   func handle(_ event: WindowEvent) {
     if case .resized(let size) = event { self.size = size }
     handler(event)
-  }
-
-  /// The desktop's scale factor, or the one that GDK_SCALE forces.
-  private static func scale(_ settings: XSettings) -> Int {
-    let forced = getenv("GDK_SCALE").flatMap { Int(String(cString: $0)) }
-    return max(1, min(forced ?? settings.numbers["Gdk/WindowScalingFactor"] ?? 1, 8))
   }
 
   var isBroken: Bool { connection.isBroken }
@@ -124,7 +123,9 @@ class X11Window: NativeWindow {
   }
 
   /// Sets the other properties that every window has (ICCCM, EWMH).
-  func setProperties(role: String) {
+  ///
+  /// - Parameter takesFocus: whether the window manager may give the window the keyboard by itself.
+  func setProperties(role: String, takesFocus: Bool) {
     let atoms = screen.atoms
     let (atom, cardinal) = (UInt32(XCB_ATOM_ATOM.rawValue), UInt32(XCB_ATOM_CARDINAL.rawValue))
     let text = UInt32(XCB_ATOM_STRING.rawValue)
@@ -141,10 +142,9 @@ class X11Window: NativeWindow {
     }
     connection.set(atoms[.pid], of: id, to: [UInt32(getpid())], type: cardinal)
     connection.set(atoms[.wmProtocols], of: id, to: [atoms[.wmDeleteWindow], atoms[.ping]], type: atom)
-    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state are set; the window takes input and starts in the normal
-    // state.
+    // WM_HINTS (ICCCM 4.1.2.4): the flags for input and state are set; the window starts in the normal state.
     let hints = UInt32(XCB_ATOM_WM_HINTS.rawValue)
-    connection.set(hints, of: id, to: [3, 1, 1, 0, 0, 0, 0, 0, 0], type: hints)
+    connection.set(hints, of: id, to: [3, takesFocus ? 1 : 0, 1, 0, 0, 0, 0, 0, 0], type: hints)
   }
 
   /// Sets the name that lists of windows may show instead of the title (ICCCM 4.1.2.2, EWMH).
@@ -158,20 +158,21 @@ class X11Window: NativeWindow {
   /// - Parameters:
   ///   - minimum: the smallest size, in units.
   ///   - aspectRatio: width divided by height; nil allows any shape.
-  ///   - size: a size in pixels that has this shape except for rounding, and that the window manager should not change.
-  func setShape(minimum: PictureSize, aspectRatio: Double?, size: PictureSize?) {
-    // The 18 numbers are: flags, four that are obsolete, smallest and largest size, steps, smallest and largest aspect
-    // ratio as fractions, base size, gravity.
+  func setShape(minimum: PictureSize, aspectRatio: Double?) {
+    // The 18 numbers are: flags, place and size, smallest and largest size, steps, smallest and largest aspect ratio as
+    // fractions, base size, gravity. Place and size are obsolete, but some window managers read them.
     var hints = [UInt32](repeating: 0, count: 18)
+    let numbers = [asked.x, asked.y, asked.width, asked.height].map { UInt32(bitPattern: Int32(clamping: $0)) }
+    hints.replaceSubrange(1..<5, with: numbers)
     // PPosition, PSize and PMinSize.
     hints[0] = 1 << 2 | 1 << 3 | 1 << 4
     hints[5] = UInt32(clamping: minimum.width * Int(scale))
     hints[6] = UInt32(clamping: minimum.height * Int(scale))
     if let aspectRatio {
       hints[0] |= 1 << 7
-      // PAspect. Both the wanted aspect ratio and the window's real one are between the two fractions, so that no
-      // window manager changes the size by a pixel to reach the ratio.
-      let own = size.map { Double($0.width) / Double(max(1, $0.height)) } ?? aspectRatio
+      // PAspect. Both the wanted aspect ratio and that of the size in whole pixels are between the two fractions, so
+      // that no window manager changes the size by a pixel to reach the ratio.
+      let own = Double(asked.width) / Double(max(1, asked.height))
       let least = Int(nearest: (min(aspectRatio, own) * 65536).rounded(.down))
       let greatest = Int(nearest: (max(aspectRatio, own) * 65536).rounded(.up))
       hints.replaceSubrange(11..<15, with: [UInt32(clamping: least), 65536, UInt32(clamping: greatest), 65536])
@@ -220,11 +221,13 @@ class X11Window: NativeWindow {
 
   /// Moves the window's upper left corner to a position on the screen, in units.
   func move(toX x: Int, y: Int) {
-    configure([(XCB_CONFIG_WINDOW_X, x * Int(scale)), (XCB_CONFIG_WINDOW_Y, y * Int(scale))])
+    asked = PictureRect(x: x * Int(scale), y: y * Int(scale), width: asked.width, height: asked.height)
+    configure([(XCB_CONFIG_WINDOW_X, asked.x), (XCB_CONFIG_WINDOW_Y, asked.y)])
   }
 
   /// Resizes the window to a size in pixels.
   func resize(to size: PictureSize) {
+    asked = PictureRect(x: asked.x, y: asked.y, width: size.width, height: size.height)
     configure([(XCB_CONFIG_WINDOW_WIDTH, size.width), (XCB_CONFIG_WINDOW_HEIGHT, size.height)])
   }
 
@@ -237,21 +240,7 @@ class X11Window: NativeWindow {
 
   /// The window's rectangle on the screen, in pixels, or nil when the window or its server has gone. Reading it waits
   /// for the server.
-  var rectangleInPixels: PictureRect? {
-    let (place, size) = (
-      xcb_translate_coordinates(connection.pointer, id, screen.root, 0, 0), xcb_get_geometry(connection.pointer, id)
-    )
-    let origin = connection.answer(place.sequence, as: xcb_translate_coordinates_reply_t.self)
-    let geometry = connection.answer(size.sequence, as: xcb_get_geometry_reply_t.self)
-    defer {
-      free(origin)
-      free(geometry)
-    }
-    guard let origin, let geometry else { return nil }
-    return PictureRect(
-      x: Int(origin.pointee.dst_x), y: Int(origin.pointee.dst_y), width: Int(geometry.pointee.width),
-      height: Int(geometry.pointee.height))
-  }
+  var rectangleInPixels: PictureRect? { screen.rectangle(of: id) }
 
   /// Converts a rectangle on the screen from pixels to units.
   func units(_ area: PictureRect) -> PictureRect {
@@ -273,5 +262,5 @@ class X11Window: NativeWindow {
     if let tile = tile as? X11Tile { tileWindows.remove(tile.window) }
   }
 
-  var animates: Bool { screen.settings.numbers["Gtk/EnableAnimations"] != 0 && DesktopSettings.wantsAnimations }
+  var animates: Bool { reader.desktop.withLock { $0.animates } && DesktopSettings.wantsAnimations }
 }

@@ -10,10 +10,41 @@ final class X11WindowEvents: @unchecked Sendable {
   private lazy var keyboard = X11Keyboard(screen.connection)
   /// What the events say about whether the user can see the window.
   let signs = Locked(BackgroundSigns())
+  /// The upper left corner of the window on the screen, in pixels, as the server or the window manager has reported it
+  /// last.
+  let origin = Locked<SIMD2<Int>?>(nil)
+  private var isInFrame = false
+  /// What the desktop's settings say.
+  let desktop = Locked(DesktopLook())
+  /// The window that has the desktop's settings, or 0.
+  private var settingsOwner: UInt32 = 0
+  /// The window's size as the server has reported it, in pixels.
+  private var size: PictureSize?
+
+  struct DesktopLook: Equatable {
+    var scale = 1
+    var animates = true
+  }
 
   init(_ screen: X11Screen, window: UInt32) {
     self.screen = screen
     self.window = window
+    readSettings()
+  }
+
+  /// Reads the desktop's settings, which may have changed, or belong to another program.
+  ///
+  /// - Returns: an event that says so when the window has another scale now.
+  @discardableResult
+  private func readSettings() -> WindowEvent? {
+    let (owner, settings) = screen.watchSettings()
+    settingsOwner = owner
+    let look = DesktopLook(scale: screen.scale(settings), animates: settings.numbers["Gtk/EnableAnimations"] != 0)
+    let isScaled = desktop.withLock { desktop in
+      defer { desktop = look }
+      return desktop.scale != look.scale
+    }
+    return isScaled ? size.map { .resized($0) } : nil
   }
 
   /// Translates one event.
@@ -26,8 +57,16 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_CONFIGURE_NOTIFY:
       let event = event.read(as: xcb_configure_notify_event_t.self)
       if event.window == screen.root { return .screenChanged }
-      return event.window == window
-        ? .resized(PictureSize(width: Int(event.width), height: Int(event.height))) : nil
+      guard event.window == window else { return nil }
+      let size = PictureSize(width: Int(event.width), height: Int(event.height))
+      self.size = size
+      // In a frame, the server reports the place in that. The window manager sends the one on the screen (ICCCM 4.1.5).
+      let isFromManager = event.response_type & 0x80 != 0
+      if isFromManager || !isInFrame { origin.withLock { $0 = [Int(event.x), Int(event.y)] } }
+      return .resized(size)
+    case XCB_REPARENT_NOTIFY:
+      isInFrame = event.read(as: xcb_reparent_notify_event_t.self).parent != screen.root
+      return nil
     case XCB_EXPOSE: return event.read(as: xcb_expose_event_t.self).count == 0 ? .exposed : nil
     case XCB_BUTTON_PRESS, XCB_BUTTON_RELEASE:
       // Press and release events have the same fields.
@@ -60,23 +99,34 @@ final class X11WindowEvents: @unchecked Sendable {
     case XCB_KEY_PRESS:
       let key = event.read(as: xcb_key_press_event_t.self)
       X11UserAction.note(key.time)
-      let keysym = keyboard.keysym(of: key.detail, modifiers: key.state)
-      return keysym == 0 ? nil : .key(keysym)
-    case XCB_MAPPING_NOTIFY:
-      keyboard.reload()
+      return keyboard.key(key).map { .key($0) }
+    case XCB_KEY_RELEASE, XCB_MAPPING_NOTIFY:
+      keyboard.note(event)
       return nil
-    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY, XCB_FOCUS_IN, XCB_FOCUS_OUT:
+    case XCB_FOCUS_IN, XCB_FOCUS_OUT:
+      // The keyboard is asked about its events before its first key is pressed.
+      keyboard.note(event)
       return note(event) ? .stateChanged : nil
+    case XCB_MAP_NOTIFY, XCB_UNMAP_NOTIFY, XCB_VISIBILITY_NOTIFY: return note(event) ? .stateChanged : nil
     case XCB_CLIENT_MESSAGE: return meaning(of: event.read(as: xcb_client_message_event_t.self))
     case XCB_PROPERTY_NOTIFY:
       let property = event.read(as: xcb_property_notify_event_t.self)
       let isState = [.state, .desktop, .wmState].contains { property.atom == screen.atoms[$0] }
       if property.window == window { return isState ? .stateChanged : nil }
-      let isScreens = [screen.atoms[.workArea], screen.atoms[.currentDesktop]].contains(property.atom)
+      if property.window == settingsOwner || property.atom == UInt32(XCB_ATOM_RESOURCE_MANAGER.rawValue) {
+        return readSettings()
+      }
+      if property.atom == screen.atoms[.showingDesktop] { return .stateChanged }
+      // The list of windows changes when a panel appears.
+      let isScreens = [.workArea, .currentDesktop, .clientList].contains { property.atom == screen.atoms[$0] }
       return isScreens ? .screenChanged : nil
     case XCB_DESTROY_NOTIFY:
-      return event.read(as: xcb_destroy_notify_event_t.self).window == window ? .lost : nil
-    default: return event.pointee.response_type & 0x7f == screen.connection.monitorEventBase ? .screenChanged : nil
+      let destroyed = event.read(as: xcb_destroy_notify_event_t.self).window
+      return destroyed == window ? .lost : destroyed == settingsOwner ? readSettings() : nil
+    default:
+      if event.pointee.response_type & 0x7f == screen.connection.monitorEventBase { return .screenChanged }
+      keyboard.note(event)
+      return nil
     }
   }
 
@@ -111,6 +161,8 @@ final class X11WindowEvents: @unchecked Sendable {
   /// Handles a message from the window manager: a request to close the window, or a ping, which is answered (EWMH,
   /// _NET_WM_PING).
   private func meaning(of message: xcb_client_message_event_t) -> WindowEvent? {
+    // A program says so when it begins to provide the desktop's settings (ICCCM 2.8).
+    if message.type == screen.atoms[.manager] { return readSettings() }
     guard message.type == screen.atoms[.wmProtocols], message.format == 32 else { return nil }
     if message.data.data32.0 == screen.atoms[.wmDeleteWindow] { return .closeRequested }
     if message.data.data32.0 == screen.atoms[.ping] {
