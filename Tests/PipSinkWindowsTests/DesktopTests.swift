@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkWindows
 @testable import TestSupport
 
 /// Tests from outside what the picture-in-picture window does on each desktop, and that `docs/desktops.md` agrees with
@@ -49,6 +50,39 @@ struct DesktopTests {
     found[.outlivesServer] = try await endsWithAnError(on: desktop)
     for ability in Ability.allCases {
       #expect(found[ability] == expected[ability], "\(desktop.rawValue): \(ability.rawValue)")
+    }
+  }
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theDoctorNamesTheWindowThatIsUsed(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let run = ["play", "videotestsrc ! appsink name=a", "--mode", "pip", "--duration", "0.5"]
+    let kinds: [PictureInPictureWindow.Kind?] = desktop == .openbox ? [nil] : [nil, .toplevel]
+    for kind in kinds {
+      var environment = server.environment
+      if let kind { environment["PIPSINK_PIP_WINDOW"] = kind.rawValue }
+      let doctor = try await Demo.start(["doctor"], environment: environment).result(seconds: 60)
+      let play = try await Demo.start(run + ["--log-level", "pipsink.windows:debug"], environment: environment)
+        .result(seconds: 60)
+      let said = doctor.output.firstMatch(of: #/(?:ok|limited) +always on top: (.*)/#)?.1
+      let used = try #require(
+        play.errors.firstMatch(of: #/the picture-in-picture window is ([a-z0-9-]+): (.*)/#), "\(play.errors)")
+      let (first, reason) = expected(on: desktop)
+      #expect(String(used.1) == (kind ?? first).rawValue)
+      #expect(String(used.2) == kind.map { "PIPSINK_PIP_WINDOW asks for \($0.rawValue)" } ?? reason)
+      let covered = kind == .toplevel ? "other windows can cover it: " : ""
+      let onX11 = "the window manager Openbox keeps it above"
+      #expect(said.map(String.init) == (desktop == .openbox ? onX11 : covered + used.2), "\(doctor.output)")
+    }
+    server.stop()
+  }
+
+  /// The window that a desktop has, and why.
+  private func expected(on desktop: Desktop) -> (kind: PictureInPictureWindow.Kind, reason: String) {
+    switch desktop {
+    case .openbox: (.x11, "it is an X11 window")
+    case .sway, .kwin: (.layerShell, "the compositor has layer-shell; it is a surface on the overlay layer")
+    case .mutter: (.xwayland, "the compositor has no layer-shell; it is a window of its Xwayland")
     }
   }
 
