@@ -61,6 +61,19 @@ import Testing
     #expect(events.filter { event in kinds.contains { event.hasPrefix($0) } } == kinds.map { "\($0) b" })
   }
 
+  @Test func whoJoinsAgainWhileTheAppIsHiddenIsInPictureInPictureAgain() async throws {
+    let call = try Call([])
+    call.session.startsAutomatically = true
+    call.session.setBackground(true)
+    for round in 1...3 {
+      call.inputs["a"] = try call.session.addInput("a")
+      call.push("a")
+      #expect(await eventually { call.session.controller.state == .appMinimized }, "round \(round)")
+      try call.session.removeStream("a")
+      #expect(!call.display.pictureInPictureWindow.isOpen && call.session.controller.state == .background)
+    }
+  }
+
   @Test func aStreamThatIsStartedWhenAllOthersHaveJustEndedKeepsTheSessionRunning() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
     try session.startStream("a", from: "videotestsrc num-buffers=1 ! appsink")

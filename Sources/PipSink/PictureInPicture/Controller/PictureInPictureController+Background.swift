@@ -75,12 +75,8 @@ extension PictureInPictureController {
     case .settingUp, .unavailable, .idle, .uninitialized:
       background.settling = .settled
       guard isInBackground, startsAutomatically else { return }
-      do throws(PipSinkError) {
-        try begin(isAutomatic: true)
-      } catch {
-        // It starts when the stream has a picture.
-        background.unsettle()
-      }
+      // It starts when the stream has a picture.
+      guard !endsWithItsStream, (try? begin(isAutomatic: true)) != nil else { return background.unsettle() }
     case .active(let run):
       background.settling = .settled
       if run.isAutomatic, !isInBackground {

@@ -114,10 +114,12 @@ extension PictureInPictureController {
       try? start()
     }
     updatePresentation()
+    // In the background, the start may have waited for a stream with a picture.
+    settle()
   }
 
-  /// Whether picture-in-picture ends now, because its stream has ended.
-  private var endsWithItsStream: Bool {
+  /// Whether picture-in-picture ends now, or does not start by itself, because its stream has ended.
+  var endsWithItsStream: Bool {
     guard streamSelector.isOver(streamID) else { return false }
     return switch configuration.endAction {
     // If none of the streams that are left has a picture, the window says so.
@@ -136,8 +138,6 @@ extension PictureInPictureController {
     // The first choice is not reported as a change.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
-    // In the background, the start may have waited for a stream with a picture.
-    settle()
   }
 
   /// Shows the current stream in the open window, if it has a picture and is not there.
@@ -163,7 +163,6 @@ extension PictureInPictureController {
   func streamDidBecomeReady(_ id: StreamID) {
     // The window's controls may lead to the stream from now on.
     followSelector()
-    if id == streamID { settle() }
   }
 
   // MARK: - The second stream
