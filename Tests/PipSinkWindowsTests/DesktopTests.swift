@@ -86,6 +86,38 @@ struct DesktopTests {
     }
   }
 
+  @Test(arguments: [Desktop.sway, .kwin].filter(\.isInstalled))
+  func theWindowHasTheKeyboardFromAPressUntilThePointerLeavesIt(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    // The pointer rests where the window will open.
+    let corner = (x: server.size.width - 16 - 300, y: server.size.height - 16 - 90)
+    try await server.screen.tool("xdotool", "mousemove", "\(corner.x)", "\(corner.y)")
+    let other = try OtherWindow(.maximised, on: server)
+    #expect(try await eventually { try await look.colour(10, 10) != nil }, "\(other.errors)")
+    try await look.click(10, server.size.height / 2)
+    #expect(try await eventually { try await look.colour(10, 10) == .green })
+    try await server.screen.tool("xdotool", "mousemove", "\(corner.x)", "\(corner.y)")
+    let launch = try look.launch("mode=pip")
+    #expect(try await eventually { try await look.colour(corner.x, corner.y) == .red }, "\(launch.errors)")
+    for step in [2, 4, 6] {
+      try await server.screen.tool("xdotool", "mousemove", "\(corner.x + step)", "\(corner.y)", "sleep", "0.1")
+    }
+    #expect(try await look.colour(10, 10) == .green)
+    try await server.screen.key("space")
+    try await server.screen.tool("xdotool", "click", "1", "sleep", "0.2", "mousemove", "\(corner.x)", "\(corner.y)")
+    #expect(try await eventually { try await look.colour(10, 10) == .blue }, "a press gives it the keyboard")
+    try await server.screen.key("space")
+    #expect(await launch.wait(forText: "Setting state to PAUSED as requested"))
+    try await look.click(10, server.size.height / 2)
+    #expect(try await eventually { try await look.colour(10, 10) == .green })
+    // If the first key had counted, the second one would have made it play again.
+    #expect(!launch.output.contains("Setting state to PLAYING as requested"), "\(launch.output)")
+    launch.stop()
+    other.stop()
+    server.stop()
+  }
+
   /// The number of tries, which the environment variable `PIPSINK_TRIES` can set.
   private static let tries = ProcessInfo.processInfo.environment["PIPSINK_TRIES"].flatMap(Int.init) ?? 2
 
@@ -144,7 +176,7 @@ private struct DesktopLook {
     folder = try TemporaryFolder()
   }
 
-  private func launch(_ properties: String) throws -> RunningProgram {
+  func launch(_ properties: String) throws -> RunningProgram {
     // The desktops draw without a GPU, so a high frame rate would only make the test slower.
     try Plugin.launch(
       "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=8/1 ! pipsink \(properties)", folder,
@@ -157,11 +189,11 @@ private struct DesktopLook {
     try await TestSupport.eventually(within: expected[ability] ?? false ? 60 : 5, condition)
   }
 
-  private func colour(_ x: Int, _ y: Int) async throws -> Colour? {
+  func colour(_ x: Int, _ y: Int) async throws -> Colour? {
     Colour(try await desktop.screen.screenshot().pixel(x, y))
   }
 
-  private enum Colour {
+  enum Colour {
     case red, green, blue
 
     init?(_ pixel: [UInt8]) {
@@ -210,7 +242,7 @@ private struct DesktopLook {
     return true
   }
 
-  private func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
+  func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
     // The pointer moves in two steps, so that the window receives an event of its motion.
     try await desktop.screen.tool(
       "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3")
