@@ -13,6 +13,8 @@ struct PictureInPictureBackground {
   var isInBackground = false
   var startsAutomatically = false
   var settling = Settling.due
+  /// Whether the last stream has ended, so that the controller reacts again when there is another one.
+  var awaitsStream = false
 
   /// Notes that something has changed.
   mutating func unsettle() {
@@ -75,8 +77,14 @@ extension PictureInPictureController {
     case .settingUp, .unavailable, .idle, .uninitialized:
       background.settling = .settled
       guard isInBackground, startsAutomatically else { return }
-      // It starts when the stream has a picture.
-      guard !endsWithItsStream, (try? begin(isAutomatic: true)) != nil else { return background.unsettle() }
+      background.awaitsStream = endsWithItsStream
+      guard !background.awaitsStream else { return }
+      do throws(PipSinkError) {
+        try begin(isAutomatic: true)
+      } catch {
+        // It starts when the stream has a picture.
+        background.unsettle()
+      }
     case .active(let run):
       background.settling = .settled
       if run.isAutomatic, !isInBackground {

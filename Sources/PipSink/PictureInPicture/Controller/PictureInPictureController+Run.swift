@@ -182,7 +182,7 @@ extension PictureInPictureController {
     second?.leave()
     window.close()
     // In the background it starts again with the next picture, which it does not where the user has ended it.
-    if reason == .sourceEnded { background.unsettle() }
+    background.awaitsStream = reason == .sourceEnded
     become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
   }
 

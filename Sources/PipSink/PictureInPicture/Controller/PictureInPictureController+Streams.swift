@@ -114,7 +114,9 @@ extension PictureInPictureController {
       try? start()
     }
     updatePresentation()
-    // In the background, the start may have waited for a stream with a picture.
+    guard background.awaitsStream, !endsWithItsStream else { return }
+    background.awaitsStream = false
+    background.unsettle()
     settle()
   }
 
@@ -138,6 +140,8 @@ extension PictureInPictureController {
     // The first choice is not reported as a change.
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
+    // In the background, the start may have waited for a stream with a picture.
+    settle()
   }
 
   /// Shows the current stream in the open window, if it has a picture and is not there.
@@ -163,6 +167,7 @@ extension PictureInPictureController {
   func streamDidBecomeReady(_ id: StreamID) {
     // The window's controls may lead to the stream from now on.
     followSelector()
+    if id == streamID { settle() }
   }
 
   // MARK: - The second stream
