@@ -107,6 +107,9 @@ import Testing
     #expect(own.streamSelector.places.map(\.placeholder) == [.ended])
     await call.set("a", .playing)
     #expect(own.streamSelector.places.map(\.placeholder) == [nil])
+    try call.session.setMicrophoneState(.off, of: "a")
+    #expect(await eventually { own.isMicrophoneOff })
+    #expect(!call.session.controller.isMicrophoneOff)
     // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })
