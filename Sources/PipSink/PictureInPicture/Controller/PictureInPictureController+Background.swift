@@ -78,13 +78,8 @@ extension PictureInPictureController {
       background.settling = .settled
       guard isInBackground, startsAutomatically else { return }
       background.awaitsStream = endsWithItsStream
-      guard !background.awaitsStream else { return }
-      do throws(PipSinkError) {
-        try begin(isAutomatic: true)
-      } catch {
-        // It starts when the stream has a picture.
-        background.unsettle()
-      }
+      // It starts when the stream has a picture.
+      if !background.awaitsStream, (try? begin(isAutomatic: true)) == nil { background.unsettle() }
     case .active(let run):
       background.settling = .settled
       if run.isAutomatic, !isInBackground {
