@@ -4,7 +4,8 @@ extension BusInterface {
   /// `org.mpris.MediaPlayer2.Player`: what media keys and `playerctl` control.
   ///
   /// Its position and its seeks refer to the stream that is, or would be, in picture-in-picture. A live stream has no
-  /// position and cannot be sought in. CanPlay and CanPause are true while there are streams.
+  /// position and cannot be sought in. When all streams are over, playback has stopped. What starts it again begins at the
+  /// start, of a stream that can be sought in.
   static func player() -> BusInterface {
     // Whether playback was stopped rather than paused.
     let isStopped = Locked(false)
@@ -13,15 +14,21 @@ extension BusInterface {
       methods: [
         BusMethod("Next") { try $0.showNeighbour(forward: true) },
         BusMethod("Previous") { try $0.showNeighbour(forward: false) },
-        BusMethod("Pause") { if $0.hasStreams { $0.isPaused = true } },
-        BusMethod("PlayPause") { if $0.hasStreams { $0.togglePause() } },
+        BusMethod("Pause") { if !$0.isOver { $0.isPaused = true } },
+        BusMethod("PlayPause") { session in
+          if session.isOver || session.isPlaybackPaused {
+            session.play(fromStart: isStopped.withLock { $0 })
+          } else {
+            session.isPaused = true
+          }
+        },
         BusMethod("Stop") { session in
-          guard session.hasStreams else { return }
+          guard !session.isOver else { return }
           isStopped.withLock { $0 = true }
           session.isPaused = true
           session.controller.stop()
         },
-        BusMethod("Play") { if $0.hasStreams { $0.isPaused = false } },
+        BusMethod("Play") { $0.play(fromStart: isStopped.withLock { $0 }) },
         BusMethod("Seek", .time("Offset")) { $0.seekInPlayer(by: $1) },
         BusMethod("SetPosition", .path("TrackId"), .time("Position")) { session, track, position in
           if track == session.trackID { session.seekInPlayer(to: position) }
@@ -34,7 +41,7 @@ extension BusInterface {
       properties: [
         BusProperty("PlaybackStatus", "s") { session in
           if !session.isPaused { isStopped.withLock { $0 = false } }
-          let isStopped = !session.hasStreams || isStopped.withLock { $0 }
+          let isStopped = session.isOver || isStopped.withLock { $0 }
           return .string(isStopped ? "Stopped" : session.isPlaybackPaused ? "Paused" : "Playing")
         },
         BusProperty("Rate", "d") { _ in .double(1) },
@@ -52,8 +59,8 @@ extension BusInterface {
         BusProperty("Metadata", "a{sv}") { .variants($0.metadata) },
         BusProperty("CanGoNext", "b") { .bool($0.neighbour(forward: true) != nil) },
         BusProperty("CanGoPrevious", "b") { .bool($0.neighbour(forward: false) != nil) },
-        BusProperty("CanPlay", "b") { .bool($0.hasStreams) },
-        BusProperty("CanPause", "b") { .bool($0.hasStreams) },
+        BusProperty("CanPlay", "b") { .bool($0.canPlay) },
+        BusProperty("CanPause", "b") { .bool(!$0.isOver) },
         BusProperty("CanSeek", "b") { .bool($0.playerDuration != nil) },
         BusProperty("CanControl", "b") { _ in .bool(true) },
       ],
@@ -71,7 +78,22 @@ extension BusValue {
 }
 
 extension PictureInPictureSession {
-  fileprivate var hasStreams: Bool { !streams.isEmpty }
+  /// Whether there are no streams, or all have ended or failed.
+  fileprivate var isOver: Bool { streams.allSatisfy(\.state.isOver) }
+
+  /// Whether the player's stream has ended and can play again.
+  private var canPlayAgain: Bool { info(of: controller.currentStreamID)?.state == .ended && playerDuration != nil }
+
+  fileprivate var canPlay: Bool { !isOver || canPlayAgain }
+
+  /// Lets the streams go on. The player's stream begins at its start where it has ended.
+  ///
+  /// - Parameter fromStart: whether the stream also begins there where it has not ended.
+  fileprivate func play(fromStart: Bool) {
+    guard canPlay else { return }
+    if canPlayAgain || fromStart && playerDuration != nil { skip(controller.currentStreamID, to: .zero) }
+    isPaused = false
+  }
 
   /// The stream after or before the one in picture-in-picture; nil outside of picture-in-picture.
   fileprivate func neighbour(forward: Bool) -> StreamID? {

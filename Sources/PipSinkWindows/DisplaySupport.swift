@@ -54,10 +54,14 @@ public struct DisplaySupport {
   }
 
   private static var wayland: DisplaySupport {
-    let kind = (try? PictureInPictureWindow.Kind.found()) ?? .toplevel
-    let limitation = (try? PictureInPictureWindow(placementPath: nil))?.limitation
-    let reason = limitation ?? kind.reason
-    return DisplaySupport(
-      .wayland, limitation == nil, reason, true, "the compositor requests no frames from windows that cannot be seen")
+    do throws(PipSinkError) {
+      let window = try PictureInPictureWindow(placementPath: nil)
+      let missing = window.unsupportedReason ?? window.limitation
+      return DisplaySupport(
+        .wayland, missing == nil, missing ?? window.kind.reason, true,
+        "the compositor requests no frames from windows that cannot be seen")
+    } catch {
+      return DisplaySupport(.wayland, false, "\(error)", false, "\(error)")
+    }
   }
 }

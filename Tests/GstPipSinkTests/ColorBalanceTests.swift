@@ -126,6 +126,17 @@ import Testing
     }
   }
 
+  @Test func whoeverSetsAChannelOthersAreNotifiedOnce() throws {
+    let harness = try ElementHarness()
+    for (name, channel) in channels(harness) {
+      let notifications = ElementPlaybackTests.Notifications(name.lowercased(), of: harness.element)
+      gst_color_balance_set_value(OpaquePointer(harness.element), channel, 7)
+      #expect(notifications.count.withLock { $0 } == 1, "\(name)")
+      harness.set(name.lowercased(), "9")
+      #expect(notifications.count.withLock { $0 } == 2, "\(name)")
+    }
+  }
+
   @Test func aPictureThatStandsStillChangesItsColours() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
     let source = try TestFrame.sample(TestFrame.smoothSource(.i420, 64, 36))

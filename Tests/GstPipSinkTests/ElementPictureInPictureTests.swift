@@ -92,6 +92,22 @@ import Testing
     #expect(two.elementMessages(until: "pip-did-start").last == "pip-did-start")
   }
 
+  @Test func aStreamThatGoesWhileItIsAwaitedIsAwaitedNoMore() async throws {
+    let properties = "surface=offscreen sync=false session=\(#function)"
+    let other = try ElementHarness("\(properties) stream-id=other")
+    let one = try ElementHarness("\(properties) stream-id=one")
+    // Neither stream has a picture yet.
+    one.emit("start-pip")
+    #expect(try await other.onInterface { $0.controller.isWaitingForPicture })
+    gst_element_set_state(one.element, GST_STATE_NULL)
+    // There is nothing to stop any more.
+    other.emit("toggle-pip")
+    #expect(try await other.onInterface { $0.controller.isWaitingForPicture })
+    other.setCaps()
+    other.push()
+    #expect(other.elementMessages(until: "pip-did-start").last == "pip-did-start")
+  }
+
   @Test func theWindowsShapeIsTheElementsWord() async throws {
     let harness = try ElementHarness("surface=offscreen sync=false mode=pip pip-aspect-ratio=4/1 session=\(#function)")
     harness.setCaps()

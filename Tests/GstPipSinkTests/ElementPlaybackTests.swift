@@ -9,7 +9,7 @@ import Testing
 /// The element's properties `paused` and `muted`, and the window's buttons for them.
 @Suite struct ElementPlaybackTests {
   /// Counts the notifications of a property.
-  private final class Notifications: Sendable {
+  final class Notifications: Sendable {
     let count = Locked(0)
 
     init(_ property: String, of object: UnsafeMutablePointer<GstElement>) {
@@ -69,6 +69,25 @@ import Testing
     harness.push()
     #expect(harness.elementMessages(until: "pip-did-start").last == "pip-did-start")
     return harness
+  }
+
+  // MARK: - Navigation
+
+  @Test func theWheelGoesUpstreamInItsDirection() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
+    harness.setCaps()
+    harness.push()
+    let member = try #require(harness.state.member)
+    while let event = gst_harness_try_pull_upstream_event(harness.harness) { gst_event_unref(event) }
+    try await harness.onInterface { _ in
+      ElementNavigation.send(
+        .scrolled(x: 16, y: 6, deltaX: 1, deltaY: -2), on: PictureSize(width: 64, height: 48), to: member)
+    }
+    let event = try #require(gst_harness_try_pull_upstream_event(harness.harness))
+    defer { gst_event_unref(event) }
+    var (x, y, deltaX, deltaY) = (0.0, 0.0, 0.0, 0.0)
+    #expect(gst_navigation_event_parse_mouse_scroll_event(event, &x, &y, &deltaX, &deltaY) != 0)
+    #expect(x == 8 && y == 3 && deltaX == 1 && deltaY == -2, "\(x), \(y), \(deltaX), \(deltaY)")
   }
 
   // MARK: - paused

@@ -53,8 +53,12 @@ struct ForeignWindowTests {
   .enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"))
 struct ForeignSurfaceTests {
   /// The names under which applications know the context type in different versions of GStreamer.
-  @Test(arguments: ["GstWlDisplayHandleContextType", "GstWaylandDisplayHandleContextType"])
-  func theStreamIsShownInTheProgramsOwnWindowAndNothingOfItAfterwards(context: String) async throws {
+  @Test(
+    arguments: [
+      ["GstWlDisplayHandleContextType"], ["GstWaylandDisplayHandleContextType"],
+      ["GstWaylandDisplayHandleContextType", "early"],
+    ])
+  func theStreamIsShownInTheProgramsOwnWindowAndNothingOfItAfterwards(arguments: [String]) async throws {
     let folder = try TemporaryFolder()
     let program = folder.path("foreign-surface")
     let source = Demo.root.appendingPathComponent("Tests/GstPipSinkTests/foreign-surface.c").path
@@ -64,7 +68,7 @@ struct ForeignSurfaceTests {
     try #require(compiler.status == 0, "\(compiler.errors)")
     let server = try await WaylandServer(.sway)
     let run = try RunningProgram(
-      program, [context],
+      program, arguments,
       environment: server.environment.merging(try Plugin.environment(folder)) { $1 }.merging(["GDK_BACKEND": "wayland"])
       {
         $1

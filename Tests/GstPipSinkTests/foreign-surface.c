@@ -1,5 +1,6 @@
 // A GTK 3 program on Wayland. It gives a pipsink its own connection and the surface of its window, as it would give
-// them to waylandsink. It takes the surface back before it destroys it.
+// them to waylandsink. It takes the surface back before it destroys it. With the argument "early" it says only once
+// where the picture is, before the element knows the surface.
 // The program prints "done" at the end, when the window has been closed.
 #include <gdk/gdkwayland.h>
 #include <gst/video/videooverlay.h>
@@ -51,7 +52,7 @@ static gboolean stop(GtkWidget *widget, GdkEvent *event, gpointer data) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 64;
+  if (argc < 2) return 64;
   gst_init(&argc, &argv);
   gtk_init(&argc, &argv);
   window = gtk_window_new(GTK_WINDOW_TOPLEVEL);
@@ -61,7 +62,11 @@ int main(int argc, char **argv) {
   sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   GstBus *bus = gst_element_get_bus(pipeline);
   gst_bus_set_sync_handler(bus, answer, argv[1], NULL);
-  g_signal_connect(window, "size-allocate", G_CALLBACK(place), NULL);
+  if (argc == 2) {
+    g_signal_connect(window, "size-allocate", G_CALLBACK(place), NULL);
+  } else {
+    gst_video_overlay_set_render_rectangle(GST_VIDEO_OVERLAY(sink), 256, 192, 512, 384);
+  }
   g_signal_connect(window, "delete-event", G_CALLBACK(stop), NULL);
   gtk_widget_show(window);
   struct wl_surface *surface = gdk_wayland_window_get_wl_surface(gtk_widget_get_window(window));

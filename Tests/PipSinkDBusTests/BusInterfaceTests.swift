@@ -363,6 +363,82 @@ import Testing
     #expect(try perform("Pause") == .string("Paused"))
   }
 
+  @Test func aFilmThatHasEndedIsStoppedAndPlaysAgainFromWhereItIsAskedTo() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=15 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let call = try Call([])
+    let (session, player) = (call.session, BusInterface.player())
+    let seeks = Locked<[MediaTime]>([])
+    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    let value = { (name: String) in player.values(of: session)[name] }
+    #expect(await eventually { value("CanSeek") == .bool(true) })
+    #expect(value("PlaybackStatus") == .string("Playing"))
+    let (track, half): (BusValue, BusValue) = (.objectPath("/org/pipsink/stream/66696c6d"), .signed(250_000))
+    let calls: [(method: String, arguments: [BusValue], time: Double)] = [
+      ("Play", [], 0), ("PlayPause", [], 0), ("SetPosition", [track, half], 0.25), ("Seek", [.signed(-250_000)], 0.25),
+    ]
+    for (number, (method, arguments, time)) in calls.enumerated() {
+      #expect(await eventually { value("PlaybackStatus") == .string("Stopped") }, "\(method)")
+      #expect(value("CanPlay") == .bool(true) && value("CanPause") == .bool(false) && value("CanSeek") == .bool(true))
+      let position = try #require(player.properties.first { $0.name == "Position" })
+      guard case .signed(let end) = await position.read(session) else { return #expect(Bool(false)) }
+      #expect((400_000...600_000).contains(end), "\(method)")
+      // These do nothing, since nothing plays, or the position is after the end.
+      for (method, arguments) in [("Pause", []), ("Stop", []), ("SetPosition", [track, .signed(5_000_000)])] {
+        #expect(try player.perform(method, arguments, on: session) == [])
+      }
+      #expect(try player.perform(method, arguments, on: session) == [])
+      #expect(!session.isPaused)
+      // Seeks are carried out in their order.
+      #expect(await eventually { seeks.withLock { $0.count } == number + 1 }, "\(method)")
+      #expect(abs(seeks.withLock { $0.last?.seconds ?? -1 } - time) < 0.1, "\(method)")
+      #expect(await eventually { session.playStates["film"] == .playing }, "\(method)")
+    }
+    await session.stop()
+  }
+
+  @Test func whatHasEndedForGoodCannotBePlayed() throws {
+    let call = try Call(["a"])
+    let player = BusInterface.player()
+    for state in [StreamPlayState.ended, .failed(.stream(.endedUnexpectedly("a")))] {
+      call.session.engine.setInput("a", to: state)
+      let properties = player.values(of: call.session)
+      #expect(properties["PlaybackStatus"] == .string("Stopped"))
+      for name in ["CanPlay", "CanPause", "CanSeek"] { #expect(properties[name] == .bool(false), "\(name)") }
+    }
+    call.session.engine.setInput("a", to: .playing)
+    #expect(player.values(of: call.session)["PlaybackStatus"] == .string("Playing"))
+  }
+
+  @Test func whatWasStoppedBeginsAtItsStart() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let call = try Call([])
+    let (session, player) = (call.session, BusInterface.player())
+    let seeks = Locked<[MediaTime]>([])
+    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    #expect(await eventually { player.values(of: session)["CanSeek"] == .bool(true) })
+    for method in ["Play", "PlayPause"] {
+      _ = try player.perform("Stop", on: session)
+      #expect(player.values(of: session)["PlaybackStatus"] == .string("Stopped") && session.isPaused)
+      _ = try player.perform(method, on: session)
+      #expect(player.values(of: session)["PlaybackStatus"] == .string("Playing"))
+    }
+    // What was only paused goes on where it is.
+    for method in ["Pause", "Play", "PlayPause", "PlayPause"] { _ = try player.perform(method, on: session) }
+    session.skip("film", to: MediaTime(seconds: 7))
+    #expect(await eventually { seeks.withLock { $0.map(\.seconds) } == [0, 0, 7] })
+    await session.stop()
+  }
+
   @Test func duringAnInterruptionEveryPlayButtonGoesOnAndThenPauses() async throws {
     let call = try Call()
     try await started(call)

@@ -43,7 +43,7 @@ struct PaintableTests {
     #expect(program.output.contains("load GTK 4 first"), "\(program.output)")
   }
 
-  @Test(arguments: ["sizes", "hidden", "lifetimes"])
+  @Test(arguments: ["sizes", "hidden", "still", "lifetimes"])
   func thePaintable(scenario: String) async throws {
     let server = try await XServer()
     try await expectEnd(of: start([scenario], on: server))

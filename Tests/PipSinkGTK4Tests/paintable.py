@@ -5,7 +5,9 @@ The first argument is the name of the function that runs. The program prints "do
 
 import gc
 import os
+import subprocess
 import sys
+import time
 
 import gi
 
@@ -166,6 +168,51 @@ def hidden():
     GLib.timeout_add(500, lambda: is_over.append(True))
     wait(lambda: is_over)
     assert contents.count <= before + 2, contents.count - before
+    pipeline.set_state(Gst.State.NULL)
+
+
+def shows(*colour):
+    """Whether a colour, as red, green and blue, fills a part of the screen, after GTK has had the time to draw."""
+    for _ in range(100):
+        context.iteration(False)
+    command = ["import", "-window", "root", "-depth", "8", "rgb:-"]
+    screen = subprocess.run(command, capture_output=True, check=True).stdout
+    pixels = zip(screen[0::63], screen[1::63], screen[2::63])
+    return sum(all(abs(value - wanted) < 6 for value, wanted in zip(pixel, colour)) for pixel in pixels) > 500
+
+
+def still():
+    """Checks the picture of a stream that stands still: a skipped frame is drawn, and a removed one is not."""
+    gtk()
+    pipeline = Gst.parse_launch(
+        "appsrc name=source format=time is-live=true caps=video/x-raw,format=BGRx,width=64,height=64,framerate=0/1 "
+        "! pipsink name=sink sync=false"
+    )
+    (source, sink) = (pipeline.get_by_name("source"), pipeline.get_by_name("sink"))
+    window, _ = window_for(sink.props.paintable, (200, 200))
+    pipeline.set_state(Gst.State.PLAYING)
+
+    def push(red, green, blue):
+        count = received(sink)
+        source.emit("push-buffer", Gst.Buffer.new_wrapped(bytes([blue, green, red, 255]) * 64 * 64))
+        while received(sink) == count:
+            time.sleep(0.01)
+
+    push(255, 0, 0)
+    wait(lambda: shows(255, 0, 0))
+    # GTK draws nothing meanwhile, so that the first of these frames waits to be drawn when the second one comes.
+    for values in ((0, 255, 0), (0, 0, 255)):
+        push(*values)
+        time.sleep(0.2)
+    wait(lambda: shows(0, 0, 255))
+    # The placeholder is grey.
+    sink.props.camera_off = True
+    wait(lambda: shows(28, 28, 28))
+    sink.props.camera_off = False
+    wait(lambda: not shows(28, 28, 28))
+    assert not shows(0, 0, 255)
+    push(255, 0, 0)
+    wait(lambda: shows(255, 0, 0))
     pipeline.set_state(Gst.State.NULL)
 
 

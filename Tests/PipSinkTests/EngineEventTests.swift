@@ -184,6 +184,88 @@ import Testing
     #expect(engine.info(of: "a")?.lateFrameCount ?? 0 > 0)
   }
 
+  /// The number in a message is the element's total.
+  @Test func anElementsLateFramesAreCountedOnce() async throws {
+    let stream = try PushedStream(.first, PipelineConfiguration(), clock: ManualClock())
+    try await stream.start()
+    #expect(await stream.play())
+    let messages: [(element: String, format: GstFormat, total: UInt64, sum: UInt64)] = [
+      ("source", GST_FORMAT_BUFFERS, 3, 3), ("source", GST_FORMAT_BUFFERS, 7, 7), ("source", GST_FORMAT_BUFFERS, 7, 7),
+      ("a", GST_FORMAT_DEFAULT, 2, 9), ("a", GST_FORMAT_TIME, 90, 9), ("source", GST_FORMAT_BUFFERS, 1, 9),
+      ("a", GST_FORMAT_BUFFERS, .max, 9), ("a", GST_FORMAT_BUFFERS, 6, 13),
+    ]
+    for (element, format, total, sum) in messages {
+      stream.engine.withUnsafeElement(named: element) {
+        let message = gst_message_new_qos($0.asObject, 0, 0, 0, 0, 0)
+        gst_message_set_qos_stats(message, format, 100, guint64(total))
+        gst_element_post_message($0, message)
+      }
+      // Messages are handled in their order, so the last sum is right only if no message before it was counted wrongly.
+      #expect(await eventually { stream.engine.info(of: "a")?.lateFrameCount == sum }, "\(element), \(total)")
+    }
+    await stream.engine.stop()
+  }
+
+  @Test func aMicrophoneThatWasSilentForAPauseIsNotOffYet() async throws {
+    let clock = ManualClock()
+    let engine = try VideoEngine(
+      .text(
+        "\(Self.live) ! appsink name=a audiotestsrc is-live=true ! valve name=valve ! level name=a-level "
+          + "interval=20000000 ! fakesink sync=true async=false"), clock: clock.clock)
+    engine.configuration.stallTimeout = .seconds(4)
+    let isOff = Locked(false)
+    engine.status.broadcast.observe { event in
+      if case .microphoneStateChanged(_, .off) = event { isOff.withLock { $0 = true } }
+    }
+    try await engine.start { _ in CountingConsumer() }
+    #expect(await eventually { engine.info(of: "a")?.microphone == .on })
+    let drop = { (value: String) in
+      _ = engine.withUnsafeElement(named: "valve") {
+        gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", value)
+      }
+    }
+    drop("true")
+    engine.isPaused = true
+    #expect(await eventually { engine.state == .paused })
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 100)
+    #expect(await clock.isAwaited(in: 0.5))
+    engine.isPaused = false
+    #expect(await eventually { engine.state == .running })
+    for time in [0.5, 3] {
+      clock.advance(by: time)
+      #expect(await clock.isAwaited(in: 0.5), "the thread has looked at the stream")
+    }
+    #expect(!isOff.withLock { $0 })
+    clock.advance(by: 1)
+    #expect(await eventually { isOff.withLock { $0 } })
+    await engine.stop()
+  }
+
+  @Test func aLiveSourceIsNotPausedByItsBuffering() async throws {
+    let stream = try PushedStream(.first, PipelineConfiguration(), clock: ManualClock())
+    try await stream.start()
+    #expect(await stream.play())
+    stream.buffer(percent: 10, mode: GST_BUFFERING_LIVE)
+    stream.buffer(percent: 90, mode: GST_BUFFERING_DOWNLOAD)
+    // Messages are handled in their order, and the second one is of a source that is read ahead.
+    #expect(await stream.isTold { if case .buffering(90) = $0 { true } else { false } })
+    // A sink pauses only when the next frame arrives.
+    let isPaused = await eventually {
+      stream.push()
+      return stream.engine.state == .starting
+    }
+    #expect(isPaused)
+    stream.buffer(percent: 100, mode: GST_BUFFERING_LIVE)
+    stream.buffer(percent: 95)
+    #expect(await stream.isTold { if case .buffering(95) = $0 { true } else { false } })
+    #expect(stream.engine.state == .starting)
+    stream.buffer(percent: 100)
+    #expect(await eventually { stream.engine.state == .running })
+    #expect(!stream.hasTold { if case .buffering(10) = $0 { true } else { false } })
+    await stream.engine.stop()
+  }
+
   @Test func aSourceThatIsReadAheadStandsStillUntilThereIsEnough() async throws {
     let engine = try VideoEngine(
       """

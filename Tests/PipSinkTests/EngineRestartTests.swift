@@ -14,6 +14,7 @@ import Testing
     let frames = CountingConsumer()
     private let log = Locked<[(StreamID, StreamPlayState)]>([])
     private let ends = Locked(0)
+    private let starts = Locked(0)
 
     init(
       _ ids: [StreamID] = ["a"], clock: ManualClock, limit: Int = 4, stallTimeout: Duration = .seconds(100_000)
@@ -32,9 +33,15 @@ import Testing
     }
 
     func start() async throws {
-      let frames = frames
-      try await engine.start { _ in frames }
+      let (frames, starts) = (frames, starts)
+      try await engine.start { _ in
+        starts.withLock { $0 += 1 }
+        return frames
+      }
     }
+
+    /// The number of times that a consumer was asked for.
+    var startCount: Int { starts.withLock { $0 } }
 
     private func withSource(_ id: StreamID, _ body: @escaping (GstElementPointer) -> Void) {
       PushedSource.wait(for: { engine.withUnsafeElement(named: "source-\(id)", $0) }, body)
@@ -154,14 +161,17 @@ import Testing
     pipeline.fail()
     #expect(await pipeline.waitsForTry(1))
     #expect(await clock.isAwaited(in: 1))
+    let player = try #require(pipeline.engine.player(of: "a"))
     await pipeline.engine.stop()
     #expect(pipeline.state(of: "a") == .stopped)
     #expect(pipeline.engine.state == .stopped)
+    // Its task has returned, so the try that was planned before the stop cannot happen any more.
+    #expect(player.isOver && clock.alarmCount == 0)
     try await pipeline.start()
     #expect(await pipeline.play("a"))
-    // The try that was planned before the stop does not happen.
     clock.advance(by: 1)
     #expect(await pipeline.play("a"))
+    #expect(pipeline.startCount == 2)
     #expect(pipeline.states() == ["requesting", "reconnecting", "stopped", "requesting", "playing"])
     await pipeline.engine.stop()
   }

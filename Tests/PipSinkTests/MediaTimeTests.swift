@@ -25,6 +25,16 @@ import Testing
     #expect(MediaTime(value: 1, timescale: -30) == .invalid)
   }
 
+  @Test func secondsBecomeTheNearestTick() {
+    let cases: [(seconds: Double, timescale: Int32, value: Int64)] = [
+      (0.7, 1, 1), (0.3, 1, 0), (1.5, 1, 2), (-0.7, 1, -1), (-0.3, 1, 0), (0.29, 100, 29), (1.0 / 3, 90_000, 30_000),
+      (8.2, 1000, 8200), (-0.29, 100, -29),
+    ]
+    for (seconds, timescale, value) in cases {
+      #expect(MediaTime(seconds: seconds, timescale: timescale).value == value, "\(seconds) s")
+    }
+  }
+
   @Test func sumsAreExactInACommonTimescale() {
     let sum = MediaTime(value: 1, timescale: 30) + MediaTime(value: 1, timescale: 24)
     #expect(sum == MediaTime(value: 9, timescale: 120))

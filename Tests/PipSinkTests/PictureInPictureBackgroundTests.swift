@@ -287,6 +287,50 @@ import Testing
     #expect(await eventually { controller.isActive })
   }
 
+  // MARK: - After the end of its stream
+
+  @Test(arguments: [false, true], [false, true])
+  func afterTheEndItStartsWithTheNextPictureUnlessTheUserHasClosedIt(isClosed: Bool, isAnother: Bool) async throws {
+    let call = try Call(ready: ["a"], clock: clock)
+    let controller = try #require(call.controller)
+    controller.streamSelector.set("a")
+    controller.startsAutomatically = true
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+    if isClosed { call.window.perform(.close) }
+    controller.streamSelector.set("a", placeholder: .ended)
+    #expect(await isQuiet(controller))
+    #expect(!call.window.isOpen && controller.state == .background, "there is nothing to show")
+    if isAnother {
+      controller.streamSelector.set("b")
+      call.send("b")
+    } else {
+      controller.streamSelector.set("a")
+    }
+    #expect(await isQuiet(controller))
+    #expect(controller.isActive == !isClosed)
+    #expect(call.window.presentation?.streamID == (isClosed ? nil : isAnother ? "b" : "a"))
+    // It still counts as started automatically.
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    #expect(await eventually { !call.window.isOpen })
+  }
+
+  @Test func anAppThatGoesToTheBackgroundAfterTheEndOpensNoWindow() async throws {
+    let call = try Call(ready: ["a"], clock: clock)
+    let controller = try #require(call.controller)
+    controller.streamSelector.set("a", placeholder: .ended)
+    controller.startsAutomatically = true
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(await isQuiet(controller))
+    #expect(!call.window.isOpen)
+    controller.streamSelector.set("a")
+    #expect(await settled(controller))
+    #expect(await eventually { controller.isActive })
+  }
+
   // MARK: - A window that is minimised
 
   @Test func aMinimisedWindowsStreamIsNotVisibleAndTheNextStartIsNotSuspended() async throws {

@@ -61,6 +61,110 @@ import Testing
     #expect(events.filter { event in kinds.contains { event.hasPrefix($0) } } == kinds.map { "\($0) b" })
   }
 
+  @Test func whoJoinsAgainWhileTheAppIsHiddenIsInPictureInPictureAgain() async throws {
+    let call = try Call([])
+    call.session.startsAutomatically = true
+    call.session.setBackground(true)
+    for round in 1...3 {
+      call.inputs["a"] = try call.session.addInput("a")
+      call.push("a")
+      #expect(await eventually { call.session.controller.state == .appMinimized }, "round \(round)")
+      try call.session.removeStream("a")
+      #expect(!call.display.pictureInPictureWindow.isOpen && call.session.controller.state == .background)
+    }
+  }
+
+  @Test func theNextStreamIsTheOneAfterIt() async throws {
+    let call = try Call(["a", "b", "c"])
+    try await call.play()
+    try await call.open("a")
+    for id: StreamID in ["b", "c", "a"] {
+      try call.session.perform(.nextStream)
+      #expect(call.session.pictureInPictureStreamID == id)
+    }
+  }
+
+  @Test func theBackgroundStartsTheWindowsOfSingleStreamsToo() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    let own = try call.session.addPictureInPictureWindow(for: "b")
+    call.session.startsAutomatically = true
+    call.session.setBackground(true)
+    #expect(await eventually { call.session.controller.isActive && own.isActive })
+    call.session.setBackground(false)
+    #expect(await eventually { !call.session.controller.isActive && !own.isActive })
+  }
+
+  @Test func aStreamThatIsStartedAgainIsReconnectingUntilItPlays() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    let failure = StreamPlayState.reconnecting(
+      attempt: 1, pause: .seconds(1), after: .stream(.endedUnexpectedly("a")))
+    for state in [failure, .requesting] {
+      call.session.engine.setInput("a", to: state)
+      #expect(await eventually { call.session.playStates["a"] == state })
+      #expect(call.session.placeholder(of: "a") == .reconnecting, "\(state)")
+    }
+    call.session.engine.setInput("a", to: .playing)
+    #expect(await eventually { call.session.placeholder(of: "a") == nil })
+  }
+
+  @Test func aWindowWithoutStreamsOfItsOwnDoesNotStartByItself() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    call.session.startsAutomatically = true
+    #expect(call.session.controller.startsAutomatically)
+    let own = try call.session.addPictureInPictureWindow(for: "a")
+    #expect(own.startsAutomatically && !call.session.controller.startsAutomatically)
+    call.session.setBackground(true)
+    #expect(await eventually { own.isActive })
+    #expect(!call.session.controller.isActive)
+  }
+
+  @Test func aRendererThatIsAttachedAgainHasOneLayer() async throws {
+    let call = try Call(["a"])
+    let renderer = try OffscreenRenderer(size: PictureSize(width: 32, height: 18))
+    for gravity in [VideoGravity.resize, .resizeAspectFill] {
+      call.session.attach(renderer, toStream: "a", gravity: gravity)
+      #expect(call.session.router.attachedLayers(ofStream: "a").map(\.videoGravity) == [gravity])
+    }
+  }
+
+  @Test func twoSkipsGoTwiceAsFar() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let session = try PictureInPictureSession(display: NoDisplay())
+    let seeks = Locked<[Double]>([])
+    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time.seconds) } }
+    }
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    #expect(await eventually { session.duration(of: "film") != nil })
+    for _ in 0..<2 { session.skip("film", by: MediaTime(seconds: 10)) }
+    #expect(await eventually { seeks.withLock { $0.count } == 2 })
+    #expect(seeks.withLock { $0[1] - $0[0] } >= 10)
+    await session.stop()
+  }
+
+  @Test func aSeekGoesNoFurtherThanTheFilmAndSaysWhereItWent() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=30 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let session = try PictureInPictureSession(display: NoDisplay())
+    let seeks = Locked<[MediaTime]>([])
+    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    #expect(await eventually { session.duration(of: "film") != nil })
+    let duration = try #require(session.duration(of: "film"))
+    for seconds in [-5, 0.5, 1000] { try await session.seek("film", to: MediaTime(seconds: seconds), isAccurate: true) }
+    #expect(seeks.withLock { $0 } == [.zero, MediaTime(seconds: 0.5), duration])
+    await session.stop()
+  }
+
   @Test func aStreamThatIsStartedWhenAllOthersHaveJustEndedKeepsTheSessionRunning() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
     try session.startStream("a", from: "videotestsrc num-buffers=1 ! appsink")

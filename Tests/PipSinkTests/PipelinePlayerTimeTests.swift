@@ -270,6 +270,63 @@ import Testing
     await engine.stop()
   }
 
+  @Test func whatASeekBringsBackLongAfterItsEndHasTheWholeTime() async throws {
+    let engine = try VideoEngine(clock: clock.clock)
+    let states = Locked<[String]>([])
+    engine.status.broadcast.observe { event in
+      if case .streamStateChanged(_, let state) = event { states.withLock { $0.append(state.name) } }
+    }
+    try engine.startPlayingStream("a", from: "videotestsrc num-buffers=2 ! appsink name=x") { _ in CountingConsumer() }
+    #expect(await eventually { engine.playState(of: "a") == .ended })
+    clock.advance(by: 1000)
+    // The source has no more pictures, so the stream ends again.
+    try await engine.seekStream("a", to: .zero)
+    #expect(await eventually { states.withLock { $0.count } == 5 })
+    #expect(states.withLock { $0 } == ["requesting", "playing", "ended", "requesting", "ended"])
+    await engine.stop()
+  }
+
+  @Test func aRunThatWaitsForASeekDoesNothingMeanwhile() async throws {
+    let engine = try VideoEngine()
+    try engine.startPlayingStream("a", from: "videotestsrc num-buffers=2 ! appsink name=x") { _ in CountingConsumer() }
+    #expect(await eventually { engine.playState(of: "a") == .ended })
+    let run = try #require(engine.run(of: "a"))
+    // The start of the wait may still be in progress.
+    for _ in 0..<3 { _ = await engine.timeline(of: "a") }
+    final class Count: Sendable { let value = Locked(0) }
+    let count = Count()
+    run.withUnsafeElement(named: "x") { sink in
+      guard let pad = gst_element_get_static_pad(sink, "sink") else { return }
+      defer { gst_object_unref(pad) }
+      gst_pad_add_probe(
+        pad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
+        { _, info, context in
+          guard let query = gst_pad_probe_info_get_query(info), let context, query.pointee.type == GST_QUERY_SEEKING
+          else { return GST_PAD_PROBE_OK }
+          Unmanaged<Count>.fromOpaque(context).takeUnretainedValue().value.withLock { $0 += 1 }
+          return GST_PAD_PROBE_OK
+        }, Unmanaged.passRetained(count).toOpaque(),
+        { if let count = $0 { Unmanaged<Count>.fromOpaque(count).release() } })
+    }
+    for _ in 0..<5 { #expect(await engine.timeline(of: "a")?.isSeekable == true) }
+    // A probe is called before a query and after it.
+    #expect(count.value.withLock { $0 } == 10)
+    await engine.stop()
+  }
+
+  @Test func anEndThatIsAFailureWaitsForNoSeek() async throws {
+    let engine = try VideoEngine()
+    let configuration = configuration {
+      ($0.restartsAtEnd, $0.retryPolicy) = (true, nil)
+    }
+    try engine.startPlayingStream(
+      "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
+    ) { _ in CountingConsumer() }
+    #expect(await eventually { engine.player(of: "a")?.isOver == true })
+    #expect(engine.playState(of: "a") == .failed(.stream(.endedUnexpectedly("a"))))
+    await engine.stop()
+  }
+
   // MARK: - The number of tries
 
   @Test(arguments: PushedStream.Kind.allCases) func theNextTryComesAfterItsPauseAndNotBefore(kind: PushedStream.Kind)

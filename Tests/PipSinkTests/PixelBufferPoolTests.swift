@@ -84,6 +84,19 @@ import Testing
     #expect(await eventually { pool.statistics.bufferCount == 0 })
   }
 
+  @Test func takingABufferAndReturningItAreUses() throws {
+    let pool = try #require(CountingBufferPool(formatDescription: format(), maximumBufferCount: 2))
+    func passes(_ time: MonotonicTime) { while MonotonicTime.now <= time {} }
+    let made = pool.counts.lastUse
+    passes(made)
+    let buffer = try pool.take()
+    let taken = pool.counts.lastUse
+    #expect(taken > made)
+    passes(taken)
+    gst_buffer_unref(buffer)
+    #expect(pool.counts.lastUse > taken && pool.counts.inUse == 0)
+  }
+
   @Test func trimmingByHandGivesBackWhatIsNotUsed() throws {
     let pool = PixelBufferPool()
     _ = try pool.makePixelBuffer(format()).finish()

@@ -54,6 +54,29 @@ extension PixelFormat {
       owning: Oracle.convertedSample(exact, to: "video/x-raw,format=\(format.rawValue),\(size)"))
   }
 
+  /// The height leaves a rest with two bands and with three.
+  @Test(arguments: [VideoOrientation.upright, VideoOrientation(rotation: .quarter)])
+  func aLargePictureIsTheSameByAnyNumberOfThreads(orientation: VideoOrientation) throws {
+    let source = try source(.i420, .init(width: 2560, height: 1442))
+    let turned = orientation.applied(to: source.size)
+    func converted(by bands: RowBands) throws -> [UInt8] {
+      var bytes = [UInt8](repeating: 7, count: turned.width * turned.height * 4)
+      var converter = PictureConverter(bands: bands)
+      try source.withMappedFrame { source throws(PipSinkError) in
+        try bytes.withUnsafeMutableBufferPointer { bytes throws(PipSinkError) in
+          guard let base = bytes.baseAddress else { return }
+          let target = Picture(packed: .bgra, size: turned, data: base, stride: Int32(turned.width * 4))
+          try converter.convert(Picture(source), into: target, orientation: orientation)
+        }
+      }
+      return bytes
+    }
+    let expected = try converted(by: .none)
+    for helperCount in [1, 2] {
+      #expect(try converted(by: RowBands(helperCount: helperCount)) == expected, "\(helperCount) helpers")
+    }
+  }
+
   @Test(arguments: PixelFormat.allCases, PixelFormat.eightBit)
   func everyFormatBecomesEveryOtherAsVideoconvertMakesIt(format: PixelFormat, target: PixelFormat) throws {
     let source = try source(format, .init(width: 642, height: 361))

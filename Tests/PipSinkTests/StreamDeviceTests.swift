@@ -71,6 +71,27 @@ import Testing
     #expect(call.presentation?.places.map(\.placeholder) == [nil])
   }
 
+  /// The stream stands still, so no other frame takes the picture's place.
+  @Test(arguments: [false, true])
+  func thePictureOfACameraThatGoesOffIsRemovedWhereverItIs(hasOwnWindow: Bool) async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    let controller = hasOwnWindow ? try call.session.addPictureInPictureWindow(for: "a") : call.session.controller
+    try controller.start()
+    #expect(await eventually { controller.isActive })
+    let window = try #require(controller.window as? OffscreenPictureInPictureWindow)
+    #expect(await eventually { window.image() != nil && call.display.image(of: "a") != nil })
+    try call.session.setCameraState(.off, of: "a")
+    #expect(await eventually { window.image() == nil && call.display.image(of: "a") == nil })
+    // Nothing of it comes back with the camera, in the app neither.
+    try call.session.setCameraState(.on, of: "a")
+    #expect(await eventually { call.session.placeholder(of: "a") != .cameraOff })
+    #expect(controller.displayLayer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
+    #expect(window.image() == nil && call.display.image(of: "a") == nil)
+    controller.stop()
+    #expect(await eventually { call.session.placeholder(of: "a") == nil })
+  }
+
   @Test func aWindowForOneStreamHidesItsLastPictureToo() async throws {
     let call = try Call(["a", "b"])
     try await call.play()
@@ -86,6 +107,9 @@ import Testing
     #expect(own.streamSelector.places.map(\.placeholder) == [.ended])
     await call.set("a", .playing)
     #expect(own.streamSelector.places.map(\.placeholder) == [nil])
+    try call.session.setMicrophoneState(.off, of: "a")
+    #expect(await eventually { own.isMicrophoneOff })
+    #expect(!call.session.controller.isMicrophoneOff)
     // A window that is made later shows the state as well.
     try call.session.setCameraState(.off, of: "b")
     #expect(await eventually { call.session.placeholder(of: "b") == .cameraOff })

@@ -1,4 +1,5 @@
 import CGStreamer
+import Glibc
 import Testing
 
 @testable import PipSink
@@ -20,6 +21,31 @@ import Testing
     #expect(consumers["two"]!.sampleBuffers.map(\.sequenceNumber) == Array(1...20))
     #expect(Set(events.endedStreams) == ["one", "two"])
     #expect(engine.state == .stopped)
+  }
+
+  @Test func aRunThatIsRefusedForWantOfFilesLeavesNoneOpen() async {
+    await #expect(processExitsWith: .success) {
+      try PipSink.initialize()
+      let count = { try #require(ResourceUsage.current.openFileCount) }
+      let before = try count()
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let old = limit.rlim_cur
+      for room in [1, 8, 15] {
+        limit.rlim_cur = rlim_t(before + room)
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        for _ in 0..<3 {
+          let error = #expect(throws: PipSinkError.self) { try VideoEngine("videotestsrc ! appsink name=a") }
+          guard case .system(.resourceExhausted(.files, _, before + room)) = error else {
+            fatalError("\(String(describing: error))")
+          }
+        }
+        #expect(try count() == before)
+      }
+      limit.rlim_cur = old
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      _ = try VideoEngine("videotestsrc ! appsink name=a")
+    }
   }
 
   @Test func framesCarryTheTimesOfTheirBuffers() async throws {

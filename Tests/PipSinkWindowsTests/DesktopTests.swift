@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkWindows
 @testable import TestSupport
 
 /// Tests from outside what the picture-in-picture window does on each desktop, and that `docs/desktops.md` agrees with
@@ -51,6 +52,71 @@ struct DesktopTests {
     for ability in Ability.allCases {
       #expect(found[ability] == expected[ability], "\(desktop.rawValue): \(ability.rawValue)")
     }
+  }
+
+  @Test(arguments: Desktop.allCases.filter(\.isInstalled))
+  func theDoctorNamesTheWindowThatIsUsed(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let run = ["play", "videotestsrc ! appsink name=a", "--mode", "pip", "--duration", "0.5"]
+    let kinds: [PictureInPictureWindow.Kind?] = desktop == .openbox ? [nil] : [nil, .toplevel]
+    for kind in kinds {
+      var environment = server.environment
+      if let kind { environment["PIPSINK_PIP_WINDOW"] = kind.rawValue }
+      let doctor = try await Demo.start(["doctor"], environment: environment).result(seconds: 60)
+      let play = try await Demo.start(run + ["--log-level", "pipsink.windows:debug"], environment: environment)
+        .result(seconds: 60)
+      let said = doctor.output.firstMatch(of: #/(?:ok|limited) +always on top: (.*)/#)?.1
+      let used = try #require(
+        play.errors.firstMatch(of: #/the picture-in-picture window is ([a-z0-9-]+): (.*)/#), "\(play.errors)")
+      let (first, reason) = expected(on: desktop)
+      #expect(String(used.1) == (kind ?? first).rawValue)
+      #expect(String(used.2) == kind.map { "PIPSINK_PIP_WINDOW asks for \($0.rawValue)" } ?? reason)
+      let covered = kind == .toplevel ? "other windows can cover it: " : ""
+      let onX11 = "the window manager Openbox keeps it above"
+      #expect(said.map(String.init) == (desktop == .openbox ? onX11 : covered + used.2), "\(doctor.output)")
+    }
+    server.stop()
+  }
+
+  /// The window that a desktop has, and why.
+  private func expected(on desktop: Desktop) -> (kind: PictureInPictureWindow.Kind, reason: String) {
+    switch desktop {
+    case .openbox: (.x11, "it is an X11 window")
+    case .sway, .kwin: (.layerShell, "the compositor has layer-shell; it is a surface on the overlay layer")
+    case .mutter: (.xwayland, "the compositor has no layer-shell; it is a window of its Xwayland")
+    }
+  }
+
+  @Test(arguments: [Desktop.sway, .kwin].filter(\.isInstalled))
+  func theWindowHasTheKeyboardFromAPressUntilThePointerLeavesIt(on desktop: Desktop) async throws {
+    let server = try await desktop.start()
+    let look = try DesktopLook(desktop: server, expected: [:])
+    // The pointer rests where the window will open.
+    let corner = (x: server.size.width - 16 - 300, y: server.size.height - 16 - 90)
+    try await server.screen.tool("xdotool", "mousemove", "\(corner.x)", "\(corner.y)")
+    let other = try OtherWindow(.maximised, on: server)
+    #expect(try await eventually { try await look.colour(10, 10) != nil }, "\(other.errors)")
+    try await look.click(10, server.size.height / 2)
+    #expect(try await eventually { try await look.colour(10, 10) == .green })
+    try await server.screen.tool("xdotool", "mousemove", "\(corner.x)", "\(corner.y)")
+    let launch = try look.launch("mode=pip")
+    #expect(try await eventually { try await look.colour(corner.x, corner.y) == .red }, "\(launch.errors)")
+    for step in [2, 4, 6] {
+      try await server.screen.tool("xdotool", "mousemove", "\(corner.x + step)", "\(corner.y)", "sleep", "0.1")
+    }
+    #expect(try await look.colour(10, 10) == .green)
+    try await server.screen.key("space")
+    try await server.screen.tool("xdotool", "click", "1", "sleep", "0.2", "mousemove", "\(corner.x)", "\(corner.y)")
+    #expect(try await eventually { try await look.colour(10, 10) == .blue }, "a press gives it the keyboard")
+    try await server.screen.key("space")
+    #expect(await launch.wait(forText: "Setting state to PAUSED as requested"))
+    try await look.click(10, server.size.height / 2)
+    #expect(try await eventually { try await look.colour(10, 10) == .green })
+    // If the first key had counted, the second one would have made it play again.
+    #expect(!launch.output.contains("Setting state to PLAYING as requested"), "\(launch.output)")
+    launch.stop()
+    other.stop()
+    server.stop()
   }
 
   /// The number of tries, which the environment variable `PIPSINK_TRIES` can set.
@@ -111,7 +177,7 @@ private struct DesktopLook {
     folder = try TemporaryFolder()
   }
 
-  private func launch(_ properties: String) throws -> RunningProgram {
+  func launch(_ properties: String) throws -> RunningProgram {
     // The desktops draw without a GPU, so a high frame rate would only make the test slower.
     try Plugin.launch(
       "videotestsrc pattern=red ! video/x-raw,width=640,height=360,framerate=8/1 ! pipsink \(properties)", folder,
@@ -124,11 +190,11 @@ private struct DesktopLook {
     try await TestSupport.eventually(within: expected[ability] ?? false ? 60 : 5, condition)
   }
 
-  private func colour(_ x: Int, _ y: Int) async throws -> Colour? {
+  func colour(_ x: Int, _ y: Int) async throws -> Colour? {
     Colour(try await desktop.screen.screenshot().pixel(x, y))
   }
 
-  private enum Colour {
+  enum Colour {
     case red, green, blue
 
     init?(_ pixel: [UInt8]) {
@@ -177,7 +243,7 @@ private struct DesktopLook {
     return true
   }
 
-  private func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
+  func click(_ x: Int, _ y: Int, times: Int = 1, button: Int = 1) async throws {
     // The pointer moves in two steps, so that the window receives an event of its motion.
     try await desktop.screen.tool(
       "xdotool", "mousemove", "\(x)", "\(y + 3)", "mousemove", "\(x)", "\(y)", "sleep", "0.3")

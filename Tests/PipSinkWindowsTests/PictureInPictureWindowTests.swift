@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkWindows
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -116,6 +117,25 @@ struct PictureInPictureWindowTests {
     #expect(try await eventually { try await !hasPictureInPicture(server) })
     #expect(
       try await events(server, demo) == ["willStart", "didStart", "willStop", "restoreUserInterface", "didStop"])
+  }
+
+  /// A touchpad sends many small parts of a step.
+  @MainActor @Test func partsOfAStepOfTheWheelAddUp() async throws {
+    let server = try await XServer()
+    let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
+    try window.open(
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    let cases: [(delta: Double, count: Int, width: Int)] = [
+      (-0.15, 6, 320), (-0.15, 1, 352), (0.25, 3, 352), (-0.5, 1, 352), (0.5, 2, 317), (-1, 1, 348), (-2.5, 1, 416),
+      (-0.5, 1, 457), (0, 5, 457), (1e9, 1, 96), (-0.9, 1, 96), (-0.1, 1, 105),
+    ]
+    for (delta, count, width) in cases {
+      for _ in 0..<count { window.scroll(delta) }
+      #expect(window.placement.width == width, "\(delta)")
+    }
+    window.close()
+    server.stop()
   }
 
   @Test func itHasTheShapeThatAnOptionSays() async throws {

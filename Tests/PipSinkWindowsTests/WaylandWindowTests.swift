@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkWindows
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -198,7 +199,23 @@ import Testing
     let server = try await WaylandServer(.sway)
     let doctor = try await startConnected(["doctor"], to: server).result(seconds: 60)
     #expect(doctor.status == 0, "\(doctor.errors)")
-    #expect(doctor.output.contains("layer-shell"), "\(doctor.output)")
+    let reason = "the compositor has layer-shell; it is a surface on the overlay layer"
+    #expect(doctor.output.contains("ok       always on top: \(reason)\n"), "\(doctor.output)")
+  }
+
+  /// An app with windows of its own has no other window of PipSink's.
+  @Test(
+    .enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"),
+    arguments: [PictureInPictureWindow.Kind.layerShell, .toplevel])
+  func aWindowThatIsAloneInItsProgramIsOfTheKindThatIsWanted(_ kind: PictureInPictureWindow.Kind) async throws {
+    let server = try await WaylandServer(.sway)
+    var environment = server.environment
+    if kind == .toplevel { environment["PIPSINK_PIP_WINDOW"] = kind.rawValue }
+    await #expect(processExitsWith: .success) {
+      [environment = environment as [String: String], isLayer = (kind == .layerShell) as Bool] in
+      try await LoneWindow.open(in: environment, isLayer: isLayer)
+    }
+    server.stop()
   }
 
   @Test func aConnectionThatIsNotThereIsNoDisplayServer() async throws {
@@ -210,5 +227,35 @@ import Testing
       #expect(result.status == 69, "\(result.errors)")
       #expect(result.errors.contains("neither an X11 nor a Wayland display can be reached"), "\(result.errors)")
     }
+  }
+}
+
+/// A program whose only window is the picture-in-picture window. A failure in it is a failure of the test.
+private enum LoneWindow {
+  @MainActor
+  static func open(in environment: [String: String], isLayer: Bool) async throws {
+    for (name, value) in environment { setenv(name, value, 1) }
+    let window = try PictureInPictureWindow(placementPath: nil)
+    #expect(window.kind == (isLayer ? .layerShell : .toplevel))
+    #expect((PictureInPictureWindow.support == .full) == isLayer)
+    let layer = SampleBufferDisplayLayer(name: "a", videoGravity: .resize)
+    layer.attach(to: window.renderer)
+    try window.open(
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    func screen() async throws -> BGRAImage {
+      let folder = try TemporaryFolder()
+      let grim = try RunningProgram("/usr/bin/grim", ["-t", "ppm", folder.path("a.ppm")], environment: environment)
+      try #require(try await grim.result(seconds: 30).status == 0)
+      return try await PictureFile.decoded(folder.path("a.ppm"))
+    }
+    // A layer is in its corner. Sway gives an ordinary window the whole screen.
+    #expect(
+      try await eventually {
+        layer.enqueue(try PlainFrame.make([0, 0, 255]))
+        let image = try await screen()
+        return image.pixel(1024 - 16 - 160, 768 - 16 - 90)[2] > 200 && (image.pixel(100, 100)[2] > 200) != isLayer
+      })
+    window.close()
   }
 }

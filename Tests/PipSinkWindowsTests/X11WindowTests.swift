@@ -242,12 +242,12 @@ struct X11WindowTests {
     let server = try await XServer()
     let result = try await Demo.start(["doctor"], environment: server.environment).result(seconds: 30)
     #expect(result.status == 0)
-    #expect(result.output.contains("ok       display: X11"))
-    #expect(result.output.contains("ok       always on top: the window manager Openbox keeps it above"))
-    #expect(result.output.contains("ok       picture-in-picture: possible"))
+    #expect(result.output.contains("ok       display: X11\n"))
+    #expect(result.output.contains("ok       always on top: the window manager Openbox keeps it above\n"))
+    #expect(result.output.contains("ok       picture-in-picture: possible\n"))
     let nowhere = try await Demo.start(["doctor"]).result(seconds: 30)
     #expect(nowhere.status == 69)
-    #expect(nowhere.output.contains("missing  picture-in-picture: not possible: there is no display"))
+    #expect(nowhere.output.contains("missing  picture-in-picture: not possible: there is no display\n"))
     #expect(nowhere.output.contains("ok       element appsink"))
   }
 }

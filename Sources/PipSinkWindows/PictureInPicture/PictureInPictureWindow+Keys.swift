@@ -3,11 +3,17 @@ import PipSink
 
 /// What the wheel and the keys do in the window.
 extension PictureInPictureWindow {
-  /// Makes the window larger or smaller by a tenth, in the direction that the wheel was turned.
+  /// Makes the window larger or smaller, by a tenth for each step of the wheel.
   func scroll(_ deltaY: Double) {
-    guard deltaY != 0 else { return }
+    // A touchpad sends small parts of a step. Those in the other direction begin a step of their own.
+    if deltaY * scrollRest < 0 { scrollRest = 0 }
+    scrollRest += deltaY
+    // What one event asks for is limited, because the display server may send any number.
+    let steps = max(-10, min(scrollRest.rounded(.towardZero), 10))
+    guard steps != 0 else { return }
+    scrollRest = (scrollRest - steps).truncatingRemainder(dividingBy: 1)
     noteChange()
-    resize(toWidth: placement.width(scrolledBy: deltaY < 0 ? 1 : -1))
+    resize(toWidth: placement.width(scrolledBy: -Int(steps)))
     snap(to: placement.corner)
     remember()
   }

@@ -41,22 +41,22 @@ extension PictureInPictureWindow.Kind {
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when no display server can be reached.
   package static func found() throws(PipSinkError) -> Self {
     guard try WindowSystem.current() == .wayland else { return .x11 }
-    if let forced, [.layerShell, .xwayland, .xxPip, .toplevel].contains(forced), forced.isPossible { return forced }
-    // The best kind comes first.
-    return [.layerShell, .xwayland, .xxPip].first { $0.isPossible } ?? .toplevel
+    let connection = try WaylandConnection.shared()
+    // The connection's objects are forgotten with it, and there may be no window that keeps it.
+    return withExtendedLifetime(connection) {
+      // The best kind comes first.
+      [forced, .layerShell, .xwayland, .xxPip].compactMap(\.self).first { $0.isPossible(connection.globals) }
+        ?? .toplevel
+    }
   }
 
   /// Whether the Wayland session supports this kind. Xwayland is only tried where it is needed, because connecting to
   /// it may start it.
-  private var isPossible: Bool {
-    let globals = (try? WaylandConnection.shared())?.globals
-    let has = { (role: WaylandFloatingWindow.Role) in
-      globals.map { WaylandFloatingWindow.isPossible(role, $0) } ?? false
-    }
-    return switch self {
-    case .layerShell: has(.layer)
+  private func isPossible(_ globals: WaylandGlobals) -> Bool {
+    switch self {
+    case .layerShell: WaylandFloatingWindow.isPossible(.layer, globals)
     case .xwayland: X11Connection.canReachServer
-    case .xxPip: has(.pip)
+    case .xxPip: WaylandFloatingWindow.isPossible(.pip, globals)
     case .toplevel: true
     case .x11: false
     }

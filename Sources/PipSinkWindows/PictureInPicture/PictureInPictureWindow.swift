@@ -57,6 +57,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   private(set) var size = PictureSize(width: 0, height: 0)
   /// Whether the window has been given the shape of its picture.
   var isShaped = false
+  /// The part of a step of the wheel that has been scrolled and has not changed the size yet. Down is positive.
+  var scrollRest = 0.0
   lazy var pointer = WindowPointer(self)
   lazy var controls = OverlayControls { [weak self] in self?.draw() }
   private let opening = Animation()
@@ -251,7 +253,9 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     case .moved(let place): pointer.move(place)
     case .entered: controls.show()
     case .scrolled(_, _, let deltaY): scroll(deltaY)
-    case .left: controls.leave()
+    case .left:
+      controls.leave()
+      scrollRest = 0
     case .key(let key): press(key)
     case .closeRequested: eventHandler?(.action(.close))
     case .stateChanged:

@@ -73,8 +73,11 @@ final class PushedStream: Sendable {
   ///
   /// - Returns: false when there is no such event within 20 seconds.
   func isTold(_ isWanted: (EngineEvent) -> Bool) async -> Bool {
-    await eventually(within: 20) { events.withLock { $0.contains(where: isWanted) } }
+    await eventually(within: 20) { hasTold(isWanted) }
   }
+
+  /// Whether an event has been reported that is not a change of state.
+  func hasTold(_ isWanted: (EngineEvent) -> Bool) -> Bool { events.withLock { $0.contains(where: isWanted) } }
 
   private func withSource(_ body: @escaping (GstElementPointer) -> Void) {
     PushedSource.wait(for: { engine.run(of: "a")?.withUnsafeElement(named: "source", $0) }, body)
@@ -95,8 +98,12 @@ final class PushedStream: Sendable {
   /// Makes the stream fail with the given error. The default is the error of a server that has gone.
   func fail(_ code: GstResourceError = GST_RESOURCE_ERROR_READ) { withSource { PushedSource.fail($0, code) } }
 
-  func buffer(percent: Int) {
-    withSource { gst_element_post_message($0, gst_message_new_buffering($0.asObject, gint(percent))) }
+  func buffer(percent: Int, mode: GstBufferingMode = GST_BUFFERING_STREAM) {
+    withSource {
+      let message = gst_message_new_buffering($0.asObject, gint(percent))
+      gst_message_set_buffering_stats(message, mode, -1, -1, -1)
+      gst_element_post_message($0, message)
+    }
   }
 }
 

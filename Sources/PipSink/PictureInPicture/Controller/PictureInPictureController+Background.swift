@@ -13,6 +13,8 @@ struct PictureInPictureBackground {
   var isInBackground = false
   var startsAutomatically = false
   var settling = Settling.due
+  /// Whether the last stream has ended, so that the controller reacts again when there is another one.
+  var awaitsStream = false
 
   /// Notes that something has changed.
   mutating func unsettle() {
@@ -75,12 +77,9 @@ extension PictureInPictureController {
     case .settingUp, .unavailable, .idle, .uninitialized:
       background.settling = .settled
       guard isInBackground, startsAutomatically else { return }
-      do throws(PipSinkError) {
-        try begin(isAutomatic: true)
-      } catch {
-        // It starts when the stream has a picture.
-        background.unsettle()
-      }
+      background.awaitsStream = endsWithItsStream
+      // It starts when the stream has a picture.
+      if !background.awaitsStream, (try? begin(isAutomatic: true)) == nil { background.unsettle() }
     case .active(let run):
       background.settling = .settled
       if run.isAutomatic, !isInBackground {

@@ -183,6 +183,8 @@ extension PictureInPictureController {
     handover.leave()
     second?.leave()
     window.close()
+    // In the background it starts again with the next picture, which it does not where the user has ended it.
+    background.awaitsStream = reason == .sourceEnded
     become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
   }
 

@@ -114,10 +114,14 @@ extension PictureInPictureController {
       try? start()
     }
     updatePresentation()
+    guard background.awaitsStream, !endsWithItsStream else { return }
+    background.awaitsStream = false
+    background.unsettle()
+    settle()
   }
 
-  /// Whether picture-in-picture ends now, because its stream has ended.
-  private var endsWithItsStream: Bool {
+  /// Whether picture-in-picture ends now, or does not start by itself, because its stream has ended.
+  var endsWithItsStream: Bool {
     guard streamSelector.isOver(streamID) else { return false }
     return switch configuration.endAction {
     // If none of the streams that are left has a picture, the window says so.

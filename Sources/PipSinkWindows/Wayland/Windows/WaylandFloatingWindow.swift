@@ -126,23 +126,26 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     takeAway()
   }
 
-  /// Sets whether the window accepts keys, which it does while the pointer is on it. The compositor decides whether it
-  /// gets them at once or after a click.
+  /// Sets whether the window has the keyboard, which it gets by a press and loses when the pointer leaves it.
   ///
-  /// It does not accept them all the time, because sway 1.7 gives such a layer the keyboard as soon as it appears, and
-  /// a window that has just appeared must not take the focus.
+  /// A layer that accepts keys on demand gets them in sway 1.7 as soon as it appears or the pointer is on it, and in
+  /// newer versions only by a press after that. So the layer accepts none until it is pressed, and then demands the
+  /// keyboard for a moment, which every compositor grants at once.
   private func setTakesKeys(_ takesKeys: Bool) {
     // Before version 4 of layer-shell, a layer could only have the keyboard exclusively.
     guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
     self.takesKeys = takesKeys
-    layer.send(4, .uint(takesKeys ? 2 : 0))
-    surface?.commit()
+    // zwlr_layer_surface_v1: 0 is none, 1 exclusive, and 2 on demand.
+    for interactivity: UInt32 in takesKeys ? [1, 2] : [0] {
+      layer.send(4, .uint(interactivity))
+      surface?.commit()
+    }
     flush()
   }
 
   override func handle(_ event: WindowEvent) {
     switch event {
-    case .entered, .pressed: setTakesKeys(true)
+    case .pressed: setTakesKeys(true)
     case .left: setTakesKeys(false)
     default: break
     }
