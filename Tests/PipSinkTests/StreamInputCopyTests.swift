@@ -21,14 +21,14 @@ import Testing
     private let memories: [GuardedMemory]
 
     /// - Parameters:
-    ///   - padding: the number of bytes between rows.
+    ///   - padding: the number of bytes between rows; nil for rows that are as far apart as those of a pool.
     ///   - isUpsideDown: whether the bottom row is the first one in memory.
-    init(_ original: PixelBuffer, padding: Int, isUpsideDown: Bool) throws {
+    init(_ original: PixelBuffer, padding: Int?, isUpsideDown: Bool) throws {
       var (planes, memories): ([UnsafeLentPlane], [GuardedMemory]) = ([], [])
       for (index, bytes) in try Oracle.planes(original).enumerated() {
         let rowCount = Int(original.pixelFormat.planeSize(index, of: original.size).height)
         let byteCount = bytes.count / rowCount
-        let stride = byteCount + padding
+        let stride = byteCount + (padding ?? byteCount.roundedUp(toPower: 6) - byteCount)
         let memory = GuardedMemory(byteCount: 64 << 10)
         let start = memory.place(byteCount: stride * (rowCount - 1) + byteCount)
         memset(start, 0xA5, memory.used)
@@ -56,8 +56,8 @@ import Testing
     }
   }
 
-  @Test(arguments: PixelFormat.allCases, [(0, false), (0, true), (13, false), (13, true)])
-  func planesOfEveryFormatAreCopiedWhateverTheirRows(format: PixelFormat, rows: (padding: Int, isUpsideDown: Bool))
+  @Test(arguments: PixelFormat.allCases, [(0, false), (0, true), (13, false), (13, true), (nil, false), (nil, true)])
+  func planesOfEveryFormatAreCopiedWhateverTheirRows(format: PixelFormat, rows: (padding: Int?, isUpsideDown: Bool))
     throws
   {
     for size in [size, PictureSize(width: 64, height: 2), PictureSize(width: 1, height: 1)] {

@@ -54,7 +54,7 @@ public final class StreamInput: Sendable {
   /// copied once, into memory of the pool.
   ///
   /// - Parameters:
-  ///   - planes: the planes of the format, in its order. Only the visible part of their rows is read.
+  ///   - planes: the planes of the format, in its order. What is between their rows may be read, and is not shown.
   ///   - format: the pixel format.
   ///   - size: the size in pixels, which may be odd.
   ///   - timing: when the frame is to be shown. A frame without times is shown at once.

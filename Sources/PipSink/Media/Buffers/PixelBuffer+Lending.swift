@@ -42,8 +42,8 @@ extension MutablePixelBuffer {
         let (from, to) = (source.bytesPerRow, target.layout.bytesPerRow)
         let rows = try source.rows(index, of: format, stride: Int(clamping: from.magnitude))
         let start = UnsafeMutableRawPointer(mutating: target.data)
-        // Rows without padding are copied together, which is faster.
-        let isWhole = from == rows.byteCount && to == from
+        // Rows that are as far apart as those of the pool are copied together, with what is between them, at less cost.
+        let isWhole = from == to
         for row in 0..<(isWhole ? 1 : rows.count) {
           memcpy(start + row * to, source.address + row * from, isWhole ? target.byteCount : rows.byteCount)
         }
