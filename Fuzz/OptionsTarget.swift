@@ -55,7 +55,7 @@ enum OptionsTarget {
   }
 
   private static func action(_ text: String) {
-    guard let timed = TimedAction(argument: text) else { return }
+    guard let timed = try? TimedAction(text) else { return }
     require(timed.seconds >= 0 && timed.seconds.isFinite, text)
     switch timed.action {
     case .pictureInPicture(let id), .source(let id?), .second(let id?), .startStream(let id), .stopStream(let id),

@@ -39,6 +39,26 @@ struct AllocationTests {
     #expect(count <= 1)
   }
 
+  @Test(arguments: [(padding: 0, isUpsideDown: false), (padding: 24, isUpsideDown: true)])
+  func aFrameThatIsPushedByItsPlanesCostsOneObject(padding: Int, isUpsideDown: Bool) throws {
+    let (width, height) = (source.size.width, source.size.height)
+    let input = StreamInput(streamID: "a", deliveringTo: FrameRouter().input(for: "a"))
+    try withUnsafeTemporaryAllocation(byteCount: (width + padding) * height, alignment: 16) { bytes in
+      let base = try #require(UnsafeRawPointer(bytes.baseAddress))
+      let stride = width + padding
+      let luma = UnsafeLentPlane(
+        address: isUpsideDown ? base + (height - 1) * stride : base, bytesPerRow: isUpsideDown ? -stride : stride)
+      let chroma = UnsafeLentPlane(address: base, bytesPerRow: stride)
+      let count = try allocationsPerFrame {
+        try input.push(
+          copying: [luma, chroma, chroma], format: .i420, size: PictureSize(width: width, height: height),
+          timing: SampleTiming(presentationTimeStamp: MediaTime(value: 1, timescale: 30)), orientation: .mirrored,
+          colorimetry: Colorimetry(matrix: .bt709, isFullRange: true), pixelAspectRatio: (4, 3))
+      }
+      #expect(count <= 1)
+    }
+  }
+
   @Test func aFrameThatGoesThroughProcessorsCostsNoMoreThanTheArrayOfThem() throws {
     let consumer = FrameRouter().input(for: "a")
     let limiter = try #require(FrameRateLimiter(maximumRate: 1e9))

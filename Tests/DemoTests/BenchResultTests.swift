@@ -15,26 +15,134 @@ import Testing
     return BenchResult("route", samples)
   }
 
-  @Test func medianRangeAndMiddleHalfAreThoseOfTheRounds() {
+  @Test func medianAndRangeAreThoseOfTheRounds() {
     let odd = Measurement("a", "b", unit: "1", rounds: [5, 1, 9, 3, 100])
     #expect((odd.median, odd.min, odd.max) == (5, 1, 100))
-    #expect(odd.middleHalf == 3...9)
     #expect(Measurement("a", "b", unit: "1", rounds: [4, 1, 2, 3]).median == 2.5)
-    #expect(Measurement("a", "b", unit: "1", rounds: [7]).middleHalf == 7...7)
+    #expect(Measurement("a", "b", unit: "1", rounds: [7]).median == 7)
   }
 
+  private static let level = [100.0, 101, 99, 102, 98, 100.5, 101.5, 99.5, 102.5, 98.5]
+
   @Test func onlyWhatLiesBeyondTheNoiseHasChanged() {
-    let old = result([100, 101, 99, 102, 98])
-    let same = BenchComparison(old: old, new: result([103, 97, 101, 100, 99])).text
+    let old = result(Self.level)
+    let same = BenchComparison(old: old, new: result([103, 97, 101, 100, 99, 98, 102, 100, 101, 99])).text
     #expect(same == "0 of 2 numbers changed beyond the noise")
     // The two results do not overlap, but they differ by only one percent.
-    let close = BenchComparison(old: result([100, 100, 100]), new: result([101, 101, 101])).text
+    let close = BenchComparison(
+      old: result(Array(repeating: 100, count: 10)), new: result(Array(repeating: 101, count: 10))
+    ).text
     #expect(close.hasPrefix("0 of 2"))
-    let faster = BenchComparison(old: old, new: result([120, 121, 119, 122, 118])).text
+    let faster = BenchComparison(old: old, new: result(Self.level.map { $0 * 1.2 })).text
     #expect(faster.contains("frames/s: 100 to 120 (+20.0 %)"))
     #expect(faster.hasSuffix("2 of 2 numbers changed beyond the noise"))
+  }
+
+  @Test func tooFewRoundsAreNotCompared() {
     let once = BenchComparison(old: result([100]), new: result([150])).text
-    #expect(once.contains("Fewer than three rounds"))
+    #expect(once.hasPrefix("Nothing is compared: to show a change of one of 2 numbers takes 5 rounds in both results"))
+    #expect(!once.contains("changed"))
+    #expect([1, 2, 74, 1000].map(BenchComparison.roundsNeeded) == [5, 5, 8, 10])
+  }
+
+  /// A result like one of `bench kernels`: 74 numbers of PipSink and 20 of memcpy.
+  ///
+  /// - Parameters:
+  ///   - noise: the width of the noise as a share.
+  ///   - slower: the factor of the first kernel.
+  ///   - slowerMachine: the factor of everything.
+  private func kernels(
+    _ generator: inout SeededGenerator, rounds: Int, noise: Double, slower: Double = 1, slowerMachine: Double = 1
+  ) -> BenchResult {
+    var samples = Samples()
+    for _ in 0..<rounds {
+      for number in 0..<74 {
+        let value = Double.random(in: 1 - noise...1 + noise, using: &generator) * slowerMachine
+        samples.add(number == 0 ? value * slower : value, "kernel \(number)", "PipSink, µs", unit: "µs")
+      }
+      for number in 0..<20 {
+        let value = Double.random(in: 1 - noise...1 + noise, using: &generator) * slowerMachine
+        samples.add(value, "kernel \(number)", "memcpy, µs", unit: "µs", isReference: true)
+      }
+    }
+    return BenchResult("kernels", samples)
+  }
+
+  @Test func equalProgramsDifferInNoNumberWhateverTheNoise() {
+    var generator = SeededGenerator(seed: 1)
+    let texts = (0..<10).map { _ in
+      BenchComparison(
+        old: kernels(&generator, rounds: 8, noise: 0.3), new: kernels(&generator, rounds: 8, noise: 0.3)
+      ).text
+    }
+    #expect(texts.filter { $0.contains("changed: ") }.isEmpty)
+  }
+
+  @Test func aKernelThatIsATenthSlowerIsTheOnlyOneThatHasChanged() {
+    var generator = SeededGenerator(seed: 2)
+    for _ in 0..<4 {
+      let old = kernels(&generator, rounds: 10, noise: 0.05)
+      let text = BenchComparison(old: old, new: kernels(&generator, rounds: 10, noise: 0.05, slower: 1.1)).text
+      #expect(text.hasPrefix("changed: kernel 0, PipSink, µs: "))
+      #expect(text.hasSuffix("\n1 of 74 numbers changed beyond the noise"))
+    }
+  }
+
+  @Test func aMachineThatHasBecomeSlowerShowsInTheReferencesAndNothingIsCompared() {
+    var generator = SeededGenerator(seed: 3)
+    for factor in [1.04, 0.96, 1.3] {
+      let old = kernels(&generator, rounds: 8, noise: 0.05)
+      let text = BenchComparison(
+        old: old, new: kernels(&generator, rounds: 8, noise: 0.05, slower: 1.5, slowerMachine: factor)
+      ).text
+      #expect(text.hasPrefix("Nothing is compared, because numbers have moved that do not depend on PipSink"))
+      #expect(text.hasSuffix("with --against."))
+      #expect(!text.contains("PipSink, µs"))
+    }
+  }
+
+  /// The probability of the rank test by its definition: the share of all ways to choose the first group from all values
+  /// whose sum of ranks lies at least as far from the mean.
+  private func probability(_ first: [Double], _ second: [Double]) -> Double {
+    let all = first + second
+    func distance(_ chosen: [Double]) -> Double {
+      let sum = chosen.reduce(0.0) { sum, value in
+        sum + Double(all.count { $0 < value }) + Double(all.count { $0 == value } + 1) / 2
+      }
+      return abs(sum - Double(first.count * (all.count + 1)) / 2)
+    }
+    let choices = (0..<1 << all.count).filter { $0.nonzeroBitCount == first.count }
+    let extreme = choices.count { choice in
+      distance(all.indices.filter { choice >> $0 & 1 == 1 }.map { all[$0] }) >= distance(first) - 1e-9
+    }
+    return Double(extreme) / Double(choices.count)
+  }
+
+  @Test func theRankTestIsThatOfItsDefinitionAlsoWithEqualValues() {
+    var generator = SeededGenerator(seed: 4)
+    for _ in 0..<20 {
+      let (first, second) = (Int.random(in: 1...5, using: &generator), Int.random(in: 1...5, using: &generator))
+      func values(_ count: Int) -> [Double] {
+        (0..<count).map { _ in Double(Int.random(in: 0...6, using: &generator)) }
+      }
+      let groups = (values(first), values(second))
+      #expect(abs(RankTest.probability(groups.0, groups.1) - probability(groups.0, groups.1)) < 1e-9, "\(groups)")
+    }
+    #expect(RankTest.probability([1, 2, 3], [4, 5, 6]) == 0.1)
+    #expect(RankTest.probability([1, 1], [1, 1, 1]) == 1)
+  }
+
+  @Test func theRankTestOfManyRoundsContinuesThatOfFewer() {
+    func probability(_ count: Int, shift: Double) -> Double {
+      let values = (0..<count).map { Double($0) / Double(count) }
+      return RankTest.probability(values, values.map { $0 + shift })
+    }
+    for shift in [0.11, 0.22, 0.33] {
+      let (counted, normal) = (probability(20, shift: shift), probability(21, shift: shift))
+      #expect(abs(counted - normal) < 0.1 * counted + 0.02, "\(shift)")
+    }
+    #expect(probability(61, shift: 1) < 1e-15)
+    #expect(RankTest.probability(Array(repeating: 1, count: 30), Array(repeating: 1, count: 30)) == 1)
   }
 
   /// The remarks that `bench scale` makes about 1, 2 and 4 streams of two sizes.
@@ -99,13 +207,30 @@ import Testing
     #expect(text.contains("200 (100 to 300)"))
   }
 
-  @Test func thePlotIsXMLWithABarForEveryMedian() throws {
-    let counter = ElementCounter()
-    let parser = XMLParser(data: Data(BenchPlot(result: result([100, 200, 300])).svg.utf8))
-    parser.delegate = counter
+  /// The attributes of the elements with this name in a plot.
+  private func elements(_ name: String, in result: BenchResult) throws -> [[String: String]] {
+    let collector = ElementCollector()
+    let parser = XMLParser(data: Data(BenchPlot(result: result).svg.utf8))
+    parser.delegate = collector
     #expect(parser.parse())
+    return collector.elements.filter { $0.name == name }.map(\.attributes)
+  }
+
+  @Test func thePlotIsXMLWithABarForEveryMedian() throws {
     // The third rectangle is the white background.
-    #expect(counter.counts["rect"] == 2 + 1)
+    #expect(try elements("rect", in: result([100, 200, 300])).count == 2 + 1)
+  }
+
+  @Test func aLargeNumberHidesNoOthersInThePlot() throws {
+    var samples = Samples()
+    for value in [0.5, 1, 128, 0, -3] { samples.add(value, "\(value)", "ratio", unit: "ratio") }
+    let widths = try elements("rect", in: BenchResult("route", samples)).dropFirst().compactMap {
+      $0["width"].flatMap(Int.init)
+    }
+    try #require(widths.count == 5)
+    // The scale of 480 pixels goes from 0.1 to 1000.
+    #expect(Array(widths) == [84, 120, 373, 0, 0])
+    #expect(BenchPlot(result: BenchResult("route", samples)).svg.contains(">1000</text>"))
   }
 
   @Test func thePlotHasABarsColorSayWhetherItIsOurs() {
@@ -128,9 +253,37 @@ import Testing
     #expect(first.status == 0, "\(first.errors)")
     #expect(folder.files == ["a.csv", "a.json", "a.svg"])
     let second = try await Demo.start(arguments + ["--compare", folder.path("a.json")]).result()
-    #expect(second.output.contains("of 6 numbers changed beyond the noise"))
+    #expect(second.output.contains("Nothing is compared: to show a change of one of"))
     let nowhere = try await Demo.start(arguments + ["--csv", folder.path("none/a.csv")]).result()
     #expect(nowhere.status == 74)
+  }
+
+  @Test func anotherProgramIsMeasuredInTurnAndItsChangesAreFound() async throws {
+    let folder = try TemporaryFolder()
+    // The other program is this one, but says that everything takes next to no time, also what is no part of PipSink.
+    // It writes down when it is called.
+    let other = folder.path("other")
+    try """
+    #!/bin/sh
+    echo other >>'\(folder.path("turns"))'
+    '\(Demo.path)' "$@" | sed -E '/"rounds"/,/]/s/^( *)[0-9.e-]+/\\10.000001/'
+    """.write(toFile: other, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: other)
+    let arguments = [
+      "bench", "present", "--surface", "offscreen", "--sizes", "32x18", "--frames", "1", "--rounds", "6",
+    ]
+    let result = try await Demo.start(arguments + ["--against=\(other)", "--json", folder.path("a.json")]).result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try String(contentsOfFile: folder.path("turns"), encoding: .utf8) == String(repeating: "other\n", count: 6))
+    #expect(result.output.contains("memcpy, ms: "), "\(result.output)")
+    let measured = try BenchResult(contentsOf: folder.path("a.json"))
+    #expect(measured.measurements.allSatisfy { $0.rounds.count == 6 })
+    #expect(measured.command == "pipsink-demo " + arguments.joined(separator: " "))
+    #expect(measured.processes?.count == 12)
+    let none = try await Demo.start(arguments + ["--against", folder.path("none")]).result()
+    #expect(none.status != 0 && none.errors.contains(folder.path("none")))
+    let both = try await Demo.start(arguments + ["--against", other, "--compare", folder.path("a.json")]).result()
+    #expect(both.status == 64)
   }
 
   @Test func aFileThatIsNoResultSaysWhy() async throws {
@@ -197,13 +350,13 @@ import Testing
   }
 }
 
-private final class ElementCounter: NSObject, XMLParserDelegate {
-  var counts: [String: Int] = [:]
+private final class ElementCollector: NSObject, XMLParserDelegate {
+  var elements: [(name: String, attributes: [String: String])] = []
 
   func parser(
     _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
     attributes: [String: String]
   ) {
-    counts[name, default: 0] += 1
+    elements.append((name, attributes))
   }
 }

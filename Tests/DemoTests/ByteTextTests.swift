@@ -17,7 +17,7 @@ import Testing
       return #expect(Bool(false))
     }
     #expect(text.utf8.elementsEqual("\(Self.mark)b=c".utf8))
-    let action = try #require(TimedAction(argument: "1=pip:\(Self.mark)a"))
+    let action = try TimedAction("1=pip:\(Self.mark)a")
     guard case .pictureInPicture(let id) = action.action else { return #expect(Bool(false)) }
     #expect(id.rawValue.utf8.elementsEqual("\(Self.mark)a".utf8))
     let processor = try #require(ProcessorOption(argument: "a=b:\(Self.mark)c"))

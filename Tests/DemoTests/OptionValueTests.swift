@@ -20,7 +20,7 @@ import Testing
       ("pip:a:b=c", .pictureInPicture("a:b=c")), ("stop: ", .stopStream(" ")),
     ]
     for (text, action) in actions {
-      let timed = TimedAction(argument: "1.5=\(text)")
+      let timed = try? TimedAction("1.5=\(text)")
       #expect(timed?.action == action && timed?.seconds == 1.5, "\(text)")
     }
   }
@@ -33,12 +33,38 @@ import Testing
     "1000000001=quit",
   ])
   func whatIsNoActionIsRefused(text: String) {
-    #expect(TimedAction(argument: text) == nil)
+    #expect(throws: PipSinkError.self) { try TimedAction(text) }
+  }
+
+  @Test(arguments: [
+    ("1:pip:film", "write it like \"1=pip:film\""), ("0.5:quit", "write it like \"0.5=quit\""),
+    ("quit", "write it like \"1=pip:film\""), ("1:process:a=grayscale", "write it like \"1=process:a=grayscale\""),
+    ("-1=quit", "the seconds go from 0 to 1000000000"), ("1=pop:film", "there is no action \"pop:film\""),
+  ])
+  func aRefusedActionSaysWhatIsWrongWithIt(text: String, reason: String) {
+    let error = #expect(throws: PipSinkError.self) { try TimedAction(text) }
+    #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+  }
+
+  @Test func ofSeveralArgumentsAWholePipelineIsNamed() throws {
+    let (anna, ben) = ("videotestsrc ! appsink name=anna", "videotestsrc ! appsink name=ben")
+    for arguments in [[anna, ben], ["film.mkv", ben], ["videotestsrc", "!", ben]] {
+      let error = #expect(throws: (any Error).self) { try PlayCommand.parse(arguments) }
+      let whole = try #require(arguments.first { $0.contains(" ") })
+      #expect(PlayCommand.message(for: try #require(error)).contains("\"\(whole)\" is a whole pipeline"))
+    }
+    // A property may have a pipeline as its value.
+    for arguments in [
+      [anna], ["videotestsrc", "!", "appsink", "name=anna"],
+      ["videotestsrc", "!", "gtkwaylandsink", "filter=identity ! identity"], ["film.mkv", "my holiday!.mkv"],
+    ] {
+      _ = try PlayCommand.parse(arguments)
+    }
   }
 
   @Test func actionsComeByTheirTimesAndElseAsTheyAreGiven() {
     let actions = ["2=quit", "0.5=pip:a", "1=mute", "0.5=normal", "10=pause", "0.5=snapshot"].compactMap {
-      TimedAction(argument: $0)
+      try? TimedAction($0)
     }
     #expect(
       TimedAction.inOrder(actions).map(\.action) == [
@@ -47,8 +73,8 @@ import Testing
   }
 
   @Test func aRangeHasItsEnds() throws {
-    #expect(TimedAction(argument: "0=quit")?.seconds == 0)
-    #expect(TimedAction(argument: "1000000000=quit") != nil)
+    #expect(try TimedAction("0=quit").seconds == 0)
+    #expect(try TimedAction("1000000000=quit").seconds == 1_000_000_000)
     for number in [0.001, 1_000_000_000] { try OptionRange.duration.check(number, "--duration") }
     for number in [0.1, 3600] { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
     for number in [0, 1_000_000_000] { try OptionRange.retries.check(number, "--retries") }

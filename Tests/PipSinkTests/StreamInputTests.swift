@@ -6,13 +6,6 @@ import Testing
 
 /// Frames that an app pushes into a session.
 @Suite struct StreamInputTests {
-  private final class Collector: SampleBufferConsumer {
-    private let all = Locked<[SampleBuffer]>([])
-    var frames: [SampleBuffer] { all.withLock { $0 } }
-    func consume(_ sampleBuffer: SampleBuffer) { all.withLock { $0.append(sampleBuffer) } }
-    func drop() { all.withLock { $0 = [] } }
-  }
-
   private let size = PictureSize(width: 35, height: 21)
 
   @Test(arguments: PixelFormat.allCases)
@@ -30,7 +23,7 @@ import Testing
     }
     defer { for block in blocks { block.deallocate() } }
     let releases = Locked(0)
-    let collector = Collector()
+    let collector = FrameCollector()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     let description = try VideoFormatDescription.make(format, size: original.size, frameRate: (30, 1))
     do {
@@ -96,28 +89,6 @@ import Testing
     }
   }
 
-  @Test func framesThatAreCopiedComeFromThePoolInTheirOrder() throws {
-    let collector = Collector()
-    let pool = PixelBufferPool()
-    let input = StreamInput(streamID: "a", deliveringTo: collector, pool: pool)
-    let description = try VideoFormatDescription.make(.gray8, size: size, frameRate: (25, 1))
-    for value in 1...3 as ClosedRange<UInt8> {
-      try input.push(description, orientation: .init(rotation: .half)) { frame throws(PipSinkError) in
-        try frame.withMutablePlane(0) { span, _ in
-          for index in 0..<span.byteCount { span.storeBytes(of: value, toByteOffset: index, as: UInt8.self) }
-        }
-      }
-    }
-    #expect(collector.frames.map(\.sequenceNumber) == [1, 2, 3])
-    #expect(collector.frames.allSatisfy { $0.orientation.rotation == .half && $0.attachments.displayImmediately })
-    #expect(collector.frames.allSatisfy { $0.formatDescription === description })
-    for (index, frame) in collector.frames.enumerated() {
-      #expect(try Oracle.tightBytes(frame.pixelBuffer).allSatisfy { $0 == UInt8(index + 1) })
-    }
-    collector.drop()
-    #expect(pool.statistics.inUse == 0)
-  }
-
   @Test func aSampleOfAnAppsOwnPipelineIsTakenAsItIs() throws {
     let sample = try TestFrame.sample(TestFrame.testSource(.nv12, 64, 36))
     let pixelBuffer = try PixelBuffer(unsafeGstSample: sample)
@@ -129,7 +100,7 @@ import Testing
 
   @Test func framesOfSeveralThreadsAreHandedOnInTheOrderOfTheirNumbers() async throws {
     let frame = try TestFrame.pixelBuffer(TestFrame.testSource(.gray8, 16, 8))
-    let collector = Collector()
+    let collector = FrameCollector()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
@@ -140,13 +111,15 @@ import Testing
   }
 
   @Test func whatAnAppSaysOfAFrameArrivesWithIt() throws {
-    let collector = Collector()
+    let collector = FrameCollector()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     let timing = SampleTiming(
       presentationTimeStamp: MediaTime(value: 5, timescale: 30), decodeTimeStamp: MediaTime(value: 3, timescale: 30),
       duration: MediaTime(value: 1, timescale: 30))
-    let description = try VideoFormatDescription.make(.gray8, size: size)
-    try input.push(description, timing: timing, orientation: .mirrored) { _ in }
+    try withUnsafeTemporaryAllocation(byteCount: 35 * 21, alignment: 1) { bytes in
+      let plane = UnsafeLentPlane(address: try #require(UnsafeRawPointer(bytes.baseAddress)), bytesPerRow: 35)
+      try input.push(copying: [plane], format: .gray8, size: size, timing: timing, orientation: .mirrored)
+    }
     input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .flippedVertically)
     #expect(collector.frames.map(\.timing) == [timing, timing])
     #expect(collector.frames.map(\.orientation) == [.mirrored, .flippedVertically])

@@ -85,6 +85,33 @@ struct ExampleTests {
     #expect(result.status == 0 && result.output.contains("pip-did-start"), "\(result.output) \(result.errors)")
   }
 
+  /// The examples of a call whose SDK gives raw frames: a participant joins, switches the camera off and on, and leaves.
+  @Test(.enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"), arguments: ["sdk.py", "sdk.c"])
+  func aParticipantWhoseFramesComeFromAnSDKJoinsAndLeaves(name: String) async throws {
+    let (folder, server) = (try TemporaryFolder(), try await XServer())
+    let source = Demo.root.appendingPathComponent("examples/\(name)").path
+    var command = ["/usr/bin/python3", source]
+    if name.hasSuffix(".c") {
+      command = [folder.path("sdk")]
+      let compile = "cc -Wall -Werror -o \(command[0]) \(source) $(pkg-config --cflags --libs gstreamer-app-1.0)"
+      let compiler = try await RunningProgram("/bin/sh", ["-c", compile]).result()
+      try #require(compiler.status == 0, "\(compiler.errors)")
+    }
+    let example = try RunningProgram(
+      command[0], Array(command.dropFirst()),
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 })
+    let app = try await server.window(name.hasSuffix(".c") ? "sdk" : "python3")
+    // Ben, who is dark, has the right half until he leaves. Anna, who is bright, has the whole window in the end.
+    func brightness() async throws -> UInt8 {
+      try await server.screenshot(of: app.id).pixel(app.width * 3 / 4, app.height / 3)[1]
+    }
+    #expect(try await eventually { try await brightness() > 150 }, "\(example.errors)")
+    try await server.tool("wmctrl", "-i", "-c", app.id)
+    let result = try await example.result(seconds: 30)
+    #expect(result.status == 0 && !result.wasKilled && !result.errors.contains("CRITICAL"), "\(result.errors)")
+    for name in ["anna", "ben"] { #expect(result.output.contains("\(name) has joined\n")) }
+  }
+
   @Test func theCallInSwiftHasAWindowWhoseControlsWork() async throws {
     let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
     let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)

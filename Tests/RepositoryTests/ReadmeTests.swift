@@ -21,12 +21,15 @@ import Testing
     for line in readme.lines { #expect(line.count <= 120, "\(line)") }
   }
 
-  @Test func eachUseTakesAtMostTenLines() throws {
+  @Test func eachUseTakesAtMostTenLinesAndTheCallbackOfAnSDKAtMostTwenty() throws {
     for title in ["The demo program", "The element", "The Swift package"] {
-      let blocks = try readme.section(title).blocks
+      let blocks = try readme.section(title).blocks.filter { !$0.code.contains("sdk.onFrame") }
       let count = blocks.reduce(0) { $0 + $1.code.split(separator: "\n").count }
       #expect((1...10).contains(count), "\(title) has \(count) lines")
     }
+    let callback = try #require(
+      try readme.section("The Swift package").blocks.first { $0.code.contains("sdk.onFrame") })
+    #expect(callback.code.split(separator: "\n").count <= 20)
   }
 
   @Test(arguments: ["README.md", "ARCHITECTURE.md"])

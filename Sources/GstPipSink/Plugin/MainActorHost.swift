@@ -18,7 +18,7 @@ enum MainActorHost {
 
   /// Whether the program is written in Swift and this code runs on its runtime. That is so when the type `Int` is the
   /// same one here and in the program, the libraries that it is linked with, or those that it has loaded globally.
-  private static var sharesSwiftRuntime: Bool {
+  static var sharesSwiftRuntime: Bool {
     guard let program = dlopen(nil, RTLD_LAZY) else { return false }
     defer { dlclose(program) }
     return dlsym(program, "$sSiN").map { UnsafeRawPointer($0) } == unsafeBitCast(Int.self, to: UnsafeRawPointer.self)

@@ -36,6 +36,8 @@ public enum PipSinkPlugin {
   /// Makes the description that GStreamer reads when it loads the plugin. GStreamer does that once, and keeps the
   /// description for as long as the process lives.
   static func makeDescription() -> UnsafePointer<GstPluginDesc> {
+    // While the plugin is initialised, GStreamer has a handler of its own for SIGSEGV.
+    if !MainActorHost.sharesSwiftRuntime { HostSignals.giveBack() }
     let description = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
     var content = GstPluginDesc()
     content.major_version = Int32(GST_VERSION_MAJOR)

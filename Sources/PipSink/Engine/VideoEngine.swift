@@ -138,21 +138,23 @@ public final class VideoEngine: Sendable {
     for player in players.withLock({ $0 }) { player.run?.requestDecodingUpdate() }
   }
 
-  /// Calls `body` with an element of the engine's running pipeline, for instance to set its properties, or to use what
-  /// PipSink has no interface for, such as webrtcbin's signalling.
+  /// Calls `body` with an element of a running pipeline, for instance to set its properties, to push into an appsrc, or
+  /// to use what PipSink has no interface for, such as webrtcbin's signalling.
   ///
   /// The element is borrowed for the time of the call. With a reference of its own (`gst_object_ref`), the caller may
   /// keep it longer than the run lasts.
   ///
   /// - Parameters:
   ///   - name: the element's name in the pipeline.
+  ///   - streamID: a stream of the pipeline; nil for the pipeline that the engine begins with.
   ///   - body: is called on the caller's thread.
   /// - Returns: the result of `body`; nil when nothing runs or no element has this name.
   /// - Throws: what `body` throws.
   public func withUnsafeElement<Result>(
-    named name: String, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
+    named name: String, of streamID: StreamID? = nil, _ body: (UnsafeMutablePointer<GstElement>) throws -> Result
   ) rethrows -> Result? {
-    try withRun { try $0.withUnsafeElement(named: name, body) } ?? nil
+    let run = if let streamID { player(of: streamID)?.run } else { withRun { $0 } }
+    return try run?.withUnsafeElement(named: name, body) ?? nil
   }
 
   /// Calls `body` with the current run of the engine's own pipeline.

@@ -16,8 +16,14 @@ struct BenchCommand: AsyncParsableCommand {
 
 /// The options of all benchmarks, and what a benchmark does with its result.
 struct BenchOptions: ParsableArguments {
-  @Option(help: "The number of rounds. Every variant is measured once in each, and results are medians of the rounds.")
-  var rounds = 5
+  @Option(
+    name: .customLong("rounds"),
+    help: ArgumentHelp(
+      "The number of rounds. Every variant is measured once in each, and results are medians of the rounds. The "
+        + "default is 5, or 10 to compare.", valueName: "rounds"))
+  var wantedRounds: Int?
+
+  var rounds: Int { wantedRounds ?? (compare == nil && against == nil ? 5 : 10) }
 
   @Option(help: ArgumentHelp("Write the result to this file as JSON; - is standard output.", valueName: "FILE"))
   var json: String?
@@ -34,12 +40,21 @@ struct BenchOptions: ParsableArguments {
       "Print which numbers differ by more than the noise from an earlier result of --json.", valueName: "OLD.json"))
   var compare: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Measure another pipsink-demo in turn, and print which of this one's numbers differ from it by more than the noise.",
+      valueName: "OTHER"))
+  var against: String?
+
   /// The flag with which ``OwnProcesses`` starts a benchmark that measures in this process and starts no others.
   @Flag(name: .customLong("alone"), help: ArgumentHelp("Measure one part once, in this process.", visibility: .hidden))
   var isAlone = false
 
   func validate() throws {
     try OptionRange.rounds.check(rounds, "--rounds")
+    guard compare == nil || against == nil else {
+      throw ValidationError("--compare and --against are two ways to compare; give one of them.")
+    }
     guard !isAlone || rounds == 1 else { throw ValidationError("--alone is for one round: --rounds 1.") }
   }
 
@@ -64,8 +79,9 @@ struct BenchOptions: ParsableArguments {
     defer { signals.cancel() }
     try SystemLimits.checkForPipelines()
     // The old result is read first, so that an error in it shows before hours of measuring.
-    let old = try compare.map { try BenchResult(contentsOf: $0) }
-    let result = try await measure()
+    let earlier = try compare.map { try BenchResult(contentsOf: $0) }
+    let (result, old) =
+      if let against { try await measureInTurn(with: against) } else { (try await measure(), earlier) }
     var lines: [String] = []
     if json != "-", csv != "-" {
       lines.append(BenchTable(result: result).text)
@@ -76,6 +92,30 @@ struct BenchOptions: ParsableArguments {
     if let csv { try Self.write(result.csv.utf8, to: csv) }
     if let plot { try Self.write(BenchPlot(result: result).svg.utf8, to: plot) }
     if !lines.isEmpty { try StandardStream.output.print(lines.joined(separator: "\n")) }
+  }
+
+  /// Measures one round with each program in turn. The one that begins changes from round to round, so that a machine
+  /// that gets slower or faster does so for both.
+  private func measureInTurn(with other: String) async throws -> (BenchResult, BenchResult?) {
+    let (programs, processes) = ([ChildProcess.demo, other], OwnProcesses())
+    let arguments = BenchResult.argumentsThatMeasure + ["--rounds", "1", "--json", "-"]
+    let progress = BenchProgress(total: programs.count * rounds)
+    var samples = [Samples(), Samples()]
+    var results: [BenchResult?] = [nil, nil]
+    for round in 0..<rounds {
+      for index in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
+        let result: BenchResult = try await progress.run(programs[index]) {
+          try processes.report(of: programs[index], programs[index], arguments)
+        }
+        samples[index].add(result)
+        results[index] = result
+        results[index]?.measurements = samples[index].measurements
+      }
+    }
+    guard var new = results[0], let old = results[1] else { throw DemoError(.failed, "nothing was measured") }
+    new.command = BenchResult.command
+    new.processes = processes.identifiers
+    return (new, old)
   }
 
   private static func write(_ bytes: some Sequence<UInt8>, to path: String) throws(DemoError) {

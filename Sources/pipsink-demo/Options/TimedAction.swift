@@ -1,8 +1,7 @@
-import ArgumentParser
 import PipSink
 
 /// An action at a time after the start, as `SECONDS=ACTION` on the command line.
-struct TimedAction: ExpressibleByArgument {
+struct TimedAction {
   enum Action: Equatable {
     /// An action that a session performs itself.
     case session(SessionAction)
@@ -56,13 +55,22 @@ struct TimedAction: ExpressibleByArgument {
   let seconds: Double
   let action: Action
 
-  init?(argument: String) {
-    guard let parts = argument.divided(at: "="), let seconds = Double(parts.before),
-      OptionRange.time.range.contains(seconds)
-    else { return nil }
-    self.seconds = seconds
-    guard let action = Self.words[parts.behind] ?? Self.action(withArgument: parts.behind) else { return nil }
-    self.action = action
+  /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)``, which says what is wrong with the text.
+  init(_ text: String) throws(PipSinkError) {
+    func refusal(_ reason: String) -> PipSinkError { .system(.invalidArgument(text, reason: reason)) }
+    let parts = text.divided(at: "=")
+    guard let parts, let seconds = Double(parts.before) else {
+      let number = text.divided(at: ":").flatMap { Double($0.before) == nil ? nil : $0 }
+      let example = number.map { "\($0.before)=\($0.behind)" } ?? "1=pip:film"
+      throw refusal("the form is SECONDS=ACTION, so write it like \"\(example)\"")
+    }
+    guard OptionRange.time.range.contains(seconds) else {
+      throw refusal("the seconds go from 0 to \(OptionRange.time.range.upperBound.text(places: 0))")
+    }
+    guard let action = Self.words[parts.behind] ?? Self.action(withArgument: parts.behind) else {
+      throw refusal("there is no action \"\(parts.behind)\", or it takes another argument")
+    }
+    (self.seconds, self.action) = (seconds, action)
   }
 
   private static let words: [String: Action] = [

@@ -174,7 +174,8 @@ struct PlayCommand: AsyncParsableCommand {
       microphone-off:ID, microphone-on:ID, process:ID=NAME[:ARGUMENT], custom-render:SERIES, custom-render:off, \
       seek:SECONDS, pause, mute, volume:0..1, snapshot or quit. Repeatable.
       """,
-      valueName: "seconds=action"))
+      valueName: "seconds=action"),
+    transform: TimedAction.init)
   var actions: [TimedAction] = []
 
   @Option(
@@ -255,6 +256,18 @@ struct PlayCommand: AsyncParsableCommand {
     if pipelineFile != nil && !pipeline.isEmpty {
       throw ValidationError("Give the pipeline either as arguments or with --pipeline, not both.")
     }
+    if pipeline.count > 1, let whole = pipeline.first(where: Self.isWholePipeline) {
+      throw ValidationError(
+        "The argument \"\(whole.visible)\" is a whole pipeline, so it has to be the only argument. Write all pipelines "
+          + "in one argument, or add streams with --stream ID=PIPELINE, also for files and URIs beside a pipeline.")
+    }
+  }
+
+  /// Whether one of several arguments is a pipeline in itself. As arguments of gst-launch-1.0, only the value of a
+  /// property may contain a linked pipeline.
+  private static func isWholePipeline(_ argument: String) -> Bool {
+    let words = argument.split(whereSeparator: \.isWhitespace)
+    return words.count > 2 && words.contains("!") && words.first?.contains("=") == false
   }
 
   func run() async throws {

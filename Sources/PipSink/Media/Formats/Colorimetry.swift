@@ -35,6 +35,9 @@ public struct Colorimetry: Hashable, Sendable {
     isFullRange = colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
   }
 
+  /// The range and the matrix as caps have them, by their numbers in GStreamer. Transfer and primaries are unknown.
+  var capsValue: String { "\(isFullRange ? 1 : 2):\(matrix == .bt601 ? 4 : matrix == .bt709 ? 3 : 6):0:0" }
+
   /// The colorimetry of YUV frames that PipSink makes from RGB: BT.601 with the limited range. GRAY8 has the full
   /// range, which is GStreamer's default for it.
   static func madeFromRGB(_ format: PixelFormat) -> Colorimetry {

@@ -23,6 +23,9 @@ enum FramePathVariant: String, CaseIterable, ExpressibleByArgument {
   /// Whether the program in Benchmarks/c-appsink runs the variant.
   var isInC: Bool { self == .c || self == .loop }
 
+  /// Whether the variant has nothing of PipSink.
+  var isReference: Bool { [.fakesink, .c, .loop, .swift, .videoSink].contains(self) }
+
   /// The name in results.
   var title: String {
     switch self {

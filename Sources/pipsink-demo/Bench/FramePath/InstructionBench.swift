@@ -37,9 +37,9 @@ struct InstructionBench {
         for variant in Self.variants {
           guard let cost = costs[variant], let c = costs[.c], let loop = costs[.loop] else { continue }
           let name = Self.name(variant, streams: count)
-          samples.add(cost / c, name, Self.ratioToC, unit: "ratio")
-          samples.add(cost / loop, name, Self.ratioToLoop, unit: "ratio")
-          samples.add(cost, name, Self.cost, unit: "1")
+          samples.add(cost / c, name, Self.ratioToC, unit: "ratio", isReference: variant.isReference)
+          samples.add(cost / loop, name, Self.ratioToLoop, unit: "ratio", isReference: variant.isReference)
+          samples.add(cost, name, Self.cost, unit: "1", isReference: variant.isReference)
         }
       }
     }

@@ -49,10 +49,13 @@ struct MemoryBenchCommand: AsyncParsableCommand {
     let all = try run.run(variant, streams: streams, frames: frames, countsAllocations: true)
     let more = Double(frames - frames / 10)
     samples.add(
-      (Double(all.allocations) - Double(tenth.allocations)) / more, variant.title, "mallocs a frame", unit: "1")
-    samples.add(Double(all.residentBytes) / 1024, variant.title, "resident, KiB", unit: "KiB")
+      (Double(all.allocations) - Double(tenth.allocations)) / more, variant.title, "mallocs a frame", unit: "1",
+      isReference: variant.isReference)
     samples.add(
-      Double(all.residentBytes - tenth.residentBytes) / more, variant.title, "growth a frame, bytes", unit: "bytes")
+      Double(all.residentBytes) / 1024, variant.title, "resident, KiB", unit: "KiB", isReference: variant.isReference)
+    samples.add(
+      Double(all.residentBytes - tenth.residentBytes) / more, variant.title, "growth a frame, bytes", unit: "bytes",
+      isReference: variant.isReference)
     guard variant != .c, variant != .swift else { return }
     let counted = try run.run(variant, streams: streams, frames: frames, countsBuffers: true)
     samples.add(Double(counted.buffersAtMost ?? 0), variant.title, "buffers alive at most", unit: "1")

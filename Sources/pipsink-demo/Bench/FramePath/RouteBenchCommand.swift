@@ -73,8 +73,10 @@ struct RouteBenchCommand: AsyncParsableCommand {
       let report = try await progress.run(name) { try run.run(variant, streams: count, frames: frames) }
       rates[variant] = total / report.seconds
       times[variant] = report.cpuSeconds
-      samples.add(total / report.seconds, name, "frames/s", unit: "1/s")
-      samples.add(report.cpuSeconds / total * 1e6, name, "processor time a frame, µs", unit: "µs")
+      let isReference = variant.isReference
+      samples.add(total / report.seconds, name, "frames/s", unit: "1/s", isReference: isReference)
+      samples.add(
+        report.cpuSeconds / total * 1e6, name, "processor time a frame, µs", unit: "µs", isReference: isReference)
     }
     for variant in FramePathVariant.ways {
       for (quantity, numbers, base) in [
@@ -82,7 +84,8 @@ struct RouteBenchCommand: AsyncParsableCommand {
         ("processor time / C", times, .c),
       ] {
         guard let number = numbers[variant], let other = numbers[base], other > 0 else { continue }
-        samples.add(number / other, Self.name(variant, count), quantity, unit: "ratio")
+        samples.add(
+          number / other, Self.name(variant, count), quantity, unit: "ratio", isReference: variant.isReference)
       }
     }
     // What the element costs in comparison with another video sink and the library's wrapping of frames.

@@ -52,10 +52,11 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     let theirs = operation.hasReference ? try bench.reference(frames: frames) : nil
     samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")
     if let theirs { samples.add(theirs / ours, operation.name, "GstVideoConverter / PipSink", unit: "ratio") }
-    for (quantity, time) in [
-      ("PipSink, µs", ours), ("helped, µs", helped), ("memcpy, µs", memcpy), ("GstVideoConverter, µs", theirs),
+    for (quantity, time, isReference) in [
+      ("PipSink, µs", ours, false), ("helped, µs", helped, false), ("memcpy, µs", memcpy, true),
+      ("GstVideoConverter, µs", theirs, true),
     ] {
-      if let time { samples.add(time * 1e6, operation.name, quantity, unit: "µs") }
+      if let time { samples.add(time * 1e6, operation.name, quantity, unit: "µs", isReference: isReference) }
     }
     return BenchResult("kernels", samples)
   }

@@ -1,7 +1,8 @@
+import Glibc
 import PipSink
 
 /// Draws a result as an SVG file: a panel for every quantity, with a bar for the median of every name, and a line from
-/// the lowest to the highest round.
+/// the lowest to the highest round. Scales are logarithmic, so that a large number hides no others.
 ///
 /// Bars and text need only a few SVG elements, so that no plotting tool has to be installed.
 struct BenchPlot {
@@ -19,11 +20,18 @@ struct BenchPlot {
       let bars = result.measurements.filter { $0.quantity == quantity }
       body.append(Self.text(10, y, quantity, "font-weight=\"bold\""))
       y += 10
+      let decades = Self.decades(of: bars)
+      let bottom = y + bars.count * Self.barHeight
+      for decade in decades {
+        let x = Self.position(pow(10, Double(decade)), decades)
+        body.append("<path d=\"M\(x) \(y)V\(bottom)\" stroke=\"#d3d7cf\"/>")
+        body.append(Self.text(x, bottom + 10, Self.label(decade), "font-size=\"8\" text-anchor=\"middle\""))
+      }
       for bar in bars {
-        body += Self.bar(bar, y: y, scale: bars.map(\.max).max() ?? 0)
+        body += Self.bar(bar, y: y, decades)
         y += Self.barHeight
       }
-      y += 30
+      y += 40
     }
     let width = Self.labelWidth + Self.plotWidth + Self.textWidth
     let head =
@@ -38,10 +46,28 @@ struct BenchPlot {
     return result.measurements.map(\.quantity).filter { seen.insert($0).inserted }
   }
 
-  private static func bar(_ bar: Measurement, y: Int, scale: Double) -> [String] {
-    func position(_ value: Double) -> Int {
-      labelWidth + (scale > 0 ? Int(max(value, 0) / scale * Double(plotWidth)) : 0)
-    }
+  /// The powers of ten from below the lowest number above zero to above the highest one.
+  private static func decades(of bars: [Measurement]) -> ClosedRange<Int> {
+    let values = bars.flatMap { [$0.min, $0.median, $0.max] }.filter { $0 > 0 && $0.isFinite }
+    guard let lowest = values.min(), let highest = values.max() else { return 0...1 }
+    // The shortest bar is still seen.
+    let first = Int((log10(lowest) - 0.05).rounded(.down))
+    return first...max(first + 1, Int(log10(highest).rounded(.up)))
+  }
+
+  /// The place of a value on the scale; the left end for zero and less.
+  private static func position(_ value: Double, _ decades: ClosedRange<Int>) -> Int {
+    guard value > 0 else { return labelWidth }
+    let share = (log10(value) - Double(decades.lowerBound)) / Double(decades.upperBound - decades.lowerBound)
+    return labelWidth + Int((min(max(share, 0), 1) * Double(plotWidth)).rounded())
+  }
+
+  private static func label(_ decade: Int) -> String {
+    (-3...5).contains(decade) ? pow(10, Double(decade)).text(places: max(0, -decade)) : "1e\(decade)"
+  }
+
+  private static func bar(_ bar: Measurement, y: Int, _ decades: ClosedRange<Int>) -> [String] {
+    func position(_ value: Double) -> Int { Self.position(value, decades) }
     let middle = y + barHeight / 2
     return [
       text(10, middle + 4, bar.name, ""),

@@ -21,7 +21,7 @@ struct BenchResult: Codable {
 
   init(_ benchmark: String, _ samples: Samples, processes: OwnProcesses? = nil, remarks: [String] = []) {
     self.benchmark = benchmark
-    command = (["pipsink-demo"] + Self.argumentsWithoutFiles).joined(separator: " ")
+    command = Self.command
     machine = .current
     self.processes = processes?.identifiers
     measurements = samples.measurements
@@ -39,15 +39,24 @@ struct BenchResult: Codable {
     }
   }
 
-  /// The arguments without the options about files, which do not influence what is measured.
-  private static var argumentsWithoutFiles: [String] {
+  /// This program's command, without the options that do not influence what is measured.
+  static var command: String {
+    (["pipsink-demo"] + arguments(without: options)).joined(separator: " ")
+  }
+
+  /// The arguments for another process that measures the same.
+  static var argumentsThatMeasure: [String] { arguments(without: options + ["--rounds"]) }
+
+  private static let options = ["--json", "--csv", "--plot", "--compare", "--against"]
+
+  private static func arguments(without options: [String]) -> [String] {
     var rest: [String] = []
-    var isFile = false
+    var isValue = false
     for argument in CommandLine.arguments.dropFirst() {
-      if isFile {
-        isFile = false
-      } else if ["--json", "--csv", "--plot", "--compare"].contains(where: { argument.hasPrefix($0) }) {
-        isFile = !argument.contains("=")
+      if isValue {
+        isValue = false
+      } else if options.contains(where: { argument == $0 || argument.hasPrefix($0 + "=") }) {
+        isValue = !argument.contains("=")
       } else {
         rest.append(argument)
       }

@@ -11,22 +11,19 @@ struct Measurement: Codable, Equatable {
   var max: Double
   /// The values of the rounds, in the order of the rounds.
   var rounds: [Double]
+  /// Whether the number does not depend on PipSink, so that it shows what else the machine did; absent if it does.
+  var isReference: Bool?
 
-  init(_ name: String, _ quantity: String, unit: String, rounds: [Double]) {
+  init(_ name: String, _ quantity: String, unit: String, rounds: [Double], isReference: Bool = false) {
     let sorted = rounds.sorted()
     self.name = name
     self.quantity = quantity
     self.unit = unit
     self.rounds = rounds
+    self.isReference = isReference ? true : nil
     median = (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
     min = sorted[0]
     max = sorted[sorted.count - 1]
-  }
-
-  /// The range of the middle half of the rounds.
-  var middleHalf: ClosedRange<Double> {
-    let sorted = rounds.sorted()
-    return sorted[sorted.count / 4]...sorted[sorted.count - 1 - sorted.count / 4]
   }
 
   var isRatio: Bool { unit == "ratio" }
@@ -38,13 +35,15 @@ struct Samples {
     let name: String
     let quantity: String
     let unit: String
+    let isReference: Bool
   }
 
   private var order: [Key] = []
   private var values: [Key: [Double]] = [:]
 
-  mutating func add(_ value: Double, _ name: String, _ quantity: String, unit: String) {
-    let key = Key(name: name, quantity: quantity, unit: unit)
+  /// - Parameter isReference: whether the number does not depend on PipSink.
+  mutating func add(_ value: Double, _ name: String, _ quantity: String, unit: String, isReference: Bool = false) {
+    let key = Key(name: name, quantity: quantity, unit: unit, isReference: isReference)
     if values[key] == nil { order.append(key) }
     values[key, default: []].append(value)
   }
@@ -53,14 +52,16 @@ struct Samples {
   mutating func add(_ result: BenchResult) {
     for measurement in result.measurements {
       for value in measurement.rounds {
-        add(value, measurement.name, measurement.quantity, unit: measurement.unit)
+        add(
+          value, measurement.name, measurement.quantity, unit: measurement.unit,
+          isReference: measurement.isReference == true)
       }
     }
   }
 
   var measurements: [Measurement] {
     order.compactMap { key in
-      values[key].map { Measurement(key.name, key.quantity, unit: key.unit, rounds: $0) }
+      values[key].map { Measurement(key.name, key.quantity, unit: key.unit, rounds: $0, isReference: key.isReference) }
     }
   }
 }
