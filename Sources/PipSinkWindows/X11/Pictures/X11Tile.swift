@@ -203,7 +203,7 @@ final class X11Tile: WindowTile {
     } catch {
       // The next frame reports when the window has gone. A server that does not answer now may do so later.
       note(error)
-      if error.code != .surfaceLost { askForPicture() }
+      if error.code != .rendererLost { askForPicture() }
     }
   }
 
