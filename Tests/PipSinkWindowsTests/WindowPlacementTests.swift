@@ -89,9 +89,31 @@ import Testing
     #expect(resized(500, 2, in: PictureRect(x: 0, y: 0, width: 100, height: 100)).width == 96)
   }
 
-  @Test func anAbsurdShapeIsOneThatAWindowCanHave() {
-    #expect(resized(320, 2e9) == PictureSize(width: 320, height: 1))
-    #expect(resized(320, 1e-9) == PictureSize(width: 96, height: PictureSize.maximumDimension))
+  @Test func aPictureOfAnUnusualShapeHasBarsInAWindowThatCanBeUsed() {
+    #expect(resized(320, 64.0 / 1080) == PictureSize(width: 96, height: 736))
+    #expect(resized(320, 1920.0 / 32) == PictureSize(width: 320, height: 48))
+    #expect(resized(320, 2e9) == PictureSize(width: 320, height: 48))
+    #expect(resized(320, 1e-9) == PictureSize(width: 96, height: 736))
+    #expect(
+      resized(320, 1e-9, in: PictureRect(x: 0, y: 0, width: 100, height: 40)) == PictureSize(width: 96, height: 48))
+    let least = [nil, 16.0 / 9, 9.0 / 16, 64.0 / 1080, 60].map(WindowPlacement.minimumHeight)
+    #expect(least == [54, 54, 96, 96, 48])
+  }
+
+  /// A phone is turned, or a shared window changes its shape.
+  @Test func theWidthThatTheUserWantsComesBackAfterATallPicture() {
+    var placement = WindowPlacement(width: 320, height: 180)
+    for aspectRatio in [90.0 / 360, 1e-3, 16.0 / 9] {
+      placement.resize(toWidth: placement.width, aspectRatio: aspectRatio, in: Self.screen)
+      #expect(placement.width == 320)
+    }
+    #expect(placement.size == PictureSize(width: 320, height: 180))
+    placement.resize(toWidth: placement.width, aspectRatio: 90.0 / 360, in: Self.screen)
+    #expect(placement.size == PictureSize(width: 184, height: 736))
+    // The user changes what is seen.
+    #expect(placement.width(scrolledBy: -1) == 166)
+    placement.resize(toWidth: placement.width(scrolledBy: -1), aspectRatio: 90.0 / 360, in: Self.screen)
+    #expect(placement.width == 166 && placement.size == PictureSize(width: 166, height: 664))
   }
 
   @Test func aSizeThatTheDesktopHasChosenIsNotTheUsers() {

@@ -94,8 +94,8 @@ final class WindowPointer {
     guard distance != (0, 0) else { return }
     if drag.grip == .middle {
       let rectangle = PictureRect(
-        x: drag.start.x + distance.x, y: drag.start.y + distance.y, width: window.placement.width,
-        height: window.placement.height)
+        x: drag.start.x + distance.x, y: drag.start.y + distance.y, width: window.placement.size.width,
+        height: window.placement.size.height)
       window.drop(at: rectangle)
     } else {
       window.snap(to: window.placement.corner)

@@ -7,9 +7,12 @@ public struct WindowPlacement: Hashable, Sendable {
   /// The corner of the monitor.
   public var corner: WindowCorner
   /// The width in logical pixels, which the desktop multiplies by its scale factor.
-  public var width: Int
+  public var width: Int { didSet { fitted = nil } }
   /// The height in logical pixels, which the desktop multiplies by its scale factor.
-  public var height: Int
+  public var height: Int { didSet { fitted = nil } }
+  /// The size that a picture of another shape has left of it; nil where that is the same. It is not what the user wants,
+  /// so it is not saved.
+  private var fitted: PictureSize?
 
   /// Creates a placement.
   ///
@@ -55,22 +58,35 @@ extension WindowPlacement {
   package static let margin = 16
   /// The smallest width of a window, in units.
   package static let minimumWidth = 96
+  /// The smallest height of a window, in units, with room for the controls.
+  package static let minimumHeight = 48
 
-  /// The window's size, in units.
-  package var size: PictureSize { PictureSize(width: width, height: height) }
+  /// The size that the window has, in units.
+  package var size: PictureSize { fitted ?? PictureSize(width: width, height: height) }
 
-  /// Changes the width, and the height that goes with it, as far as both fit into the work area. The window never
-  /// becomes narrower than ``minimumWidth``, whatever its height is then.
+  /// Changes the width, as far as it fits into the work area, and the size that the window has with the picture's shape.
+  /// Where that does not fit, or would be too small, the window has another shape, with bars beside the picture.
   ///
   /// - Parameters:
   ///   - wanted: the wanted width, in units.
   ///   - aspectRatio: width divided by height; nil leaves the height as it is.
   ///   - area: the work area, in units.
   package mutating func resize(toWidth wanted: Int, aspectRatio: Double?, in area: PictureRect) {
-    var widest = area.width - 2 * Self.margin
-    if let aspectRatio { widest = min(widest, Int(nearest: Double(area.height - 2 * Self.margin) * aspectRatio)) }
-    width = max(Self.minimumWidth, min(wanted, widest))
-    if let aspectRatio { height = Self.height(ofWidth: width, aspectRatio) }
+    width = max(Self.minimumWidth, min(wanted, area.width - 2 * Self.margin))
+    guard let aspectRatio else { return }
+    height = Self.height(ofWidth: width, aspectRatio)
+    let highest = max(Self.minimumHeight, area.height - 2 * Self.margin)
+    if height > highest {
+      let narrower = max(Self.minimumWidth, Int(nearest: Double(highest) * aspectRatio))
+      fitted = PictureSize(width: narrower, height: highest)
+    } else if height < Self.minimumHeight {
+      fitted = PictureSize(width: width, height: Self.minimumHeight)
+    }
+  }
+
+  /// Returns the smallest height that the desktop may give to a window for a picture of this shape, in units.
+  package static func minimumHeight(_ aspectRatio: Double?) -> Int {
+    aspectRatio.map { max(minimumHeight, min(height(ofWidth: minimumWidth, $0), minimumWidth)) } ?? 54
   }
 
   /// Returns the height that goes with a width, limited to what a window can have: a stream may claim that its pixels
@@ -92,5 +108,5 @@ extension WindowPlacement {
 
   /// Returns the width after steps of the scroll wheel, each of which changes it by a tenth. Positive steps enlarge the
   /// window.
-  package func width(scrolledBy steps: Int) -> Int { width + steps * max(8, width / 10) }
+  package func width(scrolledBy steps: Int) -> Int { size.width + steps * max(8, size.width / 10) }
 }

@@ -42,7 +42,7 @@ package struct WindowStack<ID: Hashable> {
   package mutating func note(_ placement: WindowPlacement, on monitor: String? = nil, of id: ID) {
     guard let index = windows.firstIndex(where: { $0.id == id }) else { return }
     windows[index].place = StackedWindow(
-      opened: windows[index].opened, corner: placement.corner, height: placement.height, monitor: monitor ?? "")
+      opened: windows[index].opened, corner: placement.corner, height: placement.size.height, monitor: monitor ?? "")
   }
 
   /// Returns the additional distance from the upper or lower edge, in units, that leaves room for the windows that were
@@ -60,7 +60,7 @@ package struct WindowStack<ID: Hashable> {
     for placement: WindowPlacement, of id: ID, on monitor: String? = nil, in area: PictureRect
   ) -> WindowCorner {
     let height = area.height - 2 * WindowPlacement.margin
-    let fits = { (corner: WindowCorner) in offset(of: id, in: corner, on: monitor) + placement.height <= height }
+    let fits = { (corner: WindowCorner) in offset(of: id, in: corner, on: monitor) + placement.size.height <= height }
     if fits(placement.corner) { return placement.corner }
     return WindowCorner.allCases.first(where: fits) ?? placement.corner
   }

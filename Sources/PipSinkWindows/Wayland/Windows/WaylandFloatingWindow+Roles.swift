@@ -54,7 +54,7 @@ extension WaylandFloatingWindow {
   /// Tells the compositor the smallest size of an ordinary window.
   func setMinimum() {
     let width = WindowPlacement.minimumWidth
-    let height = aspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
+    let height = WindowPlacement.minimumHeight(aspectRatio)
     shellObject?.send(8, .int(width), .int(height))
   }
 }

@@ -162,7 +162,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   private func setShape() {
     isReshaping = false
     let width = WindowPlacement.minimumWidth
-    let height = hintedAspectRatio.map { WindowPlacement.height(ofWidth: width, $0) } ?? 54
+    let height = WindowPlacement.minimumHeight(hintedAspectRatio)
     setShape(minimum: PictureSize(width: width, height: height), aspectRatio: hintedAspectRatio)
     connection.flush()
   }
