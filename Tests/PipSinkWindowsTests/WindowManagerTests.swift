@@ -64,7 +64,8 @@ private final class ManagedLook {
   }
 
   private func children(of window: UInt32) -> [UInt32] {
-    guard let tree = connection.answer({ xcb_query_tree_reply($0, xcb_query_tree($0, window), nil) }) else { return [] }
+    let query = xcb_query_tree(connection.pointer, window)
+    guard let tree = connection.answer(query.sequence, as: xcb_query_tree_reply_t.self) else { return [] }
     defer { free(tree) }
     return Array(UnsafeBufferPointer(start: xcb_query_tree_children(tree), count: Int(tree.pointee.children_len)))
   }
@@ -77,9 +78,8 @@ private final class ManagedLook {
   }
 
   private func isViewable(_ window: UInt32) -> Bool {
-    let reply = connection.answer {
-      xcb_get_window_attributes_reply($0, xcb_get_window_attributes($0, window), nil)
-    }
+    let query = xcb_get_window_attributes(connection.pointer, window)
+    let reply = connection.answer(query.sequence, as: xcb_get_window_attributes_reply_t.self)
     defer { free(reply) }
     return reply?.pointee.map_state == UInt8(XCB_MAP_STATE_VIEWABLE.rawValue)
   }
@@ -100,12 +100,9 @@ private final class ManagedLook {
     while found != 0, found != wanted {
       last = found
       let corner = corner
-      let reply = connection.answer {
-        xcb_translate_coordinates_reply(
-          $0,
-          xcb_translate_coordinates(
-            $0, screen.root, last, Int16(corner.x + corner.width / 2), Int16(corner.y + corner.height / 2)), nil)
-      }
+      let query = xcb_translate_coordinates(
+        connection.pointer, screen.root, last, Int16(corner.x + corner.width / 2), Int16(corner.y + corner.height / 2))
+      let reply = connection.answer(query.sequence, as: xcb_translate_coordinates_reply_t.self)
       defer { free(reply) }
       found = reply?.pointee.child ?? 0
     }
@@ -113,7 +110,8 @@ private final class ManagedLook {
   }
 
   private var focus: UInt32 {
-    let reply = connection.answer { xcb_get_input_focus_reply($0, xcb_get_input_focus($0), nil) }
+    let query = xcb_get_input_focus(connection.pointer)
+    let reply = connection.answer(query.sequence, as: xcb_get_input_focus_reply_t.self)
     defer { free(reply) }
     return reply?.pointee.focus ?? 0
   }

@@ -61,7 +61,8 @@ extension X11Screen {
   /// The panels on the screen, whether or not the window manager manages their windows.
   var panels: [X11Panel] {
     var windows = connection.numbers(atoms[.clientList], of: root)
-    if let tree = connection.answer({ xcb_query_tree_reply($0, xcb_query_tree($0, root), nil) }) {
+    let query = xcb_query_tree(connection.pointer, root)
+    if let tree = connection.answer(query.sequence, as: xcb_query_tree_reply_t.self) {
       windows += UnsafeBufferPointer(start: xcb_query_tree_children(tree), count: Int(tree.pointee.children_len))
       free(tree)
     }
@@ -75,7 +76,9 @@ extension X11Screen {
     }
     return asked.flatMap { window, cookies in
       let answers = cookies.map { cookie in
-        guard let reply = connection.answer({ xcb_get_property_reply($0, cookie, nil) }) else { return [UInt32]() }
+        guard let reply = connection.answer(cookie.sequence, as: xcb_get_property_reply_t.self) else {
+          return [UInt32]()
+        }
         defer { free(reply) }
         let count = Int(xcb_get_property_value_length(reply)) / 4
         return (xcb_get_property_value(reply)?.assumingMemoryBound(to: UInt32.self)).map {
@@ -93,9 +96,8 @@ extension X11Screen {
     let (place, size) = (
       xcb_translate_coordinates(connection.pointer, window, root, 0, 0), xcb_get_geometry(connection.pointer, window)
     )
-    let (origin, geometry) = connection.answer {
-      (xcb_translate_coordinates_reply($0, place, nil), xcb_get_geometry_reply($0, size, nil))
-    }
+    let origin = connection.answer(place.sequence, as: xcb_translate_coordinates_reply_t.self)
+    let geometry = connection.answer(size.sequence, as: xcb_get_geometry_reply_t.self)
     defer {
       free(origin)
       free(geometry)
