@@ -92,10 +92,6 @@ import Testing
 
   // MARK: - How it is written
 
-  @Test func thePageIsShort() throws {
-    #expect(try Self.architecture().split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
-  }
-
   @Test func noSentenceHasMoreThan40Words() throws {
     for (name, text) in try Self.documents() {
       for sentence in Self.sentences(in: text) {
