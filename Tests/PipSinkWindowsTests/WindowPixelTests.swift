@@ -21,10 +21,17 @@ struct WindowPixelTests {
 
   @Test(arguments: VideoGravity.allCases, [1, 2])
   func aWindowShowsWhatTheOffscreenPictureShows(gravity: VideoGravity, scale: Int) async throws {
+    try await expectOffscreenPictures(on: XServer(), gravity, scale: scale)
+  }
+
+  /// Screens for photographers.
+  @Test func aScreenWithTenBitsForEachColorShowsTheSamePictures() async throws {
+    try await expectOffscreenPictures(on: XServer(depth: 30), .resizeAspect, scale: 1)
+  }
+
+  private func expectOffscreenPictures(on server: XServer, _ gravity: VideoGravity, scale: Int) async throws {
     let expected = try await Demo.offscreenPictures(
       of: Self.pipeline, streams: ["a", "b", "c", "d"], size: Self.tile, gravity: gravity)
-
-    let server = try await XServer()
     let size = PictureSize(width: 2 * Self.tile.width / scale, height: 2 * Self.tile.height / scale)
     let demo = try Demo.start(
       ["play", Self.pipeline, "--surface", "window", "--window-size", "\(size)", "--gravity", gravity.rawValue],

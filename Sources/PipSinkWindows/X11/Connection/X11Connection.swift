@@ -305,25 +305,6 @@ package final class X11Connection: @unchecked Sendable {
   package func nextEvent() -> UnsafeMutablePointer<xcb_generic_event_t>? {
     events.withLock { $0.isEmpty ? xcb_poll_for_event(pointer) : $0.removeFirst() }
   }
-
-  /// Returns the number of bytes in a row of shared memory with BGRx pixels, which are four bytes each: blue, green,
-  /// red and one that is unused.
-  ///
-  /// - Returns: nil when the server uses another pixel format for windows of this depth.
-  package func bytesPerRow(depth: UInt8, width: Int) -> Int? {
-    guard let setup = xcb_get_setup(pointer), setup.pointee.image_byte_order == XCB_IMAGE_ORDER_LSB_FIRST.rawValue
-    else {
-      return nil
-    }
-    var formats = xcb_setup_pixmap_formats_iterator(setup)
-    while formats.rem > 0 {
-      if let format = formats.data?.pointee, format.depth == depth {
-        return format.bits_per_pixel == 32 ? width * 4 : nil
-      }
-      xcb_format_next(&formats)
-    }
-    return nil
-  }
 }
 
 extension X11Connection {

@@ -14,11 +14,14 @@ final class X11Image: @unchecked Sendable {
   let depth: UInt8
   /// The number of bytes from one row to the next.
   let stride: Int
-  /// The first byte of the upper left pixel.
+  /// The first byte of the upper left pixel, for who draws the picture.
   let pixels: UnsafeMutablePointer<UInt8>
   /// The number by which the server knows the shared memory; nil where the picture is sent.
   let segmentID: UInt32?
   private let connection: X11Connection
+  private let layout: X11PixelLayout
+  /// The first byte of the upper left pixel, for the server. It is ``pixels`` where the server's pixels are BGRx.
+  private let sentPixels: UnsafeMutablePointer<UInt8>
 
   /// The largest number of pixels, twice as many as monitors have. Whoever makes a window larger than that would
   /// otherwise fill the memory.
@@ -32,18 +35,28 @@ final class X11Image: @unchecked Sendable {
     guard size.isValid, size.width * size.height <= Self.limit else {
       throw RenderingError(code: .invalidSize, reason: "a window of \(size.width)x\(size.height) is too large")
     }
-    guard let stride = connection.bytesPerRow(depth: depth, width: size.width) else {
-      throw RenderingError(code: .other(-1), reason: "the X server has other pixels than BGRx for \(depth) bits")
+    guard let layout = X11PixelLayout(connection, depth: depth) else {
+      throw RenderingError(code: .other(-1), reason: "the X server has unknown pixels for \(depth) bits")
     }
-    (self.connection, self.depth, self.size, self.stride) = (connection, depth, size, stride)
-    if let shared = try Self.share(stride * size.height, with: connection) {
-      (pixels, segmentID) = shared
-    } else {
-      guard let memory = malloc(stride * size.height) else {
-        throw RenderingError(.frame(.outOfMemory(byteCount: stride * size.height)))
+    (self.connection, self.depth, self.size, self.layout, stride) = (connection, depth, size, layout, size.width * 4)
+    let byteCount = stride * size.height
+    let drawn = layout == .bgrx ? nil : try Self.allocate(byteCount)
+    do throws(RenderingError) {
+      if let shared = try Self.share(byteCount, with: connection) {
+        (sentPixels, segmentID) = shared
+      } else {
+        (sentPixels, segmentID) = (try Self.allocate(byteCount), nil)
       }
-      (pixels, segmentID) = (memory.assumingMemoryBound(to: UInt8.self), nil)
+    } catch {
+      free(drawn)
+      throw error
     }
+    pixels = drawn ?? sentPixels
+  }
+
+  private static func allocate(_ byteCount: Int) throws(RenderingError) -> UnsafeMutablePointer<UInt8> {
+    guard let memory = malloc(byteCount) else { throw RenderingError(.frame(.outOfMemory(byteCount: byteCount))) }
+    return memory.assumingMemoryBound(to: UInt8.self)
   }
 
   /// Allocates shared memory and attaches the server to it.
@@ -72,11 +85,12 @@ final class X11Image: @unchecked Sendable {
   }
 
   deinit {
-    guard let segmentID else { return free(pixels) }
+    if pixels != sentPixels { free(pixels) }
+    guard let segmentID else { return free(sentPixels) }
     // The server processes earlier requests with these pixels before it detaches.
     xcb_shm_detach(connection.pointer, segmentID)
     connection.flush()
-    shmdt(pixels)
+    shmdt(sentPixels)
   }
 
   /// A copy of the pixels without padding between the rows.
@@ -105,6 +119,12 @@ final class X11Image: @unchecked Sendable {
   func put(
     into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isChecked: Bool
   ) throws(RenderingError) -> xcb_void_cookie_t {
+    if pixels != sentPixels {
+      let count = size.width * size.height
+      pixels.withMemoryRebound(to: UInt32.self, capacity: count) { source in
+        sentPixels.withMemoryRebound(to: UInt32.self, capacity: count) { layout.convert(source, to: $0, count: count) }
+      }
+    }
     let format = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)
     if let segmentID {
       let (width, height) = (UInt16(size.width), UInt16(size.height))
@@ -127,7 +147,7 @@ final class X11Image: @unchecked Sendable {
         cookie = put(
           connection.pointer, format, window, context, UInt16(width), UInt16(height), Int16(clamping: origin.x + x),
           Int16(clamping: origin.y + y), 0, depth, UInt32(width * 4 * height),
-          pixels.advanced(by: y * stride + x * 4))
+          sentPixels.advanced(by: y * stride + x * 4))
       }
     }
     return cookie

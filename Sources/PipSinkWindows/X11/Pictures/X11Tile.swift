@@ -58,8 +58,8 @@ final class X11Tile: WindowTile {
     else { throw owner.windowRefusal(errorCode) }
     defer { free(geometry) }
     let depth = geometry.pointee.depth
-    guard depth == 24 || depth == 32 else {
-      throw .system(.displayUnavailable(reason: "windows have \(depth) bits per pixel, not 24 or 32"))
+    guard X11PixelLayout(connection, depth: depth) != nil else {
+      throw .system(.displayUnavailable(reason: "windows have \(depth) bits per pixel, not 24, 30 or 32"))
     }
     (self.owner, self.connection, self.window) = (owner, connection, window)
     pictures = Locked(X11Pictures(connection, window, depth: depth))

@@ -59,7 +59,7 @@ public final class X11WindowRenderer: VideoRenderer {
   ///   - windowID: the XID of an existing window.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server cannot be reached, when it
-  ///   has no such window, or when the window has neither 24 nor 32 bits per pixel.
+  ///   has no such window, or when the window has not 24, 30 or 32 bits per pixel.
   public convenience init(windowID: UInt, display: String? = nil) throws(PipSinkError) {
     try self.init(windowID: windowID, display: display, access: WindowAccess())
   }
@@ -72,8 +72,8 @@ public final class X11WindowRenderer: VideoRenderer {
     }
     guard let window = UInt32(exactly: windowID), let found = access.use({ Self.look(at: window, connection) }) ?? nil
     else { throw .system(.displayUnavailable(reason: "there is no window 0x\(String(windowID, radix: 16))")) }
-    guard found.depth == 24 || found.depth == 32 else {
-      throw .system(.displayUnavailable(reason: "the window has \(found.depth) bits per pixel, not 24 or 32"))
+    guard X11PixelLayout(connection, depth: found.depth) != nil else {
+      throw .system(.displayUnavailable(reason: "the window has \(found.depth) bits per pixel, not 24, 30 or 32"))
     }
     self.windowID = windowID
     self.window = window
