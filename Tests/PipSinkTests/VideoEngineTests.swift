@@ -25,13 +25,14 @@ import Testing
 
   @Test func aRunThatIsRefusedForWantOfFilesLeavesNoneOpen() async {
     await #expect(processExitsWith: .success) {
-      try PipSink.initialize()
+      // The first engine also opens what stays open, and what libraries open for a moment.
+      _ = try VideoEngine("videotestsrc ! appsink name=a")
       let count = { ResourceUsage.current.openFileCount }
       let before = count()
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       let old = limit.rlim_cur
-      for room in [1, 8, 15] {
+      for room in [1, 8, 12] {
         limit.rlim_cur = rlim_t(before + room)
         try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
         for _ in 0..<3 {
@@ -40,7 +41,7 @@ import Testing
             fatalError("\(String(describing: error))")
           }
         }
-        #expect(count() == before)
+        #expect(await eventually { count() == before })
       }
       limit.rlim_cur = old
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
