@@ -68,18 +68,21 @@ extension PictureInPictureWindow {
     monitor = nil
   }
 
-  /// Called when the monitors, the panels or the current workspace have changed.
+  /// Called when the monitors, the panels or the current workspace may have changed. The window keeps its place where
+  /// its work area is the same as before: other windows come and go.
   func returnToMonitor() {
-    if chooseMonitor() {
+    guard let native else { return }
+    let hasChanged = chooseMonitor()
+    let area = native.workArea
+    defer { placedIn = area }
+    if hasChanged {
       resize(toWidth: placement.width)
-    } else if isLoose, let native, let rectangle = native.rectangle,
-      native.workArea.intersection(rectangle) == rectangle
-    {
-      // The user wants it there.
+    } else if area == placedIn || isLoose && native.rectangle.map({ area.intersection($0) == $0 }) ?? false {
+      // Where it is loose, the user wants it there.
       return
     }
     snap(to: placement.corner)
-    native?.flush()
+    native.flush()
   }
 
   /// Called when the user does something in the window, and when the desktop has moved or resized it. What the user has
@@ -161,7 +164,9 @@ extension PictureInPictureWindow {
     let own = ObjectIdentifier(self)
     Self.stack.open(own)
     Self.stack.others = Self.register.others
-    placement.corner = Self.stack.freeCorner(for: placement, of: own, on: stackName, in: native.workArea)
+    let area = native.workArea
+    placement.corner = Self.stack.freeCorner(for: placement, of: own, on: stackName, in: area)
+    placedIn = area
     notePlace()
   }
 }

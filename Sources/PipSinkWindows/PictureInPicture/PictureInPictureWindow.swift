@@ -69,6 +69,8 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   var awaitsSize = false
   /// Whether the user has moved the window through the desktop, so that it need not be in a corner.
   var isLoose = false
+  /// The work area in which the window has got its place, in units.
+  var placedIn: PictureRect?
   /// The drawn text that covers the picture, for the text, width and scale that it was drawn for.
   var cover: (text: String, width: Int, scale: Double, image: OverlayImage)?
 
