@@ -101,6 +101,7 @@ import Testing
     configuration.screenShareStreamIDs = ["screen"]
     configuration.startsInPictureInPicture = true
     let session = try PictureInPictureSession(display: OffscreenDisplay(), configuration: configuration)
+    try await session.start()
     let live: PipelineDescription =
       "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! appsink"
     try session.startStream("a", from: live)
