@@ -35,7 +35,7 @@ extension PictureInPictureSession {
     }
     add(stream, streamID)
     // Streams that are started in one go are all known before the first of them has a frame.
-    Task { player.start() }
+    player.start { await MainActor.run {} }
   }
 
   /// Plays a URI as a stream: a file, HTTP, HLS or RTSP.
