@@ -96,6 +96,30 @@ import Testing
     #expect(nowhere.others == [] && folder.files == ["file"])
   }
 
+  @MainActor
+  @Test func theFolderIsTheUsersAloneNoLinkInItIsFollowedAndNoFileReadWithoutLimit() throws {
+    let folder = try TemporaryFolder()
+    let (one, other) = (WindowRegister(folder: folder.path("pipsink")), WindowRegister(folder: folder.path("pipsink")))
+    let window = StackedWindow(
+      opened: MonotonicTime(nanoseconds: 1), corner: .topLeft, height: 180, monitor: ":0 screen")
+    one.publish([window])
+    let mode = try FileManager.default.attributesOfItem(atPath: folder.path("pipsink"))[.posixPermissions] as? Int
+    #expect(mode == 0o700)
+    // Locked like the file of a program that runs: one is a link to another folder, one is larger than the limit.
+    let line = "1 top-left 180 :0 other\n"
+    let files = [
+      ("elsewhere", line), ("pipsink/windows-1-1", String(repeating: "x", count: 1 << 16) + "\n" + line),
+    ].map { name, text in
+      FileManager.default.createFile(atPath: folder.path(name), contents: Data(text.utf8))
+      let file = open(folder.path(name), O_RDWR | O_CLOEXEC)
+      #expect(flock(file, LOCK_EX) == 0)
+      return file
+    }
+    defer { for file in files { close(file) } }
+    #expect(symlink(folder.path("elsewhere"), folder.path("pipsink/windows-2-2")) == 0)
+    #expect(other.others == [window])
+  }
+
   @Test func aWindowThatIsOpenedTwiceKeepsItsTurn() {
     var stack = stack([(.bottomRight, 180), (.bottomRight, 100)])
     stack.open(0)
