@@ -17,17 +17,25 @@ enum DesktopSettings {
     return file?.text("Settings", "gtk-enable-animations").map { ["0", "false"].contains($0) } ?? false
   }
 
-  /// Read only once, because GNOME's settings open a connection to the session bus.
-  private static let gnomeWantsAnimations: Bool = {
+  private static var gnomeWantsAnimations: Bool {
+    gnome.pointer.map { g_settings_get_boolean($0, "enable-animations") != 0 } ?? true
+  }
+
+  /// GNOME's settings where GNOME is the desktop. They are made only once, because they open a connection to the session
+  /// bus, and are up to date whenever they are read.
+  ///
+  /// `@unchecked Sendable`: all threads may read GSettings.
+  private struct GNOMESettings: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GSettings>?
+  }
+
+  private static let gnome: GNOMESettings = {
     let desktop = g_getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
     guard desktop.split(separator: ":").contains("GNOME"), let source = g_settings_schema_source_get_default(),
       let schema = g_settings_schema_source_lookup(source, "org.gnome.desktop.interface", 1)
-    else { return true }
+    else { return GNOMESettings(pointer: nil) }
     defer { g_settings_schema_unref(schema) }
-    guard g_settings_schema_has_key(schema, "enable-animations") != 0,
-      let settings = g_settings_new_full(schema, nil, nil)
-    else { return true }
-    defer { g_object_unref(settings) }
-    return g_settings_get_boolean(settings, "enable-animations") != 0
+    guard g_settings_schema_has_key(schema, "enable-animations") != 0 else { return GNOMESettings(pointer: nil) }
+    return GNOMESettings(pointer: g_settings_new_full(schema, nil, nil))
   }()
 }

@@ -44,7 +44,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
   }
 
   var limitation: String? {
-    guard !screen.supports(.stateAbove) else { return nil }
+    guard !screen.supports(.stateAbove), compositor == nil else { return nil }
     guard let name = screen.windowManagerName else { return "other windows can cover it: there is no window manager" }
     return "other windows can cover it: the window manager \(name) does not support _NET_WM_STATE_ABOVE"
   }
@@ -59,6 +59,7 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     }
     isShown = true
     setProperties()
+    leaveWindowManager()
     if isReshaping { allowAnyShape() } else { setShape() }
     SurfaceGate.shared.close(for: connection)
     map()
@@ -93,6 +94,14 @@ final class X11FloatingWindow: X11Window, NativePictureInPictureWindow {
     // none.
     connection.set(atoms[.motifHints], of: id, to: [2, 0, 0, 0, 0], type: atoms[.motifHints])
     connection.flush()
+  }
+
+  /// Opens the window without the window manager where that is a compositor's that keeps no window above others. In
+  /// cage, it would make the window as large as the screen.
+  private func leaveWindowManager() {
+    guard compositor != nil, !screen.supports(.stateAbove) else { return }
+    var isAlone: UInt32 = 1
+    xcb_change_window_attributes(connection.pointer, id, UInt32(XCB_CW_OVERRIDE_REDIRECT.rawValue), &isAlone)
   }
 
   /// Takes the keyboard, because the user has pressed a button in the window. No window manager gives it to the window.
