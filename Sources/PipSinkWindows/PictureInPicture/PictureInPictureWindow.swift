@@ -94,6 +94,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   }
 
   isolated deinit {
+    noteChange()
     leaveStack()
     letGo()
   }

@@ -8,6 +8,8 @@ extension PlaySession {
     let (duration, infos) = beginEnd()
     await stopAll(within: time)
     conclude(duration, infos)
+    // The window is closed, so that its place is remembered as it is now.
+    session.uninitializePictureInPicture()
   }
 
   /// Collects what has to be known before the streams stop.
