@@ -5,7 +5,11 @@ extension PipelineRun {
   /// Opens the outputs for sound, and removes the branches of those that do not open, or not within three seconds because
   /// their sound server does not answer. The pictures wait for that.
   func openOutputs() {
-    for (output, isOpen) in change(outputsTo: GST_STATE_READY, within: .seconds(3)) where isOpen != true {
+    let changes = change(outputsTo: GST_STATE_READY)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(3))
+    for (output, change) in changes {
+      let isOpen = change.wait(until: deadline)
+      guard isOpen != true else { continue }
       let silence = PipSinkError.Pipeline.elementFailed(
         element: output.elementName, message: "the sound server does not answer", detail: nil)
       let (error, source) = isOpen == nil ? (.pipeline(silence), nil) : pipeline.takeFirstError()
@@ -15,18 +19,22 @@ extension PipelineRun {
   }
 
   /// Closes the outputs for sound before the rest of the pipeline. Where one has not closed within a second, its sound
-  /// server does not answer, so that the pipeline cannot stop: it is abandoned.
+  /// server does not answer, so that the pipeline cannot stop: it is abandoned, and the thread waits for the output.
   func closeOutputs() {
-    if change(outputsTo: GST_STATE_NULL, within: .seconds(1)).contains(where: { $1 == nil }) { abandon() }
+    let changes = change(outputsTo: GST_STATE_NULL)
+    let deadline = MonotonicTime.now.advanced(by: .seconds(1))
+    guard changes.contains(where: { $1.wait(until: deadline) == nil }) else { return }
+    abandon()
+    // An output that reports an error holds its lock and takes that of the pipeline. A change of the pipeline takes them
+    // in the other order, so it must not begin meanwhile.
+    for (_, change) in changes { _ = change.wait() }
   }
 
   /// Changes the state of the outputs for sound, each on a thread of its own.
   ///
-  /// - Returns: the outputs, and whether they could be changed; nil for one that has not in time.
-  private func change(outputsTo state: GstState, within patience: Duration) -> [(GstElementPointer, Bool?)] {
-    let deadline = MonotonicTime.now.advanced(by: patience)
-    let changes = pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.change($0, to: state)) }
-    return changes.map { ($0, $1.wait(until: deadline)) }
+  /// - Returns: the outputs, and whether they could be changed, once that is known.
+  private func change(outputsTo state: GstState) -> [(GstElementPointer, Completion<Bool>)] {
+    pipeline.ends.filter { pipeline.isAudio($0.asObject) }.map { ($0, pipeline.change($0, to: state)) }
   }
 
   /// Removes the branch of an audio element that has failed, so that pictures can go on. Once data flow, the video
