@@ -63,13 +63,13 @@ import Testing
 
   @Test func aStreamThatIsStartedWhenAllOthersHaveJustEndedKeepsTheSessionRunning() async throws {
     let session = try PictureInPictureSession(display: NoDisplay())
-    try session.startStream("a", from: "videotestsrc num-buffers=1 ! appsink")
+    try session.startStream("a", from: "videotestsrc is-live=true num-buffers=30 ! appsink")
     let hasReturned = Locked(false)
     let run = Task {
       try await session.run()
       hasReturned.withLock { $0 = true }
     }
-    await Task.yield()
+    #expect(await eventually { session.engine.playState(of: "a") == .playing })
     // The main actor is told of the end only after it has started the next stream.
     let deadline = ContinuousClock.now + .seconds(60)
     while !session.engine.hasFinished, ContinuousClock.now < deadline { g_usleep(1000) }

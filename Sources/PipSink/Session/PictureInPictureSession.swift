@@ -165,13 +165,17 @@ public final class PictureInPictureSession {
   // MARK: - Start and stop
 
   /// Shows the app's window, begins picture-in-picture where the configuration says so, and starts the pipeline. Where
-  /// picture-in-picture is not possible, the streams start without it (``SessionEvent/refused(_:)``).
+  /// picture-in-picture is not possible, the streams start without it (``SessionEvent/refused(_:)``). Other streams that
+  /// may be shown first in picture-in-picture are started before.
   ///
   /// - Throws: the errors of ``VideoEngine/start(within:deliveringTo:)``.
   public func start() async throws(PipSinkError) {
     display.show()
     for id in router.streamIDs { takeConfiguredSecondStream(id) }
-    if configuration.startsInPictureInPicture { attempt { () throws(PipSinkError) in try startPictureInPicture() } }
+    if configuration.startsInPictureInPicture {
+      attempt { () throws(PipSinkError) in try startPictureInPicture() }
+      controller.prepare(controller.streamID)
+    }
     guard !engine.streamIDs.isEmpty else { return }
     let (router, chains) = (router, known.compactMapValues(\.chain))
     try await engine.start { Self.input(of: $0, router, chains[$0]) }

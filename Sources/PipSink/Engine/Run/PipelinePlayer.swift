@@ -39,10 +39,15 @@ final class PipelinePlayer: Sendable {
   // MARK: - Start and stop
 
   /// Starts the player's task, which retains the player until it has stopped.
-  func start() {
+  ///
+  /// - Parameter wait: suspends the task before it makes the pipeline. The player counts as started meanwhile.
+  func start(after wait: (@Sendable () async -> Void)? = nil) {
     engine.beginCustomVideoRender()
     begin()
-    Task.detached { await self.supervise() }
+    Task.detached {
+      await wait?()
+      await self.supervise()
+    }
   }
 
   /// Starts the player, and suspends until its pipeline is up.
