@@ -280,7 +280,7 @@ import Testing
       case .begin(let size, _): owner = size
       case .relinquish: owner = nil
       case .frame(let size, _):
-        #expect(owner == nil || owner == size)
+        #expect((owner ?? size) == size)
         owner = size
       }
     }

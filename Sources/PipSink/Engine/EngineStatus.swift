@@ -24,6 +24,8 @@ final class EngineStatus: Sendable {
     /// Whether a stream has ended, failed or been removed since ``finish()`` last checked whether all have finished.
     var mayHaveFinished = false
     var hasFinished = false
+    /// Suspends a pipeline that has been started until it may begin; nil for no wait.
+    var startGate: (@Sendable () async -> Void)?
 
     /// Checks, after the events of a change were sent, whether all streams have finished.
     ///
@@ -68,6 +70,8 @@ final class EngineStatus: Sendable {
   }
 
   var isPaused: Bool { state.withLock { $0.isPaused } }
+
+  func waitForStart() async { await state.withLock { $0.startGate }?() }
 
   func info(of id: StreamID) -> StreamInfo? { state.withLock { $0.streams[id] } }
 

@@ -16,14 +16,6 @@ extension VideoEngine {
     configuration: PipelineConfiguration = .init(),
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
-    try addPlayer(streamID, description, configuration, deliveringTo: consumer).start()
-  }
-
-  /// Adds a stream that plays from ``PipelinePlayer/start()`` on.
-  func addPlayer(
-    _ streamID: StreamID, _ description: PipelineDescription, _ configuration: PipelineConfiguration,
-    deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
-  ) throws(PipSinkError) -> PipelinePlayer {
     try Self.check(streamID)
     let player = PipelinePlayer(
       try PipelineFactory(description, as: streamID), configuration, in: status, deliveringTo: consumer)
@@ -35,7 +27,7 @@ extension VideoEngine {
       players.append(player)
       status.add([streamID])
     }
-    return player
+    player.start()
   }
 
   /// Starts a stream that plays a URI, such as that of a file or one with HTTP, HLS or RTSP, and returns at once.
@@ -51,14 +43,14 @@ extension VideoEngine {
     deliveringTo consumer: @escaping @Sendable (StreamID) -> any SampleBufferConsumer
   ) throws(PipSinkError) {
     try startPlayingStream(
-      streamID, from: Self.pipeline(playing: uri, configuration), configuration: configuration, deliveringTo: consumer)
+      streamID, from: .text(Self.uriPipeline(uri, playsAudio: configuration.playsAudio)),
+      configuration: configuration, deliveringTo: consumer)
   }
 
   /// The pipeline that plays a URI. The URI is quoted, since it may come from an untrusted source.
-  static func pipeline(playing uri: String, _ configuration: PipelineConfiguration) -> PipelineDescription {
+  private static func uriPipeline(_ uri: String, playsAudio: Bool) -> String {
     let video = "uridecodebin name=source uri=\(LaunchText.quoted(uri)) ! videoconvert ! appsink name=video"
-    let sound = " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink"
-    return .text(configuration.playsAudio ? video + sound : video)
+    return playsAudio ? video + " source. ! audioconvert ! audioresample ! level ! volume ! autoaudiosink" : video
   }
 
   /// Stops a stream with its own pipeline and removes it, and suspends until it delivers no more frames. The method

@@ -11,7 +11,7 @@ extension PictureInPictureSession {
     guard known[streamID] != nil else { throw .stream(.unknown(streamID, known: known.keys.sorted())) }
   }
 
-  /// Plays a stream with a pipeline of its own, which starts when the main actor has finished what it is doing. So the
+  /// Plays a stream with a pipeline of its own, which begins when the main actor has finished what it is doing. So the
   /// streams of a call that are started in one go are compared with each other before one of them is shown.
   ///
   /// - Parameters:
@@ -23,19 +23,10 @@ extension PictureInPictureSession {
   public func startStream(
     _ streamID: StreamID, from description: PipelineDescription, configuration: PipelineConfiguration = .init()
   ) throws(PipSinkError) {
-    let stream = if let stream = known[streamID] { stream } else { try makeStream(streamID, .requesting) }
-    let player: PipelinePlayer
-    do throws(PipSinkError) {
-      player = try engine.addPlayer(streamID, description, configuration) { [router, chain = stream.chain] id in
-        Self.input(of: id, router, chain)
-      }
-    } catch {
-      if known[streamID] == nil { forgetPlace(of: streamID) }
-      throw error
+    try start(streamID) { engine, consumer throws(PipSinkError) in
+      try engine.startPlayingStream(
+        streamID, from: description, configuration: configuration, deliveringTo: consumer)
     }
-    add(stream, streamID)
-    // Streams that are started in one go are all known before the first of them has a frame.
-    player.start { await MainActor.run {} }
   }
 
   /// Plays a URI as a stream: a file, HTTP, HLS or RTSP.
@@ -49,8 +40,9 @@ extension PictureInPictureSession {
   public func startStream(
     _ streamID: StreamID, uri: String, configuration: PipelineConfiguration = .init()
   ) throws(PipSinkError) {
-    try startStream(
-      streamID, from: VideoEngine.pipeline(playing: uri, configuration), configuration: configuration)
+    try start(streamID) { engine, consumer throws(PipSinkError) in
+      try engine.startPlayingStream(streamID, uri: uri, configuration: configuration, deliveringTo: consumer)
+    }
   }
 
   /// Adds a stream whose frames the app pushes, from any thread. It counts as playing from its first frame on.
@@ -179,6 +171,22 @@ extension PictureInPictureSession {
   }
 
   // MARK: - Starting streams
+
+  /// Makes a stream's layer and starts its pipeline with `body`.
+  private func start(
+    _ id: StreamID,
+    _ body: (VideoEngine, @escaping @Sendable (StreamID) -> any SampleBufferConsumer) throws(PipSinkError) -> Void
+  ) throws(PipSinkError) {
+    let stream = if let stream = known[id] { stream } else { try makeStream(id, .requesting) }
+    let chain = stream.chain
+    do throws(PipSinkError) {
+      try body(engine) { [router] id in Self.input(of: id, router, chain) }
+    } catch {
+      if known[id] == nil { forgetPlace(of: id) }
+      throw error
+    }
+    add(stream, id)
+  }
 
   /// Makes a stream known and shows it everywhere.
   private func add(_ stream: SessionStream, _ id: StreamID, _ prepare: () -> Void = {}) {

@@ -122,6 +122,8 @@ public final class PictureInPictureSession {
     comingSecondStreamID = configuration.secondPictureInPictureStreamID
     self.router = router ?? FrameRouter(table: table)
     engine.configuration = configuration.pipeline
+    // Streams that are started in one go are all known before the first of them has a frame.
+    engine.status.state.withLock { $0.startGate = { await MainActor.run {} } }
     engine.isBackgroundDecodingEnabled = configuration.isBackgroundDecodingEnabled
     controller = PictureInPictureController(
       contentSource: ContentSource(router: self.router, streamID: selector.selected ?? ""),
@@ -165,8 +167,7 @@ public final class PictureInPictureSession {
   // MARK: - Start and stop
 
   /// Shows the app's window, begins picture-in-picture where the configuration says so, and starts the pipeline. Where
-  /// picture-in-picture is not possible, the streams start without it (``SessionEvent/refused(_:)``). Other streams that
-  /// may be shown first in picture-in-picture are started before.
+  /// picture-in-picture is not possible, the streams start without it (``SessionEvent/refused(_:)``).
   ///
   /// - Throws: the errors of ``VideoEngine/start(within:deliveringTo:)``.
   public func start() async throws(PipSinkError) {

@@ -102,10 +102,9 @@ final class PlaySession {
     }
     start = .now
     if command.autoPip { startAutomatically() }
-    // All streams are known before the first frame of one of them.
+    let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     startsToCome += command.initialStreams.count
     for stream in command.initialStreams { perform(.startStream(stream.streamID)) }
-    let tasks = [startSession()] + timers(continuation) + (command.metrics == nil ? [] : [metricsTimer()])
     for await input in inputs {
       input(self)
       if outcome != nil { break }

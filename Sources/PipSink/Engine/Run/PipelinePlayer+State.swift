@@ -32,8 +32,6 @@ extension PipelinePlayer {
     var attempt = 0
     /// The number of abandoned runs that have not stopped yet.
     var blockedCount = 0
-    /// Completes with the next change.
-    var change = Completion<Void>()
 
     /// Whether the pipeline is paused, by the user or by an interruption.
     var isStill: Bool { isPaused || pipeline == .paused }

@@ -14,7 +14,7 @@ final class PipelinePlayer: Sendable {
   private let clock: SchedulingClock
   private let pipelines: PipelineFactory
   /// The lock is held while the engine is told of changes, and while it is asked for consumers.
-  private let state: Locked<State>
+  private let state: Watched<State>
   /// Completes when the first run is up or has failed, with the error if the caller is to get it.
   private let beginning = Completion<PipSinkError?>()
   /// Completes when the player's task has nothing more to do: true when the last run has stopped, false when it was
@@ -33,19 +33,17 @@ final class PipelinePlayer: Sendable {
     (self.pipelines, self.configuration, self.isFirst, self.engine) = (pipelines, configuration, isFirst, engine)
     streamIDs = pipelines.streamIDs
     clock = engine.clock
-    state = Locked(State(consumer: consumer, since: clock.now))
+    state = Watched(State(consumer: consumer, since: clock.now))
   }
 
   // MARK: - Start and stop
 
   /// Starts the player's task, which retains the player until it has stopped.
-  ///
-  /// - Parameter wait: suspends the task before it makes the pipeline. The player counts as started meanwhile.
-  func start(after wait: (@Sendable () async -> Void)? = nil) {
+  func start() {
     engine.beginCustomVideoRender()
     begin()
     Task.detached {
-      await wait?()
+      await self.engine.waitForStart()
       await self.supervise()
     }
   }
@@ -72,7 +70,7 @@ final class PipelinePlayer: Sendable {
   /// - Parameter isRemoved: whether the engine removes the streams. It is told nothing more then, except that a
   ///   pipeline was abandoned.
   func requestStop(by deadline: MonotonicTime, isRemoved: Bool = false) {
-    let run = change { state in
+    let run = state.change { state in
       state.stopDeadline = state.stopDeadline ?? deadline
       if isRemoved, !state.isRemoved {
         (state.isRemoved, state.isHeard) = (true, false)
@@ -115,7 +113,7 @@ final class PipelinePlayer: Sendable {
 
   /// Pauses or resumes the pipeline as the engine's `isPaused` says. A paused stream is not stalled.
   func updatePause() {
-    let run = change { state in
+    let run = state.change { state in
       state.rest(at: clock.now, configuration)
       state.isPaused = engine.isPaused
       return state.run
@@ -173,40 +171,17 @@ final class PipelinePlayer: Sendable {
 
   /// Notes that a run was abandoned, or that an abandoned run has stopped at last.
   func runIsBlocked(_ run: PipelineRun, _ isBlocked: Bool) {
-    change { state in
+    state.change { state in
       state.blockedCount += isBlocked ? 1 : -1
       if state.run === run { state.isHeard = false }
     }
   }
 
   private func hear(_ run: PipelineRun, _ body: (inout State) -> Void) {
-    change { if $0.isHeard, $0.run === run { body(&$0) } }
-  }
-
-  /// Changes the state, and has the player's task look at it again.
-  @discardableResult
-  private func change<Result>(_ body: (inout State) -> Result) -> Result {
-    let (result, change) = state.withLock { state in
-      defer { state.change = Completion() }
-      return (body(&state), state.change)
-    }
-    change.complete(())
-    return result
+    state.change { if $0.isHeard, $0.run === run { body(&$0) } }
   }
 
   // MARK: - The task
-
-  /// Suspends the task until `step` is done. It is called again after each change, and at the moment that it asks for.
-  private func wait<Result>(_ step: (inout State) -> Locked<State>.Step<Result>) async -> Result {
-    while true {
-      let (next, change) = state.withLock { (step(&$0), $0.change) }
-      switch next {
-      case .done(let result): return result
-      case .at(let moment): _ = await change.value(by: moment, of: clock)
-      case .whenWoken: _ = await change.value()
-      }
-    }
-  }
 
   /// What follows when no stream of a run is open any more.
   private enum Sequel {
@@ -236,7 +211,7 @@ final class PipelinePlayer: Sendable {
   ///
   /// - Returns: false when the player is to stop.
   private func mayRestart(at moment: MonotonicTime) async -> Bool {
-    await wait { state in
+    await state.wait(by: clock) { state in
       if state.stopDeadline != nil { return .done(false) }
       if clock.now < moment { return .at(moment) }
       return state.blockedCount < configuration.blockedLimit ? .done(true) : .whenWoken
@@ -272,11 +247,11 @@ final class PipelinePlayer: Sendable {
       guard let consumers = connect(run) else { return (nil, .end) }
       try run.start(deliveringTo: consumers)
     } catch {
-      change { refuse(&$0, error) }
+      state.change { refuse(&$0, error) }
       return (nil, conclude(endIsFailure: false, canGoBack: false))
     }
     while true {
-      await wait { $0.look(at: clock.now, configuration) }
+      await state.wait(by: clock) { $0.look(at: clock.now, configuration) }
       let hasEnded = state.withLock { $0.stopDeadline == nil && $0.streams.values.contains(.ended) }
       var endIsFailure = hasEnded && configuration.restartsAtEnd ?? false
       if hasEnded, configuration.restartsAtEnd == nil { endIsFailure = await run.endsUnexpectedly }
