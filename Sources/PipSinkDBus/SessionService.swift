@@ -122,7 +122,7 @@ public final class SessionService {
   }
 
   /// Announces the statistics, where they have changed.
-  private func sayStatistics() {
+  func sayStatistics() {
     guard let session else { return }
     sessionDidChange()
     let new = session.statistics(with: customFrames)

@@ -343,6 +343,44 @@ struct DBusTests {
     #expect(try await bus.quit(demo).status == 0)
   }
 
+  /// The session stands still, so that nothing else is told.
+  @Test func signalsAreSentForWhatChangesAndForNothingElse() async throws {
+    let bus = try await SessionBus()
+    let restore = useBus(bus)
+    defer { restore() }
+    let session = try await PictureInPictureSession(display: NoDisplay())
+    let service = try await SessionService(exporting: session)
+    for id: StreamID in ["a", "b"] {
+      try await session.addInput(id).push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    }
+    let monitor = try await monitor(bus)
+    #expect(await monitor.wait(forText: "StatisticsChanged"))
+    func count(_ signal: String) -> Int { monitor.output.components(separatedBy: signal).count - 1 }
+    await MainActor.run {
+      service.sayStatistics()
+      session.isMuted = true
+    }
+    // What was told before this has reached the monitor.
+    #expect(await monitor.wait(forText: "{'Muted': <true>}"))
+    let told = count("Session1.StatisticsChanged (")
+    try await MainActor.run {
+      for _ in 0..<3 { service.sayStatistics() }
+      #expect(session.controller.currentStreamID == "a")
+      session.emit(.seeked("b", to: MediaTime(seconds: 7)))
+      session.emit(.seeked("a", to: MediaTime(seconds: 5)))
+      try session.removeStream("b")
+      session.isMuted = false
+    }
+    #expect(await monitor.wait(forText: "{'Muted': <false>}"))
+    #expect(count("Player.Seeked (") == 1)
+    #expect(count("Player.Seeked (int64 5000000,)") == 1, "\(monitor.output)")
+    #expect(count("Session1.StreamRemoved (") == 1)
+    #expect(count("Session1.StreamRemoved ('b',)") == 1, "\(monitor.output)")
+    #expect(count("Session1.StatisticsChanged (") == told, "\(monitor.output)")
+    await session.invalidate()
+    await service.stop()
+  }
+
   @Test func aStartThatIsRefusedDoesNotChooseItsStream() async throws {
     let bus = try await SessionBus()
     let demo = try await bus.startSession()

@@ -1,4 +1,5 @@
 import CGStreamer
+import Foundation
 import Testing
 
 @testable import PipSink
@@ -162,6 +163,35 @@ import Testing
     let duration = try #require(session.duration(of: "film"))
     for seconds in [-5, 0.5, 1000] { try await session.seek("film", to: MediaTime(seconds: seconds), isAccurate: true) }
     #expect(seeks.withLock { $0 } == [.zero, MediaTime(seconds: 0.5), duration])
+    await session.stop()
+  }
+
+  /// Whoever offers a bar for a film asks for its duration.
+  @Test func aFilmThatCannotBeSoughtInHasNoDuration() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=60 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! avimux "
+        + "! filesink location=\(folder.path("film.avi"))")
+    let film = try Data(contentsOf: URL(fileURLWithPath: folder.path("film.avi")))
+    let pipe = Pipe()
+    defer { try? pipe.fileHandleForReading.close() }
+    // A pipe holds the whole of this film.
+    try #require(film.count < 65_536)
+    try pipe.fileHandleForWriting.write(contentsOf: film)
+    try pipe.fileHandleForWriting.close()
+    let session = try PictureInPictureSession(display: NoDisplay())
+    try session.startStream(
+      "film",
+      from: .text("fdsrc fd=\(pipe.fileHandleForReading.fileDescriptor) ! avidemux ! jpegdec ! appsink"))
+    var timeline: StreamTimeline?
+    #expect(
+      await eventually {
+        timeline = await session.engine.timeline(of: "film")
+        return timeline?.duration != nil
+      })
+    #expect(timeline?.isSeekable == false)
+    await session.updateDuration(of: "film").value
+    #expect(session.duration(of: "film") == nil)
     await session.stop()
   }
 

@@ -135,6 +135,35 @@ struct UserThroughWindowManagerTests {
     third.stop()
   }
 
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, or what it needs, is not installed"))
+  func windowsOfTwoProgramsAreBesideEachOtherOnSway() async throws {
+    let server = try await WaylandServer(.sway)
+    func play(_ color: String) throws -> RunningProgram {
+      let pipeline =
+        "videotestsrc is-live=true pattern=\(color) ! video/x-raw,width=640,height=360,framerate=30/1 "
+        + "! appsink name=a"
+      return try Demo.start(
+        ["play", pipeline, "--surface", "window", "--mode", "pip"], environment: server.environment)
+    }
+    // The middle of the place in the corner, and of the one above it.
+    let places = [(x: 1024 - 176, y: 768 - 106), (x: 1024 - 176, y: 768 - 106 - 188)]
+    func isShown(_ colors: [UInt8]...) async throws -> Bool {
+      try await eventually {
+        let image = try await server.screenshot()
+        return zip(places, colors).allSatisfy { place, color in
+          zip(image.pixel(place.x, place.y), color).allSatisfy { abs(Int($0) - Int($1)) < 12 }
+        }
+      }
+    }
+    let first = try play("red")
+    #expect(try await isShown([0, 0, 255]))
+    let second = try play("blue")
+    #expect(try await isShown([0, 0, 255], [255, 0, 0]))
+    first.stop()
+    second.stop()
+    server.stop()
+  }
+
   @Test func theScaleOfTheDesktopIsFollowedWhileTheWindowIsOpen() async throws {
     let server = try await XServer()
     let desktop = try SettingsManager(server)

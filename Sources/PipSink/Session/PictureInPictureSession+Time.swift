@@ -74,7 +74,8 @@ extension PictureInPictureSession {
   }
 
   /// Asks a stream's pipeline again how long it is.
-  func updateDuration(of id: StreamID) {
+  @discardableResult
+  func updateDuration(of id: StreamID) -> Task<Void, Never> {
     Task { [weak self, engine] in
       guard let timeline = await engine.timeline(of: id) else { return }
       self?.note(timeline, of: id)

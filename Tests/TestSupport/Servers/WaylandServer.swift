@@ -19,7 +19,8 @@ final class WaylandServer {
   private let program: RunningProgram
   private let socket: String
 
-  private static let user = "pipsink-test"
+  /// The user of compositors that refuse to run as root.
+  static let user = "pipsink-test"
 
   static func isInstalled(_ compositor: Compositor) -> Bool {
     let tools = compositor == .sway ? ["sway", "swaymsg", "grim", "setpriv"] : ["weston"]
@@ -135,7 +136,8 @@ final class WaylandServer {
   /// The process ID of the compositor.
   var processIdentifier: Int32 { program.processIdentifier }
 
-  private static func makeUser(owning path: String) async throws {
+  /// Makes the user, who gets a folder.
+  static func makeUser(owning path: String) async throws {
     _ = try await RunningProgram("/usr/sbin/useradd", ["--system", "--no-create-home", user]).result(seconds: 30)
     let chown = try await RunningProgram("/usr/bin/chown", ["\(user):", path]).result(seconds: 30)
     try #require(chown.status == 0)
