@@ -13,6 +13,8 @@ extension PipSinkError {
     case endedUnexpectedly(StreamID)
     /// Nothing in the stream's pipeline has a volume or can be muted.
     case noAudioVolume(StreamID)
+    /// What shows the stream has refused its frames three times in a row, or is gone. It is tried again.
+    case notShown(StreamID, reason: String)
 
     var text: Text {
       switch self {
@@ -35,6 +37,7 @@ extension PipSinkError {
           1105, "stream \"\(id)\" has no sound whose volume could be set",
           "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, "
             + "give the volume a name that begins with \"\(id)\"")
+      case .notShown(let id, let reason): Text(1106, "stream \"\(id)\" cannot be shown: \(reason)")
       }
     }
   }

@@ -94,8 +94,7 @@ final class PaintablePicture: Sendable {
 
   /// Makes the picture for a frame.
   func render(_ sampleBuffer: SampleBuffer) throws(PipSinkError) {
-    let display = sampleBuffer.formatDescription.displaySize
-    let oriented = sampleBuffer.orientation.swapsSides ? (display.height, display.width) : display
+    let oriented = sampleBuffer.displaySize
     let size = state.withLock { state in
       if state.displaySize.map({ $0 != oriented }) ?? true {
         state.displaySize = oriented

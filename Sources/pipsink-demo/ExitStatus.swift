@@ -11,8 +11,8 @@ enum ExitStatus: Int32 {
   case unavailable = 69
   /// EX_OSERR: the system's limits allow no more threads, open files or address space.
   case exhausted = 71
-  /// EX_IOERR: a stream failed while it ran, or was restarted and never delivered a frame; or a picture, a report or
-  /// standard output could not be written.
+  /// EX_IOERR: a stream failed while it ran, was restarted and never delivered a frame, or could not be shown; or a
+  /// picture, a report or standard output could not be written.
   case failed = 74
 
   var exitCode: ExitCode { ExitCode(rawValue) }

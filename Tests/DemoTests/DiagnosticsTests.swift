@@ -35,6 +35,20 @@ import Testing
     #expect(stream.late > 10 && stream.late + stream.received == 40, "\(stream)")
   }
 
+  @Test func aSurfaceThatRefusesEveryFrameIsAnErrorOfTheRun() async throws {
+    // The buffers are much too small for their caps.
+    let frames = "fakesrc is-live=true do-timestamp=true sizetype=fixed sizemax=10 ! identity sleep-time=50000"
+    let result = try await Demo.play([
+      "\(frames) ! video/x-raw,format=I420,width=64,height=48,framerate=20/1 ! appsink name=a", "--surface",
+      "offscreen",
+      "--duration", "1", "--report", "-",
+    ])
+    #expect(result.status == 74, "\(result.errors)")
+    let report = try result.report()
+    #expect(report.outcome == .failed)
+    #expect(report.errors.count == 1 && report.errors.first?.contains("stream \"a\" cannot be shown") == true)
+  }
+
   @Test func prometheusReadsTheMetricsFileWhileItRuns() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("pipsink.prom")

@@ -56,7 +56,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
     #expect(report.outcome == .finished)
-    #expect(report.streams.mapValues(\.received) == ["one film": 15, "two": 15])
+    #expect(report.streams.mapValues(\.arrived) == ["one film": 15, "two": 15])
     #expect(report.streams.mapValues(\.state) == ["one film": "ended", "two": "ended"])
     #expect(report.streams["one film"]?.pip == 15 && report.pictureInPictureEvents.contains { $0.event == "didStart" })
   }
@@ -69,7 +69,7 @@ import Testing
     ])
     #expect(result.status == 74)
     #expect(result.errors.contains("stream \"missing\" failed") && result.errors.contains("missing.mkv"))
-    #expect(try result.report().streams["there"]?.received == 40)
+    #expect(try result.report().streams["there"]?.arrived == 40)
   }
 
   /// What is played beside streams of `--stream`.
@@ -107,7 +107,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
     #expect(report.outcome == .finished)
-    #expect(report.streams.mapValues(\.received) == received)
+    #expect(report.streams.mapValues(\.arrived) == received)
   }
 
   @Test func beforeOthersTheFirstStreamOfThePipelineIsInPictureInPicture() async throws {
@@ -129,6 +129,6 @@ import Testing
       "--stream", "c=videotestsrc num-buffers=7 ! appsink", "--at", "0.2=start:c", "--surface", "none", "--report", "-",
     ])
     #expect(result.status == 0, "\(result.errors)")
-    #expect(try result.report().streams.mapValues(\.received) == ["a": 5, "b": 40, "c": 7])
+    #expect(try result.report().streams.mapValues(\.arrived) == ["a": 5, "b": 40, "c": 7])
   }
 }

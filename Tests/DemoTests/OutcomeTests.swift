@@ -99,7 +99,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
     #expect(report.outcome == .finished && report.durationSeconds < 50)
-    #expect(report.streams.mapValues(\.received) == ["short": 10, "long": 60, "late": 20])
+    #expect(report.streams.mapValues(\.arrived) == ["short": 10, "long": 60, "late": 20])
     #expect(report.streams.values.allSatisfy { $0.state == "ended" })
   }
 

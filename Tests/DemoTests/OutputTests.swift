@@ -94,7 +94,7 @@ import Testing
       in: folder)
     #expect(result.status == 0)
     let report = try Data(contentsOf: URL(fileURLWithPath: folder.path("report")))
-    #expect(try JSONDecoder().decode(Report.self, from: report).streams["a"]?.received == 3)
+    #expect(try JSONDecoder().decode(Report.self, from: report).streams["a"]?.arrived == 3)
     let metrics = try String(contentsOfFile: folder.path("metrics"), encoding: .utf8)
     #expect(metrics.contains("pipsink_frames_received") && !metrics.contains(" debug "), "\(metrics)")
   }
@@ -225,7 +225,7 @@ import Testing
       if arguments.last == "-" {
         // JSON has its own escapes, which decode to the same text.
         #expect(result.output.unicodeScalars.filter { $0.isUnseen && $0 != "\n" }.isEmpty)
-        #expect(try result.report().streams["a" + evil]?.received == 3)
+        #expect(try result.report().streams["a" + evil]?.arrived == 3)
       } else {
         Self.expectVisible(result)
       }

@@ -14,7 +14,7 @@ import Testing
     ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
-    #expect(report.streams.mapValues(\.received) == ["remote-1": 20, "remote-2": 20])
+    #expect(report.streams.mapValues(\.arrived) == ["remote-1": 20, "remote-2": 20])
     #expect(report.streams["remote-1"]?.pip == 20 && report.streams["remote-2"]?.inApp == 20)
   }
 
@@ -104,8 +104,8 @@ import Testing
     #expect(report.outcome == .finished)
     let first = try #require(report.streams["remote-1"])
     let second = try #require(report.streams["remote-2"])
-    #expect(Int(first.received) == seenByFakesink[0])
-    #expect(Int(second.received) == seenByFakesink[1])
+    #expect(Int(first.arrived) == seenByFakesink[0])
+    #expect(Int(second.arrived) == seenByFakesink[1])
     #expect(first.inApp == first.received && first.pip == 0)
     #expect(second.pip == second.received && second.inApp == 0)
     #expect(report.modeChanges.isEmpty)

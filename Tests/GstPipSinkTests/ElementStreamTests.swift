@@ -148,6 +148,9 @@ import Testing
     harness.set("video-direction", "180")
     harness.push(milliseconds: 33)
     #expect(harness.latest?.orientation == VideoOrientation(rotation: .half))
+    harness.set("video-direction", "identity")
+    harness.push(milliseconds: 50)
+    #expect(harness.latest?.orientation == .upright)
     harness.set("video-direction", "auto")
     harness.push(milliseconds: 66)
     #expect(harness.latest?.orientation == VideoOrientation(rotation: .quarter))
@@ -168,5 +171,14 @@ import Testing
     #expect(harness.message(GST_MESSAGE_WARNING)?.contains("nonsense") == true)
     for index in 40..<50 { harness.push(milliseconds: UInt(index) * 33) }
     #expect(harness.received == before + 10)
+  }
+
+  @Test func aSurfaceThatRefusesEveryFrameIsAWarningOnTheBus() throws {
+    let harness = try ElementHarness("surface=offscreen sync=false session=\(#function)")
+    harness.setCaps()
+    #expect(harness.push(byteCount: 10) == GST_FLOW_OK)
+    let warning = harness.message(GST_MESSAGE_WARNING)
+    #expect(warning?.contains("cannot be mapped") == true, "\(warning ?? "none")")
+    #expect(harness.push() == GST_FLOW_OK)
   }
 }

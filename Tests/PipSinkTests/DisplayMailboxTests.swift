@@ -41,6 +41,7 @@ import Testing
     case .done(.removeImage): return "remove"
     case .done(.adopt): return "adopt"
     case .done(.retire): return "retire"
+    case .done(.copy): return "copy"
     case .done(.requestData): return "request"
     case .done(.end): return "end"
     }

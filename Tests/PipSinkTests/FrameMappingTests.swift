@@ -51,6 +51,63 @@ import Testing
     #expect(try visible(frame) == rect)
   }
 
+  @Test func theVisiblePartDecidesTheShape() throws {
+    let shared = try frame(.bgrx, PictureSize(width: 640, height: 240)) { buffer in
+      let meta = try #require(gst_buffer_add_meta(buffer, gst_video_crop_meta_get_info(), nil))
+      let crop = UnsafeMutableRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self)
+      (crop.pointee.x, crop.pointee.y, crop.pointee.width, crop.pointee.height) = (100, 0, 240, 120)
+    }
+    var sample = SampleBuffer(pixelBuffer: shared)
+    #expect(shared.visibleRect == (try visible(shared)))
+    #expect(sample.displayAspectRatio == 2)
+    sample.orientation = VideoOrientation(rotation: .quarter)
+    #expect(sample.displaySize == (120, 240))
+    let surface = PictureSize(width: 240, height: 120)
+    let pixel = VideoGravity.resizeAspect.pixel(
+      at: (10, 20), of: surface, in: shared.formatDescription, visible: shared.visibleRect, orientation: .upright)
+    #expect(pixel == (110, 20))
+  }
+
+  @Test(arguments: PixelFormat.allCases)
+  func rowsMayBeStoredFromTheLastToTheFirst(_ format: PixelFormat) throws {
+    let source = TestFrame.testSource(format, 62, 46, pattern: "smpte75")
+    let plain = try TestFrame.pixelBuffer(source)
+    let reversed = try frame(format, plain.size, byteCount: 62 * 46 * 8) { buffer in
+      var (offsets, strides, end): ([Int], [Int], Int) = ([], [], 0)
+      try plain.withMappedFrame { frame in
+        for index in 0..<format.planeCount {
+          let plane = frame.plane(index)
+          let rowByteCount = format.rowByteCount(index, width: plane.layout.width)
+          offsets.append(end + rowByteCount * (plane.layout.height - 1))
+          strides.append(-rowByteCount)
+          for row in (0..<plane.layout.height).reversed() {
+            gst_buffer_fill(buffer, gsize(end), plane.data + row * plane.stride, gsize(rowByteCount))
+            end += rowByteCount
+          }
+        }
+      }
+      addMeta(format, plain.size, offsets: offsets, strides: strides, to: buffer)
+    }
+    for index in 0..<format.planeCount {
+      let rows = try [plain, reversed].map { frame in
+        try frame.withPlane(index) { bytes, layout in
+          let count = format.rowByteCount(index, width: layout.width)
+          return (0..<layout.height).flatMap { row in
+            (0..<count).map { bytes.unsafeLoad(fromByteOffset: row * layout.bytesPerRow + $0, as: UInt8.self) }
+          }
+        }
+      }
+      #expect(rows[0] == rows[1])
+    }
+    let shown = try [plain, reversed].map { try rendered(SampleBuffer(pixelBuffer: $0), size: plain.size).bytes }
+    #expect(shown[0] == shown[1])
+    let gray = try [plain, reversed].map { frame in
+      let result = try #require(try GrayscaleProcessor().process(SampleBuffer(pixelBuffer: frame)))
+      return try rendered(result, size: plain.size).bytes
+    }
+    #expect(gray[0] == gray[1])
+  }
+
   @Test func whereTheMetasFrameIsLargerTheCapsSayWhatIsSeen() throws {
     let frame = try frame(.gray8, PictureSize(width: 60, height: 40), byteCount: 64 * 48) { buffer in
       addMeta(.gray8, PictureSize(width: 64, height: 48), offsets: [0], strides: [64], to: buffer)

@@ -48,6 +48,31 @@ import Testing
     #expect(statistics.pictureInPicture == 1)
   }
 
+  /// Upstream may have two buffers only, as some cameras and decoders do.
+  @Test func aLayerThatItsStreamHasLeftKeepsThePictureAndNotTheBuffer() async throws {
+    let renderer = try OffscreenRenderer(size: .init(width: 8, height: 8))
+    let layer = SampleBufferDisplayLayer(name: "in app", renderer: renderer, videoGravity: .resize)
+    let pictureInPicture = SampleBufferDisplayLayer(name: "pip")
+    let router = FrameRouter(pictureInPicture: pictureInPicture)
+    let consumer = router.addStream("a", inApp: layer)
+    weak var buffer: PixelBuffer?
+    func showRed() throws {
+      let red = try PlainFrame.make([0, 0, 255])
+      buffer = red.pixelBuffer
+      consumer.consume(red)
+    }
+    try showRed()
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
+    try router.enterPictureInPicture("a")
+    consumer.consume(try PlainFrame.make([255, 0, 0]))
+    #expect(await eventually { buffer == nil })
+    renderer.removeImage()
+    layer.redraw()
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
+    let pixel = try #require(renderer.image()?.pixel(4, 4))
+    #expect(pixel[0] < 5 && pixel[1] < 5 && pixel[2] > 250)
+  }
+
   @Test func aRemovedStreamLeavesItsSurfacesAndMayComeBack() throws {
     let (inApp, pip) = (RecordingDestination(), RecordingDestination())
     let router = FrameRouter(pictureInPicture: pip)

@@ -18,6 +18,36 @@ import Testing
     renderer.state.withLock { ($0.code, $0.failsNext) = (code, tries) }
   }
 
+  @Test func threeRefusalsInARowAreAFailureUntilAPictureIsShown() async {
+    let told = Locked<[RenderingError.Code?]>([])
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.report(to: PresentationTally { error in told.withLock { $0.append(error?.code) } })
+    fail(renderer, .other(-5), tries: 4)
+    layer.enqueue(numbered(1))
+    #expect(await eventually { renderer.shown == [1] })
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(told.withLock { $0 }.isEmpty)
+    fail(renderer, .other(-5), tries: 8)
+    layer.enqueue(numbered(2))
+    #expect(await eventually { told.withLock { $0.count } == 2 })
+    #expect(told.withLock { $0 } == [.other(-5), nil])
+    #expect(renderer.shown == [1, 2])
+  }
+
+  @Test func aSurfaceThatIsGoneIsAFailureAtOnce() async {
+    let told = Locked<[RenderingError.Code?]>([])
+    let (renderer, next) = (TestRenderer(), TestRenderer())
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.report(to: PresentationTally { error in told.withLock { $0.append(error?.code) } })
+    fail(renderer, .rendererLost, tries: .max)
+    layer.enqueue(numbered(1))
+    #expect(await eventually { told.withLock { $0 } == [.rendererLost] })
+    layer.attach(to: next)
+    #expect(await eventually { told.withLock { $0 } == [.rendererLost, nil] })
+    #expect(next.shown == [1])
+  }
+
   // MARK: What is tried
 
   @Test func aSurfaceThatWorkedAgainIsTreatedMildlyFirst() async {

@@ -577,10 +577,21 @@ import Testing
 
   @Test func aSessionRunsUntilItsStreamsAreOver() async throws {
     let session = try PictureInPictureSession(
-      "videotestsrc num-buffers=5 ! appsink name=a videotestsrc num-buffers=3 ! appsink name=b", display: NoDisplay())
+      "videotestsrc num-buffers=5 ! appsink name=a sync=false videotestsrc num-buffers=3 ! appsink name=b",
+      display: NoDisplay())
     try await session.run()
     #expect(session.streams.map(\.state) == [.ended, .ended])
     #expect(session.summary(of: "a")?.statistics.received == 5)
+  }
+
+  @Test func aStreamThatStartsInAPauseMayGoToPictureInPicture() async throws {
+    let session = try PictureInPictureSession("videotestsrc ! appsink name=a", display: OffscreenDisplay())
+    session.isPaused = true
+    try await session.start()
+    try session.startPictureInPicture()
+    #expect(await eventually { session.controller.isActive })
+    #expect(session.summary(of: "a")?.statistics.received == 1)
+    await session.invalidate()
   }
 
   @Test(arguments: [false, true])

@@ -46,7 +46,8 @@ import Testing
     #expect(engine.playState(of: "a") == .stopped)
     for round in 1...2 {
       let seen = try await states(
-        ofStream: "a", from: "videotestsrc num-buffers=5 ! appsink name=x", in: engine, deliveringTo: counter)
+        ofStream: "a", from: "videotestsrc num-buffers=5 ! appsink name=x sync=false", in: engine, deliveringTo: counter
+      )
       #expect(seen == [.requesting, .playing, .ended])
       #expect(counter.value == 5 * round)
       try await engine.stopPlayingStream("a")

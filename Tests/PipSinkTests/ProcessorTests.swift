@@ -26,6 +26,19 @@ import Testing
     #expect(passed == Array(stride(from: 0, to: 100, by: interval)))
   }
 
+  @Test func aFrameThatMustNotBeDroppedPassesAndIsTheFirstOfTheNextOnes() throws {
+    var only = frame
+    only.attachments.mustNotBeDropped = true
+    let decimator = FrameDecimator(every: 3)
+    let passed = [frame, only, frame, frame, frame, only, only].map { decimator.process($0) != nil }
+    #expect(passed == [true, true, false, false, true, true, true])
+    let limiter = try #require(FrameRateLimiter(maximumRate: 10))
+    var next = timed(5.01)
+    next.attachments.mustNotBeDropped = true
+    #expect(limiter.process(timed(5)) != nil && limiter.process(next) != nil)
+    #expect(limiter.process(timed(5.05)) == nil && limiter.process(timed(5.1)) != nil)
+  }
+
   @Test func aDecimatorOfLessThanOneLetsEveryFrameThrough() {
     #expect(FrameDecimator(every: 0).interval == 1)
     #expect(FrameDecimator(every: -5).process(frame) != nil)

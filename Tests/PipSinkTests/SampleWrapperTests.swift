@@ -25,7 +25,10 @@ import Testing
   private func note(_ event: UnsafeMutablePointer<GstEvent>?, _ wrapper: SampleWrapper) throws {
     let event = try #require(event)
     defer { gst_event_unref(event) }
-    wrapper.note(event)
+    let pad = try #require(gst_pad_new("sink", GST_PAD_SINK))
+    gst_object_ref_sink(pad)
+    defer { gst_object_unref(pad) }
+    wrapper.note(event, on: pad)
   }
 
   private func noteOrientation(_ tag: String, _ wrapper: SampleWrapper) throws {

@@ -71,24 +71,27 @@ import Testing
     }
   }
 
-  @Test func aFrameThatIsOnlyPrerolledIsNotKept() async throws {
+  @Test func aStreamThatStartsInAPauseShowsItsFirstFrameOnce() async throws {
     let engine = try VideoEngine(
       .text("appsrc name=src format=time do-timestamp=true caps=\"\(Self.caps)\" ! appsink name=a sync=false"))
     engine.isPaused = true
     let consumer = CountingConsumer()
     try await engine.start { _ in consumer }
-    let frame = try #require(buffer())
-    gst_buffer_ref(frame)
-    defer { gst_buffer_unref(frame) }
-    engine.withUnsafeElement(named: "src") { source in
-      source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { _ = gst_app_src_push_buffer($0, frame) }
+    let push = { (gray: UInt8) in
+      _ = engine.withUnsafeElement(named: "src") { source in
+        source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { gst_app_src_push_buffer($0, self.buffer(gray)) }
+      }
     }
-    #expect(await eventually { engine.state == .paused })
-    #expect(consumer.sampleBuffers.isEmpty)
+    push(1)
+    #expect(await eventually { engine.state == .paused && consumer.sampleBuffers.count == 1 })
+    #expect(consumer.sampleBuffers.first?.attachments.mustNotBeDropped == true)
     engine.isPaused = false
-    #expect(await eventually { consumer.sampleBuffers.count == 1 })
-    consumer.removeAll()
-    #expect(await eventually { frame.pointee.mini_object.refcount == 1 })
+    push(2)
+    #expect(await eventually { consumer.sampleBuffers.count >= 2 })
+    let grays = try consumer.sampleBuffers.map {
+      try $0.pixelBuffer.withPlane(0) { bytes, _ in bytes.unsafeLoad(as: UInt8.self) }
+    }
+    #expect(grays == [1, 2])
     await engine.stop()
   }
 

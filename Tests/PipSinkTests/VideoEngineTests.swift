@@ -337,7 +337,8 @@ private final class WaitingConsumer: SampleBufferConsumer {
   var count: Int { frames.withLock { $0 } }
 
   func consume(_ sampleBuffer: SampleBuffer) {
-    _ = condition.wait(until: .now.advanced(by: .seconds(60))) { $0 ? true : nil }
+    // The pipeline plays only when each stream has shown its first frame.
+    if count > 0 { _ = condition.wait(until: .now.advanced(by: .seconds(60))) { $0 ? true : nil } }
     frames.withLock { $0 += 1 }
   }
 }

@@ -4,7 +4,6 @@ import PipSink
 /// One of the element's properties: its GObject specification, and how it is read from and written to GValues.
 struct ElementProperty: Sendable {
   let name: String
-  /// Makes the specification; returns nil for a property that an interface specifies.
   private let makeSpecification: @Sendable () -> UnsafeMutablePointer<GParamSpec>?
   private let set: @Sendable (ElementState, UnsafePointer<GValue>) -> Void
   private let get: @Sendable (ElementState, UnsafeMutablePointer<GValue>) -> Void
@@ -133,9 +132,12 @@ struct ElementProperty: Sendable {
     } get: { state, value in
       g_value_set_uint64(value, guint64(state.settings.window.waylandDisplay))
     },
-    // GstVideoDirection specifies this property.
+    // GstVideoDirection would make an element begin with identity.
     ElementProperty(name: "video-direction") {
-      nil
+      g_param_spec_enum(
+        "video-direction", "Video direction",
+        "How the picture is rotated or mirrored: auto is what the stream's tag says, and identity is not at all",
+        gst_video_orientation_method_get_type(), gint(GST_VIDEO_ORIENTATION_AUTO.rawValue), whenPlaying)
     } set: { state, value in
       state.set { $0.direction = GstVideoOrientationMethod(rawValue: UInt32(bitPattern: g_value_get_enum(value))) }
     } get: { state, value in
@@ -170,11 +172,7 @@ struct ElementProperty: Sendable {
       if let object, let value { ElementProperty.all[Int(id) - 1].get(PipSinkElement.state(of: object), value) }
     }
     for (index, property) in all.enumerated() {
-      if let specification = property.makeSpecification() {
-        g_object_class_install_property(objectClass, guint(index + 1), specification)
-      } else {
-        g_object_class_override_property(objectClass, guint(index + 1), property.name)
-      }
+      g_object_class_install_property(objectClass, guint(index + 1), property.makeSpecification())
     }
     gst_video_overlay_install_properties(objectClass, gint(all.count))
   }

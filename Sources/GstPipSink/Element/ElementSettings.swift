@@ -45,7 +45,7 @@ struct ElementSettings: Sendable {
   var preferredContentSize: PictureSize?
   /// How often in a row opening the picture-in-picture window is tried again.
   var retries = RetryPolicy().limit
-  var direction = GST_VIDEO_ORIENTATION_IDENTITY
+  var direction = GST_VIDEO_ORIENTATION_AUTO
   /// The application's window for the stream in the app.
   var window = WindowHandle()
   /// The part of that window in which the stream is shown, in pixels; nil for all of it.
@@ -55,12 +55,6 @@ struct ElementSettings: Sendable {
 
   /// How pictures are fitted to their surfaces.
   var fitting: VideoGravity { keepsShape ? gravity : .resize }
-
-  /// The orientation in which pictures are shown, whatever their tag says; nil to follow the tag, as for `auto` and
-  /// while the property has its default value.
-  static func orientation(for direction: GstVideoOrientationMethod) -> VideoOrientation? {
-    direction == GST_VIDEO_ORIENTATION_IDENTITY ? nil : VideoOrientation(direction)
-  }
 
   /// Makes the processors that `process` names, and the limiter for `rateLimit`.
   ///

@@ -31,10 +31,7 @@ final class ElementState: @unchecked Sendable {
   /// Subtitles and other pictures that are drawn over the frames.
   var overlays = ElementOverlays()
   let colorChannels = ElementColorBalance.Channels()
-  private var isPrerolling = false
   private var hasEnded = false
-  /// The buffer that was shown as the preroll, which GstBaseSink passes once more when it is rendered.
-  private var prerolled: UnsafeMutablePointer<GstBuffer>?
 
   init(_ element: UnsafeMutableRawPointer) {
     reference = ElementReference(element)
@@ -178,10 +175,9 @@ final class ElementState: @unchecked Sendable {
     }
   }
 
-  /// Follows the change from PAUSED to READY, after which no frames come. The first buffer of the next run may be the
-  /// same one, taken from its pool again.
+  /// Follows the change from PAUSED to READY, after which no frames come.
   func endRun() {
-    prerolled = nil
+    wrapper.endRun()
     hasEnded = false
   }
 
@@ -234,36 +230,28 @@ final class ElementState: @unchecked Sendable {
     }
   }
 
-  /// - Parameter event: a serialized event.
-  func note(_ event: UnsafeMutablePointer<GstEvent>) {
+  /// - Parameters:
+  ///   - event: a serialized event.
+  ///   - pad: the element's pad.
+  func note(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
     if hasEnded {
       hasEnded = false
       member?.noteEnd(false)
     }
-    switch event.pointee.type {
-    case GST_EVENT_FLUSH_STOP: prerolled = nil
-    case GST_EVENT_EOS where isInEngine: reference.use { StreamElement.postEnd(of: $0) }
-    default: break
-    }
-    wrapper.note(event)
+    wrapper.note(event, on: pad)
   }
 
   /// Notes that the stream has ended, and that its last picture has been shown for its time.
   func noteEnd() {
     hasEnded = true
     member?.noteEnd(true)
+    if isInEngine { reference.use { StreamElement.postEnd(of: $0) } }
   }
 
-  func preroll(_ parent: () -> GstFlowReturn) -> GstFlowReturn {
-    isPrerolling = true
-    defer { isPrerolling = false }
-    return parent()
-  }
+  func preroll(_ parent: () -> GstFlowReturn) -> GstFlowReturn { wrapper.preroll(parent) }
 
   func show(_ buffer: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn {
-    let isRepeated = prerolled == buffer
-    prerolled = isPrerolling ? buffer : nil
-    guard !isRepeated else { return GST_FLOW_OK }
+    guard wrapper.mustShow(buffer) else { return GST_FLOW_OK }
     guard let chain else { return GST_FLOW_NOT_NEGOTIATED }
     guard let format = wrapper.format, format.isInSystemMemory || SampleWrapper.canRead(buffer, format) else {
       return skip()
@@ -272,7 +260,7 @@ final class ElementState: @unchecked Sendable {
     let direction = GstVideoOrientationMethod(rawValue: direction.load(ordering: .relaxed))
     chain.consume(
       wrapper.wrap(
-        owning: gst_buffer_ref(buffer), format, fixedOrientation: ElementSettings.orientation(for: direction)))
+        owning: gst_buffer_ref(buffer), format, fixedOrientation: VideoOrientation(direction)))
     return GST_FLOW_OK
   }
 

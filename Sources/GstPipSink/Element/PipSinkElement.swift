@@ -111,16 +111,21 @@ enum PipSinkElement {
     }
     sinkClass.pointee.propose_allocation = { sink, query in
       guard let sink, let query else { return 0 }
-      return PipSinkElement.proposeAllocation(query, of: PipSinkElement.state(of: sink))
+      guard SampleWrapper.answerAllocation(query) else { return 0 }
+      PipSinkElement.state(of: sink).proposeOverlays(to: query)
+      return 1
     }
     sinkClass.pointee.event = { sink, event in
       guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return 0 }
-      // The parent class takes ownership of the event.
-      let type = event.pointee.type
-      if type.isSerialized { PipSinkElement.state(of: sink).note(event) }
-      let isTaken = parent.pointee.event(sink, event)
-      if type == GST_EVENT_EOS, isTaken != 0 { PipSinkElement.state(of: sink).noteEnd() }
-      return isTaken
+      if event.pointee.type.isSerialized { PipSinkElement.state(of: sink).note(event, on: sink.pointee.sinkpad) }
+      return parent.pointee.event(sink, event)
+    }
+    // The parent class waits until the last picture has been shown for its time, and then tells the pipeline of the end.
+    sinkClass.pointee.wait_event = { sink, event in
+      guard let sink, let event, let parent = PipSinkElement.parentSinkClass else { return GST_FLOW_ERROR }
+      let result = parent.pointee.wait_event(sink, event)
+      if result == GST_FLOW_OK, event.pointee.type == GST_EVENT_EOS { PipSinkElement.state(of: sink).noteEnd() }
+      return result
     }
     sinkClass.pointee.preroll = { sink, buffer in
       guard let sink, let parent = PipSinkElement.parentSinkClass else { return GST_FLOW_ERROR }
@@ -176,34 +181,5 @@ enum PipSinkElement {
     let isPosted = parent.pointee.post_message(element, message)
     if new == GST_STATE_PLAYING { state(of: element).follow(GST_STATE_CHANGE_PAUSED_TO_PLAYING) }
     return isPosted
-  }
-
-  /// Answers an allocation query: offers a buffer pool in system memory where upstream needs one, and names the metas
-  /// that are read.
-  private static func proposeAllocation(
-    _ query: UnsafeMutablePointer<GstQuery>, of state: ElementState
-  ) -> gboolean {
-    var caps: UnsafeMutablePointer<GstCaps>?
-    var needsPool: gboolean = 0
-    gst_query_parse_allocation(query, &caps, &needsPool)
-    var info = GstVideoInfo()
-    guard let caps, gst_video_info_from_caps(&info, caps) != 0 else { return 0 }
-    SampleWrapper.addMetas(to: query)
-    state.proposeOverlays(to: query)
-    let features = gst_caps_get_features(caps, 0)
-    guard gst_caps_features_contains(features, "memory:SystemMemory") != 0 else { return 1 }
-    let size = guint(clamping: info.size)
-    // One buffer is shown, one waits in the mailbox, and one is the router's latest.
-    let count: guint = 3
-    if needsPool != 0, let pool = gst_video_buffer_pool_new() {
-      let config = gst_buffer_pool_get_config(pool)
-      gst_buffer_pool_config_set_params(config, caps, size, count, 0)
-      gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META)
-      if gst_buffer_pool_set_config(pool, config) != 0 { gst_query_add_allocation_pool(query, pool, size, count, 0) }
-      gst_object_unref(pool)
-    } else {
-      gst_query_add_allocation_pool(query, nil, size, count, 0)
-    }
-    return 1
   }
 }

@@ -204,7 +204,7 @@ final class FilterState: @unchecked Sendable {
     _ event: UnsafeMutablePointer<GstEvent>, in element: UnsafeMutablePointer<GstBaseTransform>
   ) -> gboolean {
     guard let parent = PipSinkFilterElement.parentTransformClass else { return 0 }
-    if event.pointee.type.isSerialized { wrapper.note(event) }
+    if event.pointee.type.isSerialized { wrapper.note(event, on: element.pointee.sinkpad) }
     switch event.pointee.type {
     case GST_EVENT_STREAM_START:
       tags = FilterTags()

@@ -17,7 +17,8 @@ enum ElementNavigation {
         (x, y)
       }
     let place = member.layer.videoGravity.pixel(
-      at: (x, y), of: surface, in: latest.formatDescription, orientation: latest.orientation)
+      at: (x, y), of: surface, in: latest.formatDescription, visible: latest.pixelBuffer.visibleRect,
+      orientation: latest.orientation)
     let navigation =
       switch event {
       case .moved: gst_navigation_event_new_mouse_move(place.x, place.y, noModifiers)

@@ -84,7 +84,7 @@ final class ElementDisplay: SessionDisplay {
 
   /// How long to look for an application's window. The display server does not know a window that a toolkit has just
   /// made until the toolkit flushes its requests.
-  private static let patience = Duration.seconds(2)
+  private static let patience = Duration.seconds(1)
   private static let pause = Duration.milliseconds(20)
 
   /// Shows a stream in the application's window.

@@ -243,6 +243,11 @@ final class ElementSessionAdapter {
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
       }
+    case .surfaceFailed(let id, let error):
+      for member in members where member.streamID == id {
+        member.element.post(
+          "The stream cannot be shown.", error.description, code: GST_RESOURCE_ERROR_WRITE, isWarning: true)
+      }
     case .display(.windowLost(let error)): owner.loseDisplay(error)
     case .display(.closeRequested): owner.fail("The window was closed.", "The user has closed it.")
     default: break

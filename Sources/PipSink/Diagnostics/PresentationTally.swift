@@ -16,12 +16,26 @@ final class PresentationTally: Sendable {
   }
 
   private let state = Locked(Counts())
+  private let isFailing = Atomic(false)
+  /// Called on a presenting thread with the error when the stream cannot be shown, and with nil when it can again.
+  private let failureHandler: @Sendable (RenderingError?) -> Void
   private let balance = Atomic<UInt64>(ColorBalance.neutral.word)
 
   /// How the stream's colours are adjusted when its frames are shown.
   var colorBalance: ColorBalance {
     get { ColorBalance(word: balance.load(ordering: .relaxed)) }
     set { balance.store(newValue.word, ordering: .relaxed) }
+  }
+
+  init(failureHandler: @escaping @Sendable (RenderingError?) -> Void = { _ in }) {
+    self.failureHandler = failureHandler
+  }
+
+  /// Notes whether the stream's newest picture could be shown.
+  func note(_ failure: RenderingError?) {
+    let (isFailure, wasFailure) = (failure != nil, isFailing.load(ordering: .relaxed))
+    guard isFailure != wasFailure, isFailing.exchange(isFailure, ordering: .relaxed) == wasFailure else { return }
+    failureHandler(failure)
   }
 
   var counts: Counts { state.withLock { $0 } }

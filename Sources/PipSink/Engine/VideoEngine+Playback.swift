@@ -50,7 +50,7 @@ extension VideoEngine {
 }
 
 extension Pipeline {
-  /// Whether all its sources are files, whose contents are the same at every start.
+  /// Whether its sources are files, whose contents are the same at every start, and nothing comes from the network.
   var readsFiles: Bool { hasElement(ofKinds: ["Source", "File"]) && !readsNetwork }
 
   /// Whether one of its sources reads from the network.

@@ -60,15 +60,17 @@ extension VideoGravity {
   ///   - point: a point on the surface, in pixels.
   ///   - surface: the surface's size in pixels.
   ///   - format: the frame's format.
+  ///   - visible: the part of the frame that is shown; nil for all of it.
   ///   - orientation: how the frame is rotated and mirrored when it is shown.
-  /// - Returns: a pixel of the frame as it is in memory, ignoring its crop meta. For a point beside the picture, it is
+  /// - Returns: a pixel of the frame as it is in memory. For a point beside the picture, it is
   ///   outside of the frame.
   package func pixel(
     at point: (x: Double, y: Double), of surface: PictureSize, in format: VideoFormatDescription,
-    orientation: VideoOrientation
+    visible: PictureRect? = nil, orientation: VideoOrientation
   ) -> (x: Double, y: Double) {
-    let oriented = orientation.applied(to: format.size)
-    let display = format.displaySize
+    let visible = visible ?? PictureRect(x: 0, y: 0, width: format.size.width, height: format.size.height)
+    let oriented = orientation.applied(to: visible.size)
+    let display = format.displaySize(of: visible.size)
     let placement = placement(
       of: oriented, displaySize: orientation.swapsSides ? (display.height, display.width) : display, in: surface)
     let (source, target) = (placement.source, placement.target)
@@ -80,7 +82,7 @@ extension VideoGravity {
     let row = max(-bound, min(bound, Int(nearest: y.rounded(.down))))
     let pixel = PictureRect(x: column, y: row, width: 1, height: 1)
     let found = orientation.inverse.applied(to: pixel, in: oriented)
-    return (Double(found.x), Double(found.y))
+    return (Double(visible.x + found.x), Double(visible.y + found.y))
   }
 
   /// Computes the placement of a frame that is rotated and mirrored before it is shown.

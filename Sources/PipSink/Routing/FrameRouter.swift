@@ -11,6 +11,7 @@ public final class FrameRouter: Sendable {
   private let control: Locked<Control>
   private let broadcast = Broadcast<SurfaceChange>()
   private let firstFrameBroadcast = Broadcast<StreamID>()
+  private let failureBroadcast = Broadcast<SurfaceFailure>()
   private let logger: Logger
 
   /// The state that switches change, which is behind the lock.
@@ -93,7 +94,7 @@ public final class FrameRouter: Sendable {
     let placement = control.table.placement(of: streamID)
     let route = StreamRoute(
       streamID: streamID, placement: placement, inApp: inApp, pictureInPicture: control.destination(of: placement),
-      broadcast: broadcast, firstFrames: firstFrameBroadcast)
+      broadcast: broadcast, firstFrames: firstFrameBroadcast, failures: failureBroadcast)
     for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
     control.routes.append(route)
     return route
@@ -311,4 +312,14 @@ public final class FrameRouter: Sendable {
   public func firstFrames() -> AsyncStream<StreamID> {
     firstFrameBroadcast.stream()
   }
+
+  /// A sequence of the failures of the surfaces of all streams from now on, and of their ends.
+  func surfaceFailures() -> AsyncStream<SurfaceFailure> { failureBroadcast.stream() }
+}
+
+/// A stream that cannot be shown where it is, or that can be shown again.
+struct SurfaceFailure: Sendable {
+  let streamID: StreamID
+  /// Why the surface refuses the stream's frames; nil when it takes them again.
+  let error: RenderingError?
 }

@@ -5,7 +5,7 @@
 final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
-  private let tally = PresentationTally()
+  private let tally: PresentationTally
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
@@ -43,9 +43,10 @@ final class StreamRoute: SampleBufferConsumer {
   init(
     streamID: StreamID, placement: RoutingTable.Placement, inApp: (any SampleBufferDestination)?,
     pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>,
-    firstFrames: Broadcast<StreamID>
+    firstFrames: Broadcast<StreamID>, failures: Broadcast<SurfaceFailure>
   ) {
     self.streamID = streamID
+    tally = PresentationTally { failures.send(SurfaceFailure(streamID: streamID, error: $0)) }
     self.broadcast = broadcast
     self.firstFrames = firstFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))

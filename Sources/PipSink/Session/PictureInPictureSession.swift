@@ -157,10 +157,16 @@ public final class PictureInPictureSession {
 
   /// Listens to the engine and the router.
   private func hearStreams() {
-    let (events, firstFrames) = (engine.events(), router.firstFrames())
+    let (events, firstFrames, failures) = (engine.events(), router.firstFrames(), router.surfaceFailures())
     tasks = [
       Task { [weak self] in for await event in events { self?.handle(event) } },
       Task { [weak self] in for await id in firstFrames { self?.noteFirstFrame(of: id) } },
+      Task { [weak self] in
+        for await failure in failures {
+          let id = failure.streamID
+          self?.emit(failure.error.map { .surfaceFailed(id, $0) } ?? .surfaceRecovered(id))
+        }
+      },
     ]
   }
 

@@ -10,6 +10,10 @@ public enum SessionEvent: Sendable {
   /// Something happened to the session's picture-in-picture window. The stream is the one in the window, or the one
   /// that was or will be there.
   case pictureInPicture(PictureInPictureEvent, of: StreamID)
+  /// What shows a stream has refused its frames three times in a row, or is gone. It is tried again with later frames.
+  case surfaceFailed(StreamID, RenderingError)
+  /// A stream whose surface had failed is shown again.
+  case surfaceRecovered(StreamID)
   /// A stream can be sought in now or can no longer, or its duration has changed
   /// (``PictureInPictureSession/duration(of:)``).
   case durationChanged(StreamID)

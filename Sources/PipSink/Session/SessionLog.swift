@@ -19,6 +19,8 @@ struct SessionLog {
     case .streamAdded(let id): session.debug("stream \"\(id)\" has been added")
     case .streamRemoved(let id, _): session.debug("stream \"\(id)\" has been removed")
     case .engine(let event): note(event)
+    case .surfaceFailed(let id, let error): session.warning("stream \"\(id)\" cannot be shown: \(error)")
+    case .surfaceRecovered(let id): session.notice("stream \"\(id)\" is shown again")
     case .refused(let error): session.warning("\(error)")
     case .playbackChanged: session.debug("pause, sound or volume has changed")
     case .durationChanged(let id): session.debug("the duration of stream \"\(id)\" has changed")

@@ -64,8 +64,13 @@ extension PlaySession {
   }
 
   /// Reports streams that are failing at the end: those that are being restarted, and those whose failure has not been
-  /// reported yet. A stream that was restarted and has never delivered a frame makes the run fail.
+  /// reported yet. A stream that was restarted and has never delivered a frame makes the run fail, and so does one whose
+  /// surface has failed and not recovered.
   private func reportFailures(_ infos: [StreamID: StreamInfo]) {
+    for (_, error) in notShown.sorted(by: { $0.key < $1.key }) {
+      hasFailed = true
+      report(DemoError(error))
+    }
     for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil {
       guard let failure = info.failure else { continue }
       switch info.state {

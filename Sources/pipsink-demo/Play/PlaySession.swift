@@ -31,6 +31,8 @@ final class PlaySession {
   var startsToCome = 1
   /// Whether a stream has failed or has never delivered a frame. It may have been stopped since.
   var hasFailed = false
+  /// Why streams are not shown whose surfaces have failed and not recovered.
+  var notShown: [StreamID: PipSinkError] = [:]
   var errors: [DemoError] = []
   /// Whether the run is ending, and its report is being made.
   var isFinishing = false
@@ -214,8 +216,14 @@ final class PlaySession {
     case .display(.windowLost(let error)): windowLost(error)
     // The session itself performs the actions of its keys.
     case .display(.key(let key)) where SessionAction(key: key) == nil: TimedAction.Action(key: key).map(perform)
+    case .surfaceFailed(let id, let error):
+      notShown[id] = .stream(.notShown(id, reason: error.description))
+      statusLine.say("stream \"\(id)\" cannot be shown: \(error)")
+    case .surfaceRecovered(let id):
+      notShown[id] = nil
+      statusLine.say("stream \"\(id)\" is shown again")
     case .refused(let error): report(DemoError(error))
-    case .streamAdded(let id): failed[id] = nil
+    case .streamAdded(let id): (failed[id], notShown[id]) = (nil, nil)
     case .streamRemoved, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
     }
   }

@@ -32,3 +32,8 @@ extension ProgramResult {
     try JSONDecoder().decode(Report.self, from: Data(output.utf8))
   }
 }
+
+extension Report.Stream {
+  /// The frames that came from upstream, of which a busy machine shows some too late.
+  var arrived: UInt64 { received + late }
+}

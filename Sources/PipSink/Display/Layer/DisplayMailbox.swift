@@ -27,6 +27,8 @@ struct DisplayMailbox {
     case adopt(any VideoRenderer)
     /// Leave a renderer.
     case retire(any VideoRenderer)
+    /// Replace the picture that stays by a copy.
+    case copy(SampleBuffer)
     case requestData(@Sendable () -> Void)
     case end
   }
@@ -59,6 +61,8 @@ struct DisplayMailbox {
   var isReadyForDisplay = false
   var needsDisplay = false
   var mustRemoveImage = false
+  /// Whether the stream has left its picture here, which must not keep a buffer that upstream may need.
+  var mustCopyLatest = false
   var isPresenting = false
   var isClosed = false
   var failures = DisplayFailures()
@@ -183,7 +187,7 @@ struct DisplayMailbox {
   ) -> SampleBuffer? {
     let dropped = empty(removingImage: newest == nil)
     firstStreamOfPicture = streamCount
-    latest = nil
+    (latest, mustCopyLatest) = (nil, false)
     waiting = newest
     isWaitingFresh = isFresh
     mustRemoveImage = newest == nil
@@ -197,6 +201,10 @@ struct DisplayMailbox {
   mutating func nextWork(at now: MonotonicTime) -> Locked<DisplayMailbox>.Step<Work> {
     if let renderer = renderers.nextToLeave() { return begin(.retire(renderer)) }
     if isClosed { return .done(.end) }
+    if mustCopyLatest {
+      mustCopyLatest = false
+      if let latest { return begin(.copy(latest)) }
+    }
     guard let renderer = renderers.current, renderers.isGranted else { return .whenWoken }
     if renderers.adopt() { return begin(.adopt(renderer)) }
     if mustRemoveImage {
@@ -270,13 +278,12 @@ struct DisplayMailbox {
   }
 }
 
-/// Tells an observer when a frame's size or orientation differs from the frame before.
+/// Tells an observer when the size at which a frame is to be shown differs from that of the frame before.
 struct SizeObservation {
   typealias Observer = @Sendable (SampleBuffer) -> Void
 
   private var observer: Observer?
-  private var format: VideoFormatDescription?
-  private var orientation = VideoOrientation.upright
+  private var size = (width: 0.0, height: 0.0)
 
   /// Begins the observation.
   ///
@@ -285,10 +292,10 @@ struct SizeObservation {
 
   /// The observer, if it has to be called for this frame.
   mutating func observer(for sampleBuffer: SampleBuffer) -> Observer? {
-    guard observer != nil, format !== sampleBuffer.formatDescription || orientation != sampleBuffer.orientation else {
-      return nil
-    }
-    (format, orientation) = (sampleBuffer.formatDescription, sampleBuffer.orientation)
+    guard observer != nil else { return nil }
+    let new = sampleBuffer.displaySize
+    guard new != size else { return nil }
+    size = new
     return observer
   }
 }

@@ -12,9 +12,7 @@ struct LayerPresenter {
     var size: PictureSize?
 
     mutating func tell(_ renderer: any VideoRenderer, of sampleBuffer: SampleBuffer) {
-      let stored = sampleBuffer.pixelBuffer.size
-      let isRotated = sampleBuffer.orientation.swapsSides
-      let new = isRotated ? PictureSize(width: stored.height, height: stored.width) : stored
+      let new = sampleBuffer.orientation.applied(to: sampleBuffer.pixelBuffer.visibleRect.size)
       guard self.renderer !== renderer || size != new else { return }
       (self.renderer, size) = (renderer, new)
       renderer.frameSizeDidChange(to: new)
@@ -43,6 +41,11 @@ struct LayerPresenter {
         renderer.removeImage()
         RendererOccupancy.release(renderer, by: mailbox)
         finish { _ in }
+      case .copy(let picture):
+        let copy = picture.inMemoryOfItsOwn
+        finish { mailbox in
+          if mailbox.latest?.pixelBuffer === picture.pixelBuffer { mailbox.latest = copy }
+        }
       case .requestData(let request):
         request()
       case .end:
@@ -87,7 +90,10 @@ struct LayerPresenter {
   private func succeed(_ job: DisplayMailbox.Job, wasRecovered: Bool) {
     job.presented?(.now)
     job.tally?.countShown(job.sampleBuffer)
+    var tally: PresentationTally?
+    defer { tally?.note(nil) }
     finish { mailbox in
+      tally = mailbox.tally
       mailbox.failures = DisplayFailures(status: .rendering)
       if !job.isRepeated { mailbox.statistics.presented += 1 }
       if wasRecovered { mailbox.statistics.recovered += 1 }
@@ -142,7 +148,9 @@ struct LayerPresenter {
 
   private func fail(_ job: DisplayMailbox.Job, _ error: RenderingError) {
     job.tally?.count { $0.failed += 1 }
+    var tally: PresentationTally?
     defer {
+      tally?.note(error)
       if error.code == .rendererLost {
         job.renderer.setNeedsDisplayHandler(nil)
         RendererOccupancy.release(job.renderer, by: mailbox)
@@ -153,6 +161,7 @@ struct LayerPresenter {
       mailbox.failures.status = .failed
       if mailbox.renderers.current === job.renderer {
         if error.code == .rendererLost { mailbox.loseRenderer() } else { mailbox.failures.count += 1 }
+        if error.code == .rendererLost || mailbox.failures.count >= DisplayFailures.limit { tally = mailbox.tally }
       }
       mailbox.statistics.failed += job.isCounted ? 0 : 1
       // The frame is shown when the renderer works again, unless a newer one arrives first.
@@ -167,6 +176,8 @@ struct DisplayFailures {
   private static let policy = RetryPolicy(limit: .max, firstPause: .milliseconds(50), longestPause: .seconds(2))
   /// After how many failures new frames wait for the next attempt as well.
   private static let patience = 2
+  /// After how many failures in a row the surface counts as failed.
+  static let limit = 3
 
   var status = SampleBufferDisplayLayer.Status.unknown
   var error: RenderingError?

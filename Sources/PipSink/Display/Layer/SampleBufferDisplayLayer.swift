@@ -235,9 +235,11 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   ///
   /// - Returns: the newest frame that had not been shown anywhere.
   func relinquish(removingImage: Bool) -> SampleBuffer? {
-    let waiting = mailbox.withLock { $0.empty(removingImage: removingImage) }
-    if removingImage { mailbox.wakeAll() }
-    return waiting
+    defer { mailbox.wakeAll() }
+    return mailbox.withLock { mailbox in
+      mailbox.mustCopyLatest = !removingImage
+      return mailbox.empty(removingImage: removingImage)
+    }
   }
 
   /// Drops the frames that wait, and keeps the current picture. A layer that has failed loses its ``error`` and tries

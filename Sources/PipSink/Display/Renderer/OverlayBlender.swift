@@ -3,13 +3,12 @@ import CLibYUV
 /// Draws the overlays of frames, such as subtitles, at the renderer's size: a subtitle that was made for the window has
 /// the window's pixels.
 ///
-/// A subtitle stays the same for many frames. So it is rotated and scaled once, and kept until another one comes or it
-/// gets another place.
+/// They stay upright where the frame is rotated or mirrored, since viewers read them. A subtitle stays the same for many
+/// frames. So it is scaled once, and kept until another one comes or it gets another place.
 struct OverlayBlender: ~Copyable {
-  /// An overlay's picture, rotated and scaled for the renderer.
+  /// An overlay's picture, scaled for the renderer.
   private struct Scaled {
     let number: UInt32
-    let orientation: VideoOrientation
     let size: PictureSize
     let pixels: [UInt8]
   }
@@ -32,10 +31,10 @@ struct OverlayBlender: ~Copyable {
     var shown: [Scaled] = []
     for rectangle in composition.rectangles {
       let place = Self.place(
-        of: orientation.applied(to: rectangle.place, in: frameSize),
+        of: Self.upright(rectangle.place, in: frameSize, in: orientation.applied(to: frameSize)),
         from: orientation.applied(to: placement.source, in: frameSize), to: placement.target)
       guard place.size.isValid, let part = place.intersection(placement.target),
-        let scaled = try scaled(rectangle, size: place.size, orientation)
+        let scaled = try scaled(rectangle, size: place.size)
       else { continue }
       shown.append(scaled)
       let target = picture.cropped(to: part).planes[0]
@@ -57,20 +56,35 @@ struct OverlayBlender: ~Copyable {
   }
 
   private mutating func scaled(
-    _ rectangle: OverlayComposition.Rectangle, size: PictureSize, _ orientation: VideoOrientation
+    _ rectangle: OverlayComposition.Rectangle, size: PictureSize
   ) throws(PipSinkError) -> Scaled? {
-    let found = known.first { $0.number == rectangle.number && $0.size == size && $0.orientation == orientation }
-    if let found { return found }
+    if let found = known.first(where: { $0.number == rectangle.number && $0.size == size }) { return found }
     var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
     let isRead: Void? = try rectangle.withPixels { source throws(PipSinkError) in
       try pixels.withUnsafeMutableBufferPointer { pixels throws(PipSinkError) in
         guard let base = pixels.baseAddress else { return }
         let target = Picture(packed: .bgra, size: size, data: base, stride: Int32(size.width * 4))
-        try converter.convert(source, into: target, orientation: orientation)
+        try converter.convert(source, into: target)
       }
     }
     guard isRead != nil else { return nil }
-    return Scaled(number: UInt32(rectangle.number), orientation: orientation, size: size, pixels: pixels)
+    return Scaled(number: UInt32(rectangle.number), size: size, pixels: pixels)
+  }
+
+  /// Where a rectangle of a frame is in the rotated frame. It keeps its shape and is scaled as the frame would be to fit
+  /// there, and it is as near to each edge: what is at the bottom in the middle stays there.
+  static func upright(_ rectangle: PictureRect, in frame: PictureSize, in rotated: PictureSize) -> PictureRect {
+    let scale = min(Double(rotated.width) / Double(frame.width), Double(rotated.height) / Double(frame.height))
+    func span(_ start: Int, _ length: Int, of old: Int, in new: Int) -> (start: Int, length: Int) {
+      let scaled = max(1, Int(nearest: Double(length) * scale))
+      let (oldRoom, newRoom) = (old - length, new - scaled)
+      // Without room, it is centred.
+      let start = oldRoom > 0 ? Double(start) * Double(newRoom) / Double(oldRoom) : Double(newRoom) / 2
+      return (Int(nearest: start), scaled)
+    }
+    let (x, width) = span(rectangle.x, rectangle.width, of: frame.width, in: rotated.width)
+    let (y, height) = span(rectangle.y, rectangle.height, of: frame.height, in: rotated.height)
+    return PictureRect(x: x, y: y, width: width, height: height)
   }
 
   /// Where a rectangle of a rotated frame is on the renderer.

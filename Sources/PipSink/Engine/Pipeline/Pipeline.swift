@@ -11,6 +11,15 @@ final class Pipeline: @unchecked Sendable {
     /// ``isolate(_:)`` has removed it from the GstPipeline.
     let sink: GstElementPointer
     let flow = StreamFlow()
+
+    /// Whether the sink has a frame whose time has not come. The streaming thread has the pad's lock until then.
+    var isWaiting: Bool {
+      guard let pad = gst_element_get_static_pad(sink, "sink") else { return false }
+      defer { gst_object_unref(pad) }
+      guard g_rec_mutex_trylock(&pad.pointee.stream_rec_lock) != 0 else { return true }
+      g_rec_mutex_unlock(&pad.pointee.stream_rec_lock)
+      return false
+    }
   }
 
   let element: GstElementPointer
@@ -275,5 +284,9 @@ extension Pipeline {
   /// The pipeline's direct child that is `object` or contains it.
   func topLevelElement(of object: UnsafeMutablePointer<GstObject>) -> GstElementPointer? {
     elements.first { object.isInside($0) }
+      // The parser adds a filter to a link with caps that is made while the pipeline runs.
+      ?? withObjects(gst_bin_iterate_elements(element.asBin), as: GstElement.self) { children in
+        children.first { object.isInside($0) }
+      }
   }
 }

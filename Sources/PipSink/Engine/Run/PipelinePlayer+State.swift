@@ -24,8 +24,8 @@ extension PipelinePlayer {
     var startError: PipSinkError?
     /// Whether a frame has come since the start of the run.
     var hasPlayed = false
-    /// Whether the pipeline is up and reads only files.
-    var readsFiles = false
+    /// Whether the pipeline is up, and all its streams may be silent for any time.
+    var maySendNothing = false
     /// When ``flow`` last changed, or when the streams last stood still for a reason.
     var since: MonotonicTime
     /// The number of restarts since the pipeline last played for long enough.
@@ -71,8 +71,8 @@ extension PipelinePlayer.State {
     if flow == .playing { return attempt > 0 ? .at(since.advanced(by: configuration.settledAfter)) : .whenWoken }
     // The time that a pipeline has for its first frame.
     let wholeTimeout = configuration.stallTimeout + configuration.restartTimeout
-    // A pipeline that reads files, or one of whose streams has ended, may be silent for any time.
-    guard !readsFiles, !streams.values.contains(.ended) else { return .whenWoken }
+    // A pipeline one of whose streams has ended may be silent for any time, too.
+    guard !maySendNothing, !streams.values.contains(.ended) else { return .whenWoken }
     let death = since.advanced(by: flow == .stalled ? configuration.restartTimeout : wholeTimeout)
     guard now >= death else { return .at(death) }
     for (id, stream) in streams where !stream.isOver {

@@ -130,9 +130,9 @@ final class PipelinePlayer: Sendable {
 
   /// Notes that the pipeline is up.
   func pipelineDidStart(_ run: PipelineRun) {
-    let readsFiles = run.pipeline.readsFiles
+    let maySendNothing = run.pipeline.streams.allSatisfy { run.pipeline.maySendNothing($0) }
     hear(run) { state in
-      state.readsFiles = readsFiles
+      state.maySendNothing = maySendNothing
       state.isAwaited = false
       beginning.complete(nil)
     }
@@ -269,7 +269,7 @@ final class PipelinePlayer: Sendable {
       guard state.stopDeadline == nil else { return false }
       state.streams = Dictionary(uniqueKeysWithValues: streamIDs.map { ($0, .requesting) })
       (state.pipeline, state.startError, state.since) = (.starting, nil, clock.now)
-      (state.isPaused, state.isParked, state.hasPlayed, state.readsFiles) = (engine.isPaused, false, false, false)
+      (state.isPaused, state.isParked, state.hasPlayed, state.maySendNothing) = (engine.isPaused, false, false, false)
       if isFirst { engine.setEngine(.starting) }
       for id in streamIDs { engine.setStream(id, to: .requesting) }
       return true

@@ -23,8 +23,6 @@ extension PipelineRun {
       for stream in pipeline.streams { send(.durationChanged(stream.id)) }
     case GST_MESSAGE_BUFFERING:
       handleBuffering(message)
-    case GST_MESSAGE_QOS:
-      countLateFrames(message)
     case GST_MESSAGE_APPLICATION:
       if BusNote.streamRefused.isIn(message) {
         handleRefusal(message)
@@ -62,20 +60,12 @@ extension PipelineRun {
     if isNew { settle() }
   }
 
-  private func countLateFrames(_ message: UnsafeMutablePointer<GstMessage>) {
-    guard let source = message.pointee.src else { return }
-    var format = GST_FORMAT_UNDEFINED
-    var dropped: guint64 = 0
-    gst_message_parse_qos_stats(message, &format, nil, &dropped)
-    // Audio elements count samples instead of frames.
-    guard format == GST_FORMAT_BUFFERS || format == GST_FORMAT_DEFAULT, dropped != guint64.max else { return }
-    let more = progress.withLock { progress in
-      let old = progress.lateFrames.updateValue(UInt64(dropped), forKey: source) ?? 0
-      return UInt64(dropped) > old ? UInt64(dropped) - old : 0
-    }
-    guard more > 0 else { return }
-    for stream in pipeline.streams(dependingOn: source) {
-      tell { $0.update(stream.id) { $0.lateFrameCount += more } }
+  /// Adds the frames that elements have dropped as late to the numbers of the streams.
+  func countLateFrames() {
+    lateFrames.look { element, count in
+      for stream in pipeline.streams(dependingOn: element) {
+        tell { $0.update(stream.id) { $0.lateFrameCount += count } }
+      }
     }
   }
 

@@ -42,21 +42,10 @@ extension PipelineRun {
     let timeout = stallTimeout
     guard !isToStandStill else { return forgiveSilence() }
     let now = clock.now
-    let stalled = progress.withLock { progress in
-      pipeline.streams.filter { stream in
-        let (id, flow) = (stream.id, stream.flow)
-        guard progress.open.contains(id), flow.isFlowing.load(ordering: .relaxed) else { return false }
-        let count = flow.activity
-        guard let seen = progress.activity[id], seen.count == count else {
-          progress.activity[id] = (count, now)
-          return false
-        }
-        guard now >= seen.since.advanced(by: timeout) else { return false }
-        progress.stalledAfter[id] = flow.delivered.load(ordering: .relaxed)
-        return true
-      }
-    }
-    for stream in stalled {
+    let sounds = pipeline.otherSinks
+    defer { for sink in sounds { gst_object_unref(sink) } }
+    for stream in pipeline.streams where hasStalled(stream, beside: sounds, at: now) {
+      progress.withLock { $0.stalledAfter[stream.id] = stream.flow.delivered.load(ordering: .relaxed) }
       setStream(stream.id, to: .stalled)
       // From now on the next frame counts as a first frame.
       stream.flow.isFlowing.store(false, ordering: .sequentiallyConsistent)
@@ -68,6 +57,30 @@ extension PipelineRun {
       return Array(silent)
     }
     for id in silent { tell { $0.observe(.microphone, of: id, .off) } }
+  }
+
+  /// Whether a stream that plays has lost its source: no frame has come for too long, and neither has sound from the same
+  /// source, no frame waits for its time, and its source is none that may be silent.
+  private func hasStalled(_ stream: Pipeline.Stream, beside sinks: [GstElementPointer], at now: MonotonicTime) -> Bool {
+    let (id, isFlowing) = (stream.id, stream.flow.isFlowing.load(ordering: .relaxed))
+    let new = Activity(
+      frames: stream.flow.activity, sound: pipeline.renderedCount(of: sinks, sharingTheSourceOf: stream), since: now)
+    let old = progress.withLock { progress -> Activity? in
+      guard progress.open.contains(id) else { return nil }
+      let old = progress.activity[id]
+      if old?.frames != new.frames || old?.sound != new.sound { progress.activity[id] = new }
+      return old
+    }
+    guard let old else { return false }
+    guard old.frames == new.frames, old.sound == new.sound else {
+      // A stream whose frames have not come yet has a source that works.
+      if !isFlowing, old.sound != new.sound { player?.pipelineIsBuffering(self) }
+      return false
+    }
+    let rate = engine.info(of: id)?.format?.frameRate
+    let interval = rate.map { $0.numerator > 0 ? .seconds(2 * $0.denominator) / $0.numerator : .zero } ?? .zero
+    return isFlowing && now >= old.since.advanced(by: max(stallTimeout, interval)) && !stream.isWaiting
+      && !pipeline.maySendNothing(stream, hasVariableRate: rate?.numerator == 0)
   }
 
   /// Finds frames that came while the stall of their stream was being reported. They have not been noticed as first
@@ -111,6 +124,7 @@ extension PipelineRun {
 
   /// Closes streams that have ended or failed, each once, and reports their states.
   func close(_ outcomes: [(id: StreamID, state: StreamPlayState)]) {
+    countLateFrames()
     let closed = progress.withLock { progress in outcomes.filter { progress.open.remove($0.id) != nil } }
     player?.streams(of: self, didChange: closed)
   }
@@ -131,17 +145,23 @@ extension PipelineRun {
     var refusals: [StreamID: PipSinkError] = [:]
     /// Descriptions of plugins that decodebins miss, by the streams that need them.
     var missingPlugins: [StreamID: [String]] = [:]
-    /// For each stream, the number of frames that had come, and when that number was first seen.
-    var activity: [StreamID: (count: UInt64, since: MonotonicTime)] = [:]
+    /// For each stream, what had come when that was first seen.
+    var activity: [StreamID: Activity] = [:]
     /// For each stalled stream, the number of frames that it had delivered.
     var stalledAfter: [StreamID: UInt64] = [:]
     /// For each stream, when its `level` element last reported.
     var heardAt: [StreamID: MonotonicTime] = [:]
-    /// For each element, the number of frames that it has dropped.
-    var lateFrames: [UnsafeMutablePointer<GstObject>: UInt64] = [:]
     /// Streams that end when their sound ends, and why.
     var endings: [StreamID: Ending] = [:]
     var isBuffering = false
+  }
+
+  /// What has come of a stream, and when it was first seen.
+  struct Activity {
+    let frames: UInt64
+    /// The number of buffers of its sound that were played.
+    let sound: UInt64
+    let since: MonotonicTime
   }
 
   /// Why a stream ends when its sound ends.

@@ -13,6 +13,7 @@ final class PipelineRun: Sendable {
   let engine: EngineStatus
   let audioOutputs: AudioOutputs
   let progress: Locked<Progress>
+  let lateFrames = LateFrames()
   /// The gates in front of suspended decoders, by their pads. The run holds a reference to each pad.
   let gates = Locked<[UnsafeMutablePointer<GstPad>: DecodingGate]>([:])
   private let thread: PipelineThread
@@ -37,6 +38,7 @@ final class PipelineRun: Sendable {
     stallTimeout = max(.milliseconds(10), player.configuration.stallTimeout)
     let thread = PipelineThread(of: pipeline, clock: clock)
     self.thread = thread
+    lateFrames.watch(pipeline.element)
     audioOutputs = AudioOutputs(of: engine.audioSession) { thread.want { $0.mustSettle = true } }
     progress = Locked(Progress(open: Set(pipeline.streams.map(\.id))))
   }
@@ -207,6 +209,7 @@ final class PipelineRun: Sendable {
 
   private func tick() {
     watchFlows()
+    countLateFrames()
     // The app may have changed the pipeline's state, which it can reach through any of its elements.
     if let state = pipeline.settledState, state != wantedState { settle() }
   }
@@ -214,6 +217,7 @@ final class PipelineRun: Sendable {
   private func finish() {
     audioOutputs.close()
     closeOutputs()
+    countLateFrames()
     pipeline.settle(GST_STATE_NULL)
     thread.end()
     progress.withLock { $0.open = [] }
@@ -238,6 +242,8 @@ final class PipelineRun: Sendable {
       // The whole pipeline depends on an element that is on no stream's path.
       guard !left.isEmpty, left.count < whole.count else { throw error }
       noteBroken(affected, error)
+      // The bus has forgotten the messages of other streams that refuse what they get. They refuse it again.
+      progress.withLock { $0.refusals = [:] }
       isolateBroken()
     }
   }

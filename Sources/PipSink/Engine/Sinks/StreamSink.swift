@@ -20,7 +20,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
   private var elementFormat: VideoFormatDescription?
 
   private init(
-    _ stream: Pipeline.Stream, _ consumer: any SampleBufferConsumer, _ run: PipelineRun, _ caps: StreamCaps?
+    _ stream: Pipeline.Stream, _ consumer: any SampleBufferConsumer, _ run: PipelineRun?, _ caps: StreamCaps?
   ) {
     id = stream.id
     flow = stream.flow
@@ -31,7 +31,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
 
   /// Makes a stream's element deliver its frames to `consumer`. Called once, before the pipeline starts.
   static func install(
-    on stream: Pipeline.Stream, of run: PipelineRun, deliveringTo consumer: any SampleBufferConsumer
+    on stream: Pipeline.Stream, of run: PipelineRun?, deliveringTo consumer: any SampleBufferConsumer
   ) {
     let element = stream.sink
     if let kind = StreamElement.of(element) {
@@ -39,8 +39,6 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     }
     let caps = StreamCaps(of: element, series: consumer.formatSeries)
     StreamSinkClass.adopt(element, deliveringTo: StreamSink(stream, consumer, run, caps))
-    // By default a sink keeps its last frame, which would only withhold a buffer from the decoder.
-    element.withMemoryRebound(to: GstBaseSink.self, capacity: 1) { gst_base_sink_set_last_sample_enabled($0, 0) }
   }
 
   /// Wraps a buffer of the appsink and passes it to the consumer.
@@ -50,6 +48,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     do throws(PipSinkError) {
       if let new = try wrapper.takeNewFormat() { run?.noteFormat(new, of: id) }
       guard let format = wrapper.format else { throw .frame(.invalidCaps("none")) }
+      guard wrapper.mustShow(frame) else { return GST_FLOW_OK }
       guard !flow.isLeftOver(frame) else { return GST_FLOW_OK }
       guard format.isInSystemMemory || SampleWrapper.canRead(frame, format) else {
         run?.noteSkippedFrame(of: id, caps: format.capsDescription)
@@ -68,6 +67,9 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
     }
   }
 
+  /// Takes a buffer before the pipeline plays.
+  func preroll(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn { wrapper.preroll { take(frame) } }
+
   /// Receives a frame from an element that makes frames itself.
   func consume(_ sampleBuffer: SampleBuffer) {
     guard !flow.isLeftOver(sampleBuffer.pixelBuffer.buffer) else { return }
@@ -85,17 +87,30 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
 
   /// Notes caps and tags between two frames.
   ///
-  /// - Parameter event: a serialised event.
-  func note(_ event: UnsafeMutablePointer<GstEvent>) {
-    guard event.pointee.type == GST_EVENT_CAPS else { return wrapper.note(event) }
+  /// - Parameters:
+  ///   - event: a serialised event.
+  ///   - pad: the appsink's pad.
+  func note(_ event: UnsafeMutablePointer<GstEvent>, on pad: UnsafeMutablePointer<GstPad>) {
+    guard event.pointee.type == GST_EVENT_CAPS else { return wrapper.note(event, on: pad) }
     var caps: UnsafeMutablePointer<GstCaps>?
     gst_event_parse_caps(event, &caps)
-    if let caps { wrapper.setNewCaps(caps) }
+    guard let caps else { return }
+    wrapper.setNewCaps(caps)
+    // A frame that is too late does not come as far as to be refused.
+    do throws(PipSinkError) {
+      _ = try VideoFormatDescription.shared(for: caps)
+    } catch {
+      if case .frame(.invalidCaps(let text)) = error, DeviceMemory.isNamed(inCaps: text) { return }
+      _ = run?.noteRefusal(of: id, error)
+    }
   }
 
-  /// Answers a caps query with the caps that suit the stream best, and an allocation query with the metas that PipSink
-  /// reads. GStreamer 1.22's appsink does not answer the latter, so that decoders would copy every frame to remove its
-  /// padding.
+  /// The time for which a frame without a duration of its own is shown, in nanoseconds; `UInt64.max` where the caps have
+  /// none, either.
+  var frameDuration: GstClockTime { wrapper.frameDuration }
+
+  /// Answers a caps query with the caps that suit the stream best, and an allocation query, which GStreamer 1.22's
+  /// appsink does not answer.
   ///
   /// - Returns: false for queries that the appsink itself has to answer.
   func answer(_ query: UnsafeMutablePointer<GstQuery>, on pad: UnsafeMutablePointer<GstPad>) -> Bool {
@@ -104,8 +119,7 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
       caps?.answer(query, on: pad)
       return caps != nil
     case GST_QUERY_ALLOCATION:
-      SampleWrapper.addMetas(to: query)
-      return true
+      return SampleWrapper.answerAllocation(query)
     default:
       return false
     }

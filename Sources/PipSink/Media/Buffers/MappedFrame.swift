@@ -5,11 +5,32 @@ import CGStreamer
 struct MappedFrame {
   /// The visible part of one plane.
   struct Plane {
-    /// The first byte, valid while the frame is mapped.
+    /// The first byte of the first row, valid while the frame is mapped.
     let data: UnsafePointer<UInt8>
-    /// The number of bytes to the end of the last row.
+    /// The number of bytes from one row to the next; negative if rows are stored from the last to the first.
+    let stride: Int
+    /// The number of bytes from the beginning of the row that is first in memory to the end of the one that is last.
     let byteCount: Int
+    /// The layout with the rows in order.
     let layout: PixelBuffer.PlaneLayout
+
+    /// The row that is first in memory.
+    var start: UnsafePointer<UInt8> { stride < 0 ? data + stride * (layout.height - 1) : data }
+
+    /// Calls `body` with the bytes, in which the rows are in order. Rows that are stored from the last to the first are
+    /// copied.
+    func withBytes<Result>(_ body: (RawSpan, PixelBuffer.PlaneLayout) -> Result) -> Result {
+      guard stride < 0 else { return body(UnsafeRawBufferPointer(start: data, count: byteCount).bytes, layout) }
+      return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 16) { ordered in
+        let rowByteCount = byteCount + stride * (layout.height - 1)
+        ordered.initializeMemory(as: UInt8.self, repeating: 0)
+        for row in 0..<layout.height {
+          let bytes = UnsafeRawBufferPointer(start: data + row * stride, count: rowByteCount)
+          UnsafeMutableRawBufferPointer(rebasing: ordered[(-row * stride)...]).copyMemory(from: bytes)
+        }
+        return body(UnsafeRawBufferPointer(ordered).bytes, layout)
+      }
+    }
   }
 
   /// The visible part, in pixels of the full picture. It comes from the buffer's GstVideoCropMeta, or else from the
@@ -47,7 +68,8 @@ struct MappedFrame {
     }
     return try withUnsafePointer(to: frame) { pointer throws(PipSinkError) in
       let mapped = MappedFrame(
-        visible: visibleRect(of: pointer, buffer: buffer, caps: formatDescription),
+        visible: formatDescription.visibleRect(
+          of: buffer, stored: (pointer.pointee.info.width, pointer.pointee.info.height)),
         formatDescription: formatDescription, frame: pointer)
       guard mapped.planesFitTheirMemory else {
         throw .frame(.unreadable(reason: "a plane of the \(formatDescription) frame reaches beyond its memory"))
@@ -75,10 +97,16 @@ struct MappedFrame {
     let offset = (visible.y >> shift.y) * stride + format.byteOffset(index, column: visible.x >> shift.x)
     let base = UnsafeRawPointer(Self.element(index, of: frame.pointee.data)!)  // checked by planesFitTheirMemory
     return Plane(
-      data: base.assumingMemoryBound(to: UInt8.self) + offset,
-      byteCount: stride * Int(height - 1) + format.rowByteCount(index, width: Int(width)),
+      data: base.assumingMemoryBound(to: UInt8.self) + offset, stride: stride,
+      byteCount: abs(stride) * Int(height - 1) + format.rowByteCount(index, width: Int(width)),
       layout: PixelBuffer.PlaneLayout(
-        width: Int(width), height: Int(height), bytesPerRow: stride, pixelStride: format.byteOffset(index, column: 1)))
+        width: Int(width), height: Int(height), bytesPerRow: abs(stride),
+        pixelStride: format.byteOffset(index, column: 1)))
+  }
+
+  /// Whether rows of a plane are stored from the last to the first.
+  var isUpsideDown: Bool {
+    (0..<formatDescription.planeCount).contains { Self.element($0, of: frame.pointee.info.stride) < 0 }
   }
 
   /// The size of the whole picture, ignoring a crop.
@@ -103,30 +131,12 @@ struct MappedFrame {
     return (0..<formatDescription.planeCount).allSatisfy { index in
       let map = Self.element(isMappedByPlane ? index : 0, of: frame.pointee.map)
       guard let memory = map.data, Self.element(index, of: frame.pointee.data) != nil,
-        Self.element(index, of: frame.pointee.info.stride) > 0
+        Self.element(index, of: frame.pointee.info.stride) != 0
       else { return false }
       let plane = plane(index)
-      let start = plane.data - UnsafePointer(memory)
+      let start = plane.start - UnsafePointer(memory)
       return start >= 0 && start + plane.byteCount <= Int(map.size)
     }
-  }
-
-  private static func visibleRect(
-    of frame: UnsafePointer<GstVideoFrame>, buffer: UnsafeMutablePointer<GstBuffer>, caps: VideoFormatDescription
-  ) -> PictureRect {
-    let width = Int(frame.pointee.info.width)
-    let height = Int(frame.pointee.info.height)
-    guard let meta = gst_buffer_get_meta(buffer, gst_video_crop_meta_api_get_type()) else {
-      // The meta of a padded frame may be larger than the picture, so the size in the caps limits it.
-      return PictureRect(x: 0, y: 0, width: min(caps.size.width, width), height: min(caps.size.height, height))
-    }
-    let crop = UnsafeRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self).pointee
-    let shift = caps.pixelFormat.chromaShift
-    let x = min(Int(crop.x), width - 1).roundedDown(toPower: shift.x)
-    let y = min(Int(crop.y), height - 1).roundedDown(toPower: shift.y)
-    return PictureRect(
-      x: x, y: y,
-      width: max(1, min(Int(crop.width), width - x)), height: max(1, min(Int(crop.height), height - y)))
   }
 
   /// An element of a C array of four elements, which Swift imports as a tuple.

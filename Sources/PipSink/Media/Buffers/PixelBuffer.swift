@@ -33,6 +33,12 @@ public final class PixelBuffer: @unchecked Sendable {
   public var pixelFormat: PixelFormat { formatDescription.pixelFormat }
   /// The size of the picture in the caps, in pixels. The visible part is smaller if the buffer has a crop meta.
   public var size: PictureSize { formatDescription.size }
+  /// The part of the picture that is shown, in pixels of the full picture.
+  package var visibleRect: PictureRect {
+    let meta = gst_buffer_get_video_meta(buffer)?.pointee
+    let stored = (gint(clamping: meta?.width ?? guint(size.width)), gint(clamping: meta?.height ?? guint(size.height)))
+    return formatDescription.visibleRect(of: buffer, stored: stored)
+  }
   /// The number of planes.
   public var planeCount: Int { formatDescription.planeCount }
 
@@ -50,7 +56,8 @@ public final class PixelBuffer: @unchecked Sendable {
   }
 
   /// Calls `body` with the bytes of one plane, from the first visible sample to the end of the last visible row.
-  /// Strides and offsets are those of the buffer's GstVideoMeta.
+  /// Strides and offsets are those of the buffer's GstVideoMeta. Rows that are stored from the last to the first are
+  /// copied into their order.
   ///
   /// - Parameters:
   ///   - index: the plane's index, from 0.
@@ -63,9 +70,7 @@ public final class PixelBuffer: @unchecked Sendable {
   ) throws(PipSinkError) -> Result {
     try withMappedFrame { frame throws(PipSinkError) in
       guard (0..<planeCount).contains(index) else { throw .frame(.noSuchPlane(index: index, count: planeCount)) }
-      let plane = frame.plane(index)
-      let bytes = UnsafeRawBufferPointer(start: plane.data, count: plane.byteCount)
-      return body(bytes.bytes, plane.layout)
+      return frame.plane(index).withBytes(body)
     }
   }
 

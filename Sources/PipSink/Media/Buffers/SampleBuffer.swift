@@ -30,9 +30,14 @@ public struct SampleBuffer: Sendable {
     /// Whether to show the frame as soon as it arrives, regardless of its times.
     public var displayImmediately: Bool
 
+    /// Whether a processor must not drop the frame to lower the frame rate, because no other frame may follow: in a
+    /// pause, and as the first one after a seek.
+    public var mustNotBeDropped: Bool
+
     /// Makes attachments.
-    public init(displayImmediately: Bool = false) {
+    public init(displayImmediately: Bool = false, mustNotBeDropped: Bool = false) {
       self.displayImmediately = displayImmediately
+      self.mustNotBeDropped = mustNotBeDropped
     }
   }
 
@@ -55,6 +60,15 @@ public struct SampleBuffer: Sendable {
 
   /// The format of the frame's pixels.
   public var formatDescription: VideoFormatDescription { pixelBuffer.formatDescription }
+
+  /// The size of the visible part of the frame as it is to be shown: on square pixels, and rotated.
+  package var displaySize: (width: Double, height: Double) {
+    let display = formatDescription.displaySize(of: pixelBuffer.visibleRect.size)
+    return orientation.swapsSides ? (display.height, display.width) : display
+  }
+
+  /// Width divided by height of the frame as it is to be shown: its visible part with square pixels, rotated.
+  public var displayAspectRatio: Double { displaySize.width / displaySize.height }
 
   /// Makes a frame.
   ///
@@ -106,5 +120,12 @@ public struct SampleBuffer: Sendable {
     result.colorBalance = colorBalance
     result.receivedAt = receivedAt
     return result
+  }
+
+  /// The same frame with a copy of its memory; nil when the memory cannot be read.
+  var inMemoryOfItsOwn: SampleBuffer? {
+    gst_buffer_copy_deep(pixelBuffer.buffer).map {
+      replacing(PixelBuffer(owning: $0, formatDescription: formatDescription))
+    }
   }
 }

@@ -141,6 +141,31 @@ public final class VideoFormatDescription: @unchecked Sendable {
       && info.colorimetry.primaries == other.colorimetry.primaries
   }
 
+  /// The visible part of a buffer with this format, in pixels of its full picture. It comes from the buffer's
+  /// GstVideoCropMeta, or else from the size in the caps. In formats with subsampled chroma, the origin is moved to the
+  /// edge of its chroma sample.
+  ///
+  /// - Parameters:
+  ///   - buffer: is borrowed.
+  ///   - stored: the size of the full picture in the buffer.
+  func visibleRect(
+    of buffer: UnsafeMutablePointer<GstBuffer>, stored: (width: gint, height: gint)
+  ) -> PictureRect {
+    let (width, height) = (Int(stored.width), Int(stored.height))
+    guard let meta = gst_buffer_get_meta(buffer, gst_video_crop_meta_api_get_type()) else {
+      // The meta of a padded frame may be larger than the picture, so the size in the caps limits it.
+      return PictureRect(
+        x: 0, y: 0, width: max(1, min(size.width, width)), height: max(1, min(size.height, height)))
+    }
+    let crop = UnsafeRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self).pointee
+    let shift = pixelFormat.chromaShift
+    let x = min(Int(crop.x), width - 1).roundedDown(toPower: shift.x)
+    let y = min(Int(crop.y), height - 1).roundedDown(toPower: shift.y)
+    return PictureRect(
+      x: x, y: y,
+      width: max(1, min(Int(crop.width), width - x)), height: max(1, min(Int(crop.height), height - y)))
+  }
+
   /// The size on square pixels of a visible part of the picture.
   func displaySize(of visible: PictureSize) -> (width: Double, height: Double) {
     let ratio = Double(pixelAspectRatio.numerator) / Double(pixelAspectRatio.denominator)

@@ -105,11 +105,3 @@ extension PictureInPictureController {
     }
   }
 }
-
-extension SampleBuffer {
-  /// Width divided by height of the frame as it is to be shown: with square pixels, and rotated.
-  public var displayAspectRatio: Double {
-    let display = formatDescription.displaySize
-    return orientation.swapsSides ? display.height / display.width : display.width / display.height
-  }
-}

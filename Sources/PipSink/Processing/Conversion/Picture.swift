@@ -53,7 +53,7 @@ struct Picture: @unchecked Sendable {
     for index in 0..<source.planeCount {
       let plane = frame.plane(source == .yv12 && index > 0 ? 3 - index : index)
       planes[index] = Plane(
-        data: UnsafeMutablePointer(mutating: plane.data), stride: Int32(plane.layout.bytesPerRow),
+        data: UnsafeMutablePointer(mutating: plane.data), stride: Int32(plane.stride),
         width: Int32(plane.layout.width), height: Int32(plane.layout.height))
     }
     if let crop { self = cropped(to: crop) }

@@ -66,8 +66,7 @@ public struct RawVideoFrame: ~Copyable {
     _ index: Int, _ body: (RawSpan, PixelBuffer.PlaneLayout) -> Result
   ) throws(PipSinkError) -> Result {
     guard (0..<planeCount).contains(index) else { throw .frame(.noSuchPlane(index: index, count: planeCount)) }
-    let plane = frame.plane(index)
-    return body(UnsafeRawBufferPointer(start: plane.data, count: plane.byteCount).bytes, plane.layout)
+    return frame.plane(index).withBytes(body)
   }
 }
 

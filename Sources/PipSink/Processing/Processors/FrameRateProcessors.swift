@@ -3,7 +3,7 @@
 ///
 /// Frames are compared with a grid of due times, one interval apart, and not with the frame before. So the average rate
 /// equals the limit, and is not rounded down to a divisor of the source's rate. A frame may be early by a quarter of an
-/// interval, to allow for network jitter.
+/// interval, to allow for network jitter. A frame that ``SampleBuffer/Attachments/mustNotBeDropped`` always passes.
 public final class FrameRateLimiter: FrameProcessor {
   /// The maximum number of frames per second.
   public let maximumRate: Double
@@ -37,8 +37,12 @@ public final class FrameRateLimiter: FrameProcessor {
     let time = stamp.isNumeric ? stamp.seconds : Double(now().nanoseconds) / 1e9
     let interval = 1 / maximumRate
     let isDue = state.withLock { state in
-      // The grid starts again with another clock, and when times jump back, as after a seek.
-      if state.usesPresentationTime != stamp.isNumeric || time < state.latest { state.due = nil }
+      // The grid starts again with another clock, and after a seek or a step.
+      if sampleBuffer.attachments.mustNotBeDropped || state.usesPresentationTime != stamp.isNumeric
+        || time < state.latest
+      {
+        state.due = nil
+      }
       state.usesPresentationTime = stamp.isNumeric
       state.latest = time
       guard let due = state.due else {
@@ -54,7 +58,8 @@ public final class FrameRateLimiter: FrameProcessor {
   }
 }
 
-/// Passes every Nth frame, beginning with the first, and drops the others.
+/// Passes every Nth frame, beginning with the first and again with each one that
+/// ``SampleBuffer/Attachments/mustNotBeDropped``, and drops the others.
 public final class FrameDecimator: FrameProcessor {
   /// The number N: one of so many frames passes.
   public let interval: Int
@@ -73,6 +78,7 @@ public final class FrameDecimator: FrameProcessor {
   /// Returns every Nth frame, and nil for the others.
   public func process(_ sampleBuffer: SampleBuffer) -> SampleBuffer? {
     let isDue = position.withLock { position in
+      if sampleBuffer.attachments.mustNotBeDropped { position = 0 }
       defer { position = (position + 1) % interval }
       return position == 0
     }

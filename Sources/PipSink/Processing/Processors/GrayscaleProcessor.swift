@@ -27,7 +27,10 @@ public final class GrayscaleProcessor: PoolingProcessor {
       return sampleBuffer.replacing(
         try converter.redraw(luma, as: isCropped ? described.with(size: luma.size) : described))
     }
-    return sampleBuffer.replacing(try gray(sampleBuffer.pixelBuffer))
+    let source = sampleBuffer.pixelBuffer
+    // Memory is shared only where the rows are in order.
+    let isUpsideDown = try source.withMappedFrame(\.isUpsideDown)
+    return sampleBuffer.replacing(try gray(isUpsideDown ? pool.mutableCopy(of: source).finish() : source))
   }
 
   private func gray(_ source: PixelBuffer) throws(PipSinkError) -> PixelBuffer {

@@ -1,0 +1,135 @@
+import CGStreamer
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+
+/// Which streams without frames have lost their source. The test advances the engine's clock.
+@Suite(.timeLimit(.minutes(2))) struct SilentStreamTests {
+  private static let caps = "video/x-raw,format=I420,width=16,height=16"
+
+  @Test(arguments: [
+    ("filesrc location=film ! decodebin", false, true),
+    ("webrtcbin name=w w. ! decodebin", false, true), ("udpsrc caps=\(caps)", true, false),
+    ("appsrc", false, false), ("appsrc", true, true), ("videotestsrc is-live=true", false, false),
+  ])
+  func theSourceSaysWhetherAStreamMaySendNothing(source: String, hasVariableRate: Bool, maySendNothing: Bool) throws {
+    let beside = "videotestsrc is-live=true ! appsink name=beside"
+    let pipeline = try Pipeline(.text("\(source) ! appsink name=a \(beside)"))
+    #expect(
+      try pipeline.maySendNothing(#require(pipeline.stream("a")), hasVariableRate: hasVariableRate) == maySendNothing)
+    #expect(try !pipeline.maySendNothing(#require(pipeline.stream("beside"))))
+  }
+
+  /// A stream whose source the test controls.
+  private final class Silent {
+    let engine: VideoEngine
+    let clock = ManualClock()
+    let frames = CountingConsumer()
+
+    init(rate: String = "30/1", _ sink: String = "appsink name=a sync=false") async throws {
+      engine = try VideoEngine(
+        .text("appsrc name=source format=time caps=\(SilentStreamTests.caps),framerate=\(rate) ! \(sink)"),
+        clock: clock.clock)
+      engine.configuration.stallTimeout = .seconds(3)
+      try await engine.start { [frames] _ in frames }
+    }
+
+    var state: StreamPlayState? { engine.info(of: "a")?.state }
+
+    func push(milliseconds: UInt = 0) {
+      _ = engine.withUnsafeElement(named: "source") { source in
+        let buffer = gst_buffer_new_allocate(nil, 384, nil)
+        buffer?.pointee.pts = GstClockTime(milliseconds) * 1_000_000
+        _ = source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { gst_app_src_push_buffer($0, buffer) }
+      }
+    }
+
+    /// Pushes the first frame, and waits until the pipeline's thread has noticed it.
+    func play() async -> Bool {
+      push()
+      guard await eventually({ self.state == .playing }) else { return false }
+      return await look()
+    }
+
+    /// Lets the pipeline's thread look at the stream, after so many seconds.
+    func look(after seconds: Double = 0.5) async -> Bool {
+      guard await clock.isAwaited(in: 0.5) else { return false }
+      clock.advance(by: max(0.5, seconds) + 1e-5)
+      return await clock.isAwaited(in: 0.5)
+    }
+  }
+
+  @Test func aStreamWithNoReasonToBeSilentIsStalled() async throws {
+    let stream = try await Silent()
+    #expect(await stream.play())
+    #expect(await stream.look(after: 2))
+    #expect(stream.state == .playing)
+    #expect(await stream.look(after: 1.1))
+    #expect(stream.state == .stalled)
+    await stream.engine.stop()
+  }
+
+  @Test func aStreamOfFewFramesHasTwoIntervals() async throws {
+    let stream = try await Silent(rate: "1/12")
+    #expect(await stream.play())
+    #expect(await stream.look(after: 23))
+    #expect(stream.state == .playing)
+    #expect(await stream.look(after: 1.1))
+    #expect(stream.state == .stalled)
+    await stream.engine.stop()
+  }
+
+  @Test func aStreamOfAVariableRateMayStandStill() async throws {
+    let stream = try await Silent(rate: "0/1")
+    #expect(await stream.play())
+    #expect(await stream.look(after: 1000))
+    #expect(stream.state == .playing)
+    await stream.engine.stop()
+  }
+
+  @Test func aFrameThatWaitsForItsTimeIsASign() async throws {
+    let stream = try await Silent("appsink name=a")
+    #expect(await stream.play())
+    let sink = try #require(stream.engine.withRun { $0.pipeline.stream("a") } ?? nil)
+    #expect(await eventually { !sink.isWaiting })
+    stream.push(milliseconds: 3_600_000)
+    #expect(await eventually { sink.isWaiting })
+    #expect(await stream.look(after: 1000))
+    #expect(stream.state == .playing)
+    await stream.engine.stop()
+  }
+
+  @Test func soundOfTheSameSourceIsASign() async throws {
+    let stream = try await Silent(
+      "tee name=t ! queue ! valve name=pictures ! appsink name=a sync=false t. ! queue ! fakesink name=sound sync=false "
+        + "videotestsrc is-live=true ! fakesink name=other")
+    #expect(await stream.play())
+    _ = stream.engine.withUnsafeElement(named: "pictures") {
+      gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
+    }
+    for _ in 0..<4 {
+      let count = rendered("sound", stream.engine)
+      stream.push()
+      #expect(await eventually { rendered("sound", stream.engine) > count })
+      #expect(await stream.look(after: 2))
+      #expect(stream.state == .playing)
+    }
+    #expect(await stream.look(after: 3.1))
+    #expect(stream.state == .stalled)
+    #expect(stream.frames.sampleBuffers.count == 1)
+    await stream.engine.stop()
+  }
+
+  private func rendered(_ name: String, _ engine: VideoEngine) -> UInt64 {
+    let count = engine.withUnsafeElement(named: name) { element in
+      var count: guint64 = 0
+      let statistics = gst_base_sink_get_stats(
+        UnsafeMutableRawPointer(element).assumingMemoryBound(to: GstBaseSink.self))
+      defer { gst_structure_free(statistics) }
+      gst_structure_get_uint64(statistics, "rendered", &count)
+      return UInt64(count)
+    }
+    return count ?? 0
+  }
+}
