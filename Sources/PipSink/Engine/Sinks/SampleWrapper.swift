@@ -13,11 +13,14 @@ package final class SampleWrapper {
   /// Caps whose format has not been looked up yet; owned.
   private var newCaps: UnsafeMutablePointer<GstCaps>?
   /// The time from one frame to the next as the newest caps have it, in nanoseconds; `UInt64.max` where they have none.
-  private(set) var frameDuration = GstClockTime.max
+  var frameDuration: GstClockTime { duration }
+  private var duration = GstClockTime.max
   /// The orientation in the stream's `image-orientation` tag.
-  package private(set) var taggedOrientation = VideoOrientation.upright
+  package var taggedOrientation: VideoOrientation { tagged }
+  private var tagged = VideoOrientation.upright
   /// The number of frames so far, and so the number of the newest frame.
-  private(set) var frameCount: UInt64 = 0
+  var frameCount: UInt64 { count }
+  private var count: UInt64 = 0
   /// The buffer that was shown as the preroll. GStreamer passes it once more when its time has come.
   private var prerolled: UnsafeMutablePointer<GstBuffer>?
   private var isPrerolling = false
@@ -48,7 +51,7 @@ package final class SampleWrapper {
     var rate: (numerator: gint, denominator: gint) = (0, 1)
     gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "framerate", &rate.numerator, &rate.denominator)
     let seconds = GstClockTime(clamping: rate.denominator)
-    frameDuration = rate.numerator > 0 ? seconds * 1_000_000_000 / GstClockTime(rate.numerator) : .max
+    duration = rate.numerator > 0 ? seconds * 1_000_000_000 / GstClockTime(rate.numerator) : .max
   }
 
   private func take(_ newCaps: UnsafeMutablePointer<GstCaps>) throws(PipSinkError) -> VideoFormatDescription? {
@@ -108,7 +111,7 @@ package final class SampleWrapper {
   ) -> SampleBuffer {
     let arrival = MonotonicTime.now
     let buffer = PixelBuffer(owning: buffer, formatDescription: format)
-    frameCount += 1
+    count += 1
     var sampleBuffer = SampleBuffer(
       pixelBuffer: buffer,
       timing: SampleTiming(
@@ -117,8 +120,8 @@ package final class SampleWrapper {
         duration: MediaTime(clockTime: UInt64(buffer.buffer.pointee.duration))),
       // The sink has already waited for the frame's time, unless it has sync=false.
       attachments: .init(displayImmediately: true, mustNotBeDropped: isUnusual),
-      sequenceNumber: frameCount)
-    let orientation = fixedOrientation ?? taggedOrientation
+      sequenceNumber: count)
+    let orientation = fixedOrientation ?? tagged
     // The meta describes the pixels in the buffer, and the tag the picture that results from applying it.
     sampleBuffer.orientation = VideoOrientation(affineMetaOf: buffer.buffer)?.followed(by: orientation) ?? orientation
     sampleBuffer.receivedAt = arrival
@@ -136,13 +139,13 @@ package final class SampleWrapper {
     case GST_EVENT_FLUSH_STOP:
       (prerolled, isFlushed, isUnusual) = (nil, true, true)
     case GST_EVENT_STREAM_START:
-      taggedOrientation = .upright
+      tagged = .upright
     case GST_EVENT_TAG:
       var tags: UnsafeMutablePointer<GstTagList>?
       gst_event_parse_tag(event, &tags)
       // Events with other tags leave the orientation as it is.
       if let tags, let orientation = VideoOrientation(tags: tags) {
-        taggedOrientation = pad.isTurnedUpstream ? .upright : orientation
+        tagged = pad.isTurnedUpstream ? .upright : orientation
       }
     default:
       break
