@@ -137,15 +137,14 @@ import Testing
       "videotestsrc num-buffers=900 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
         + "! filesink location=\(folder.path("film.mkv"))")
     let session = try PictureInPictureSession(display: NoDisplay())
-    let seeks = Locked<[Double]>([])
-    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time.seconds) } }
-    }
+    let seeks = Locked<[MediaTime]>([])
+    session.observeEvents { event in if case .seeked(_, let time) = event { seeks.withLock { $0.append(time) } } }
     try session.startStream(
       "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
     #expect(await eventually { session.duration(of: "film") != nil })
     for _ in 0..<2 { session.skip("film", by: MediaTime(seconds: 10)) }
     #expect(await eventually { seeks.withLock { $0.count } == 2 })
-    #expect(seeks.withLock { $0[1] - $0[0] } >= 10)
+    #expect(seeks.withLock { $0[1] - $0[0] } >= MediaTime(seconds: 10))
     await session.stop()
   }
 
