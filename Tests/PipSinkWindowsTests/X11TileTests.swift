@@ -82,6 +82,15 @@ struct X11TileTests {
     return numbers
   }
 
+  /// Shows a colour so often in a row that the server has not read one image when the next picture comes.
+  private func useBothImages(of place: Place, _ color: [UInt8], _ gravity: VideoGravity) throws {
+    let (others, frame) = (try sharedMemory(), try PlainFrame.make(color))
+    for _ in 0..<100 where try sharedMemory().subtracting(others).count < 2 {
+      for _ in 0..<50 { try place.tile.render(frame, gravity: gravity) }
+    }
+    try #require(try sharedMemory().subtracting(others).count == 2)
+  }
+
   @Test func rebuildingMakesTheServersMemoryAnewAndTheSameFrameIsShown() async throws {
     let place = try await Place()
     let others = try sharedMemory()
@@ -199,10 +208,7 @@ struct X11TileTests {
     let bar = PictureRect(x: 0, y: 0, width: 60, height: 100)
     let picture = PictureRect(x: 100, y: 10, width: 100, height: 80)
     let render = { (color: [UInt8]) in try place.tile.render(PlainFrame.make(color), gravity: .resizeAspect) }
-    // Pictures that come quickly need both images.
-    let others = try sharedMemory()
-    for _ in 0..<1000 where try sharedMemory().subtracting(others).count < 2 { try render(Self.red) }
-    try #require(try sharedMemory().subtracting(others).count == 2)
+    try useBothImages(of: place, Self.red, .resizeAspect)
     #expect(try await eventually { try await place.shows(Self.red, in: picture) })
     // While the server stands still, it reads the first image, so that the next picture is drawn on the other one.
     kill(place.serverProcess, SIGSTOP)
@@ -222,6 +228,23 @@ struct X11TileTests {
       #expect(try await eventually { try await place.shows(color, in: picture) })
       #expect(try await place.shows([0, 0, 0], in: bar))
     }
+  }
+
+  @Test func aTextInPlaceOfAPictureIsDrawnWhenAServerAnswersAgain() async throws {
+    let place = try await Place()
+    let render = { (color: [UInt8]) in try place.tile.render(PlainFrame.make(color), gravity: .resize) }
+    try useBothImages(of: place, Self.red, .resize)
+    #expect(try await place.shows(Self.red))
+    // The server has to read both images, so that there is none for the text.
+    kill(place.serverProcess, SIGSTOP)
+    try render(Self.blue)
+    try render(Self.green)
+    place.overlay.set([
+      .init(gray: 1, in: PictureRect(x: 0, y: 0, width: Self.size.width, height: Self.size.height))
+    ])
+    place.tile.redraw()
+    kill(place.serverProcess, SIGCONT)
+    #expect(try await place.shows([255, 255, 255]))
   }
 
   @Test func aTextInPlaceOfAPictureIsDrawnAgainAfterAnExposure() async throws {

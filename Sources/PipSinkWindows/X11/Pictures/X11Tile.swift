@@ -24,6 +24,7 @@ final class X11Tile: WindowTile {
     var isParentMapped = true
     var isLost = false
     var isRevoked = false
+    var isRedrawAwaited = false
     var needsDisplay: (@Sendable () -> Void)?
   }
 
@@ -203,7 +204,23 @@ final class X11Tile: WindowTile {
     } catch {
       // The next frame reports when the window has gone. A server that does not answer now may do so later.
       note(error)
-      if error.code != .rendererLost { askForPicture() }
+      guard error.code != .rendererLost else { return }
+      askForPicture()
+      redrawLater()
+    }
+  }
+
+  /// Tries again to show the decoration. No frame does so where it hides them.
+  private func redrawLater() {
+    let isAwaited = state.withLock { state in
+      defer { state.isRedrawAwaited = true }
+      return state.isRedrawAwaited
+    }
+    guard !isAwaited else { return }
+    Task { [weak self] in
+      try? await Task.sleep(for: .milliseconds(200))
+      self?.state.withLock { $0.isRedrawAwaited = false }
+      self?.redraw()
     }
   }
 
