@@ -96,21 +96,43 @@ import Testing
     let harness = try ElementHarness()
     gst_element_set_state(harness.element, GST_STATE_NULL)
     harness.set("async", "true")
+    let notifications = Notifications("paused", of: harness.element)
+    func isTold(_ paused: String, _ count: Int) -> Bool {
+      harness.value("paused") == paused && notifications.count.withLock { $0 } == count
+    }
     // The element is set to play at once, and it reaches this state with its first buffer.
     #expect(gst_element_set_state(harness.element, GST_STATE_PLAYING) == GST_STATE_CHANGE_ASYNC)
-    #expect(harness.value("paused") == "true")
-    let notifications = Notifications("paused", of: harness.element)
+    #expect(isTold("false", 0))
     harness.pushStart()
     harness.push()
-    #expect(harness.value("paused") == "false" && notifications.count.withLock { $0 } == 1)
+    #expect(isTold("false", 0), "nobody has paused it")
     gst_element_set_state(harness.element, GST_STATE_PAUSED)
-    #expect(harness.value("paused") == "true" && notifications.count.withLock { $0 } == 2)
+    #expect(isTold("true", 1))
     gst_element_set_state(harness.element, GST_STATE_PLAYING)
-    #expect(harness.value("paused") == "false" && notifications.count.withLock { $0 } == 3)
+    #expect(isTold("false", 2))
     gst_element_set_state(harness.element, GST_STATE_PAUSED)
     gst_element_set_state(harness.element, GST_STATE_READY)
     #expect(harness.value("paused") == "false", "a stopped element has nothing to pause")
     #expect(requestedStates(harness).isEmpty, "the application has changed all these states itself")
+  }
+
+  /// The pipeline's state counts, and not the states that its elements pass through.
+  @Test(arguments: [GST_STATE_PAUSED, GST_STATE_PLAYING])
+  func aPipelineThatIsSetToPlayIsNotPausedOnItsWay(first: GstState) throws {
+    let pipeline = try #require(gst_parse_launch("videotestsrc ! bin.( pipsink name=sink surface=none )", nil))
+    defer {
+      gst_element_set_state(pipeline, GST_STATE_NULL)
+      gst_object_unref(pipeline)
+    }
+    let sink = try #require(
+      pipeline.withMemoryRebound(to: GstBin.self, capacity: 1) { gst_bin_get_by_name($0, "sink") })
+    defer { gst_object_unref(sink) }
+    let notifications = Notifications("paused", of: sink)
+    for state in [first, GST_STATE_PLAYING] {
+      gst_element_set_state(pipeline, state)
+      #expect(gst_element_get_state(pipeline, nil, nil, 60 * GstClockTime(1_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
+    }
+    #expect(notifications.count.withLock { $0 } == (first == GST_STATE_PAUSED ? 2 : 0))
   }
 
   @Test func settingPausedAsksTheApplicationAndIsShownUntilThePipelineSaysSomethingElse() async throws {

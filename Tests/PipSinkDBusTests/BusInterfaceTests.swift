@@ -21,7 +21,7 @@ import Testing
       display = LayerDisplay(pictureInPictureHost: window)
       session = try PictureInPictureSession(display: display)
       for id in ids {
-        try session.addStream(id).consume(try PlainFrame.make([255, 255, 255]))
+        try session.addStream(id, stallTimeout: nil).consume(try PlainFrame.make([255, 255, 255]))
         session.engine.setInput(id, to: .playing)
       }
     }
@@ -55,7 +55,7 @@ import Testing
       "away": .reconnecting(attempt: 2, pause: .seconds(1), after: away),
     ]
     for (id, state) in states {
-      _ = try call.session.addInput(id)
+      _ = try call.session.addInput(id, stallTimeout: nil)
       call.session.engine.setInput(id, to: state)
     }
     let properties = BusInterface.session().values(of: call.session)
@@ -285,7 +285,7 @@ import Testing
   @Test func statisticsAreThoseOfTheStreamsThatThereAre() throws {
     let call = try Call()
     try call.session.removeStream("b")
-    _ = try call.session.addInput("silent")
+    _ = try call.session.addInput("silent", stallTimeout: nil)
     guard case .dictionary("a{sv}", let streams) = call.session.statistics(with: FrameTally()) else {
       return #expect(Bool(false))
     }
@@ -506,7 +506,7 @@ import Testing
   @Test func nextPassesOverAStreamThatHasNoPictureYet() async throws {
     let call = try Call(["a", "b"])
     let player = BusInterface.player()
-    let late = try call.session.addInput("late")
+    let late = try call.session.addInput("late", stallTimeout: nil)
     call.session.engine.setInput("late", to: .playing)
     try await started(call)
     var seen: [StreamID] = []

@@ -351,7 +351,7 @@ struct DBusTests {
     let session = try await PictureInPictureSession(display: NoDisplay())
     let service = try await SessionService(exporting: session)
     for id: StreamID in ["a", "b"] {
-      try await session.addInput(id).push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+      try await session.addInput(id, stallTimeout: nil).push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
     }
     let monitor = try await monitor(bus)
     #expect(await monitor.wait(forText: "StatisticsChanged"))

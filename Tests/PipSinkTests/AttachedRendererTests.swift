@@ -70,7 +70,7 @@ import Testing
     // One renderer blocks, and another one fails.
     renderers[0].state.withLock { $0.isHeld = true }
     renderers[1].state.withLock { $0.failsNext = .max }
-    let consumer = try session.addStream("a")
+    let consumer = try session.addStream("a", stallTimeout: nil)
     let picture = try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 64, 36, pattern: "white"))
     for number in 1...100 as ClosedRange<UInt64> {
       consumer.consume(SampleBuffer(pixelBuffer: picture, sequenceNumber: number))
@@ -87,7 +87,7 @@ import Testing
   @Test func aRendererShowsItsStreamAlsoWhileThatIsInPictureInPicture() async throws {
     let session = try makeSession()
     let renderer = TestRenderer()
-    let consumer = try session.addStream("a")
+    let consumer = try session.addStream("a", stallTimeout: nil)
     consumer.consume(try frame(1))
     session.attach(renderer, toStream: "a")
     try session.startPictureInPicture("a")
@@ -103,20 +103,20 @@ import Testing
     let session = try makeSession()
     let renderer = TestRenderer()
     session.attach(renderer, toStream: "a")
-    let old = try session.addStream("a")
+    let old = try session.addStream("a", stallTimeout: nil)
     old.consume(try frame(1))
     #expect(await eventually { renderer.shown == [1] })
     try session.removeStream("a")
     #expect(await eventually { renderer.state.withLock { $0.log.last } == "remove" })
     old.consume(try frame(2))
     #expect(!session.attach(renderer, toStream: "a"), "a stream that comes back has not delivered any frame yet")
-    try session.addStream("a").consume(try frame(3))
+    try session.addStream("a", stallTimeout: nil).consume(try frame(3))
     #expect(await eventually { renderer.shown == [1, 3] })
   }
 
   @Test func aRendererOfAStreamThatStandsStillBeginsWithItsNewestFrame() async throws {
     let session = try makeSession()
-    let consumer = try session.addStream("a")
+    let consumer = try session.addStream("a", stallTimeout: nil)
     for number in 1...3 as ClosedRange<UInt64> { consumer.consume(try frame(number)) }
     let renderer = TestRenderer()
     #expect(session.attach(renderer, toStream: "a", gravity: .resize))
@@ -134,7 +134,7 @@ import Testing
     let host = try OffscreenPictureInPictureWindow()
     let session = try PictureInPictureSession(display: LayerDisplay(pictureInPictureHost: host))
     let (first, second) = (TestRenderer(), TestRenderer())
-    let consumer = try session.addStream("a")
+    let consumer = try session.addStream("a", stallTimeout: nil)
     try session.updateView(first, for: "a", gravity: .resizeAspect)
     consumer.consume(try frame(1))
     #expect(await eventually { first.shown == [1] })

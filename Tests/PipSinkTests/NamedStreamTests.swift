@@ -50,8 +50,8 @@ import Testing
       let consumer: any SampleBufferConsumer
       switch way {
       case .startStream: return try session.startStream(id, from: source)
-      case .addInput: consumer = Pusher(try session.addInput(id))
-      case .addStream: consumer = try session.addStream(id)
+      case .addInput: consumer = Pusher(try session.addInput(id, stallTimeout: nil))
+      case .addStream: consumer = try session.addStream(id, stallTimeout: nil)
       }
       try app.startPlayingStream(id, from: source) { _ in consumer }
     }
@@ -172,10 +172,10 @@ import Testing
       display: LayerDisplay(pictureInPictureHost: window), configuration: configuration)
     try await session.start()
     let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
-    let other = try session.addInput("a")
+    let other = try session.addInput("a", stallTimeout: nil)
     for _ in 0..<5 { other.push(picture) }
     #expect(await eventually { session.controller.isActive })
-    let named = try session.addInput("named")
+    let named = try session.addInput("named", stallTimeout: nil)
     for _ in 0..<5 { other.push(picture) }
     // Nothing moves before the first frame.
     #expect(session.pictureInPictureStreamID == "a")
@@ -196,8 +196,8 @@ import Testing
     var configuration = PictureInPictureSession.Configuration()
     configuration.pictureInPicture.firstPictureTimeout = .milliseconds(1)
     let session = try PictureInPictureSession(display: try OffscreenDisplay(), configuration: configuration)
-    _ = try session.addInput("slow")
-    try session.addInput("a").push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    _ = try session.addInput("slow", stallTimeout: nil)
+    try session.addInput("a", stallTimeout: nil).push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
     #expect(await eventually { session.playStates["a"] == .playing })
     try session.startPictureInPicture("slow")
     #expect(await eventually { session.controller.isPatienceOver })

@@ -161,7 +161,7 @@ import Testing
     var configuration = PictureInPictureSession.Configuration()
     configuration.secondPictureInPictureStreamID = "b"
     let session = try PictureInPictureSession(display: display, configuration: configuration)
-    let inputs = [try session.addInput("a"), try session.addInput("b")]
+    let inputs = [try session.addInput("a", stallTimeout: nil), try session.addInput("b", stallTimeout: nil)]
     let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
     for input in inputs { input.push(picture) }
     try session.startPictureInPicture("a")
@@ -175,13 +175,13 @@ import Testing
 
   @Test func aStreamThatTheRouterHasBeforeItsSessionIsRefusedUntilThat() async throws {
     let session = try PictureInPictureSession(display: try OffscreenDisplay())
-    _ = try session.addInput("a")
+    _ = try session.addInput("a", stallTimeout: nil)
     session.router.addStream("b", inApp: nil)
     #expect(throws: PipSinkError.stream(.unknown("b", known: ["a"]))) {
       try session.setSecondPictureInPictureStream("b")
     }
     #expect(session.secondPictureInPictureStreamID == nil)
-    _ = try session.addInput("b")
+    _ = try session.addInput("b", stallTimeout: nil)
     try session.setSecondPictureInPictureStream("b")
     #expect(session.secondPictureInPictureStreamID == "b")
     await session.invalidate()

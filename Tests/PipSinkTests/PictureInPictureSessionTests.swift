@@ -21,7 +21,7 @@ import Testing
       session = try PictureInPictureSession(display: display, configuration: configuration)
       picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
       session.observeEvents { [events] event in events.withLock { $0.append(event) } }
-      for id in ids { inputs[id] = try session.addInput(id) }
+      for id in ids { inputs[id] = try session.addInput(id, stallTimeout: nil) }
     }
 
     func push(_ id: StreamID) { inputs[id]?.push(picture) }
@@ -67,7 +67,7 @@ import Testing
     call.session.startsAutomatically = true
     call.session.setBackground(true)
     for round in 1...3 {
-      call.inputs["a"] = try call.session.addInput("a")
+      call.inputs["a"] = try call.session.addInput("a", stallTimeout: nil)
       call.push("a")
       #expect(await eventually { call.session.controller.state == .appMinimized }, "round \(round)")
       try call.session.removeStream("a")
@@ -226,15 +226,15 @@ import Testing
     #expect(await eventually { call.display.placeholders == ["a": .ended] })
     #expect(call.session.placeholder(of: "a") == .ended)
     // The stream continues with its next frame.
-    call.session.resumeInput("a")
+    call.push("a")
     #expect(await eventually { call.display.placeholders.isEmpty })
   }
 
-  @Test func aStreamInPictureInPictureSaysSoInItsPlaceFromTheStartOn() async throws {
+  @Test func aStreamInPictureInPictureSaysSoInItsPlaceFromItsFirstPictureOn() async throws {
     let call = try Call()
     try call.session.startPictureInPicture("b")
     #expect(
-      call.display.placeholders == ["a": .waiting, "b": .inPictureInPicture],
+      call.display.placeholders == ["a": .waiting, "b": .waiting],
       "picture-in-picture waits for the stream's first picture")
     #expect(call.session.pictureInPictureStreamID == nil)
     try await call.play()
@@ -375,9 +375,9 @@ import Testing
     #expect(throws: PipSinkError.stream(.unknown("a", known: ["b"]))) { try call.session.removeStream("a") }
     // A late frame of the removed stream reaches nobody. A stream that comes back with the same ID is a new stream.
     call.push("a")
-    call.inputs["a"] = try call.session.addInput("a")
+    call.inputs["a"] = try call.session.addInput("a", stallTimeout: nil)
     #expect(call.session.summary(of: "a")?.statistics.received == 0)
-    #expect(throws: PipSinkError.stream(.duplicate("a"))) { _ = try call.session.addInput("a") }
+    #expect(throws: PipSinkError.stream(.duplicate("a"))) { _ = try call.session.addInput("a", stallTimeout: nil) }
   }
 
   @Test func allKindsOfStreamsBehaveAlike() async throws {
@@ -386,7 +386,7 @@ import Testing
     let session = try PictureInPictureSession(.text(live + "pipeline"), display: display)
     try await session.start()
     try session.startStream("own", from: .text(live + "x"))
-    let input = try session.addInput("pushed")
+    let input = try session.addInput("pushed", stallTimeout: nil)
     input.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
     let ids: [StreamID] = ["own", "pipeline", "pushed"]
     #expect(session.streams.map(\.id) == ids)
@@ -414,7 +414,7 @@ import Testing
     let display = try OffscreenDisplay()
     let session = try PictureInPictureSession(display: display, configuration: configuration)
     #expect(session.router.streamIDs.isEmpty)
-    let input = try session.addInput("later")
+    let input = try session.addInput("later", stallTimeout: nil)
     let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
     for _ in 0..<10 { input.push(picture) }
     let summary = try #require(session.summary(of: "later"))

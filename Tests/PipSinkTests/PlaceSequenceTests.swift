@@ -98,7 +98,7 @@ import Testing
 
     private func join(_ id: StreamID) throws {
       guard inputs[id] == nil else { return }
-      inputs[id] = try session.addInput(id)
+      inputs[id] = try session.addInput(id, stallTimeout: nil)
       cameras.set(inputs[id], id, of: self)
     }
 

@@ -42,8 +42,8 @@ import Testing
     if reason == .unsupported { display.pictureInPictureWindow.unsupportedReason = "told to" }
     let session = try PictureInPictureSession(display: display)
     let picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
-    for id: StreamID in ["a", "b", "c"] { try session.addInput(id).push(picture) }
-    _ = try session.addInput("late")
+    for id: StreamID in ["a", "b", "c"] { try session.addInput(id, stallTimeout: nil).push(picture) }
+    _ = try session.addInput("late", stallTimeout: nil)
     #expect(await eventually { session.playStates.values.count { $0 == .playing } == 3 })
     try session.setPictureInPictureSource("a")
     if let second { try session.setSecondPictureInPictureStream(second) }

@@ -18,7 +18,7 @@ import Testing
   }
 
   private func add(_ id: StreamID, to session: PictureInPictureSession) throws {
-    try session.addInput(id).push(try PlainFrame.make([255, 255, 255], 32, 24).pixelBuffer)
+    try session.addInput(id, stallTimeout: nil).push(try PlainFrame.make([255, 255, 255], 32, 24).pixelBuffer)
   }
 
   @Test(arguments: [PictureInPictureStreamSelector.Policy.first, .mostRecent, .activeSpeaker])

@@ -27,7 +27,7 @@ import Testing
       try await session.start()
     }
 
-    func add(_ id: StreamID) throws { try session.addInput(id).push(picture) }
+    func add(_ id: StreamID) throws { try session.addInput(id, stallTimeout: nil).push(picture) }
 
     /// The streams in the window, from the left, as the window is told and as frames are routed.
     func shows(_ ids: StreamID...) async -> Bool {

@@ -130,7 +130,7 @@ import Testing
     #expect(display.kind == "none" && display.convertedFrameCount == nil && !display.canPresent)
     #expect(display.pictureInPictureHost.unsupportedReason == nil)
     let session = try PictureInPictureSession(display: display)
-    _ = try session.addInput("a")
+    _ = try session.addInput("a", stallTimeout: nil)
     #expect(session.layer(of: "a") == nil)
   }
 }

@@ -78,7 +78,7 @@ import Testing
       session.observeEvents { [weak self] event in
         if let self { order.hear(event, of: session) }
       }
-      for id in SessionSequenceTests.ids { inputs[id] = try session.addInput(id) }
+      for id in SessionSequenceTests.ids { inputs[id] = try session.addInput(id, stallTimeout: nil) }
     }
 
     private var id: StreamID { Self.pick(SessionSequenceTests.ids, &random) }
@@ -124,7 +124,8 @@ import Testing
         inputs[id] = nil
         return "remove \(id): \(result { () throws(PipSinkError) in try session.removeStream(id) })"
       case 16, 17:
-        return "add \(id): \(result { () throws(PipSinkError) in inputs[id] = try session.addInput(id) })"
+        let added = result { () throws(PipSinkError) in inputs[id] = try session.addInput(id, stallTimeout: nil) }
+        return "add \(id): \(added)"
       case 18:
         let state = Self.pick([DeviceState.on, .off, .unknown], &random)
         session.engine.setCameraState(state, of: id)

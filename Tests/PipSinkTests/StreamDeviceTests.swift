@@ -14,7 +14,7 @@ import Testing
     init(_ ids: [StreamID]) throws {
       display = try OffscreenDisplay()
       session = try PictureInPictureSession(display: display)
-      for id in ids { inputs[id] = try session.addInput(id) }
+      for id in ids { inputs[id] = try session.addInput(id, stallTimeout: nil) }
     }
 
     func play() async throws {
@@ -147,7 +147,7 @@ import Testing
     try call.session.removeStream("b")
     #expect(call.display.microphonesOff.isEmpty && !call.session.isMicrophoneOff(of: "b"))
     // Nothing is known about a new stream with the same ID.
-    _ = try call.session.addInput("b")
+    _ = try call.session.addInput("b", stallTimeout: nil)
     #expect(call.display.microphonesOff.isEmpty)
   }
 

@@ -4,7 +4,8 @@ import PipSink
 /// Whether an element's stream is paused and muted, as the properties `paused` and `muted` say and the windows show.
 /// The latest change counts, whether the application sets the property or the pipeline changes its state.
 struct ElementPlayback: Sendable {
-  /// The property `paused`: true in PAUSED and false in PLAYING, unless the application has set it since.
+  /// The property `paused`: true in PAUSED and false in PLAYING, unless the application has set it since. On the way
+  /// through PAUSED to PLAYING it is false.
   private(set) var isPaused = false
   /// The property `muted`, which counts where no element around the sink has a volume.
   var isMuted = false
@@ -26,12 +27,13 @@ struct ElementPlayback: Sendable {
     return isPaused ? GST_STATE_PAUSED : GST_STATE_PLAYING
   }
 
+  /// - Parameter isToPlay: whether the application has set its pipeline to play.
   /// - Returns: as ``set(isPaused:)``.
-  mutating func follow(_ transition: GstStateChange) -> GstState? {
+  mutating func follow(_ transition: GstStateChange, isToPlay: Bool) -> GstState? {
     switch transition {
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       isStarted = true
-      isPaused = true
+      isPaused = startsPaused || !isToPlay
     // This transition is noted twice, because the message about it is followed as well, and once more after a seek.
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING where !isPlaying:
       isPlaying = true
@@ -64,11 +66,12 @@ extension ElementState {
     case GST_STATE_CHANGE_PAUSED_TO_READY: playback.withLock { $0.volume = nil }
     default: break
     }
+    let isToPlay = reference.isToPlay
     let (state, old, new) = playback.withLock { playback in
       let old = playback
       // The message about it may come after the element has been told to pause again.
       let isLate = transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING && !wantsToPlay
-      return (isLate ? nil : playback.follow(transition), old, playback)
+      return (isLate ? nil : playback.follow(transition, isToPlay: isToPlay), old, playback)
     }
     guard state != nil || new.isPaused != old.isPaused || new.standsStill != old.standsStill else { return }
     if new.isPaused != old.isPaused { reference.notify("paused") }

@@ -46,18 +46,22 @@ final class ElementReference: @unchecked Sendable {
   }
 
   /// The outermost bin that the element is in, which is the application's pipeline; the element itself outside of bins.
-  var pipeline: PipelineIdentity {
-    let outermost = use { element in
+  var pipeline: PipelineIdentity { PipelineIdentity(outermost: usePipeline { UnsafeMutableRawPointer($0) }) }
+
+  /// Whether the application has set its pipeline to play, even if it does not play yet.
+  var isToPlay: Bool { usePipeline { $0.pointee.target_state == GST_STATE_PLAYING } ?? false }
+
+  private func usePipeline<Result>(_ body: (UnsafeMutablePointer<GstElement>) -> Result) -> Result? {
+    use { element in
       var object = UnsafeMutableRawPointer(element)
       gst_object_ref(object)
       while let parent = gst_object_get_parent(object.assumingMemoryBound(to: GstObject.self)) {
         gst_object_unref(object)
         object = UnsafeMutableRawPointer(parent)
       }
-      gst_object_unref(object)
-      return object
+      defer { gst_object_unref(object) }
+      return body(object.assumingMemoryBound(to: GstElement.self))
     }
-    return PipelineIdentity(outermost: outermost)
   }
 
   func notify(_ property: String) {

@@ -94,7 +94,7 @@ public final class FrameRouter: Sendable {
     let placement = control.table.placement(of: streamID)
     let route = StreamRoute(
       streamID: streamID, placement: placement, inApp: inApp, pictureInPicture: control.destination(of: placement),
-      broadcast: broadcast, firstFrames: firstFrameBroadcast, failures: failureBroadcast)
+      broadcast: broadcast, awaitedFrames: firstFrameBroadcast, failures: failureBroadcast)
     for destination in control.awaiting.removeValue(forKey: streamID) ?? [] { _ = route.add(destination) }
     control.routes.append(route)
     return route
@@ -308,7 +308,16 @@ public final class FrameRouter: Sendable {
     broadcast.stream()
   }
 
-  /// A sequence of the streams whose first frame comes from now on. Each call returns an independent sequence.
+  /// Has ``firstFrames()`` tell of the next frame of a stream, too.
+  func awaitFrame(of streamID: StreamID) { control.withLock { $0.route(streamID) }?.awaitsFrame = true }
+
+  /// Whether ``firstFrames()`` has yet to tell of a frame of a stream.
+  func awaitsFrame(of streamID: StreamID) -> Bool {
+    control.withLock { $0.route(streamID) }?.awaitsFrame ?? false
+  }
+
+  /// A sequence of the streams whose first frame comes from now on, and of those that come back after an end, a stall
+  /// or a pause that their session knows of. Each call returns an independent sequence.
   public func firstFrames() -> AsyncStream<StreamID> {
     firstFrameBroadcast.stream()
   }

@@ -20,6 +20,8 @@ final class StreamRoute: SampleBufferConsumer {
     var changes: [Change] = []
     /// Whether no frame has been routed since the last change.
     var isChangeOpen = false
+    /// Whether somebody is to be told of the next frame.
+    var awaitsFrame = true
     /// Whether the stream was removed.
     var isClosed = false
 
@@ -38,17 +40,17 @@ final class StreamRoute: SampleBufferConsumer {
   }
 
   private let broadcast: Broadcast<SurfaceChange>
-  private let firstFrames: Broadcast<StreamID>
+  private let awaitedFrames: Broadcast<StreamID>
 
   init(
     streamID: StreamID, placement: RoutingTable.Placement, inApp: (any SampleBufferDestination)?,
     pictureInPicture: (any SampleBufferDestination)?, broadcast: Broadcast<SurfaceChange>,
-    firstFrames: Broadcast<StreamID>, failures: Broadcast<SurfaceFailure>
+    awaitedFrames: Broadcast<StreamID>, failures: Broadcast<SurfaceFailure>
   ) {
     self.streamID = streamID
     tally = PresentationTally { failures.send(SurfaceFailure(streamID: streamID, error: $0)) }
     self.broadcast = broadcast
-    self.firstFrames = firstFrames
+    self.awaitedFrames = awaitedFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
     inApp?.report(to: tally)
     pictureInPicture?.report(to: tally)
@@ -57,21 +59,19 @@ final class StreamRoute: SampleBufferConsumer {
   func consume(_ sampleBuffer: consuming SampleBuffer) {
     let now = sampleBuffer.receivedAt ?? .now
     // The previous latest frame is released outside of the lock, since it may be the last reference to its memory.
-    let isFirst = state.withLock { state in
+    let isAwaited = state.withLock { state in
       guard !state.isClosed else { return false }
       let replaced = state.enqueue(sampleBuffer)
       state.statistics.countFrame(to: state.surface, at: now)
       if replaced { state.statistics.replaced += 1 }
       if state.isChangeOpen { state.measureChange(firstFrame: sampleBuffer.sequenceNumber) }
       state.lastSequenceNumber = sampleBuffer.sequenceNumber
-      guard state.latest != nil else {
-        state.latest = sampleBuffer
-        return true
-      }
-      swap(&state.latest!, &sampleBuffer)
-      return false
+      if state.latest == nil { state.latest = sampleBuffer } else { swap(&state.latest!, &sampleBuffer) }
+      guard state.awaitsFrame else { return false }
+      state.awaitsFrame = false
+      return true
     }
-    if isFirst { firstFrames.send(streamID) }
+    if isAwaited { awaitedFrames.send(streamID) }
   }
 
   /// Moves the stream to another surface from its next frame on, and shows its latest frame there at once.
@@ -212,6 +212,12 @@ final class StreamRoute: SampleBufferConsumer {
       state.isChangeOpen = false
       state.statistics.forgetLastArrival()
     }
+  }
+
+  /// Whether the next frame is told of, as the first one is.
+  var awaitsFrame: Bool {
+    get { state.withLock { $0.awaitsFrame } }
+    set { state.withLock { $0.awaitsFrame = newValue } }
   }
 
   var statistics: StreamStatistics {

@@ -122,14 +122,16 @@ extension PictureInPictureSession {
     switch stream.placeholder {
     case .ended, .failed, .reconnecting: stream.placeholder
     case nil, .waiting, .cameraOff, .inPictureInPicture:
-      controllers.contains { $0.shows(id) } ? .inPictureInPicture : stream.placeholder
+      controllers.contains { $0.shows(id, hasPicture: stream.placeholder != .waiting) }
+        ? .inPictureInPicture : stream.placeholder
     }
   }
 }
 
 extension PictureInPictureController {
-  /// Whether a stream is in the window, or will be with its first picture.
-  fileprivate func shows(_ id: StreamID) -> Bool {
-    pictureInPictureStreamID == id || second?.streamID == id || isWaitingForPicture && currentStreamID == id
+  /// Whether a stream is in the window, or has its first picture, with which the window opens.
+  fileprivate func shows(_ id: StreamID, hasPicture: Bool) -> Bool {
+    pictureInPictureStreamID == id || second?.streamID == id
+      || isWaitingForPicture && currentStreamID == id && hasPicture
   }
 }

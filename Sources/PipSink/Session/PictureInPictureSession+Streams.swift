@@ -45,25 +45,6 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Adds a stream whose frames the app pushes, from any thread. It counts as playing from its first frame on.
-  /// ``endInput(_:)`` says that no more frames come.
-  ///
-  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
-  ///   changed then.
-  public func addInput(_ streamID: StreamID) throws(PipSinkError) -> StreamInput {
-    StreamInput(streamID: streamID, deliveringTo: try addStream(streamID))
-  }
-
-  /// Adds a stream of an engine that belongs to the app.
-  ///
-  /// - Returns: the consumer for the stream's frames, which any one thread may call.
-  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
-  ///   changed then.
-  public func addStream(_ streamID: StreamID) throws(PipSinkError) -> any SampleBufferConsumer {
-    try addInput(streamID, layer: nil)
-    return Self.input(of: streamID, router, known[streamID]?.chain)
-  }
-
   /// The consumer for the frames of a new run of a stream.
   nonisolated static func input(
     of id: StreamID, _ router: FrameRouter, _ chain: ProcessorChain?
@@ -87,42 +68,6 @@ extension PictureInPictureSession {
       throw .stream(.unknown(streamID, known: known.filter { $0.value.chain != nil }.keys.sorted()))
     }
     chain.processors = processors
-  }
-
-  /// Adds a stream that its owner routes, and that stays in the router when the session removes it.
-  ///
-  /// - Parameters:
-  ///   - layer: shows the stream in the app.
-  ///   - prepare: called when the session knows the stream, before its place in the app shows anything.
-  package func addStream(
-    _ id: StreamID, layer: SampleBufferDisplayLayer, prepare: () -> Void
-  ) throws(PipSinkError) {
-    try addInput(id, layer: layer, prepare: prepare)
-  }
-
-  private func addInput(
-    _ id: StreamID, layer: SampleBufferDisplayLayer?, prepare: () -> Void = {}
-  ) throws(PipSinkError) {
-    try engine.addInput(id)
-    do throws(PipSinkError) {
-      try add(makeStream(id, .requesting, layer), id, prepare)
-    } catch {
-      engine.removeInput(id)
-      throw error
-    }
-    if router.latestSampleBuffer(of: id) != nil { noteFirstFrame(of: id) }
-  }
-
-  /// Says that no more frames of a pushed stream come for now. The next frame resumes the stream.
-  public func endInput(_ streamID: StreamID) { setInput(streamID, to: .ended) }
-
-  /// Says that a pushed stream that had ended goes on.
-  package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
-
-  /// Sets the state of a pushed stream. Everything that follows from it has been done when the call returns.
-  private func setInput(_ id: StreamID, to state: StreamPlayState) {
-    engine.setInput(id, to: state)
-    follow(id)
   }
 
   /// Removes a stream that was started or added. Its pipeline is stopped, or abandoned, in the background; the call
@@ -189,7 +134,7 @@ extension PictureInPictureSession {
   }
 
   /// Makes a stream known and shows it everywhere.
-  private func add(_ stream: SessionStream, _ id: StreamID, _ prepare: () -> Void = {}) {
+  func add(_ stream: SessionStream, _ id: StreamID, _ prepare: () -> Void = {}) {
     known[id] = stream
     show(id) {
       if configuration.startsInPictureInPicture { controller.prepare(id) }
@@ -228,11 +173,6 @@ extension PictureInPictureSession {
 
   // MARK: - Following streams
 
-  /// Notes that the first frame of a stream has arrived.
-  func noteFirstFrame(of id: StreamID) {
-    if engine.inputIDs.contains(id) { setInput(id, to: .playing) }
-  }
-
   /// Reacts to an event of the engine.
   func handle(_ event: EngineEvent) {
     switch event {
@@ -255,7 +195,7 @@ extension PictureInPictureSession {
   }
 
   /// Follows a stream's state. An event may be older than what is known already.
-  private func follow(_ id: StreamID) {
+  func follow(_ id: StreamID) {
     guard let stream = known[id], let state = engine.info(of: id)?.state, state != stream.state else { return }
     known[id]?.state = state
     if state == .playing { updateDuration(of: id) }

@@ -79,6 +79,8 @@ public final class PictureInPictureSession {
   var comingSecondStreamID: StreamID?
   /// The last seek that a control has asked for.
   var skipping: Task<Void, Never>?
+  /// Notes pushed streams that stall; nil while none can.
+  var inputWatch: Task<Void, Never>?
   private var tasks: [Task<Void, Never>] = []
   private let log = SessionLog()
   private let meter = PictureInPictureMeter()
@@ -140,6 +142,7 @@ public final class PictureInPictureSession {
 
   isolated deinit {
     for task in tasks { task.cancel() }
+    inputWatch?.cancel()
     display.eventHandler = nil
   }
 
@@ -160,7 +163,7 @@ public final class PictureInPictureSession {
     let (events, firstFrames, failures) = (engine.events(), router.firstFrames(), router.surfaceFailures())
     tasks = [
       Task { [weak self] in for await event in events { self?.handle(event) } },
-      Task { [weak self] in for await id in firstFrames { self?.noteFirstFrame(of: id) } },
+      Task { [weak self] in for await id in firstFrames { self?.noteAwaitedFrame(of: id) } },
       Task { [weak self] in
         for await failure in failures {
           let id = failure.streamID

@@ -18,6 +18,10 @@ struct SessionStream {
   var isMicrophoneOff = false
   /// The duration of a source that can be sought in.
   var duration: MediaTime?
+  /// After how long without a frame a pushed stream counts as stalled; nil for never.
+  var stallTimeout: Duration?
+  /// The number of frames of a pushed stream that plays, and since when there are so many; nil while none is expected.
+  var flow: (frameCount: UInt64, since: MonotonicTime)?
   /// The controller of its own picture-in-picture window.
   var controller: PictureInPictureController?
 

@@ -1,0 +1,136 @@
+/// Streams whose frames come from outside of the session's engine.
+extension PictureInPictureSession {
+  /// Adds a stream whose frames the app pushes, from any thread. It counts as playing from its first frame on, and as
+  /// stalled when no frame comes for a while; the next frame resumes it. ``pauseInput(_:)``, ``reconnectInput(_:)`` and
+  /// ``endInput(_:)`` say why none comes.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream's ID.
+  ///   - stallTimeout: after how long without a frame the stream counts as stalled; nil for never, for an engine that
+  ///     sends frames only when the picture changes. A shared screen (``setScreenShare(_:of:)``) never stalls.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
+  ///   changed then.
+  public func addInput(
+    _ streamID: StreamID, stallTimeout: Duration? = .seconds(3)
+  ) throws(PipSinkError) -> StreamInput {
+    StreamInput(streamID: streamID, deliveringTo: try addStream(streamID, stallTimeout: stallTimeout))
+  }
+
+  /// Adds a stream of an engine that belongs to the app. It plays and stalls as one of
+  /// ``addInput(_:stallTimeout:)`` does.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream's ID.
+  ///   - stallTimeout: after how long without a frame the stream counts as stalled; nil for never.
+  /// - Returns: the consumer for the stream's frames, which any one thread may call.
+  /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
+  ///   changed then.
+  public func addStream(
+    _ streamID: StreamID, stallTimeout: Duration? = .seconds(3)
+  ) throws(PipSinkError) -> any SampleBufferConsumer {
+    try addInput(streamID, layer: nil)
+    known[streamID]?.stallTimeout = stallTimeout.map { max(.milliseconds(10), $0) }
+    return Self.input(of: streamID, router, known[streamID]?.chain)
+  }
+
+  /// Adds a stream that its owner routes, and that stays in the router when the session removes it.
+  ///
+  /// - Parameters:
+  ///   - layer: shows the stream in the app.
+  ///   - prepare: called when the session knows the stream, before its place in the app shows anything.
+  package func addStream(
+    _ id: StreamID, layer: SampleBufferDisplayLayer, prepare: () -> Void
+  ) throws(PipSinkError) {
+    try addInput(id, layer: layer, prepare: prepare)
+  }
+
+  private func addInput(
+    _ id: StreamID, layer: SampleBufferDisplayLayer?, prepare: () -> Void = {}
+  ) throws(PipSinkError) {
+    try engine.addInput(id)
+    do throws(PipSinkError) {
+      try add(makeStream(id, .requesting, layer), id, prepare)
+    } catch {
+      engine.removeInput(id)
+      throw error
+    }
+    if router.latestSampleBuffer(of: id) != nil { noteAwaitedFrame(of: id) }
+  }
+
+  // MARK: - What the app says
+
+  /// Says that no more frames of a pushed stream come for now. The next frame resumes the stream.
+  public func endInput(_ streamID: StreamID) { setInput(streamID, to: .ended) }
+
+  /// Says that a pushed stream pauses: its last picture stays, and it does not stall. The next frame resumes it.
+  public func pauseInput(_ streamID: StreamID) {
+    awaitFrame(of: streamID)
+    if router.latestSampleBuffer(of: streamID) != nil { setInput(streamID, to: .playing) }
+  }
+
+  /// Says that the app's engine tries to get a pushed stream back, whose place says so. The next frame resumes the
+  /// stream.
+  public func reconnectInput(_ streamID: StreamID) {
+    let attempt = if case .reconnecting(let attempt, _, _) = known[streamID]?.state { attempt } else { 0 }
+    setInput(
+      streamID, to: .reconnecting(attempt: attempt + 1, pause: .zero, after: .stream(.endedUnexpectedly(streamID))))
+  }
+
+  /// Says that a pushed stream that had ended goes on.
+  package func resumeInput(_ streamID: StreamID) { setInput(streamID, to: .playing) }
+
+  /// Sets the state of a pushed stream. Everything that follows from it has been done when the call returns.
+  private func setInput(_ id: StreamID, to state: StreamPlayState) {
+    if state != .playing { awaitFrame(of: id) }
+    engine.setInput(id, to: state)
+    follow(id)
+  }
+
+  // MARK: - The frames
+
+  /// Expects no frame of a stream, and resumes the stream with the next one.
+  private func awaitFrame(of id: StreamID) {
+    router.awaitFrame(of: id)
+    known[id]?.flow = nil
+  }
+
+  /// Notes that the frame has come that a stream waits for, unless the stream has begun to wait for another one since.
+  func noteAwaitedFrame(of id: StreamID) {
+    guard engine.inputIDs.contains(id), !router.awaitsFrame(of: id) else { return }
+    setInput(id, to: .playing)
+    guard let stream = known[id], stream.stallTimeout != nil else { return }
+    known[id]?.flow = (router.statistics(of: id)?.received ?? 0, engine.status.clock.now)
+    watchInputs()
+  }
+
+  /// Looks from time to time whether frames come, as long as there are streams that may stall.
+  private func watchInputs() {
+    guard inputWatch == nil else { return }
+    let clock = engine.status.clock
+    inputWatch = Task { [weak self] in
+      while let pause = self?.lookAtInputs(at: clock.now), !Task.isCancelled {
+        try? await clock.sleep(until: clock.moment(in: pause))
+      }
+    }
+  }
+
+  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused.
+  ///
+  /// - Returns: when to look again; nil when no stream can stall.
+  private func lookAtInputs(at now: MonotonicTime) -> Duration? {
+    var next: Duration?
+    for (id, stream) in known {
+      guard let flow = stream.flow, let timeout = stream.stallTimeout else { continue }
+      let count = router.statistics(of: id)?.received ?? 0
+      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare {
+        known[id]?.flow = (count, now)
+      } else if now >= flow.since.advanced(by: timeout) {
+        setInput(id, to: .stalled)
+        continue
+      }
+      next = min(next ?? .milliseconds(500), timeout / 4)
+    }
+    if next == nil { inputWatch = nil }
+    return next
+  }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+
+/// Streams whose frames an app pushes are supervised as the engine's own are.
+@MainActor @Suite(.timeLimit(.minutes(5))) struct PushedStreamTests {
+  @MainActor
+  private final class Call {
+    let clock = ManualClock()
+    let display: OffscreenDisplay
+    let session: PictureInPictureSession
+    private(set) var inputs: [StreamID: StreamInput] = [:]
+    private let picture: PixelBuffer
+
+    init(_ timeouts: [StreamID: Duration?]) throws {
+      display = try OffscreenDisplay()
+      session = try PictureInPictureSession(try VideoEngine(clock: clock.clock), display, .init())
+      picture = try PlainFrame.make([255, 255, 255]).pixelBuffer
+      for (id, timeout) in timeouts { inputs[id] = try session.addInput(id, stallTimeout: timeout) }
+    }
+
+    /// Pushes a frame of each stream, which all are to play then.
+    func push(_ ids: StreamID...) async -> Bool {
+      for id in ids { inputs[id]?.push(picture) }
+      return await eventually { ids.allSatisfy { self.session.playStates[$0] == .playing } }
+    }
+
+    /// Advances the clock in steps in which the session looks at its streams once.
+    func pass(_ seconds: Double, frames ids: StreamID...) async {
+      let step = 0.25
+      for _ in 0..<Int(seconds / step) {
+        for id in ids { inputs[id]?.push(picture) }
+        // When the session has looked, it sets an alarm for the next look, unless no stream can stall.
+        #expect(await eventually { self.clock.alarmCount == 1 || self.session.inputWatch == nil })
+        clock.advance(by: step)
+        #expect(await eventually { self.clock.alarmCount == 1 || self.session.inputWatch == nil })
+      }
+    }
+  }
+
+  @Test func aStreamWithoutAFrameForThreeSecondsIsStalledUntilTheNextOne() async throws {
+    let call = try Call(["a": .seconds(3), "b": .seconds(3)])
+    #expect(await call.push("a", "b"))
+    await call.pass(2.75, frames: "b")
+    #expect(call.session.playStates == ["a": .playing, "b": .playing])
+    await call.pass(0.5, frames: "b")
+    #expect(call.session.playStates == ["a": .stalled, "b": .playing])
+    #expect(call.display.placeholders == ["a": .reconnecting])
+    for _ in 0..<2 {
+      #expect(await call.push("a"))
+      #expect(call.display.placeholders.isEmpty)
+      await call.pass(3.25, frames: "b")
+      #expect(call.session.playStates == ["a": .stalled, "b": .playing])
+    }
+  }
+
+  @Test func anAppChoosesHowLongAStreamMayBeSilent() async throws {
+    let call = try Call(["a": .seconds(1), "slides": nil, "b": .seconds(30)])
+    #expect(await call.push("a", "slides", "b"))
+    await call.pass(1.25)
+    #expect(call.session.playStates == ["a": .stalled, "slides": .playing, "b": .playing])
+    await call.pass(27)
+    #expect(call.session.playStates["b"] == .playing)
+    await call.pass(3)
+    #expect(call.session.playStates == ["a": .stalled, "slides": .playing, "b": .stalled])
+    #expect(call.session.inputWatch == nil, "nothing looks at streams that cannot stall")
+  }
+
+  @Test func whatIsPausedDoesNotStallAndWhatIsAScreenDoesNot() async throws {
+    let call = try Call(["a": .seconds(3), "screen": .seconds(3), "b": .seconds(3)])
+    try call.session.setScreenShare(true, of: "screen")
+    #expect(await call.push("a", "b", "screen"))
+    call.session.pauseInput("a")
+    await call.pass(5, frames: "b")
+    #expect(call.session.playStates == ["a": .playing, "screen": .playing, "b": .playing])
+    #expect(call.display.placeholders.isEmpty, "the last picture stays")
+    call.session.isPaused = true
+    await call.pass(5)
+    #expect(call.session.playStates == ["a": .playing, "screen": .playing, "b": .playing])
+    call.session.isPaused = false
+    // After a frame it is supervised again.
+    #expect(await call.push("a", "b"))
+    #expect(await eventually { call.session.router.awaitsFrame(of: "a") == false })
+    await call.pass(3.5, frames: "b")
+    #expect(call.session.playStates == ["a": .stalled, "screen": .playing, "b": .playing])
+  }
+
+  @Test func aStreamThatIsPausedAtItsFirstFramePlays() async throws {
+    let call = try Call(["a": .seconds(3)])
+    call.session.pauseInput("a")
+    #expect(call.session.playStates == ["a": .requesting])
+    #expect(await call.push("a"))
+    let other = try Call(["a": .seconds(3)])
+    other.inputs["a"]?.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    other.session.pauseInput("a")
+    #expect(other.session.playStates == ["a": .playing])
+  }
+
+  @Test(arguments: [false, true])
+  func theNextFrameResumesWhatHasEndedOrReconnects(reconnects: Bool) async throws {
+    let call = try Call(["a": .seconds(3)])
+    #expect(await call.push("a"))
+    for round in 1...3 {
+      reconnects ? call.session.reconnectInput("a") : call.session.endInput("a")
+      let failure = PipSinkError.stream(.endedUnexpectedly("a"))
+      #expect(
+        call.session.playStates["a"]
+          == (reconnects ? .reconnecting(attempt: 1, pause: .zero, after: failure) : .ended), "round \(round)")
+      #expect(call.display.placeholders == ["a": reconnects ? .reconnecting : .ended])
+      #expect(call.session.inputWatch == nil || call.session.known["a"]?.flow == nil)
+      #expect(await call.push("a"))
+      #expect(call.display.placeholders.isEmpty)
+    }
+    for attempt in 1...3 {
+      call.session.reconnectInput("a")
+      guard case .reconnecting(attempt, _, _) = call.session.playStates["a"] else {
+        Issue.record("attempt \(attempt): \(String(describing: call.session.playStates["a"]))")
+        return
+      }
+    }
+  }
+}
