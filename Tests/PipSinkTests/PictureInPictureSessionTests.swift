@@ -523,15 +523,17 @@ import Testing
 
   private let endless: PipelineDescription = "videotestsrc is-live=true name=source ! appsink name=x"
 
-  /// Ends the stream of `source` after its first frame, and blocks the main actor until the engine knows that it has
-  /// ended. The session cannot receive this event meanwhile.
+  /// Ends the stream of `source` after its first frame, which `gate` may have held back, and blocks the main actor until
+  /// the engine knows that it has ended. The session cannot receive the events of this meanwhile.
   private func endUnheard(_ id: StreamID, of session: PictureInPictureSession) {
     let deadline = MonotonicTime.now.advanced(by: .seconds(60))
     func hold(until condition: () -> Bool) { while !condition(), MonotonicTime.now < deadline { g_usleep(1000) } }
-    hold { session.summary(of: id)?.statistics.received ?? 0 > 0 }
-    _ = session.engine.run(of: id)?.withUnsafeElement(named: "source") { source in
-      gst_element_send_event(source, gst_event_new_eos())
+    let run = session.engine.run(of: id)
+    _ = run?.withUnsafeElement(named: "gate") { gate in
+      gate.withMemoryRebound(to: GObject.self, capacity: 1) { gst_util_set_object_arg($0, "drop", "false") }
     }
+    hold { session.summary(of: id)?.statistics.received ?? 0 > 0 }
+    _ = run?.withUnsafeElement(named: "source") { source in gst_element_send_event(source, gst_event_new_eos()) }
     hold { session.engine.playState(of: id) == .ended }
     #expect(session.engine.playState(of: id) == .ended)
     #expect(session.playStates[id] != .ended, "the session has not heard of it")
@@ -554,7 +556,10 @@ import Testing
 
   @Test func pictureInPictureOfAStreamThatIsOverByThenIsNoOtherStreams() async throws {
     let session = try session(
-      "videotestsrc is-live=true name=source ! appsink name=a videotestsrc is-live=true ! appsink name=b")
+      """
+      videotestsrc is-live=true name=source ! valve name=gate drop=true ! appsink name=a
+      videotestsrc is-live=true ! appsink name=b
+      """)
     let events = Locked<[PictureInPictureEvent]>([])
     session.controller.observeEvents { event in events.withLock { $0.append(event) } }
     try session.startPictureInPicture()

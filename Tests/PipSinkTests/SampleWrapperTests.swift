@@ -48,6 +48,37 @@ import Testing
       .orientation
   }
 
+  // MARK: The preroll
+
+  @Test(arguments: [0, 40_000_000, GstClockTime.max])
+  func theFirstFrameOfAStartThatIsTriedAgainIsShownOnce(time: GstClockTime) throws {
+    let wrapper = SampleWrapper()
+    let frames = try (0..<4).map { _ in try buffer(4) }
+    defer { for frame in frames { gst_buffer_unref(frame) } }
+    for (frame, time) in zip(frames, [time, time, time, 80_000_000]) { frame.pointee.pts = time }
+    /// Whether the preroll is shown, and again when its time has come.
+    func start(_ frame: UnsafeMutablePointer<GstBuffer>) -> [Bool] {
+      var shown: [Bool] = []
+      _ = wrapper.preroll {
+        shown.append(wrapper.mustShow(frame))
+        return GST_FLOW_OK
+      }
+      return shown + [wrapper.mustShow(frame)]
+    }
+    // A start that ends before the preroll leaves nothing.
+    wrapper.startAgain()
+    _ = wrapper.preroll {
+      #expect(wrapper.mustShow(frames[0]))
+      return GST_FLOW_OK
+    }
+    wrapper.startAgain()
+    // Without a time nobody knows whether it is the same frame.
+    #expect(start(frames[1]) == [time == .max, false])
+    #expect(wrapper.mustShow(frames[2]), "only the first frame is the one that was shown")
+    wrapper.startAgain()
+    #expect(start(frames[3]) == [true, false])
+  }
+
   // MARK: Formats
 
   @Test func capsThatNoFrameFollowsAreLetGo() throws {

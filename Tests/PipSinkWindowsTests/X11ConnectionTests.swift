@@ -1,3 +1,4 @@
+import CWindows
 import Foundation
 import Testing
 
@@ -63,5 +64,34 @@ struct X11ConnectionTests {
     kill(server.processIdentifier, SIGCONT)
     #expect(await eventually { connection.synchronize() })
     #expect(!screen.monitors.isEmpty)
+  }
+
+  @Test func whatAServerDoesNotTakeInTimeReachesItLater() async throws {
+    let server = try await XServer(managesWindows: false)
+    let connection = try #require(X11Connection(server.display))
+    let screen = try #require(X11Screen(connection, number: connection.screenNumber))
+    let name = connection.atom("PIPSINK_TEST")
+    kill(server.processIdentifier, SIGSTOP)
+    while connection.canSend {
+      for _ in 0..<1000 { xcb_no_operation(connection.pointer) }
+      xcb_flush(connection.pointer)
+    }
+    connection.set(name, of: screen.root, to: "here", type: UInt32(XCB_ATOM_STRING.rawValue))
+    connection.flush()
+    kill(server.processIdentifier, SIGCONT)
+    #expect(try await eventually { try await server.tool("xprop", "-root", "PIPSINK_TEST").contains("\"here\"") })
+  }
+
+  @Test func aNewServerIsNotTakenForTheSilentOneBeforeIt() async throws {
+    let server = try await XServer(managesWindows: false)
+    let connection = try #require(X11Connection(server.display))
+    kill(server.processIdentifier, SIGSTOP)
+    #expect(!connection.synchronize())
+    let soon = MonotonicTime.now.advanced(by: .seconds(1))
+    #expect(connection.deadline < soon, "it has just missed a deadline")
+    kill(server.processIdentifier, SIGCONT)
+    // Who has connected has had answers.
+    let next = try #require(X11Connection(server.display))
+    #expect(next.deadline > soon)
   }
 }

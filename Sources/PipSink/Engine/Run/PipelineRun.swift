@@ -239,6 +239,7 @@ final class PipelineRun: Sendable {
       let whole = Set(pipeline.streams.map(\.id)).subtracting(progress.withLock { $0.broken })
       let left = whole.subtracting(affected.map(\.id))
       pipeline.settle(GST_STATE_NULL)
+      for stream in pipeline.streams { StreamSinkClass.stream(of: stream.sink)?.startAgain() }
       // The whole pipeline depends on an element that is on no stream's path.
       guard !left.isEmpty, left.count < whole.count else { throw error }
       noteBroken(affected, error)

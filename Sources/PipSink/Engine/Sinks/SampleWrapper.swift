@@ -23,10 +23,13 @@ package final class SampleWrapper {
   private var count: UInt64 = 0
   /// The buffer that was shown as the preroll. GStreamer passes it once more when its time has come.
   private var prerolled: UnsafeMutablePointer<GstBuffer>?
+  private var prerolledTime = GstClockTime.max
+  /// The time of the frame that was shown in a start that is tried again, which will begin with the same frame.
+  private var shownTime = GstClockTime.max
   private var isPrerolling = false
   /// Whether no frame has come since the last flush, as after a seek.
   private var isFlushed = false
-  /// Whether one of these three is so, which is asked for every frame.
+  /// Whether one of these is so, which is asked for every frame.
   private var isUnusual = false
 
   package init() {}
@@ -90,11 +93,16 @@ package final class SampleWrapper {
   @inline(__always)
   package func mustShow(_ buffer: UnsafeMutablePointer<GstBuffer>) -> Bool {
     guard isUnusual else { return true }
-    let isRepeated = prerolled == buffer
-    prerolled = isPrerolling ? buffer : nil
+    let time = buffer.pointee.pts
+    let isRepeated = prerolled == buffer || shownTime == time && time != .max
+    shownTime = .max
+    (prerolled, prerolledTime) = isPrerolling ? (buffer, time) : (nil, .max)
     isUnusual = isPrerolling || isFlushed
     return !isRepeated
   }
+
+  /// Notes that the start has to be tried again, while no frames come.
+  func startAgain() { (shownTime, prerolled, isUnusual) = (prerolledTime, nil, true) }
 
   /// Forgets the run that has ended. The first buffer of the next one may be the same one, taken from its pool again.
   package func endRun() { prerolled = nil }

@@ -70,6 +70,9 @@ final class StreamSink: StreamElementConsumer, @unchecked Sendable {
   /// Takes a buffer before the pipeline plays.
   func preroll(_ frame: UnsafeMutablePointer<GstBuffer>) -> GstFlowReturn { wrapper.preroll { take(frame) } }
 
+  /// Notes that the start has to be tried again, while no frames come.
+  func startAgain() { wrapper.startAgain() }
+
   /// Receives a frame from an element that makes frames itself.
   func consume(_ sampleBuffer: SampleBuffer) {
     guard !flow.isLeftOver(sampleBuffer.pixelBuffer.buffer) else { return }

@@ -16,7 +16,7 @@ enum StreamSinkClass {
     let context = Unmanaged.passRetained(sink).toOpaque()
     appsink.withMemoryRebound(to: GObject.self, capacity: 1) { object in
       g_object_set_data_full(
-        object, "pipsink-stream-sink", context,
+        object, key, context,
         { context in if let context { Unmanaged<StreamSink>.fromOpaque(context).release() } })
     }
     followVideoSink(appsink)
@@ -29,6 +29,14 @@ enum StreamSinkClass {
       // Every instance holds a reference to its class.
       g_type_class_unref(old)
     }
+  }
+
+  private static let key = "pipsink-stream-sink"
+
+  /// The stream of an element; nil for an element that is no appsink of an engine. The element owns it.
+  static func stream(of element: UnsafeMutablePointer<GstElement>) -> StreamSink? {
+    element.withMemoryRebound(to: GObject.self, capacity: 1) { g_object_get_data($0, key) }
+      .map { Unmanaged<StreamSink>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// Gives an appsink GstVideoSink's values of the properties by which late frames are dropped and upstream is told of
