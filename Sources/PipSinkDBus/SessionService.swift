@@ -69,7 +69,7 @@ public final class SessionService {
     }
     sessionDidChange()
     clock = Task { [weak self] in
-      while (try? await Task.sleep(for: .seconds(1))) != nil { self?.sayStatistics() }
+      while (try? await Task.sleep(for: .seconds(1))) != nil, !Task.isCancelled { self?.sayStatistics() }
     }
   }
 

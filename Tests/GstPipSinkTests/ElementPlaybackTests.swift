@@ -204,6 +204,20 @@ import Testing
     #expect(keys(harness).isEmpty)
   }
 
+  /// The time in which the application was to react has passed when the user presses again.
+  @Test func aRequestThatAnotherOneReplacesAsksForNothingMore() async throws {
+    let (harness, clock) = (try makePlaying(#function), ManualClock())
+    try await press(.playPause, harness, clock)
+    #expect(await clock.isAwaited(in: 1))
+    try await harness.onInterface { interface in
+      clock.advance(by: 1)
+      interface.controller.perform(.playPause)
+    }
+    #expect(await clock.isAwaited(in: 1))
+    #expect(requestedStates(harness) == [GST_STATE_PAUSED, GST_STATE_PAUSED])
+    #expect(keys(harness).isEmpty, "the key is for who does not react to the second one")
+  }
+
   @Test func anApplicationThatKnowsOnlyThePlayersKeyGetsThat() async throws {
     let (harness, clock) = (try makePlaying(#function), ManualClock())
     try await press(.playPause, harness, clock)

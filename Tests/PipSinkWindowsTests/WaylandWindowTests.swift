@@ -44,9 +44,12 @@ import Testing
     #expect(try await eventually { try await server.swaymsg("-t", "get_tree").contains("\"fullscreen_mode\": 1") })
     // The picture-in-picture window is none of sway's ordinary windows.
     #expect(try await !server.swaymsg("-t", "get_tree").contains("Picture-in-Picture"))
-    let fullscreen = try await server.screenshot()
-    #expect(isFirstBar(fullscreen, corner.x + 20, corner.y + 90))
-    #expect(fullscreen.pixel(corner.x - 10, corner.y + 90)[0] < 40)
+    // sway tells of the app's new size before it shows it.
+    let isAbove = try await eventually {
+      let screen = try await server.screenshot()
+      return isFirstBar(screen, corner.x + 20, corner.y + 90) && screen.pixel(corner.x - 10, corner.y + 90)[0] < 40
+    }
+    #expect(isAbove)
 
     try await server.outer.drag(from: (corner.x + 100, corner.y + 90), to: (250, 180))
     let hasSnapped = try await eventually { isFirstBar(try await server.screenshot(), 16 + 20, 16 + 90) }

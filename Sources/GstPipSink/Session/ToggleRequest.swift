@@ -39,7 +39,8 @@ final class ToggleRequest {
     guard !isCertain else { return }
     waiting = Task { [weak self, weak member] in
       for (index, sent) in kinds.enumerated() {
-        guard (try? await clock.sleep(until: clock.moment(in: Self.patience))) != nil, let self, let member
+        guard (try? await clock.sleep(until: clock.moment(in: Self.patience))) != nil, !Task.isCancelled, let self,
+          let member
         else { return }
         guard member.isPaused != isPaused else {
           (kind, isCertain) = (sent, index == 0)

@@ -35,7 +35,7 @@ final class PictureInPictureMeter {
     start = (.now, ResourceUsage.current.cpuTime)
     look()
     timer = Task { [weak self] in
-      while (try? await Task.sleep(for: .seconds(1))) != nil { self?.look() }
+      while (try? await Task.sleep(for: .seconds(1))) != nil, !Task.isCancelled { self?.look() }
     }
   }
 

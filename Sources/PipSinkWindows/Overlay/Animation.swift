@@ -19,7 +19,8 @@ final class Animation {
     task = Task {
       var part = 0.0
       while part < 1 {
-        guard (try? await Task.sleep(for: Self.step)) != nil else { return }
+        // A sleep that had ended before the task was cancelled ends without an error.
+        guard (try? await Task.sleep(for: Self.step)) != nil, !Task.isCancelled else { return }
         part = min(1, (ContinuousClock.now - start) / Self.duration)
         change(first + (last - first) * part)
       }
@@ -47,7 +48,7 @@ final class FadingOpacity {
     fade(to: 1)
     hiding?.cancel()
     hiding = Task { [weak self] in
-      guard (try? await Task.sleep(for: Self.resting)) != nil else { return }
+      guard (try? await Task.sleep(for: Self.resting)) != nil, !Task.isCancelled else { return }
       self?.fade(to: 0)
     }
   }
