@@ -107,6 +107,14 @@ let package = Package(
       path: "examples/gtk-call",
       swiftSettings: warnings
     ),
+    .target(name: "CCallSDK", path: "examples/sdk-call/sdk"),
+    .executableTarget(
+      name: "sdk-call",
+      dependencies: ["CCallSDK", "PipSink", "PipSinkWindows"],
+      path: "examples/sdk-call",
+      exclude: ["sdk"],
+      swiftSettings: warnings
+    ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .systemLibrary(
       name: "CGStreamerCheck",
@@ -173,7 +181,7 @@ let package = Package(
       name: "RepositoryTests",
       dependencies: [
         "TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink", "PipSinkGTK", "PipSinkGTK4",
-        "PipSinkWindows", "call", "gtk-call", "pipsink-demo",
+        "PipSinkWindows", "call", "gtk-call", "pipsink-demo", "sdk-call",
       ],
       swiftSettings: warnings
     ),

@@ -112,6 +112,28 @@ struct ExampleTests {
     for name in ["anna", "ben"] { #expect(result.output.contains("\(name) has joined\n")) }
   }
 
+  @Test func aCallOfAnSDKInSwiftShowsWhoIsThere() async throws {
+    let server = try await XServer()
+    let example = try RunningProgram(
+      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("sdk-call").path, [],
+      environment: server.environment)
+    let app = try await server.window("sdk-call")
+    // Anna is bright, ben is dark, and carl is between them. He comes last and has the place below.
+    func brightness(_ x: Double, _ y: Double) async throws -> UInt8 {
+      try await server.screenshot(of: app.id).pixel(Int(x * Double(app.width)), Int(y * Double(app.height)))[1]
+    }
+    let isThere = try await eventually {
+      let (anna, ben) = (try await brightness(0.25, 0.3), try await brightness(0.75, 0.3))
+      return anna > 150 && (40..<100).contains(ben)
+    }
+    #expect(isThere, "\(example.output)")
+    // When the others have gone, or have failed, she has what they had.
+    #expect(await example.wait(forText: "ben has left"))
+    #expect(await example.wait(forText: "carl: the connection was lost"))
+    #expect(try await eventually { try await brightness(0.25, 0.3) > 150 })
+    try await expectEnd(of: example, byClosing: app, of: server)
+  }
+
   @Test func theCallInSwiftHasAWindowWhoseControlsWork() async throws {
     let source = try String(contentsOf: Demo.root.appendingPathComponent("examples/call/main.swift"), encoding: .utf8)
     let document = try String(contentsOf: Demo.root.appendingPathComponent("docs/embedding.md"), encoding: .utf8)

@@ -1,11 +1,14 @@
 import CGStreamer
 
 /// An image in memory: rows of BGRA pixels from the top, without padding.
-public struct BGRAImage: Sendable {
+public struct BGRAImage: Sendable, CustomStringConvertible {
   /// The size in pixels.
   public let size: PictureSize
   /// The pixels: `size.width * size.height * 4` bytes, four for each pixel in the order blue, green, red, alpha.
   public let bytes: [UInt8]
+
+  /// The size, such as "BGRA 320x180".
+  public var description: String { "BGRA \(size.width)x\(size.height)" }
 
   /// Makes an image from pixels.
   ///
