@@ -67,9 +67,10 @@ final class XServer {
 
   /// Ends the server, and keeps other servers from taking its display number before ``forgetName()`` is called.
   func stopKeepingName() {
-    // Servers do not take a number whose lock file names a running process.
+    // Servers do not take a number whose lock file names a running process. They take one whose file is incomplete, even
+    // for a moment.
     try? "\(String(repeating: " ", count: max(0, 10 - "\(getpid())".count)))\(getpid())\n".write(
-      toFile: "/tmp/.X\(display.dropFirst())-lock", atomically: false, encoding: .utf8)
+      toFile: "/tmp/.X\(display.dropFirst())-lock", atomically: true, encoding: .utf8)
     stop()
   }
 
