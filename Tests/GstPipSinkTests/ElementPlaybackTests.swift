@@ -215,7 +215,7 @@ import Testing
     }
     #expect(await clock.isAwaited(in: 1))
     #expect(requestedStates(harness) == [GST_STATE_PAUSED, GST_STATE_PAUSED])
-    #expect(keys(harness).isEmpty, "the key is for who does not react to the second one")
+    #expect(keys(harness).isEmpty, "the key is sent only where the application does not react to the second request")
   }
 
   @Test func anApplicationThatKnowsOnlyThePlayersKeyGetsThat() async throws {

@@ -305,7 +305,7 @@ import Testing
       case .begin(let size, _): owner = size
       case .relinquish: owner = nil
       case .frame(let size, _):
-        #expect((owner ?? size) == size)
+        if let owner { #expect(owner == size) }
         owner = size
       }
     }
