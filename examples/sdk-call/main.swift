@@ -46,17 +46,17 @@ import PipSinkWindows
   private nonisolated static func callbacks(_ call: UnsafeMutableRawPointer) -> call_callbacks {
     call_callbacks(
       context: call,
-      joined: { context, name in follow(context, name) { try $0.join($1) } },
+      joined: { context, name in Call.follow(context, name) { try $0.join($1) } },
       level: { context, name, level in
-        follow(context, name) { $0.session.controller.streamSelector.setAudioLevel(StreamID($1), level) }
+        Call.follow(context, name) { $0.session.controller.streamSelector.setAudioLevel(StreamID($1), level) }
       },
       muted: { context, name, isMuted in
-        follow(context, name) { try $0.session.setMicrophoneState(isMuted ? .off : .on, of: StreamID($1)) }
+        Call.follow(context, name) { try $0.session.setMicrophoneState(isMuted ? .off : .on, of: StreamID($1)) }
       },
-      left: { context, name in follow(context, name) { try $0.leave($1) } },
+      left: { context, name in Call.follow(context, name) { try $0.leave($1) } },
       failed: { context, name, reason in
         let reason = reason.map { String(cString: $0) } ?? ""
-        follow(context, name) { $0.fail($1, reason) }
+        Call.follow(context, name) { $0.fail($1, reason) }
       })
   }
 
