@@ -27,7 +27,7 @@ class Call:
         bus.connect("message::error", self.failed)
         pipeline.set_state(Gst.State.PLAYING)
         self.streams[name] = pipeline
-        print(name, "has joined")
+        print(f"{name} has joined\n", end="")
 
     def frame(self, name, planes):
         self.streams[name].get_by_name("source").push_buffer(Gst.Buffer.new_wrapped(planes))

@@ -114,8 +114,10 @@ struct ExampleTests {
 
   @Test func aCallOfAnSDKInSwiftShowsWhoIsThere() async throws {
     let server = try await XServer()
+    // The SDK's messages are read while it runs, so they must not wait in a buffer.
     let example = try RunningProgram(
-      URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("sdk-call").path, [],
+      "/usr/bin/stdbuf",
+      ["-oL", URL(fileURLWithPath: Demo.path).deletingLastPathComponent().appendingPathComponent("sdk-call").path],
       environment: server.environment)
     let app = try await server.window("sdk-call")
     // Anna is bright, ben is dark, and carl is between them. He comes last and has the place below.

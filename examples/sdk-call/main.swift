@@ -2,7 +2,7 @@ import CCallSDK
 import PipSink
 import PipSinkWindows
 
-/// Shows a call whose SDK calls back on threads of its own, with a C interface.
+/// Shows a call whose SDK has a C interface and calls back on threads of its own.
 @MainActor final class Call {
   let session: PictureInPictureSession
   private var inputs: [String: StreamInput] = [:]
@@ -18,84 +18,43 @@ import PipSinkWindows
     }
   }
 
-  private func join(_ name: String) throws {
-    let input = try session.addInput(StreamID(name))
-    inputs[name] = input
-    call_receive(name, show, Unmanaged.passUnretained(input).toOpaque())
-    print("\(name) has joined")
-  }
-
-  private func leave(_ name: String) throws {
-    call_receive(name, nil, nil)
-    inputs[name] = nil
-    try session.removeStream(StreamID(name))
-    print("\(name) has left")
-  }
-
-  /// The place of the stream says that it has ended.
-  private func fail(_ name: String, _ reason: String) {
-    session.endInput(StreamID(name))
-    print("\(name): \(reason)")
-  }
-
-  func start() { call_start(Self.callbacks(Unmanaged.passRetained(self).toOpaque())) }
-
-  // The SDK calls these functions on threads of its own, so they must not be written in functions of the main actor. What
-  // it tells is followed there.
-
-  private nonisolated static func callbacks(_ call: UnsafeMutableRawPointer) -> call_callbacks {
-    call_callbacks(
-      context: call,
-      joined: { context, name in Call.follow(context, name) { try $0.join($1) } },
-      level: { context, name, level in
-        Call.follow(context, name) { $0.session.controller.streamSelector.setAudioLevel(StreamID($1), level) }
-      },
-      muted: { context, name, isMuted in
-        Call.follow(context, name) { try $0.session.setMicrophoneState(isMuted ? .off : .on, of: StreamID($1)) }
-      },
-      left: { context, name in Call.follow(context, name) { try $0.leave($1) } },
-      failed: { context, name, reason in
-        let reason = reason.map { String(cString: $0) } ?? ""
-        Call.follow(context, name) { $0.fail($1, reason) }
-      })
-  }
-
-  private nonisolated static func follow(
-    _ context: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?,
-    _ body: @escaping @MainActor @Sendable (Call, String) throws -> Void
-  ) {
-    guard let context, let name = name.map({ String(cString: $0) }) else { return }
-    let call = Unmanaged<Call>.fromOpaque(context).takeUnretainedValue()
-    Task { @MainActor in
-      do {
-        try body(call, name)
-      } catch {
-        print(error)
-      }
+  func follow(_ kind: call_event_kind, _ name: String, level: Double, isMuted: Bool) throws {
+    switch kind {
+    case CALL_JOINED:
+      let input = try session.addInput(StreamID(name))
+      inputs[name] = input
+      call_receive(name, show, Unmanaged.passUnretained(input).toOpaque())
+    case CALL_LEVEL: session.controller.streamSelector.setAudioLevel(StreamID(name), level)
+    case CALL_MUTED: try session.setMicrophoneState(isMuted ? .off : .on, of: StreamID(name))
+    case CALL_LEFT:
+      call_receive(name, nil, nil)
+      inputs[name] = nil
+      try session.removeStream(StreamID(name))
+    default: session.endInput(StreamID(name))  // The connection has failed, and the place of the stream says so.
     }
   }
 }
 
-/// Passes a frame to the session on the SDK's thread. Its planes are valid during the call.
+// The SDK calls both functions on its threads. What it lends is valid until they return.
+private func follow(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<call_event>?) {
+  guard let context, let event = event?.pointee else { return }
+  let (call, name) = (Unmanaged<Call>.fromOpaque(context).takeUnretainedValue(), String(cString: event.name))
+  let (kind, level, isMuted) = (event.kind, event.level, event.is_muted)
+  Task { @MainActor in try call.follow(kind, name, level: level, isMuted: isMuted) }
+}
+
 private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<call_frame>?) {
   guard let context, let frame = frame?.pointee, let y = frame.planes.0, let u = frame.planes.1, let v = frame.planes.2
   else { return }
-  do {
-    try Unmanaged<StreamInput>.fromOpaque(context).takeUnretainedValue().push(
-      copying: [
-        UnsafeLentPlane(address: y, bytesPerRow: Int(frame.strides.0)),
-        UnsafeLentPlane(address: u, bytesPerRow: Int(frame.strides.1)),
-        UnsafeLentPlane(address: v, bytesPerRow: Int(frame.strides.2)),
-      ],
-      format: .i420, size: PictureSize(width: Int(frame.width), height: Int(frame.height)),
-      timing: SampleTiming(presentationTimeStamp: MediaTime(clockTime: frame.time)))
-  } catch {
-    print(error)
-  }
+  let planes = [(y, frame.strides.0), (u, frame.strides.1), (v, frame.strides.2)]
+  try? Unmanaged<StreamInput>.fromOpaque(context).takeUnretainedValue().push(
+    copying: planes.map { UnsafeLentPlane(address: $0, bytesPerRow: Int($1)) }, format: .i420,
+    size: PictureSize(width: Int(frame.width), height: Int(frame.height)),
+    timing: SampleTiming(presentationTimeStamp: MediaTime(clockTime: frame.time)))
 }
 
 MainLoop.run {
   let call = try Call()
-  call.start()
+  call_start(follow, Unmanaged.passUnretained(call).toOpaque())
   try await call.session.run()
 }

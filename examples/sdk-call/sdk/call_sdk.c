@@ -24,7 +24,15 @@ static participant participants[] = {
     {.name = "ben", .begin = 0, .end = 5 * rate, .luma = 60, .lock = PTHREAD_MUTEX_INITIALIZER},
     {.name = "carl", .begin = rate, .end = 3 * rate, .luma = 120, .fails = true, .lock = PTHREAD_MUTEX_INITIALIZER},
 };
-static call_callbacks callbacks;
+static void (*follow)(void *context, const call_event *event);
+static void *follow_context;
+
+static void tell(const participant *who, call_event event) {
+  event.name = who->name;
+  follow(follow_context, &event);
+  if (event.kind == CALL_LEFT) printf("%s has left\n", who->name);
+  if (event.kind == CALL_FAILED) printf("%s: the connection was lost\n", who->name);
+}
 
 static void send_frame(participant *who, int number) {
   memset(who->pixels, who->luma + number % 20, width * height);
@@ -40,24 +48,22 @@ static void *run(void *data) {
   participant *who = data;
   memset(who->pixels, 128, sizeof who->pixels);
   for (int number = 0; number < who->end; number++) {
-    if (number == who->begin) callbacks.joined(callbacks.context, who->name);
+    if (number == who->begin) tell(who, (call_event){.kind = CALL_JOINED});
     if (number >= who->begin) {
       send_frame(who, number - who->begin);
-      callbacks.level(callbacks.context, who->name, (number / rate) % 2 ? 0.1 : 0.5);
+      tell(who, (call_event){.kind = CALL_LEVEL, .level = (number / rate) % 2 ? 0.1 : 0.5});
     }
     if (who->luma == 60 && (number == 2 * rate || number == 3 * rate))
-      callbacks.muted(callbacks.context, who->name, number == 2 * rate);
+      tell(who, (call_event){.kind = CALL_MUTED, .is_muted = number == 2 * rate});
     nanosleep(&(struct timespec){0, 1000000000 / rate}, NULL);
   }
-  if (who->fails)
-    callbacks.failed(callbacks.context, who->name, "the connection was lost");
-  else
-    callbacks.left(callbacks.context, who->name);
+  tell(who, (call_event){.kind = who->fails ? CALL_FAILED : CALL_LEFT});
   return NULL;
 }
 
-void call_start(call_callbacks new_callbacks) {
-  callbacks = new_callbacks;
+void call_start(void (*new_follow)(void *context, const call_event *event), void *context) {
+  follow = new_follow;
+  follow_context = context;
   for (size_t i = 0; i < sizeof participants / sizeof *participants; i++) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, run, &participants[i]) == 0) pthread_detach(thread);

@@ -13,20 +13,20 @@ typedef struct {
   uint64_t time;
 } call_frame;
 
-// What the SDK tells. The texts are valid during the callback.
+typedef enum { CALL_JOINED, CALL_LEVEL, CALL_MUTED, CALL_LEFT, CALL_FAILED } call_event_kind;
+
+// What the SDK tells of a participant. The name is valid during the callback.
 typedef struct {
-  void *context;
-  void (*joined)(void *context, const char *name);
-  // The loudness of a participant, from 0 to 1.
-  void (*level)(void *context, const char *name, double level);
-  void (*muted)(void *context, const char *name, bool is_muted);
-  // No frame comes after this.
-  void (*left)(void *context, const char *name);
-  void (*failed)(void *context, const char *name, const char *reason);
-} call_callbacks;
+  call_event_kind kind;
+  const char *name;
+  // The loudness from 0 to 1, in CALL_LEVEL.
+  double level;
+  // In CALL_MUTED.
+  bool is_muted;
+} call_event;
 
 // Begins a call of three participants: anna stays, ben is muted for a while and leaves, and carl's connection fails.
-void call_start(call_callbacks callbacks);
+void call_start(void (*follow)(void *context, const call_event *event), void *context);
 
 // Has a participant's frames come, or no more with NULL. After the return, the old function is not called.
 void call_receive(const char *name, void (*frame)(void *context, const call_frame *frame), void *context);
