@@ -27,9 +27,11 @@ import Testing
     let clock = ManualClock()
     let frames = CountingConsumer()
 
-    init(rate: String = "30/1", _ sink: String = "appsink name=a sync=false") async throws {
+    init(rate: String? = "30/1", _ sink: String = "appsink name=a sync=false") async throws {
       engine = try VideoEngine(
-        .text("appsrc name=source format=time caps=\(SilentStreamTests.caps),framerate=\(rate) ! \(sink)"),
+        .text(
+          "appsrc name=source format=time caps=\(SilentStreamTests.caps)\(rate.map { ",framerate=\($0)" } ?? "") ! \(sink)"
+        ),
         clock: clock.clock)
       engine.configuration.stallTimeout = .seconds(3)
       try await engine.start { [frames] _ in frames }
@@ -42,6 +44,12 @@ import Testing
         let buffer = gst_buffer_new_allocate(nil, 384, nil)
         buffer?.pointee.pts = GstClockTime(milliseconds) * 1_000_000
         _ = source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { gst_app_src_push_buffer($0, buffer) }
+      }
+    }
+
+    func end() {
+      _ = engine.withUnsafeElement(named: "source") { source in
+        source.withMemoryRebound(to: GstAppSrc.self, capacity: 1) { gst_app_src_end_of_stream($0) }
       }
     }
 
@@ -85,6 +93,29 @@ import Testing
     #expect(await stream.play())
     #expect(await stream.look(after: 1000))
     #expect(stream.state == .playing)
+    await stream.engine.stop()
+  }
+
+  /// As that of a photograph: nothing says how long it is shown.
+  @Test(arguments: [nil, "0/1"]) func aStreamOfOnePictureStays(rate: String?) async throws {
+    let stream = try await Silent(rate: rate)
+    #expect(await stream.play())
+    stream.end()
+    let sink = try #require(stream.engine.withRun { $0.pipeline.stream("a") } ?? nil)
+    #expect(await eventually { sink.isAtEnd })
+    #expect(await stream.look(after: 1000))
+    #expect(stream.state == .playing)
+    await stream.engine.stop()
+  }
+
+  @Test(arguments: [(1, "30/1"), (2, "0/1")]) func aStreamWhoseLastPictureHasAnEndEnds(count: Int, rate: String)
+    async throws
+  {
+    let stream = try await Silent(rate: rate)
+    #expect(await stream.play())
+    for number in 1..<count { stream.push(milliseconds: UInt(number)) }
+    stream.end()
+    #expect(await eventually { stream.state == .ended })
     await stream.engine.stop()
   }
 

@@ -20,6 +20,25 @@ final class Pipeline: @unchecked Sendable {
       g_rec_mutex_unlock(&pad.pointee.stream_rec_lock)
       return false
     }
+
+    /// Whether nothing more comes, unless a seek brings it.
+    var isAtEnd: Bool {
+      guard let pad = gst_element_get_static_pad(sink, "sink") else { return false }
+      defer { gst_object_unref(pad) }
+      return pad.pointee.object.flags & GST_PAD_FLAG_EOS.rawValue != 0
+    }
+
+    /// Whether all that has come is one picture without an end, as a file with a photograph has. It stays.
+    var isStillPicture: Bool {
+      guard flow.delivered.load(ordering: .relaxed) == 1, sink.isA(gst_base_sink_get_type()) else { return false }
+      let base = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstBaseSink.self)
+      guard let sample = gst_base_sink_get_last_sample(base) else { return false }
+      defer { gst_sample_unref(sample) }
+      guard let buffer = gst_sample_get_buffer(sample), let caps = gst_sample_get_caps(sample) else { return false }
+      var rate: (numerator: gint, denominator: gint) = (0, 1)
+      gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "framerate", &rate.numerator, &rate.denominator)
+      return buffer.pointee.duration == .max && rate.numerator == 0
+    }
   }
 
   let element: GstElementPointer
@@ -116,9 +135,9 @@ final class Pipeline: @unchecked Sendable {
   }
 
   /// The stream whose end a message reports; nil for every other message.
-  func endedStream(_ message: UnsafeMutablePointer<GstMessage>) -> StreamID? {
+  func endedStream(_ message: UnsafeMutablePointer<GstMessage>) -> Stream? {
     guard BusNote.streamEnded.isIn(message) else { return nil }
-    return streams.first { $0.sink.asObject == message.pointee.src }?.id
+    return streams.first { $0.sink.asObject == message.pointee.src }
   }
 
   func stream(_ id: StreamID) -> Stream? {

@@ -96,8 +96,8 @@ extension PipelineRun {
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The stream ends when its sound has ended, which comes after the last picture.
-      guard let id = pipeline.endedStream(message) else { return false }
-      progress.withLock { $0.endings[id] = .videoHasEnded }
+      guard let stream = pipeline.endedStream(message) else { return false }
+      progress.withLock { $0.endings[stream.id] = .videoHasEnded }
       return true
     case GST_MESSAGE_EOS:
       close(takeEndings().keys.map { ($0, .ended) })

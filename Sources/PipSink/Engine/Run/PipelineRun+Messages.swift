@@ -26,8 +26,8 @@ extension PipelineRun {
     case GST_MESSAGE_APPLICATION:
       if BusNote.streamRefused.isIn(message) {
         handleRefusal(message)
-      } else if let id = pipeline.endedStream(message) {
-        close([(id, .ended)])
+      } else if let stream = pipeline.endedStream(message), !stream.isStillPicture {
+        close([(stream.id, .ended)])
       }
     case GST_MESSAGE_ELEMENT:
       if let missing = BusMessage.missingPlugin(in: message) {

@@ -60,7 +60,7 @@ extension PipelineRun {
   }
 
   /// Whether a stream that plays has lost its source: no frame has come for too long, and neither has sound from the same
-  /// source, no frame waits for its time, and its source is none that may be silent.
+  /// source, no frame waits for its time, the stream is not a still picture, and its source is none that may be silent.
   private func hasStalled(_ stream: Pipeline.Stream, beside sinks: [GstElementPointer], at now: MonotonicTime) -> Bool {
     let (id, isFlowing) = (stream.id, stream.flow.isFlowing.load(ordering: .relaxed))
     let new = Activity(
@@ -80,7 +80,7 @@ extension PipelineRun {
     let rate = engine.info(of: id)?.format?.frameRate
     let interval = rate.map { $0.numerator > 0 ? .seconds(2 * $0.denominator) / $0.numerator : .zero } ?? .zero
     return isFlowing && now >= old.since.advanced(by: max(stallTimeout, interval)) && !stream.isWaiting
-      && !pipeline.maySendNothing(stream, hasVariableRate: rate?.numerator == 0)
+      && !stream.isAtEnd && !pipeline.maySendNothing(stream, hasVariableRate: rate?.numerator == 0)
   }
 
   /// Finds frames that came while the stall of their stream was being reported. They have not been noticed as first
