@@ -15,6 +15,8 @@ extension PipSinkError {
     case noAudioVolume(StreamID)
     /// What shows the stream has refused its frames three times in a row, or is gone. It is tried again.
     case notShown(StreamID, reason: String)
+    /// The stream's source has sound alone. The sound plays.
+    case hasNoVideo(StreamID)
 
     var text: Text {
       switch self {
@@ -38,6 +40,8 @@ extension PipSinkError {
           "end its audio branch with \"volume ! autoaudiosink\", and where several streams are in one pipeline, "
             + "give the volume a name that begins with \"\(id)\"")
       case .notShown(let id, let reason): Text(1106, "stream \"\(id)\" cannot be shown: \(reason)")
+      case .hasNoVideo(let id):
+        Text(1107, "stream \"\(id)\" has sound, but no picture", "give it a source with video")
       }
     }
   }

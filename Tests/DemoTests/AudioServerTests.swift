@@ -278,6 +278,25 @@ import Testing
     #expect(try #require(result.report().streams["a"]).received > 10)
   }
 
+  /// The picture, which stays, and the film have no sound.
+  @Test(arguments: [
+    ("videotestsrc num-buffers=1 ! pngenc snapshot=true", false, "playing", 0),
+    ("videotestsrc num-buffers=30 ! matroskamux", false, "ended", 0),
+    ("audiotestsrc num-buffers=20 ! wavenc", true, "failed", 74),
+  ]) func theDemoMissesASoundServerOnlyWhereThereIsSound(
+    content: String, hasSound: Bool, state: String, status: Int32
+  ) async throws {
+    let folder = try TemporaryFolder()
+    try await Tool.gstLaunch("\(content) ! filesink location=\(folder.path("file"))")
+    let result = try await Demo.play(
+      [folder.path("file"), "--surface", "offscreen", "--duration", "2", "--report", "-"],
+      environment: ["PULSE_SERVER": "unix:\(folder.path("nothing"))"])
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.errors.contains("no sound: element \"autoaudiosink0\"") == hasSound, "\(result.errors)")
+    #expect(result.errors.contains("stream \"file\" has sound, but no picture; give it") == hasSound)
+    #expect(try #require(result.report().streams["file"]).state == state)
+  }
+
   @Test func thePictureFollowsTheOneThatSpeaks() async throws {
     let sound = { (id: String, volume: Double) in
       Self.video + "appsink name=\(id) audiotestsrc is-live=true volume=\(volume) ! level name=\(id)-level ! fakesink "

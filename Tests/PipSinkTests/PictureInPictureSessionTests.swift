@@ -216,6 +216,23 @@ import Testing
     try await run.value
   }
 
+  @Test func thePlaceOfAStreamOfSoundAloneSaysSo() async throws {
+    let folder = try TemporaryFolder()
+    try await Tool.gstLaunch("audiotestsrc num-buffers=100 ! wavenc ! filesink location=\(folder.path("sound.wav"))")
+    let call = try Call([])
+    var configuration = PipelineConfiguration()
+    configuration.playsAudio = true
+    try call.session.startStream("a", uri: "file://\(folder.path("sound.wav"))", configuration: configuration)
+    #expect(await eventually { call.display.placeholders == ["a": .audioOnly] })
+    #expect(call.session.controller.streamSelector.places.map(\.placeholder) == [.audioOnly])
+    #expect(await eventually { call.display.placeholders == ["a": .ended] })
+    // A film in its place has a picture.
+    try call.session.removeStream("a")
+    try call.session.startStream("a", from: "videotestsrc is-live=true ! appsink")
+    #expect(await eventually { call.display.placeholders.isEmpty })
+    await call.session.stop()
+  }
+
   @Test func aStreamsPlaceWaitsThenShowsItsPictureThenSaysThatItHasEnded() async throws {
     let call = try Call()
     #expect(call.display.placeholders == ["a": .waiting, "b": .waiting])

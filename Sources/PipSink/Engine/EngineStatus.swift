@@ -196,6 +196,7 @@ extension StreamInfo {
       // A stream that is being retried keeps its last failure.
       if case .reconnecting = state {} else if state != .requesting { failure = nil }
       format = nil
+      hasNoVideo = false
       skippedFrameCount = 0
       lateFrameCount = 0
     case .stopped, .stalled, .ended: break

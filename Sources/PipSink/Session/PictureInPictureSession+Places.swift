@@ -92,7 +92,7 @@ extension PictureInPictureSession {
     case .failed(let error): .failed(error.description)
     // The last picture of somebody who has switched the camera off must not be seen, whether or not frames come.
     case _ where isOff(.camera, of: id): .cameraOff
-    case .playing: nil
+    case .playing: engine.info(of: id)?.hasNoVideo == true ? .audioOnly : nil
     case .stalled, .reconnecting: .reconnecting
     case .requesting where engine.info(of: id)?.failure != nil: .reconnecting
     case .requesting, .stopped: hasFrame ? nil : .waiting
@@ -121,7 +121,7 @@ extension PictureInPictureSession {
   private func placeholderInApp(of id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {
     switch stream.placeholder {
     case .ended, .failed, .reconnecting: stream.placeholder
-    case nil, .waiting, .cameraOff, .inPictureInPicture:
+    case nil, .waiting, .cameraOff, .audioOnly, .inPictureInPicture:
       controllers.contains { $0.shows(id, hasPicture: stream.placeholder != .waiting) }
         ? .inPictureInPicture : stream.placeholder
     }

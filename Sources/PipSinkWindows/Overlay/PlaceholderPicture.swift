@@ -31,6 +31,7 @@ extension StreamPlaceholder {
     switch self {
     case .waiting: "Waiting for video"
     case .cameraOff: "Camera is off"
+    case .audioOnly: "Sound only"
     case .reconnecting: "Reconnecting"
     case .inPictureInPicture: "In picture-in-picture"
     case .ended: "The stream has ended"

@@ -245,7 +245,11 @@ final class PlaySession {
     case .abandoned(let ids):
       let streams = "stream\(ids.count == 1 ? "" : "s") \(ids.map { "\"\($0)\"" }.joined(separator: ", "))"
       statusLine.say("warning: the pipeline of \(streams) does not stop and is abandoned: one of its elements blocks")
-    case .streamHasNoVideo(let id): statusLine.say("stream \"\(id)\" has sound, but no picture")
+    case .streamHasNoVideo(let id):
+      let error = PipSinkError.stream(.hasNoVideo(id))
+      failed[id] = error
+      hasFailed = true
+      report(DemoError(error))
     case .audioFailed(let error):
       // The message appears once for all streams and all of their retries.
       guard !hasSaidThatThereIsNoSound else { break }

@@ -113,10 +113,13 @@ extension Pipeline {
     remove(Set(unwanted.flatMap(upstreamElements)), neededFor: ends.filter { !unwanted.contains($0) })
   }
 
-  private func isWaiting(_ end: GstElementPointer, for source: UnsafeMutablePointer<GstObject>) -> Bool {
+  /// Whether a branch waits for a pad that its source, or `source`, has not added.
+  func isWaiting(_ end: GstElementPointer, for source: UnsafeMutablePointer<GstObject>? = nil) -> Bool {
     upstreamElements(of: end).contains { element in
-      element.withSinkPads { $0.contains { gst_pad_is_linked($0) == 0 } }
-        && latecomer(before: element)?.asObject == source
+      guard element.withSinkPads({ $0.contains { gst_pad_is_linked($0) == 0 } }),
+        let latecomer = latecomer(before: element)
+      else { return false }
+      return source == nil || latecomer.asObject == source
     }
   }
 }

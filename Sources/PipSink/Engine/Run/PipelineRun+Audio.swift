@@ -70,6 +70,7 @@ extension PipelineRun {
     case GST_MESSAGE_STATE_CHANGED where source == pipeline.element.asObject:
       // Now the delayed links exist, from which it follows which element belongs to which stream.
       audioOutputs.apply()
+      reportMissingOutputs()
     case GST_MESSAGE_REQUEST_STATE:
       var wanted = GST_STATE_NULL
       gst_message_parse_request_state(message, &wanted)
@@ -92,7 +93,10 @@ extension PipelineRun {
     case GST_MESSAGE_WARNING where pipeline.isAudio(source) && BusMessage.isAboutResource(message):
       // An autoaudiosink has found no output, and goes on without sound.
       guard case .warning(let element, let text, let detail) = BusMessage.warning(in: message) else { return false }
-      send(.audioFailed(.pipeline(.elementFailed(element: element, message: text, detail: detail))))
+      let error = PipSinkError.pipeline(.elementFailed(element: element, message: text, detail: detail))
+      guard let output = pipeline.topLevelElement(of: source) else { return false }
+      progress.withLock { $0.missingOutputs[AudioElement.id(of: output)] = error }
+      reportMissingOutputs()
       return true
     case GST_MESSAGE_APPLICATION where pipeline.hasSoundOfItsStream:
       // The stream ends when its sound has ended, which comes after the last picture.
@@ -114,6 +118,18 @@ extension PipelineRun {
     }
   }
 
+  /// Reports outputs for sound that are missing, unless there is no sound for them: they may wait for a pad that the
+  /// source does not add. Called on the run's thread.
+  func reportMissingOutputs() {
+    let missing = progress.withLock { $0.missingOutputs }
+    guard !missing.isEmpty else { return }
+    for end in pipeline.ends where !pipeline.isWaiting(end) {
+      guard let error = progress.withLock({ $0.missingOutputs.removeValue(forKey: AudioElement.id(of: end)) })
+      else { continue }
+      send(.audioFailed(error))
+    }
+  }
+
   /// Follows a sound server's request to be silent or to play again.
   private func obey(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
     let id = AudioElement.id(of: source)
@@ -128,6 +144,7 @@ extension PipelineRun {
     audioOutputs.removeLost()
     for id in streams {
       progress.withLock { $0.endings[id] = .hasNoVideo }
+      tell { $0.update(id) { $0.hasNoVideo = true } }
       setStream(id, to: .playing)
       send(.streamHasNoVideo(id))
     }

@@ -51,6 +51,7 @@ extension PipelineRun {
       stream.flow.isFlowing.store(false, ordering: .sequentiallyConsistent)
     }
     noteUnseenFrames()
+    reportMissingOutputs()
     let silent = progress.withLock { progress in
       let silent = progress.heardAt.filter { now >= $0.value.advanced(by: timeout) }.keys
       for id in silent { progress.heardAt[id] = nil }
@@ -153,6 +154,8 @@ extension PipelineRun {
     var heardAt: [StreamID: MonotonicTime] = [:]
     /// Streams that end when their sound ends, and why.
     var endings: [StreamID: Ending] = [:]
+    /// Why outputs for sound are missing that may have no sound to play.
+    var missingOutputs: [AudioElement.ID: PipSinkError] = [:]
     var isBuffering = false
   }
 

@@ -18,6 +18,9 @@ public struct StreamInfo: Sendable {
   var saidDevices: Set<StreamDevice> = []
   /// The format of the newest frame since the last start; nil before the first frame.
   public internal(set) var format: VideoFormatDescription?
+  /// Whether the source has turned out, since the last start, to have sound alone
+  /// (``EngineEvent/streamHasNoVideo(_:)``).
+  public internal(set) var hasNoVideo = false
   /// Whether the decoder is suspended because the stream is hidden (``VideoEngine/isBackgroundDecodingEnabled``).
   public internal(set) var isDecodingSuspended = false
   /// The number of frames that were skipped since the last start because their memory cannot be read.

@@ -147,7 +147,7 @@ struct PictureInPictureRules {
 extension PictureInPictureStreamSelector.Stream {
   /// What a stream has to show.
   enum Standing: Int, Comparable {
-    /// It has no picture: its camera is off, it has ended, or it has failed before its first frame.
+    /// It has no picture: its camera is off, it has sound alone, it has ended, or it has failed before its first frame.
     case none
     /// Its first frame may come at any moment.
     case expected
@@ -172,7 +172,7 @@ extension PictureInPictureStreamSelector.Stream {
     case nil: .live
     case .waiting: .expected
     case .reconnecting: hasFrame == false ? .none : .interrupted
-    case .cameraOff, .inPictureInPicture, .ended, .failed: .none
+    case .cameraOff, .audioOnly, .inPictureInPicture, .ended, .failed: .none
     }
   }
 

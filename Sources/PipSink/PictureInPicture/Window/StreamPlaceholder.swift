@@ -4,6 +4,8 @@ public enum StreamPlaceholder: Hashable, Sendable {
   case waiting
   /// The camera is off.
   case cameraOff
+  /// The stream has sound and no picture.
+  case audioOnly
   /// The frames have stopped, and are expected to return.
   case reconnecting
   /// In the app alone: the stream is shown in picture-in-picture instead.
