@@ -19,7 +19,7 @@ struct DoctorCommand: AsyncParsableCommand {
   private static let elements = [
     ("appsink", "every stream"), ("videotestsrc", "test pictures"), ("decodebin", "files and network streams"),
     ("rtspsrc", "RTSP cameras"), ("rtpjitterbuffer", "RTP"), ("webrtcbin", "WebRTC"), ("v4l2src", "cameras"),
-    ("avdec_h264", "H.264"), ("vp8dec", "VP8"), ("pngenc", "pictures in files"),
+    ("avdec_h264", "H.264"), ("vp8dec", "VP8"), ("pngenc", "snapshots"),
   ]
 
   func run() async throws {
@@ -30,9 +30,11 @@ struct DoctorCommand: AsyncParsableCommand {
       throw ExitStatus.unavailable.exitCode
     }
     try say(.good, "GStreamer", PipSink.gstreamerVersion)
+    let missing = Self.elements.map(\.0).filter { !ElementInspection.exists($0) }
+    let packages = DebianPackages.packages(of: missing)
     for (name, purpose) in Self.elements {
-      let isThere = ElementInspection.exists(name)
-      try say(isThere ? .good : .missing, "element \(name)", purpose)
+      let remedy = packages[name].map { "; apt-get install \($0)" } ?? ""
+      try say(missing.contains(name) ? .missing : .good, "element \(name)", purpose + remedy)
     }
     let decoders = ElementInspection.hardwareVideoDecoders
     try say(

@@ -114,6 +114,21 @@ import Testing
     #expect(try result.report().streams["a"]!.received > 0)
   }
 
+  /// A machine without any plugin has only the elements of GStreamer's core.
+  @Test func doctorNamesThePackageOfEachMissingElement() async throws {
+    let folder = try TemporaryFolder()
+    let result = try await Demo.start(
+      ["doctor"],
+      environment: ["GST_PLUGIN_SYSTEM_PATH": folder.path("none"), "GST_REGISTRY": folder.path("registry")]
+    ).result(seconds: 30)
+    for (element, package) in [
+      ("appsink: every stream", "plugins-base"), ("v4l2src: cameras", "plugins-good"),
+      ("pngenc: snapshots", "plugins-good"), ("webrtcbin: WebRTC", "plugins-bad"), ("avdec_h264: H.264", "libav"),
+    ] {
+      #expect(result.output.contains("missing  element \(element); apt-get install gstreamer1.0-\(package)\n"))
+    }
+  }
+
   @Test(arguments: [
     ("plya", "Did you mean \"play\"?"), ("Docter", "Did you mean \"doctor\"?"),
     ("film", "The commands are play, doctor"),

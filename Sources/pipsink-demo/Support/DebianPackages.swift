@@ -5,9 +5,9 @@ enum DebianPackages {
   /// What to install; nil when the error is not about missing elements.
   static func advice(for error: PipSinkError) -> String? {
     guard case .pipeline(.missingElements(let names)) = error else { return nil }
-    let aptLists = aptLists()
+    let packages = packages(of: names)
     return names.map { name in
-      if let package = package(forElement: name, in: aptLists) ?? wellKnownPackage(forElement: name) {
+      if let package = packages[name] {
         return "\"\(name)\" is in the Debian package \(package): apt-get install \(package)"
       }
       return name.contains(" ")
@@ -17,6 +17,15 @@ enum DebianPackages {
           + "the installed elements."
     }
     .joined(separator: "\n")
+  }
+
+  /// The packages of elements, as far as they are known, by the names of the elements.
+  static func packages(of elements: [String]) -> [String: String] {
+    guard !elements.isEmpty else { return [:] }
+    let aptLists = aptLists()
+    return elements.reduce(into: [:]) { packages, name in
+      packages[name] = package(forElement: name, in: aptLists) ?? wellKnownPackage(forElement: name)
+    }
   }
 
   private static func wellKnownPackage(forElement element: String) -> String? {
