@@ -8,10 +8,13 @@ final class KernelBench {
   private let single = PixelConverter(usesHelperThreads: false)
   private let helped = PixelConverter(usesHelperThreads: true)
   private let grayscale = GrayscaleProcessor()
+  private let pushed = NewestFrames()
+  private let input: StreamInput
 
   init(_ operation: KernelOperation) throws {
     self.operation = operation
     frames = try BenchFrames(operation.format, operation.size)
+    input = StreamInput(streamID: "a", deliveringTo: pushed)
   }
 
   /// Carries the operation out with PipSink.
@@ -19,19 +22,39 @@ final class KernelBench {
   /// - Returns: the seconds for one frame.
   func pipSink(frames count: Int, helped usesHelp: Bool) throws -> Double {
     let converter = usesHelp ? helped : single
+    if operation.kind == .push {
+      for index in 0..<2 * BenchFrames.count { try push(index) }
+      return try BenchFrames.seconds(count, push)
+    }
     // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than the
     // sources' memory.
     var results: [SampleBuffer?] = Array(repeating: nil, count: BenchFrames.count)
     let work = { (index: Int) throws in
       let source = self.frames.sources[index % BenchFrames.count]
       results[index % BenchFrames.count] =
-        self.operation.isGrayscale
+        self.operation.kind == .grayscale
         ? try self.grayscale.process(source) : try converter.convert(source, to: self.operation.output)
     }
     // The warm-up takes two turns: in the second one the pool needs memory for one more frame, because the frame that
     // is replaced is still there.
     for index in 0..<2 * BenchFrames.count { try work(index) }
     return try BenchFrames.seconds(count, work)
+  }
+
+  /// Pushes the planes of a frame as an app does that has them for the time of a call.
+  private func push(_ index: Int) throws {
+    let format = frames.sources[0].formatDescription
+    try frames.sources[index % BenchFrames.count].pixelBuffer.withUnsafeGstSample { sample in
+      var (info, frame) = (GstVideoInfo(), GstVideoFrame())
+      gst_video_info_from_caps(&info, gst_sample_get_caps(sample))
+      guard gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ) != 0 else { return }
+      defer { gst_video_frame_unmap(&frame) }
+      let (data, strides) = (frame.data, frame.info.stride)
+      let planes = [(data.0, strides.0), (data.1, strides.1), (data.2, strides.2)]
+        .prefix(Int(frame.info.finfo.pointee.n_planes))
+        .map { UnsafeLentPlane(address: $0.0.unsafelyUnwrapped, bytesPerRow: Int($0.1)) }
+      try input.push(copying: planes, format: format.pixelFormat, size: format.size)
+    }
   }
 
   /// Carries the operation out with GstVideoConverter, into memory that was allocated before.
@@ -68,5 +91,21 @@ final class KernelBench {
     }
     for index in 0..<BenchFrames.count { work(index) }
     return BenchFrames.seconds(count, work)
+  }
+}
+
+/// Keeps as many frames alive as there are sources, so that the pool's memory is no more in the cache than theirs.
+private final class NewestFrames: SampleBufferConsumer {
+  private let sampleBuffers = Locked<[SampleBuffer]>([])
+
+  func consume(_ sampleBuffer: SampleBuffer) {
+    sampleBuffers.withLock { sampleBuffers in
+      let index = Int(sampleBuffer.sequenceNumber - 1) % BenchFrames.count
+      if index < sampleBuffers.count {
+        sampleBuffers[index] = sampleBuffer
+      } else {
+        sampleBuffers.append(sampleBuffer)
+      }
+    }
   }
 }

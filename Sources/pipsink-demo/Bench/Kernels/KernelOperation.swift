@@ -5,11 +5,18 @@ struct KernelOperation {
   let name: String
   let format: PixelFormat
   let size: PictureSize
-  let output: PixelConverter.Output
-  var isGrayscale = false
+  var output = PixelConverter.Output()
+  var kind = Kind.convert
+
+  enum Kind {
+    case convert
+    case grayscale
+    /// The planes of an app are copied into a stream (`StreamInput.push(copying:)`).
+    case push
+  }
 
   /// Whether GstVideoConverter can do the same. It neither rotates pictures nor removes their colours.
-  var hasReference: Bool { output.orientation == .upright && !isGrayscale }
+  var hasReference: Bool { output.orientation == .upright && kind == .convert }
 
   private static let hd = PictureSize(width: 1920, height: 1080)
   private static let small = PictureSize(width: 320, height: 180)
@@ -47,7 +54,9 @@ struct KernelOperation {
       name: "rotate, 1080p I420 to 180x320 BGRA", format: .i420, size: hd,
       output: .init(
         pixelFormat: .bgra, size: .init(width: 180, height: 320), orientation: .init(rotation: .quarter))),
-    KernelOperation(name: "grayscale, 1080p I420", format: .i420, size: hd, output: .init(), isGrayscale: true),
-    KernelOperation(name: "grayscale, 1080p NV12", format: .nv12, size: hd, output: .init(), isGrayscale: true),
+    KernelOperation(name: "grayscale, 1080p I420", format: .i420, size: hd, kind: .grayscale),
+    KernelOperation(name: "grayscale, 1080p NV12", format: .nv12, size: hd, kind: .grayscale),
+    KernelOperation(name: "push a copy, 1080p I420", format: .i420, size: hd, kind: .push),
+    KernelOperation(name: "push a copy, 1080p NV12", format: .nv12, size: hd, kind: .push),
   ]
 }

@@ -47,7 +47,7 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     let bench = try KernelBench(operation)
     var samples = Samples()
     let ours = try bench.pipSink(frames: frames, helped: false)
-    let helped = try bench.pipSink(frames: frames, helped: true)
+    let helped = operation.kind == .push ? nil : try bench.pipSink(frames: frames, helped: true)
     let memcpy = bench.frames.memcpy(frames: frames)
     let theirs = operation.hasReference ? try bench.reference(frames: frames) : nil
     samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")
