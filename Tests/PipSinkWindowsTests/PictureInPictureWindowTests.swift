@@ -138,6 +138,38 @@ struct PictureInPictureWindowTests {
     server.stop()
   }
 
+  /// As while a shared window is resized. Each size that a window manager takes is as old as its last answer.
+  @MainActor @Test func sizesDoNotPileUpAtASlowWindowManager() async throws {
+    let server = try await XServer()
+    let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
+    var sizes: [PictureSize] = []
+    window.eventHandler = { if case .renderSizeChanged(let size) = $0 { sizes.append(size) } }
+    func show(_ aspectRatio: Double) {
+      window.update(
+        PictureInPicturePresentation(
+          places: [PictureInPicturePlace(streamID: "a")], aspectRatio: aspectRatio, actions: [], isPaused: false,
+          isMuted: false))
+    }
+    try window.open(
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: 16 / 9, actions: [], isPaused: false,
+        isMuted: false))
+    let wide = PictureSize(width: 320, height: 180)
+    #expect(await eventually { sizes == [wide] })
+    let manager = try #require(server.managerProcess)
+    kill(manager, SIGSTOP)
+    for step in 0..<100 { show(0.25 + Double(step) / 100) }
+    show(16 / 9)
+    kill(manager, SIGCONT)
+    #expect(await eventually { sizes.count > 1 && sizes.last == wide })
+    #expect(sizes.count < 10, "\(sizes)")
+    // Nor does a size that was asked for earlier count as the user's.
+    #expect(await eventually { window.awaitedSize == nil })
+    #expect(window.placement.size == wide)
+    window.close()
+    server.stop()
+  }
+
   @Test func itHasTheShapeThatAnOptionSays() async throws {
     let server = try await XServer()
     let demo = try play(server, ["--mode", "pip", "--pip-size", "300x300", "--pip-aspect-ratio", "1x1"])

@@ -16,11 +16,39 @@ extension PictureInPictureWindow {
   func resize(toWidth wanted: Int) {
     guard let native else { return }
     isShaped = true
-    let aspectRatio = presentation?.aspectRatio
-    placement.resize(toWidth: wanted, aspectRatio: aspectRatio, in: native.workArea)
-    awaitsSize = sizeInUnits != placement.size
-    native.resize(to: placement.size, aspectRatio: aspectRatio)
+    placement.resize(toWidth: wanted, aspectRatio: presentation?.aspectRatio, in: native.workArea)
+    askForSize()
+  }
+
+  /// Asks the desktop for the size that the window should have. While it has not answered, the next size waits: requests
+  /// do not pile up at a slow window manager, which would apply each with the shape that belongs to a later one.
+  private func askForSize() {
+    guard let native else { return }
+    isSizeStale = awaitedSize != nil
+    guard !isSizeStale else { return }
+    native.resize(to: placement.size, aspectRatio: presentation?.aspectRatio)
     native.flush()
+    guard sizeInUnits != placement.size else { return }
+    awaitedSize = Task { [weak self] in
+      try? await Task.sleep(for: .seconds(1))
+      guard !Task.isCancelled, let self else { return }
+      // The desktop keeps the window as it is.
+      noteAnswer()
+      if awaitedSize == nil { noteChange() }
+    }
+  }
+
+  /// Called when the desktop has given the window another size, and when it has not done so for a second.
+  func noteAnswer() {
+    guard awaitedSize != nil else { return }
+    forgetRequest()
+    if isSizeStale { askForSize() }
+  }
+
+  /// Called when no answer is awaited any more.
+  func forgetRequest() {
+    awaitedSize?.cancel()
+    awaitedSize = nil
   }
 
   /// Saves the window's current monitor, corner and size.
@@ -98,7 +126,7 @@ extension PictureInPictureWindow {
       go(to: rectangle)
       isLoose = true
     } else {
-      guard !awaitsSize,
+      guard awaitedSize == nil,
         WindowPlacement.isChosen(size, aspectRatio: presentation?.aspectRatio, in: native.workArea)
       else { return }
       (placement.width, placement.height) = (size.width, size.height)

@@ -65,8 +65,10 @@ public final class PictureInPictureWindow: PictureInPictureHost {
   /// How long the window's place and size stay the same before they count as those that the desktop has given it.
   private static let settlingTime = Duration.milliseconds(300)
   private var settling: Task<Void, Never>?
-  /// Whether the window has been asked to take another size, and has not taken any since.
-  var awaitsSize = false
+  /// Waits for the desktop's answer to a request for another size; nil when none is awaited.
+  var awaitedSize: Task<Void, Never>?
+  /// Whether the window should have another size than the one that is awaited.
+  var isSizeStale = false
   /// Whether the user has moved the window through the desktop, so that it need not be in a corner.
   var isLoose = false
   /// The work area in which the window has got its place, in units.
@@ -150,6 +152,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     noteChange()
     settling?.cancel()
     (isOpen, settling) = (false, nil)
+    forgetRequest()
     // The desktop may have given the window another size for a while. It opens with the user's.
     isShaped = false
     leaveStack()
@@ -299,7 +302,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
       if isOpen { eventHandler?(.renderSizeChanged(size)) }
     }
     guard isOpen else { return }
-    if sizeInUnits == placement.size { awaitsSize = false }
+    if isNew { noteAnswer() }
     // The user may still be moving or resizing the window.
     settling?.cancel()
     settling = Task { [weak self] in
@@ -310,7 +313,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
 
   /// Takes over a place and a size that the desktop has given the window.
   private func settle() {
-    (settling, awaitsSize) = (nil, false)
+    settling = nil
     noteChange()
   }
 

@@ -15,7 +15,13 @@ enum PictureFile {
       ]))
     let events = engine.events()
     try await engine.start { _ in consumer }
-    for await event in events { if case .finished = event { break } }
+    // A picture stays; a broken one fails.
+    loop: for await event in events {
+      switch event {
+      case .streamStateChanged(_, .playing), .finished: break loop
+      default: break
+      }
+    }
     await engine.stop()
     let frame = try #require(consumer.frame)
     let renderer = try OffscreenRenderer(size: frame.pixelBuffer.size)

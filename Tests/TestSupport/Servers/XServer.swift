@@ -62,6 +62,9 @@ final class XServer {
     for case let program as RunningProgram in programs { program.stop() }
   }
 
+  /// The process ID of the window manager; nil where none runs.
+  var managerProcess: Int32? { (programs.last as? RunningProgram)?.processIdentifier }
+
   /// The process ID of the server.
   var processIdentifier: Int32 { server.processIdentifier }
 
