@@ -134,7 +134,7 @@ extension PictureInPictureSession {
     guard info(of: id) != nil else {
       return ["mpris:trackid": .objectPath("/org/mpris/MediaPlayer2/TrackList/NoTrack")]
     }
-    var values: [String: BusValue] = ["mpris:trackid": .objectPath(trackID), "xesam:title": .stream(id)]
+    var values: [String: BusValue] = ["mpris:trackid": .objectPath(trackID), "xesam:title": .string(name(of: id))]
     if let duration = playerDuration { values["mpris:length"] = .microseconds(duration) }
     return values
   }

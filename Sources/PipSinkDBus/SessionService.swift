@@ -34,16 +34,17 @@ public final class SessionService {
   ///
   /// - Parameters:
   ///   - session: the session; not kept alive.
-  ///   - identity: the app's name for its user.
+  ///   - identity: the app's name for its user; nil for ``PipSink/ShownTexts/applicationName``, or else "PipSink".
   ///   - quit: ends the app; nil where other processes may not ask for that. The answer to the process that asked is
   ///     sent before ``stop()`` returns.
   /// - Throws: ``PipSinkError/System/sessionBusUnavailable(reason:)``.
   public init(
-    exporting session: PictureInPictureSession, identity: String = "PipSink", quit: (@MainActor () -> Void)? = nil
+    exporting session: PictureInPictureSession, identity: String? = nil, quit: (@MainActor () -> Void)? = nil
   ) throws(PipSinkError) {
     self.session = session
     pictureInPictureState = session.controller.state
     sessionInterface = .session(customFrames)
+    let identity = identity ?? ShownTexts.current.applicationName ?? "PipSink"
     interfaces = [sessionInterface, .mediaPlayer(identity: identity, quit: quit), player]
     let queue = CallQueue<BusCall>()
     let inbox = Inbox()

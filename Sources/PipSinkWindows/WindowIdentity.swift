@@ -3,17 +3,17 @@ import PipSink
 
 /// The names by which window managers, users' window rules and desktop extensions recognise picture-in-picture windows.
 public enum WindowIdentity {
-  /// The title of every picture-in-picture window. Browsers use the same title, so a rule that matches a browser's
-  /// window also matches PipSink's.
-  public static let title = "Picture-in-Picture"
+  /// The title of every picture-in-picture window (``PipSink/ShownTexts/pictureInPictureTitle``).
+  public static var title: String { ShownTexts.current.pictureInPictureTitle }
 
   /// The role of every picture-in-picture window on X11 (`WM_WINDOW_ROLE`), and the namespace of its layer-shell
   /// surface on Wayland.
   public static let role = "picture-in-picture"
 
-  /// The title followed by the streams that the window shows. On X11 it is the icon name (`_NET_WM_ICON_NAME`).
-  package static func description(of presentation: PictureInPicturePresentation?) -> String {
-    let names = [presentation?.streamID, presentation?.secondStreamID].compactMap { $0?.rawValue }
+  /// The title followed by the names of the streams that the window shows. On X11 it is the icon name
+  /// (`_NET_WM_ICON_NAME`).
+  package static func description(of presentation: PictureInPicturePresentation) -> String {
+    let names = presentation.places.map(\.name).filter { !$0.isEmpty }
     return names.isEmpty ? title : "\(title): \(names.joined(separator: ", "))"
   }
 
@@ -24,7 +24,9 @@ public enum WindowIdentity {
     return String(program.split(separator: "/").last ?? "pipsink")
   }
 
-  /// The application's name as users know it, where the program has set one (`g_set_application_name`), and otherwise
-  /// ``programName``.
-  static var applicationName: String { g_get_application_name().map { String(cString: $0) } ?? programName }
+  /// The application's name as users know it, where the program has set one (``PipSink/ShownTexts/applicationName``,
+  /// `g_set_application_name`), and otherwise ``programName``.
+  static var applicationName: String {
+    ShownTexts.current.applicationName ?? g_get_application_name().map { String(cString: $0) } ?? programName
+  }
 }

@@ -156,6 +156,46 @@ import Testing
     #expect(harness.latest?.orientation == VideoOrientation(rotation: .quarter))
   }
 
+  @Test func aStreamIsNamedByTheApplicationOrElseByItsTitleOrItsID() async throws {
+    let harness = try ElementHarness("surface=offscreen sync=false stream-id=a session=\(#function)")
+    let notifications = ElementPlaybackTests.Notifications("stream-name", of: harness.element)
+    func name() async throws -> String { try await harness.onInterface { $0.session.name(of: "a") } }
+    func tell(_ tags: String) {
+      let list = gst_tag_list_new_from_string("taglist, \(tags)")
+      #expect(gst_harness_push_event(harness.harness, gst_event_new_tag(list)) != 0)
+    }
+    harness.setCaps()
+    harness.push()
+    #expect(harness.value("stream-name") == "a")
+    #expect(try await name() == "a")
+    tell("title=(string)Film")
+    #expect(harness.value("stream-name") == "Film")
+    #expect(try await name() == "Film")
+    #expect(notifications.count.withLock { $0 } == 1)
+    // Other tags leave the title as it is.
+    tell("artist=(string)Somebody")
+    #expect(try await name() == "Film")
+    harness.set("stream-name", "Anna")
+    tell("title=(string)Another")
+    #expect(try await name() == "Anna")
+    #expect(notifications.count.withLock { $0 } == 2, "the application has set the name once")
+    // What another part of the application has said stays until the property changes.
+    try await harness.onInterface { try? $0.session.setName("Ben", of: "a") }
+    harness.set("gravity", "resize")
+    #expect(try await name() == "Ben")
+    var none = GValue()
+    g_value_init(&none, GType(16 << 2))
+    g_object_set_property(
+      UnsafeMutableRawPointer(harness.element).assumingMemoryBound(to: GObject.self), "stream-name", &none)
+    g_value_unset(&none)
+    #expect(harness.value("stream-name") == "Another")
+    #expect(try await name() == "Another")
+    // Another stream has another title, or none.
+    #expect(gst_harness_push_event(harness.harness, gst_event_new_stream_start("other")) != 0)
+    #expect(harness.value("stream-name") == "a")
+    #expect(try await name() == "a")
+  }
+
   @Test func processorsAndTheRateLimitMayChangeWhilePlaying() throws {
     let harness = try ElementHarness("surface=none sync=false rate-limit=10")
     harness.setCaps()

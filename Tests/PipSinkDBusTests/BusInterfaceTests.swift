@@ -528,6 +528,10 @@ import Testing
     #expect(
       BusInterface.player().values(of: call.session)["Metadata"]
         == .variants(["mpris:trackid": .objectPath("/org/pipsink/stream/61"), "xesam:title": .string("a")]))
+    try call.session.setName("Anna", of: "a")
+    #expect(
+      BusInterface.player().values(of: call.session)["Metadata"]
+        == .variants(["mpris:trackid": .objectPath("/org/pipsink/stream/61"), "xesam:title": .string("Anna")]))
   }
 
   @Test func theVolumeIsTheOnlyPropertyThatCanBeSet() throws {

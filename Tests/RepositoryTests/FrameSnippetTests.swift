@@ -167,6 +167,8 @@ import Testing
 
   @Test func whatElseAnEngineTellsIsCalledAsThePageSays() throws {
     _ = try session.addInput("anna")
+    try session.setName("Anna", of: "anna")
+    #expect(session.name(of: "anna") == "Anna")
     session.endInput("anna")
     #expect(session.info(of: "anna")?.state == .ended)
     session.reconnectInput("anna")

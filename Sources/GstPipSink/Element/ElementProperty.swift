@@ -121,6 +121,17 @@ struct ElementProperty: Sendable {
       "screen-share", "Screen share",
       "Whether the stream shows somebody's screen: it is never cropped, and picture-in-picture prefers it to streams "
         + "that nobody has chosen", whenPlaying, \.isScreenShare),
+    ElementProperty(name: "stream-name") {
+      g_param_spec_string(
+        "stream-name", "Stream name",
+        "The stream's name for the user, in windows and for media players (null = the title in its tags, or else its ID)",
+        nil, whenPlaying)
+    } set: { state, value in
+      let name = text(of: value)
+      state.set { $0.givenName = name }
+    } get: { state, value in
+      g_value_set_string(value, state.settings.streamName ?? state.streamID.rawValue)
+    },
     ElementProperty(name: "wayland-display") {
       g_param_spec_uint64(
         "wayland-display", "Wayland display",

@@ -17,6 +17,10 @@ struct WindowHandle: Hashable, Sendable {
 struct ElementSettings: Sendable {
   /// The stream ID; nil for the element's name.
   var streamID: StreamID?
+  /// The stream's name for the user, as the application says; nil for the title or the ID.
+  var givenName: String?
+  /// The title in the stream's tags; nil where they have none.
+  var title: String?
   var session = "default"
   var surface = ElementSurface.window
   var mode = ElementMode.normal
@@ -52,6 +56,9 @@ struct ElementSettings: Sendable {
   var renderRectangle: PictureRect?
   /// Whether pointer and key events of the windows are sent upstream.
   var handlesEvents = true
+
+  /// The stream's name for the user; nil for that of the ID.
+  var streamName: String? { givenName ?? title }
 
   /// How pictures are fitted to their surfaces.
   var fitting: VideoGravity { keepsShape ? gravity : .resize }

@@ -119,6 +119,14 @@ final class ElementState: @unchecked Sendable {
       .emit(on: reference, session: settings.session, streamID: streamID)
   }
 
+  /// Notes the title of the stream, which is its name where the application has given it no other one.
+  private func set(title: String?) {
+    let old = settings
+    guard old.title != title else { return }
+    set { $0.title = title }
+    if old.givenName == nil { reference.notify("stream-name") }
+  }
+
   // MARK: - In an engine
 
   /// The stream ID: the property's value, or else the element's name.
@@ -197,6 +205,7 @@ final class ElementState: @unchecked Sendable {
     }
     chain = nil
     forgetFormat()
+    set(title: nil)
     skippedCount.store(0, ordering: .relaxed)
     let release = { @Sendable in last.withLock { $0 = nil } }
     // Releasing the last reference to the stream's layer waits for its presenting thread, which may be waiting for a
@@ -239,6 +248,11 @@ final class ElementState: @unchecked Sendable {
       member?.noteEnd(false)
     }
     wrapper.note(event, on: pad)
+    switch event.pointee.type {
+    case GST_EVENT_STREAM_START: set(title: nil)
+    case GST_EVENT_TAG: if let title = event.title { set(title: title) }
+    default: break
+    }
   }
 
   /// Notes that the stream has ended, and that its last picture has been shown for its time.
@@ -294,5 +308,17 @@ final class ElementState: @unchecked Sendable {
     ]
     for (name, count) in counts { ElementValue.unsigned(count).set(name, in: structure) }
     return structure
+  }
+}
+
+extension UnsafeMutablePointer<GstEvent> {
+  /// The title in a tag event; nil where it has none.
+  fileprivate var title: String? {
+    var tags: UnsafeMutablePointer<GstTagList>?
+    gst_event_parse_tag(self, &tags)
+    var text: UnsafeMutablePointer<gchar>?
+    guard let tags, gst_tag_list_get_string(tags, "title", &text) != 0, let text else { return nil }
+    defer { g_free(text) }
+    return String(cString: text)
   }
 }

@@ -162,6 +162,8 @@ final class ElementDisplay: SessionDisplay {
     }
   }
 
+  func setName(_ name: String, for streamID: StreamID) { base.setName(name, for: streamID) }
+
   func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
     if foreign[streamID] == nil, paintables[streamID] == nil { base.setMicrophoneOff(isOff, for: streamID) }
   }

@@ -105,11 +105,13 @@ final class ElementSessionAdapter {
     }
     // The session does not have the stream if it could not be shown.
     if settings.isScreenShare != old.isScreenShare { try? session.setScreenShare(settings.isScreenShare, of: id) }
+    if settings.streamName != old.streamName { try? session.setName(settings.streamName, of: id) }
     try? session.setVideoGravity(settings.fitting, of: id)
     report(member) { () throws(PipSinkError) in
       try display.show(member)
       // The stream may have been in a window of its application when these were set before.
       display.setPlaceholder(session.placeholder(of: member.streamID), for: member.streamID)
+      display.setName(session.name(of: member.streamID), for: member.streamID)
       display.setMicrophoneOff(session.isMicrophoneOff(of: member.streamID), for: member.streamID)
     }
     fitPictureInPicture()

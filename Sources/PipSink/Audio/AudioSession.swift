@@ -42,14 +42,15 @@ public final class AudioSession: Sendable {
     set { change { $0.category = newValue } }
   }
 
-  /// The app's name in mixers; nil leaves that to the sound server. It applies to streams that are started from now on.
+  /// The app's name in mixers; nil for ``ShownTexts/applicationName``, and where that is nil, too, the sound server
+  /// finds one. It applies to streams that are started from now on.
   public var applicationName: String? {
     get { state.withLock { $0.applicationName } }
     set { change { $0.applicationName = newValue } }
   }
 
   var streamProperties: (AudioCategory, applicationName: String?) {
-    state.withLock { ($0.category, $0.applicationName) }
+    state.withLock { ($0.category, $0.applicationName ?? ShownTexts.current.applicationName) }
   }
 
   // MARK: - Volume

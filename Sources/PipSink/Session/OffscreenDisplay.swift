@@ -17,6 +17,8 @@ public final class OffscreenDisplay: SessionDisplay {
   private var places: [StreamID: Place] = [:]
   /// The placeholders that stand for streams. A stream whose picture is shown has none.
   public private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
+  /// The names of streams that have another one than their ID.
+  public private(set) var names: [StreamID: String] = [:]
   /// The streams whose places say that the microphone is off.
   public private(set) var microphonesOff: Set<StreamID> = []
   private let inAppSize: PictureSize
@@ -82,6 +84,7 @@ public final class OffscreenDisplay: SessionDisplay {
   public func removeStream(_ streamID: StreamID) {
     places.removeValue(forKey: streamID)?.layer.detach()
     placeholders[streamID] = nil
+    names[streamID] = nil
     microphonesOff.remove(streamID)
     if let half = halves.firstIndex(of: streamID) { halves[half] = nil }
     showOrHideRemote()
@@ -92,6 +95,9 @@ public final class OffscreenDisplay: SessionDisplay {
     placeholders[streamID] = placeholder
     showOrHideRemote()
   }
+
+  /// Notes the name in ``names``.
+  public func setName(_ name: String, for streamID: StreamID) { names[streamID] = name }
 
   /// Notes the microphone in ``microphonesOff``.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {

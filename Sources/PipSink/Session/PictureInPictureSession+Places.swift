@@ -65,6 +65,28 @@ extension PictureInPictureSession {
     show(streamID)
   }
 
+  /// Gives a stream the name by which the user knows it: with its picture, in place of it, in the title of the
+  /// picture-in-picture window, and for media players. A stream without a name has that of its ID.
+  ///
+  /// - Parameter name: the name; nil for that of the ID. An empty name is not shown. Control characters become spaces,
+  ///   and what follows the first 256 characters (code points) is left out.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
+  public func setName(_ name: String?, of streamID: StreamID) throws(PipSinkError) {
+    try check(streamID)
+    let old = self.name(of: streamID)
+    known[streamID]?.name = name.map { name in
+      String(String.UnicodeScalarView(name.unicodeScalars.prefix(256).map { $0.isUnseen ? " " : $0 }))
+    }
+    let new = self.name(of: streamID)
+    guard new != old else { return }
+    display.setName(new, for: streamID)
+    updatePlaces()
+    emit(.nameChanged(streamID))
+  }
+
+  /// The name by which the user knows a stream. It is that of the ID where the stream has no other one.
+  public func name(of streamID: StreamID) -> String { known[streamID]?.name ?? streamID.rawValue }
+
   // MARK: - Following streams
 
   /// Shows everywhere what is known of a stream: in picture-in-picture, whose selector is told, and in the app.
@@ -106,7 +128,7 @@ extension PictureInPictureSession {
     for controller in controllers { controller.removePicture(of: id) }
   }
 
-  /// Updates the streams' places in the app, and the microphone marks of picture-in-picture.
+  /// Updates the streams' places in the app, and the names and microphone marks of picture-in-picture.
   func updatePlaces() {
     for (id, stream) in known {
       let placeholder = placeholderInApp(of: id, stream)
@@ -115,7 +137,11 @@ extension PictureInPictureSession {
       known[id]?.shownInApp = shown
       display.setPlaceholder(placeholder, for: id)
     }
-    for controller in controllers { controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID) }
+    let names = known.compactMapValues(\.name)
+    for controller in controllers {
+      controller.names = names
+      controller.isMicrophoneOff = isMicrophoneOff(of: controller.currentStreamID)
+    }
   }
 
   private func placeholderInApp(of id: StreamID, _ stream: SessionStream) -> StreamPlaceholder? {

@@ -156,6 +156,7 @@ public final class PictureInPictureSession {
     controller.handledActions = [.playPause, .mute]
     controller.isPaused = isPlaybackPaused
     controller.isMuted = isMuted
+    controller.names = known.compactMapValues(\.name)
   }
 
   /// Listens to the engine and the router.

@@ -36,6 +36,10 @@ public protocol SessionDisplay: AnyObject {
   /// Shows a placeholder instead of a stream's picture; nil shows the picture.
   func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID)
 
+  /// Shows another name with a stream's picture; an empty one is not shown. A stream that is added has its ID as its
+  /// name. By default it does nothing.
+  func setName(_ name: String, for streamID: StreamID)
+
   /// Shows or hides a mark in a corner of a stream's place which says that its microphone is off. By default it does
   /// nothing.
   func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID)
@@ -109,6 +113,8 @@ extension SessionDisplay {
     throw .pictureInPicture(.unsupported(reason: "this display has only one picture-in-picture window"))
   }
 
+  /// Does nothing.
+  public func setName(_ name: String, for streamID: StreamID) {}
   /// Does nothing.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {}
   /// Does nothing.

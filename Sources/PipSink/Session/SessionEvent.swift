@@ -14,6 +14,8 @@ public enum SessionEvent: Sendable {
   case surfaceFailed(StreamID, RenderingError)
   /// A stream whose surface had failed is shown again.
   case surfaceRecovered(StreamID)
+  /// A stream has another name (``PictureInPictureSession/setName(_:of:)``).
+  case nameChanged(StreamID)
   /// A stream can be sought in now or can no longer, or its duration has changed
   /// (``PictureInPictureSession/duration(of:)``).
   case durationChanged(StreamID)

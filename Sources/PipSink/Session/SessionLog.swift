@@ -23,6 +23,7 @@ struct SessionLog {
     case .surfaceRecovered(let id): session.notice("stream \"\(id)\" is shown again")
     case .refused(let error): session.warning("\(error)")
     case .playbackChanged: session.debug("pause, sound or volume has changed")
+    case .nameChanged(let id): session.debug("stream \"\(id)\" has another name")
     case .durationChanged(let id): session.debug("the duration of stream \"\(id)\" has changed")
     case .seeked(let id, let time): session.debug("stream \"\(id)\" goes on from \(time.seconds) s")
     case .pictureInPicture, .display: break

@@ -6,6 +6,8 @@ struct SessionStream {
   var layer: SampleBufferDisplayLayer?
   /// The processors of a stream whose frames come through the session; nil for a stream that its owner routes.
   var chain: ProcessorChain?
+  /// Its name for the user; nil where that is its ID.
+  var name: String?
   /// Whether it shows somebody's screen, which is never cropped.
   var isScreenShare: Bool { didSet { fit() } }
   /// How its frames are fitted to its place in the app while it shows no screen.

@@ -39,6 +39,7 @@ open class ContainerDisplay: SessionDisplay {
   private let makesViewsWhenShown: Bool
   private var layers: [StreamID: SampleBufferDisplayLayer] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
+  private var names: [StreamID: String] = [:]
   private var microphonesOff: Set<StreamID> = []
 
   /// Creates a display for a container.
@@ -96,6 +97,7 @@ open class ContainerDisplay: SessionDisplay {
   private func addView(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
     guard views[streamID] == nil else { return }
     let view = RemoteVideoView(streamID: streamID, layer: layer)
+    view.name = names[streamID] ?? view.name
     view.isMicrophoneOff = microphonesOff.contains(streamID)
     view.pointerHandler = { [weak self] event, size in self?.pointerHandler?(streamID, event, size) }
     if pictureInPictureWindow.unsupportedReason == nil {
@@ -112,6 +114,7 @@ open class ContainerDisplay: SessionDisplay {
   public func removeStream(_ streamID: StreamID) {
     layers.removeValue(forKey: streamID)?.detach()
     placeholders[streamID] = nil
+    names[streamID] = nil
     microphonesOff.remove(streamID)
     guard let view = views.removeValue(forKey: streamID) else { return }
     container.remove(view)
@@ -124,6 +127,12 @@ open class ContainerDisplay: SessionDisplay {
     if placeholder != .inPictureInPicture, let layer = layers[streamID] { try? addView(layer, for: streamID) }
     views[streamID]?.placeholder = placeholder
     showOrHideRemote()
+  }
+
+  /// Shows another name in a stream's view.
+  public func setName(_ name: String, for streamID: StreamID) {
+    names[streamID] = name
+    views[streamID]?.name = name
   }
 
   /// Shows or hides the mark for a microphone that is off in the corner of a stream's view.

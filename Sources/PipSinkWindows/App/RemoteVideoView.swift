@@ -7,7 +7,7 @@ import PipSink
 /// ``VideoContainer`` sets the bounds; it is shown in a ``VideoWindow`` or in a toolkit's widget.
 @MainActor
 public final class RemoteVideoView {
-  /// The stream whose name the view shows.
+  /// The stream that the view shows.
   public let streamID: StreamID
   /// The layer that is shown in the view.
   ///
@@ -29,7 +29,7 @@ public final class RemoteVideoView {
   /// Creates a view with a new layer.
   ///
   /// - Parameters:
-  ///   - streamID: the stream whose name the view shows.
+  ///   - streamID: the stream that the view shows.
   ///   - videoGravity: how the layer fits pictures into the view.
   public convenience init(streamID: StreamID, videoGravity: VideoGravity = .resizeAspect) {
     self.init(
@@ -39,11 +39,12 @@ public final class RemoteVideoView {
   /// Creates a view that shows an existing layer.
   ///
   /// - Parameters:
-  ///   - streamID: the stream whose name the view shows.
+  ///   - streamID: the stream that the view shows.
   ///   - layer: the layer that gets the stream's frames. It is attached to the view, and leaves where it was shown
   ///     before.
   public init(streamID: StreamID, layer: SampleBufferDisplayLayer) {
     self.streamID = streamID
+    name = streamID.rawValue
     self.layer = layer
     controls = FadingOpacity()
     placeholder = .waiting
@@ -79,6 +80,12 @@ public final class RemoteVideoView {
   /// Whether a crossed-out microphone is shown in the lower right corner. It is also shown over a placeholder.
   public var isMicrophoneOff = false {
     didSet { if isMicrophoneOff != oldValue { changed?() } }
+  }
+
+  /// The name that is shown in the lower left corner, which is that of the ID by default. An empty name is not shown,
+  /// and one that is wider than the view ends with an ellipsis.
+  public var name: String {
+    didSet { if name != oldValue { changed?() } }
   }
 
   /// Whether the stream's name is shown in the lower left corner. It is true by default.
@@ -130,7 +137,7 @@ public final class RemoteVideoView {
 
   private var cover: Cover?
   private var coverImage: (text: String, scale: Double, width: Int, image: OverlayImage)?
-  private var nameImage: (scale: Double, image: OverlayImage)?
+  private var nameImage: (text: String, scale: Double, width: Int, image: OverlayImage)?
   private var hovers = false
   private var isPressed = false
 
@@ -175,11 +182,14 @@ public final class RemoteVideoView {
     } else {
       coverImage = nil
     }
-    if showsName {
-      let image =
-        nameImage.flatMap { $0.scale == scale ? $0.image : nil } ?? OverlayDrawing.name(streamID.rawValue, scale: scale)
-      nameImage = (scale, image)
-      parts.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
+    if showsName, !name.isEmpty {
+      if nameImage?.text != name || nameImage?.scale != scale || nameImage?.width != rectangle.width {
+        let image = OverlayDrawing.name(name, width: rectangle.width, scale: scale)
+        nameImage = (name, scale, rectangle.width, image)
+      }
+      if let image = nameImage?.image {
+        parts.append(.init(image: image, origin: (rectangle.x, rectangle.y + rectangle.height - image.size.height)))
+      }
     }
     if isMicrophoneOff {
       let image = OverlayDrawing.microphone(scale: scale)

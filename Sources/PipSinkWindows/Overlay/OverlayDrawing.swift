@@ -47,9 +47,13 @@ enum OverlayDrawing {
     }
   }
 
-  /// Draws a stream's name on an opaque background.
-  static func name(_ name: String, scale: Double) -> OverlayImage {
-    label(name, font: "sans", size: 12, padding: (8, 2), scale: scale, ground: (coverGray, coverGray, coverGray, 1))
+  /// Draws a stream's name on an opaque background. A name that is too wide ends with an ellipsis.
+  ///
+  /// - Parameter width: the width of the picture that the name belongs to, in pixels.
+  static func name(_ name: String, width: Int, scale: Double) -> OverlayImage {
+    label(
+      name, font: "sans", size: 12, padding: (8, 2), width: max(1, Int(Double(width) / scale)), scale: scale,
+      ground: (coverGray, coverGray, coverGray, 1))
   }
 
   /// Draws a help text of several lines in a monospaced font.
@@ -57,14 +61,25 @@ enum OverlayDrawing {
     label(text, font: "monospace", size: 13, padding: (16, 16), scale: scale, ground: (0, 0, 0, 0.8))
   }
 
+  /// - Parameter width: the largest width of the label, in units; nil for that of the text.
   private static func label(
-    _ text: String, font name: String, size: Double, padding: (x: Double, y: Double), scale: Double,
-    ground: (red: Double, green: Double, blue: Double, alpha: Double)
+    _ text: String, font name: String, size: Double, padding: (x: Double, y: Double), width limit: Int? = nil,
+    scale: Double, ground: (red: Double, green: Double, blue: Double, alpha: Double)
   ) -> OverlayImage {
+    let fit = { (layout: OpaquePointer) in
+      guard let limit else { return }
+      var width: Int32 = 0
+      pango_layout_get_pixel_size(layout, &width, nil)
+      let room = max(1, limit - 2 * Int(padding.x))
+      guard width > room else { return }
+      pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END)
+      pango_layout_set_width(layout, Int32(room) * PANGO_SCALE)
+    }
     // The text is first measured on a picture of one pixel.
     var extent = PictureSize(width: 1, height: 1)
     _ = OverlayImage(extent, scale: scale) { context in
       withText(text, font: name, size: size, on: context) { layout in
+        fit(layout)
         var (width, height): (Int32, Int32) = (0, 0)
         pango_layout_get_pixel_size(layout, &width, &height)
         extent = PictureSize(width: Int(width) + 2 * Int(padding.x), height: Int(height) + 2 * Int(padding.y))
@@ -75,6 +90,7 @@ enum OverlayDrawing {
       cairo_set_source_rgba(context, ground.red, ground.green, ground.blue, ground.alpha)
       cairo_paint(context)
       withText(text, font: name, size: size, on: context) { layout in
+        fit(layout)
         cairo_set_source_rgb(context, 1, 1, 1)
         cairo_move_to(context, padding.x, padding.y)
         pango_cairo_show_layout(context, layout)

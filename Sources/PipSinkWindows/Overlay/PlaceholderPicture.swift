@@ -24,18 +24,3 @@ package enum PlaceholderPicture {
     FrameCanvas.makeOpaque(pixels, stride: size.width * 4, size: size)
   }
 }
-
-extension StreamPlaceholder {
-  /// The text that is shown instead of the stream's picture.
-  package var text: String {
-    switch self {
-    case .waiting: "Waiting for video"
-    case .cameraOff: "Camera is off"
-    case .audioOnly: "Sound only"
-    case .reconnecting: "Reconnecting"
-    case .inPictureInPicture: "In picture-in-picture"
-    case .ended: "The stream has ended"
-    case .failed(let reason): "The stream has failed\n\(reason)"
-    }
-  }
-}

@@ -31,7 +31,7 @@ extension PictureInPicturePlace {
   /// The text that is shown instead of the picture, or nil where the picture is shown.
   package var coverText: String? {
     switch placeholder {
-    case .cameraOff, .audioOnly, .ended, .failed: placeholder.map { "\(streamID)\n\($0.text)" }
+    case .cameraOff, .audioOnly, .ended, .failed: placeholder.map { name.isEmpty ? $0.text : "\(name)\n\($0.text)" }
     case nil, .waiting, .reconnecting, .inPictureInPicture: placeholder?.text
     }
   }

@@ -169,7 +169,7 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     guard isOpen, let native else { return }
     let old = self.presentation
     self.presentation = presentation
-    if old?.streamID != presentation.streamID || old?.secondStreamID != presentation.secondStreamID {
+    if old?.places.map(\.name) != presentation.places.map(\.name) {
       native.describe(WindowIdentity.description(of: presentation))
     }
     if (old?.secondStreamID == nil) != (presentation.secondStreamID == nil) {

@@ -224,7 +224,7 @@ final class PlaySession {
       statusLine.say("stream \"\(id)\" is shown again")
     case .refused(let error): report(DemoError(error))
     case .streamAdded(let id): (failed[id], notShown[id]) = (nil, nil)
-    case .streamRemoved, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
+    case .streamRemoved, .nameChanged, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
     }
   }
 

@@ -40,7 +40,12 @@ extension PictureInPictureController {
   private var shownPlaces: [PictureInPicturePlace] {
     let places = streamSelector.places.prefix(showsSecondStream ? 2 : 1)
     let shown = pictureInPictureStreamID ?? streamID
-    return places.first?.streamID == shown ? Array(places) : [PictureInPicturePlace(streamID: shown)]
+    let all = places.first?.streamID == shown ? Array(places) : [PictureInPicturePlace(streamID: shown)]
+    return all.map { place in
+      var place = place
+      place.name = names[place.streamID] ?? place.name
+      return place
+    }
   }
 
   /// What the window has to show now.

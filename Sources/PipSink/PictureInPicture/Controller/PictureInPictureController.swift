@@ -179,6 +179,10 @@ public final class PictureInPictureController {
   public var isPaused = false {
     didSet { updatePresentation() }
   }
+  /// The names by which the user knows streams, where these are not their IDs. The app or its session sets them.
+  public var names: [StreamID: String] = [:] {
+    didSet { if names != oldValue { updatePresentation() } }
+  }
   /// Whether the window shows that the microphone of its stream is off. The app or its session sets it.
   public var isMicrophoneOff = false {
     didSet { if isMicrophoneOff != oldValue { updatePresentation() } }

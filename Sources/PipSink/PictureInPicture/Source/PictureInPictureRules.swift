@@ -2,6 +2,8 @@
 public struct PictureInPicturePlace: Equatable, Sendable {
   /// The stream.
   public let streamID: StreamID
+  /// The stream's name for the user; empty where none is shown.
+  public internal(set) var name: String
   /// What stands in place of the stream's picture; nil while the picture is shown.
   public let placeholder: StreamPlaceholder?
   /// The position of the stream among all streams that were ever added.
@@ -11,6 +13,7 @@ public struct PictureInPicturePlace: Equatable, Sendable {
 
   init(streamID: StreamID, placeholder: StreamPlaceholder? = nil, number: Int = 0, index: Int = 0) {
     (self.streamID, self.placeholder, self.number, self.index) = (streamID, placeholder, number, index)
+    name = streamID.rawValue
   }
 }
 

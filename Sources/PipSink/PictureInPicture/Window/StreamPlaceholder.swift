@@ -15,3 +15,20 @@ public enum StreamPlaceholder: Hashable, Sendable {
   /// The stream has failed and is not tried again. The reason is for the user.
   case failed(String)
 }
+
+extension StreamPlaceholder {
+  /// The text that is shown in place of the stream's picture, as ``ShownTexts/current`` has it now. An app that shows
+  /// its streams itself shows it, too.
+  public var text: String {
+    let texts = ShownTexts.current
+    return switch self {
+    case .waiting: texts.waiting
+    case .cameraOff: texts.cameraOff
+    case .audioOnly: texts.audioOnly
+    case .reconnecting: texts.reconnecting
+    case .inPictureInPicture: texts.inPictureInPicture
+    case .ended: texts.ended
+    case .failed(let reason): texts.failed.replacing("{reason}", with: reason)
+    }
+  }
+}
