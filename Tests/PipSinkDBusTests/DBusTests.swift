@@ -592,6 +592,42 @@ struct DBusTests {
     #expect(try await bus.quit(first).status == 0)
   }
 
+  /// The numbers of a program's sockets that listen, of all kinds.
+  private func listeningSockets(of program: RunningProgram) throws -> [String] {
+    let folder = "/proc/\(program.processIdentifier)"
+    let links = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd").compactMap {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/fd/\($0)")
+    }
+    // In /proc/net the state of TCP is 0A (listening), and the flags of local sockets have __SO_ACCEPTCON. UDP has no
+    // listening state: a socket of it that is there at all receives.
+    let kinds = [("tcp", 3, "0A", 9), ("tcp6", 3, "0A", 9), ("udp", 3, "", 9), ("udp6", 3, "", 9)]
+    let isListening = { (words: [Substring], place: Int, state: String) in
+      words.count > place && (state.isEmpty || words[place] == state)
+    }
+    return try (kinds + [("unix", 3, "00010000", 6)]).flatMap { name, place, state, number in
+      try String(contentsOfFile: "\(folder)/net/\(name)", encoding: .utf8).split(separator: "\n").dropFirst()
+        .map { $0.split(separator: " ") }
+        .filter { isListening($0, place, state) && links.contains("socket:[\($0[number])]") }.map { "\(name) \($0)" }
+    }
+  }
+
+  @Test(arguments: [[], ["--dbus"]]) func aRunListensNowhereAndIsOnTheBusOnlyWhereThatIsWanted(options: [String])
+    async throws
+  {
+    let bus = try await SessionBus()
+    let demo = try Demo.start(
+      ["play", "videotestsrc is-live=true ! appsink name=a", "--surface", "offscreen"] + options,
+      environment: bus.environment)
+    #expect(await demo.wait(forText: options == [] ? "stream \"a\": " : "On the session bus"))
+    #expect(try listeningSockets(of: demo) == [])
+    let names = try await bus.call(
+      "org.freedesktop.DBus.ListNames", arguments: [], path: "/org/freedesktop/DBus", to: "org.freedesktop.DBus"
+    ).output.matches(of: /[\w.]*\.pipsink[\w.]*/).map { String($0.0) }
+    #expect(Set(names) == (options == [] ? [] : ["org.mpris.MediaPlayer2.pipsink", "org.pipsink.Session1"]))
+    kill(demo.processIdentifier, SIGINT)
+    #expect(try await demo.result().status == 0)
+  }
+
   @Test func withoutASessionBusItSaysSo() async throws {
     let result = try await Demo.play(
       ["--dbus", "--surface", "none"], environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere/bus"])

@@ -1,3 +1,4 @@
+import CGStreamer
 import Testing
 
 @testable import PipSink
@@ -132,6 +133,33 @@ import Testing
     #expect(status.info(of: "a")?.lateFrameCount == 4)
     set("a", .requesting)
     #expect(status.info(of: "a").map { [$0.skippedFrameCount, $0.lateFrameCount] } == [0, 0])
+  }
+
+  /// A message has the total of its element.
+  @Test func whatElementsDropBetweenTwoLooksIsAddedUp() throws {
+    try TestFrame.withPipeline("identity name=a ! fakesink name=b") { pipeline in
+      let lateFrames = LateFrames()
+      lateFrames.watch(pipeline)
+      func drop(_ total: guint64, in name: String) throws {
+        let element = try #require(gst_bin_get_by_name(pipeline.asBin, name))
+        defer { gst_object_unref(element) }
+        let message = gst_message_new_qos(element.asObject, 0, 0, 0, 0, 0)
+        gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, 10, total)
+        gst_element_post_message(element, message)
+      }
+      func look() -> [UInt64] {
+        var counts: [UInt64] = []
+        lateFrames.look { counts.append($1) }
+        return counts.sorted()
+      }
+      for total in [2, 5, 6] as [guint64] { try drop(total, in: "a") }
+      try drop(3, in: "b")
+      #expect(look() == [3, 6])
+      #expect(look() == [])
+      try drop(8, in: "a")
+      try drop(3, in: "b")
+      #expect(look() == [2])
+    }
   }
 
   @Test func finishedIsToldOncePerEndOfAll() {

@@ -122,6 +122,19 @@ import Testing
     #expect(router.changes.map(\.streamID) == ["a", "b"])
   }
 
+  @Test func theLargestSurfaceOfAStreamIsTheOneWithTheMostPixels() throws {
+    let router = FrameRouter(destination: nil)
+    let layers = try [(40, 40), (100, 4), (4, 100)].map { width, height in
+      SampleBufferDisplayLayer(
+        name: "test", renderer: try OffscreenRenderer(size: PictureSize(width: width, height: height)))
+    }
+    for layer in layers.dropFirst() { router.attach(layer, toStream: "a") }
+    router.setLayer(layers[0], for: "a")
+    #expect(router.surfaceSize(of: "a") == PictureSize(width: 40, height: 40))
+    router.setLayer(nil, for: "a")
+    #expect(router.surfaceSize(of: "a").map { $0.width * $0.height } == 400)
+  }
+
   @Test func aStreamThatIsRemovedLeavesItsSurfacesAndComesBackAsANewOne() throws {
     let (inApp, pip) = (RecordingDestination(), RecordingDestination())
     let router = FrameRouter(pictureInPicture: pip)

@@ -125,7 +125,8 @@ import Testing
 
   @Test(arguments: [
     "audio/x-raw,format=S16LE,rate=48000,channels=2", "video/x-raw,format=NV12_64Z32,width=64,height=48",
-    "video/x-raw(memory:DMABuf),format=DMA_DRM,width=64,height=48", "video/x-raw,format=I420,width=40000,height=2",
+    "video/x-raw(memory:DMABuf),format=DMA_DRM,width=64,height=48", "video/x-raw,format=I420,width=32768,height=2",
+    "video/x-raw,format=I420,width=2,height=32768",
     "video/x-raw(format:Interlaced),format=I420,width=64,height=48,interlace-mode=alternate",
     "video/x-h264",
   ])

@@ -101,6 +101,11 @@ import Testing
     // Only the press of a key that is held is no repetition.
     #expect(await keys.keys.count { !$0.isRepeat } == 3)
     #expect(await keys.keys.first?.isRepeat == false)
+    // The key that was pressed last is repeated, also when the one before it is released.
+    try await server.outer.tool("xdotool", "keydown", "Right", "keydown", "b", "keyup", "Right")
+    let count = await keys.all.count { $0 == b }
+    #expect(await eventually { await keys.all.count { $0 == b } > count + 5 })
+    try await server.outer.tool("xdotool", "keyup", "b")
     await window.hide()
   }
 }

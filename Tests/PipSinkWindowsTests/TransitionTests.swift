@@ -39,6 +39,14 @@ struct TransitionTests {
     server.stop()
   }
 
+  @Test func theTextOfThePictureInPictureWindowIsLaidOutForItsWidth() async throws {
+    let server = try await XServer(managesWindows: false, size: "1024x768")
+    await #expect(processExitsWith: .success) { [environment = server.environment as [String: String]] in
+      try await Transitions.text(in: environment)
+    }
+    server.stop()
+  }
+
   @Test func theWindowFadesInWhereTheScreenIsComposited() async throws {
     let server = try await XServer(size: "480x320")
     let compositor = try server.start("xcompmgr")
@@ -96,6 +104,21 @@ private enum Transitions {
     #expect(try await eventually { try await place.red() == Place.coverRed })
     place.view.placeholder = nil
     #expect(try await eventually { try await place.red() > 250 })
+  }
+
+  static func text(in environment: [String: String]) async throws {
+    for (name, value) in environment { setenv(name, value, 1) }
+    let window = try PictureInPictureWindow(placementPath: nil)
+    try window.open(
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a", placeholder: .cameraOff)], aspectRatio: nil, actions: [],
+        isPaused: false, isMuted: false))
+    for width in [320, 200, 260] {
+      window.resize(toWidth: width)
+      #expect(await eventually { window.cover?.width == width })
+      #expect(window.cover?.image.size.width == width)
+    }
+    window.close()
   }
 
   static func window(in environment: [String: String]) async throws {

@@ -92,6 +92,9 @@ struct WindowChangeTests {
     #expect(try await eventually { try await server.windows().count == 1 })
     try await press("p", server)
     #expect(try await eventually(isWhite), "the next window is not minimised")
+    // Window managers remove the states of a window that is closed, so each opening sets them.
+    let states = try await server.properties(window, "_NET_WM_STATE")
+    for state in ["ABOVE", "SKIP_TASKBAR", "SKIP_PAGER"] { #expect(states.contains(state), "\(states)") }
     let report = try await report(server, demo)
     let events = report.pictureInPictureEvents.filter { $0.event != "renderSizeChanged" }
       .map { $0.event + ($0.event == "suspendedChanged" ? " \($0.detail ?? "")" : "") }

@@ -41,6 +41,13 @@ import Testing
     #expect(WindowPlaces(from: folder.path("large.ini")) != nil)
     truncate(folder.path("large.ini"), 1 << 30)
     #expect(WindowPlaces(from: folder.path("large.ini")) == nil)
+    // The limit is 64 KiB. Lines that begin with # are comments.
+    let text = "[picture-in-picture]\ncorner=top-left\nwidth=200\nheight=112\n#"
+    for (size, isRead) in [(1 << 16, true), (1 << 16 + 1, false)] {
+      let comment = String(repeating: "x", count: size - text.utf8.count)
+      try (text + comment).write(toFile: folder.path("comment.ini"), atomically: true, encoding: .utf8)
+      #expect((WindowPlaces(from: folder.path("comment.ini")) != nil) == isRead)
+    }
   }
 
   @Test func aFileFromBeforeThereWereMonitorsIsRead() throws {

@@ -120,6 +120,20 @@ import Testing
     #expect(other.others == [window])
   }
 
+  @Test func aLimitOnFilesEndsNoProgramWithAWindow() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      signal(SIGXFSZ, SIG_DFL)
+      var limit = rlimit(rlim_cur: 0, rlim_max: rlim_t.max)
+      guard setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { fatalError("no limit") }
+      await MainActor.run {
+        let registers = (0..<2).map { _ in WindowRegister(folder: folder.path("pipsink")) }
+        registers[0].publish([StackedWindow(opened: .now, corner: .topLeft, height: 1, monitor: "")])
+        guard registers[1].others == [] else { fatalError("it was written") }
+      }
+    }
+  }
+
   @Test func aWindowThatIsOpenedTwiceKeepsItsTurn() {
     var stack = stack([(.bottomRight, 180), (.bottomRight, 100)])
     stack.open(0)

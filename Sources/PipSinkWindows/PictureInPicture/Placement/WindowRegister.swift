@@ -36,7 +36,8 @@ final class WindowRegister {
     }.joined()
     guard text != written, let descriptor = own?.descriptor ?? makeFile() else { return }
     let bytes = Array(text.utf8)
-    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count else { return }
+    let count = SizeLimit.withoutSignal { pwrite(descriptor, bytes, bytes.count, 0) }
+    guard count == bytes.count else { return }
     ftruncate(descriptor, off_t(bytes.count))
     written = text
   }
