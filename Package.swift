@@ -103,7 +103,7 @@ let package = Package(
       name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call", swiftSettings: warnings),
     .executableTarget(
       name: "gtk-call",
-      dependencies: ["PipSink", "PipSinkGTK", "CGTK"],
+      dependencies: ["PipSink", "PipSinkGTK", "PipSinkWindows", "CGTK"],
       path: "examples/gtk-call",
       swiftSettings: warnings
     ),
@@ -183,6 +183,7 @@ let package = Package(
         "TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink", "PipSinkGTK", "PipSinkGTK4",
         "PipSinkWindows", "call", "gtk-call", "pipsink-demo", "sdk-call",
       ],
+      exclude: ["main-loops.cpp", "main-loops.swift"],
       swiftSettings: warnings
     ),
   ],

@@ -5,6 +5,7 @@
 #include <cairo.h>
 #include <fcntl.h>
 #include <gio/gio.h>
+#include <glib-unix.h>
 #include <glib.h>
 #include <pango/pangocairo.h>
 #include <sys/eventfd.h>

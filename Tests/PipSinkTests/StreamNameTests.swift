@@ -77,12 +77,12 @@ import Testing
 
   @Test func theTextsThatAreShownAreThoseOfTheApp() async {
     let placeholders: [StreamPlaceholder] = [
-      .waiting, .cameraOff, .reconnecting, .inPictureInPicture, .ended, .failed("404 {reason}"),
+      .waiting, .cameraOff, .audioOnly, .reconnecting, .inPictureInPicture, .ended, .failed("404 {reason}"),
     ]
     #expect(
       placeholders.map(\.text) == [
-        "Waiting for video", "Camera is off", "Reconnecting", "In picture-in-picture", "The stream has ended",
-        "The stream has failed\n404 {reason}",
+        "Waiting for video", "Camera is off", "Sound only", "Reconnecting", "In picture-in-picture",
+        "The stream has ended", "The stream has failed\n404 {reason}",
       ])
     #expect(ShownTexts.current == ShownTexts())
     // The texts are those of the whole process.
@@ -90,14 +90,17 @@ import Testing
       var texts = ShownTexts()
       texts.waiting = "1"
       texts.cameraOff = "2"
+      texts.audioOnly = "7"
       texts.reconnecting = "3"
       texts.inPictureInPicture = "4"
       texts.ended = "5"
       texts.failed = "6: {reason}"
       texts.applicationName = "Telefon"
       ShownTexts.current = texts
-      let all: [StreamPlaceholder] = [.waiting, .cameraOff, .reconnecting, .inPictureInPicture, .ended, .failed("404")]
-      #expect(all.map(\.text) == ["1", "2", "3", "4", "5", "6: 404"])
+      let all: [StreamPlaceholder] = [
+        .waiting, .cameraOff, .audioOnly, .reconnecting, .inPictureInPicture, .ended, .failed("404"),
+      ]
+      #expect(all.map(\.text) == ["1", "2", "7", "3", "4", "5", "6: 404"])
       let audio = try VideoEngine().audioSession
       #expect(audio.streamProperties.applicationName == "Telefon")
       audio.applicationName = "Anruf"

@@ -2,6 +2,7 @@
 import CGTK
 import PipSink
 import PipSinkGTK
+import PipSinkWindows
 
 var call: CallWindow?
 
@@ -41,9 +42,7 @@ final class CallWindow {
 }
 
 /// Casts a pointer to a GTK type, as GTK's cast macros do.
-func cast<Widget>(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<Widget>? {
-  pointer?.assumingMemoryBound(to: Widget.self)
-}
+func cast<T>(_ object: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<T>? { object?.assumingMemoryBound(to: T.self) }
 
 func on(_ widget: UnsafeMutableRawPointer?, _ signal: String, _ handler: @escaping @convention(c) () -> Void) {
   g_signal_connect_data(widget, signal, handler, nil, nil, GConnectFlags(0))
@@ -51,7 +50,7 @@ func on(_ widget: UnsafeMutableRawPointer?, _ signal: String, _ handler: @escapi
 
 do {
   try GTKDisplay.open()
-  GTKMainLoop.attachMainActor()
+  MainLoop.attachToGLib()
   call = try CallWindow(
     "videotestsrc ! video/x-raw,framerate=30/1 ! appsink name=anna videotestsrc pattern=ball ! appsink name=ben")
   gtk_main()

@@ -9,13 +9,14 @@ enum BuiltModules {
 
   private static let products = URL(fileURLWithPath: Demo.path).deletingLastPathComponent()
 
+  private static let systemLibraries = [
+    "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gio-2.0", "gtk+-3.0", "xcb", "xkbcommon",
+    "xkbcommon-x11", "wayland-cursor", "cairo", "pangocairo",
+  ]
+
   /// The options that SwiftPM gives the compiler for a module that imports the package's modules.
   static func searchOptions(moduleCache: String) async throws -> [String] {
-    let libraries = [
-      "gstreamer-app-1.0", "gstreamer-video-1.0", "gstreamer-pbutils-1.0", "gtk+-3.0", "xcb", "xkbcommon",
-      "xkbcommon-x11", "cairo", "pangocairo",
-    ]
-    let flags = try await RunningProgram("/usr/bin/pkg-config", ["--cflags-only-I"] + libraries).result().output
+    let flags = try await packageOptions("--cflags-only-I")
     let scratch = products.deletingLastPathComponent().deletingLastPathComponent()
     let maps =
       ["CGIO", "CGStreamer", "CLibYUV", "CGTK", "CWindows"].map {
@@ -26,6 +27,20 @@ enum BuiltModules {
       ]
     return ["-module-cache-path", moduleCache, "-I", products.appendingPathComponent("Modules").path]
       + maps.flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-      + flags.split(whereSeparator: \.isWhitespace).flatMap { ["-Xcc", String($0)] }
+      + flags.flatMap { ["-Xcc", $0] }
+  }
+
+  /// The options that link another main file with what an executable target of the package is linked with.
+  static func objectsAndLibraries(of target: String, listedIn list: String) async throws -> [String] {
+    let objects = try String(
+      contentsOf: products.appendingPathComponent("\(target).product/Objects.LinkFileList"), encoding: .utf8)
+    try objects.split(separator: "\n").filter { !$0.contains("/\(target).build/") }.joined(separator: "\n")
+      .write(toFile: list, atomically: true, encoding: .utf8)
+    return try await ["@" + list] + packageOptions("--libs")
+  }
+
+  private static func packageOptions(_ kind: String) async throws -> [String] {
+    let result = try await RunningProgram("/usr/bin/pkg-config", [kind] + systemLibraries).result()
+    return result.output.split(whereSeparator: \.isWhitespace).map(String.init)
   }
 }
