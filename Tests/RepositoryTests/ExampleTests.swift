@@ -112,6 +112,46 @@ struct ExampleTests {
     for name in ["anna", "ben"] { #expect(result.output.contains("\(name) has joined\n")) }
   }
 
+  /// The examples in further languages, on X11. `ToolkitTests` looks at what they share with the others.
+  @Test(
+    .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"), arguments: ["gtk4.js", "gtk4.vala"])
+  func theCallsInJavaScriptAndValaGoToPictureInPictureAndBack(name: String) async throws {
+    try await expectCall(of: name, environment: ["GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "none"])
+  }
+
+  /// Expects an example that shows Anna's and Ben's pictures to do so, also in picture-in-picture.
+  private func expectCall(of name: String, environment: [String: String]) async throws {
+    let (folder, server, sound) = (try TemporaryFolder(), try await XServer(), try await PulseServer())
+    let source = Demo.root.appendingPathComponent("examples/\(name)").path
+    var command = ["/usr/bin/gjs", "-m", source]
+    if name.hasSuffix(".vala") {
+      command = [folder.path("call")]
+      let compiler = try await RunningProgram(
+        "/usr/bin/valac", ["--pkg", "gtk4", "--pkg", "gstreamer-1.0", "-d", folder.url.path, "-o", "call", source]
+      ).result()
+      try #require(compiler.status == 0, "\(compiler.errors)")
+    }
+    let example = try RunningProgram(
+      command[0], Array(command.dropFirst()),
+      environment: server.environment.merging(try Plugin.environment(folder)) { $1 }.merging(environment) { $1 }
+        .merging(["PULSE_SERVER": sound.address]) { $1 })
+    let app = try await server.window("Call")
+    // Anna's picture has a green bar in its middle, where the placeholder is grey.
+    func showsAnna() async throws -> Bool {
+      let pixel = try await server.screenshot(of: app.id).pixel(app.width / 4, app.height / 2 - 40)
+      return pixel[1] > 150 && pixel[2] < 100
+    }
+    #expect(try await eventually { try await showsAnna() }, "\(example.errors)")
+    let button = (x: "\(app.x + app.width / 6)", y: "\(app.y + app.height - 14)")
+    try await server.tool("xdotool", "mousemove", button.x, button.y, "sleep", "0.3", "click", "1")
+    let window = try await server.window("Picture-in-Picture: anna")
+    #expect(try await eventually { try await !showsAnna() })
+    try await server.tool("wmctrl", "-i", "-c", window.id)
+    #expect(try await eventually { try await showsAnna() })
+    try await expectEnd(of: example, byClosing: app, of: server)
+    sound.stop()
+  }
+
   @Test func aCallOfAnSDKInSwiftShowsWhoIsThere() async throws {
     let server = try await XServer()
     // The SDK's messages are read while it runs, so they must not wait in a buffer.

@@ -39,8 +39,9 @@ struct ToolkitTests {
   @Test func noExampleIsLongerThanSixtyLines() throws {
     let folder = Demo.root.appendingPathComponent("examples")
     let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+    let languages = ["py", "c", "swift", "js", "vala"]
     let sources = files.compactMap { $0 as? URL }.filter {
-      ["py", "c", "swift"].contains($0.pathExtension) && !$0.path.contains("/sdk-call/sdk/")
+      languages.contains($0.pathExtension) && !$0.path.contains("/sdk-call/sdk/")
     }
     #expect(Toolkit.allCases.allSatisfy { toolkit in sources.contains { $0.path.hasSuffix(toolkit.path) } })
     for source in sources {
