@@ -55,6 +55,6 @@ private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<ca
 
 MainLoop.run {
   let call = try Call()
-  call_start(follow, Unmanaged.passUnretained(call).toOpaque())
+  call_start(follow, Unmanaged.passRetained(call).toOpaque())
   try await call.session.run()
 }
