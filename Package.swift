@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 /// `make` sets this for lint, test and CI, so that a warning in our own code fails the build. Packages that depend on

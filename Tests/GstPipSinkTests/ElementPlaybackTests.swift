@@ -26,6 +26,18 @@ import Testing
     }
   }
 
+  /// The application plays it without the element's property then.
+  @Test func aStreamThatStartsPausedPausesAtItsStartAlone() {
+    var playback = ElementPlayback()
+    #expect(playback.set(isPaused: true) == nil)
+    #expect(playback.follow(GST_STATE_CHANGE_READY_TO_PAUSED, isToPlay: true) == nil)
+    #expect(playback.follow(GST_STATE_CHANGE_PAUSED_TO_PLAYING, isToPlay: true) == GST_STATE_PAUSED)
+    #expect(playback.follow(GST_STATE_CHANGE_PLAYING_TO_PAUSED, isToPlay: false) == nil)
+    #expect(playback.isPaused)
+    #expect(playback.follow(GST_STATE_CHANGE_PAUSED_TO_PLAYING, isToPlay: true) == nil)
+    #expect(!playback.isPaused)
+  }
+
   /// Returns the states that the element has requested from its application since the last call.
   private func requestedStates(_ harness: ElementHarness) -> [GstState] { requestedStates(of: harness.element) }
 

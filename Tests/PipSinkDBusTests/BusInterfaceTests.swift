@@ -387,8 +387,11 @@ import Testing
       let position = try #require(player.properties.first { $0.name == "Position" })
       guard case .signed(let end) = await position.read(session) else { return #expect(Bool(false)) }
       #expect((400_000...600_000).contains(end), "\(method)")
-      // These do nothing, since nothing plays, or the position is after the end.
-      for (method, arguments) in [("Pause", []), ("Stop", []), ("SetPosition", [track, .signed(5_000_000)])] {
+      // These do nothing, since nothing plays, or the position is before the start or after the end.
+      for (method, arguments) in [
+        ("Pause", []), ("Stop", []), ("SetPosition", [track, .signed(5_000_000)]),
+        ("SetPosition", [track, .signed(-250_000)]),
+      ] {
         #expect(try player.perform(method, arguments, on: session) == [])
       }
       #expect(try player.perform(method, arguments, on: session) == [])

@@ -41,6 +41,19 @@ import Testing
     #expect(layer.statistics.failed == 1 && layer.statistics.presented == 1)
   }
 
+  @Test func aFrameThatHasFailedIsNotTriedAgainAfterAFlush() async {
+    enqueue(1)
+    #expect(await clock.isAwaited(in: 0.05))
+    renderer.state.withLock { $0.failsNext = 0 }
+    layer.flush()
+    // The presenting thread has looked, and waits for the next frame.
+    #expect(await eventually { clock.alarmCount == 0 })
+    #expect(layer.error == nil)
+    enqueue(2)
+    #expect(await eventually { renderer.shown.last == 2 })
+    #expect(renderer.shown == [2])
+  }
+
   @Test func afterASuccessPausesBeginAnew() async {
     enqueue(1)
     for pause in [0.05, 0.1] { #expect(await clock.reach(pause)) }

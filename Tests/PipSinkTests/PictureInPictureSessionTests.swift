@@ -216,6 +216,40 @@ import Testing
     try await run.value
   }
 
+  @Test func theRemovalOfTheLastStreamThatIsNotOverIsTheEnd() async throws {
+    let call = try Call(["a"])
+    try call.session.startStream("b", from: "videotestsrc num-buffers=3 ! appsink sync=false")
+    #expect(await eventually { call.session.playStates["b"] == .ended })
+    #expect(!call.session.engine.hasFinished)
+    try call.session.removeStream("a")
+    #expect(
+      await eventually {
+        call.events.withLock { $0.contains { if case .engine(.finished) = $0 { true } else { false } } }
+      })
+    await call.session.stop()
+  }
+
+  @Test func aFilmThatIsRemovedHasNoDurationAnyMore() async throws {
+    let folder = try TemporaryFolder()
+    try TestFrame.run(
+      "videotestsrc num-buffers=300 ! video/x-raw,width=16,height=16,framerate=30/1 ! jpegenc ! matroskamux "
+        + "! filesink location=\(folder.path("film.mkv"))")
+    let call = try Call([])
+    let session = call.session
+    try session.startStream(
+      "film", from: .text("filesrc location=\(folder.path("film.mkv")) ! matroskademux ! jpegdec ! appsink"))
+    let skips: Set<PictureInPictureAction> = [.skipBackward, .skipForward]
+    #expect(await eventually { session.controller.handledActions.isSuperset(of: skips) })
+    call.events.withLock { $0 = [] }
+    try session.removeStream("film")
+    #expect(session.controller.handledActions.isDisjoint(with: skips))
+    #expect(
+      await eventually {
+        call.events.withLock { $0.contains { if case .durationChanged("film") = $0 { true } else { false } } }
+      })
+    await session.stop()
+  }
+
   @Test func thePlaceOfAStreamOfSoundAloneSaysSo() async throws {
     let folder = try TemporaryFolder()
     try await Tool.gstLaunch("audiotestsrc num-buffers=100 ! wavenc ! filesink location=\(folder.path("sound.wav"))")
