@@ -12,6 +12,8 @@ final class ElementDisplay: SessionDisplay {
   private var members: [StreamID: SessionMember] = [:]
   /// Returns the stream in the picture-in-picture window.
   var pictureInPictureStreamID: (() -> StreamID?)?
+  /// Returns the stream that will be in the picture-in-picture window with its first picture.
+  var awaitedStreamID: (() -> StreamID?)?
   /// The windows of streams that are shown in windows of their applications.
   private var foreign: [StreamID: ForeignWindow] = [:]
   private var placeholders: [StreamID: StreamPlaceholder] = [:]
@@ -157,6 +159,9 @@ final class ElementDisplay: SessionDisplay {
     placeholders[streamID] = placeholder
     if let window = foreign[streamID] {
       window.show(placeholder)
+    } else if placeholder == .waiting, awaitedStreamID?() == streamID, base is WindowDisplay, !base.canPresent {
+      // The app's window does not open, and take the focus, for a stream that will not be in it.
+      base.setPlaceholder(.inPictureInPicture, for: streamID)
     } else {
       base.setPlaceholder(placeholder, for: streamID)
     }

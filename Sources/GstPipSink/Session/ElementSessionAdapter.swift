@@ -11,7 +11,12 @@ final class ElementSessionAdapter {
   let session: PictureInPictureSession
   private var members: [SessionMember] = []
   /// The stream that was requested for picture-in-picture and is not shown there yet.
-  private var awaited: StreamID?
+  private var awaited: StreamID? {
+    didSet {
+      guard let old = oldValue, old != awaited, members.contains(where: { $0.streamID == old }) else { return }
+      display.setPlaceholder(session.placeholder(of: old), for: old)
+    }
+  }
   /// Whether a warning that there is no such stream has been posted.
   private var isAbsenceReported = false
   private var secondStream = SecondStreamRequest()
@@ -41,6 +46,7 @@ final class ElementSessionAdapter {
     session.pauseHandler = { [weak self] in self?.requestPause($0) }
     session.muteHandler = { [weak self] in self?.requestMute($0) }
     display.pictureInPictureStreamID = { [weak self] in self?.session.pictureInPictureStreamID }
+    display.awaitedStreamID = { [weak self] in self?.awaited }
   }
 
   // MARK: - Streams
