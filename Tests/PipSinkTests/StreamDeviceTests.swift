@@ -76,6 +76,7 @@ import Testing
   func thePictureOfACameraThatGoesOffIsRemovedWhereverItIs(hasOwnWindow: Bool) async throws {
     let call = try Call(["a"])
     try await call.play()
+    #expect(await eventually { call.display.image(of: "a") != nil })
     let controller = hasOwnWindow ? try call.session.addPictureInPictureWindow(for: "a") : call.session.controller
     try controller.start()
     #expect(await eventually { controller.isActive })
