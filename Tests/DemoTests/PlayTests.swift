@@ -168,9 +168,9 @@ import Testing
     ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
-    #expect(report.streams["a"]?.received == 10)
+    #expect(report.streams["a"]?.arrived == 10)
     #expect(report.streams["a"]?.dropped == 20)
-    #expect(report.streams["b"]?.received == 30)
+    #expect(report.streams["b"]?.arrived == 30)
     #expect(report.streams["b"]?.dropped == nil)
     let gray = try await picture(folder, containing: "inApp-a").pixel(600, 100)
     PictureFile.expect(gray, isNear: [Int(gray[1]), Int(gray[1]), Int(gray[1])])
@@ -211,7 +211,7 @@ import Testing
     ])
     #expect(result.status == 0, "\(result.errors)")
     let report = try result.report()
-    #expect(report.streams["a"]?.received == 5)
+    #expect(report.streams["a"]?.arrived == 5)
     #expect(report.surface == "none")
   }
 
@@ -234,7 +234,7 @@ import Testing
     #expect(result.status == 74)
     let report = try result.report()
     #expect(report.outcome == .failed)
-    #expect(report.streams["good"]?.received == 60)
+    #expect(report.streams["good"]?.arrived == 60)
     #expect(report.streams["bad"]?.state == "failed")
     #expect(report.errors.contains { $0.contains("identity0") })
   }

@@ -479,8 +479,8 @@ struct DBusTests {
     let report = try result.report()
     #expect(report.outcome == .finished)
     for stream in report.streams.values {
-      #expect(stream.received == 120)
-      #expect(stream.inApp + stream.pip == 120)
+      #expect(stream.arrived == 120)
+      #expect(stream.inApp + stream.pip == stream.received)
     }
     #expect(!report.modeChanges.isEmpty)
     #expect(report.modeChanges.allSatisfy { $0.framesLost == 0 && $0.framesRepeated == 0 })
@@ -644,6 +644,6 @@ struct DBusTests {
     #expect(await demo.wait(forText: "the session bus is gone"))
     let result = try await demo.result(seconds: 60)
     #expect(result.status == 0 && !result.wasKilled, "\(result.errors)")
-    #expect(try result.report().streams["a"]?.received == 90)
+    #expect(try result.report().streams["a"]?.arrived == 90)
   }
 }
