@@ -241,7 +241,9 @@ import Testing
       if states.last == .ended { break }
     }
     #expect(states == [.requesting, .playing, .ended])
-    #expect(counter.value == (hasVideo ? 30 : 0))
+    // A busy machine drops late frames.
+    let late = Int(engine.info(of: "film")?.lateFrameCount ?? 0)
+    #expect(counter.value + late == (hasVideo ? 30 : 0))
     // The audio lasts one and a half seconds and the pictures last one second.
     #expect((13...16).contains(levels) == hasAudio)
     #expect(isWithoutVideo == !hasVideo)
