@@ -191,6 +191,7 @@ private final class BusDeadline: @unchecked Sendable {
   private let timer: Task<Void, Never>
 
   init(_ time: Duration) {
+    // Unsafe, because a pointer is not Sendable: the task has a reference of its own, and may use a GCancellable.
     nonisolated(unsafe) let cancellable = cancellable
     g_object_ref(UnsafeMutableRawPointer(cancellable))
     timer = Task.detached {

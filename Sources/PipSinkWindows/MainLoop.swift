@@ -20,8 +20,9 @@ public enum MainLoop {
 
   /// A descriptor that can be read when jobs of the main actor wait to be run.
   ///
-  /// Wait for it with `poll` or what else the program's loop has, and call ``runPendingJobs()`` then, which reads it.
-  /// It belongs to libdispatch and is valid until the program ends: neither read nor close it.
+  /// Wait for it with `poll`, or with what the program's loop offers for descriptors, and then call
+  /// ``runPendingJobs()``. The descriptor belongs to libdispatch and is valid until the program ends: neither read it
+  /// nor close it yourself.
   public nonisolated static var fileDescriptor: CInt { _dispatch_get_main_queue_handle_4CF() }
 
   /// Runs the jobs of the main actor that wait now, and returns. A job that comes meanwhile waits for the next call, so

@@ -246,10 +246,8 @@ final class PlaySession {
       let streams = "stream\(ids.count == 1 ? "" : "s") \(ids.map { "\"\($0)\"" }.joined(separator: ", "))"
       statusLine.say("warning: the pipeline of \(streams) does not stop and is abandoned: one of its elements blocks")
     case .streamHasNoVideo(let id):
-      let error = PipSinkError.stream(.hasNoVideo(id))
-      failed[id] = error
-      hasFailed = true
-      report(DemoError(error))
+      // The stream goes on with its sound.
+      noteFailure(of: id, .stream(.hasNoVideo(id)), about: "")
     case .audioFailed(let error):
       // The message appears once for all streams and all of their retries.
       guard !hasSaidThatThereIsNoSound else { break }
@@ -279,10 +277,10 @@ final class PlaySession {
     }
   }
 
-  func noteFailure(of id: StreamID, _ error: PipSinkError) {
+  func noteFailure(of id: StreamID, _ error: PipSinkError, about prefix: String? = nil) {
     failed[id] = error
     hasFailed = true
-    report(DemoError(error), about: "stream \"\(id)\" failed: ")
+    report(DemoError(error), about: prefix ?? "stream \"\(id)\" failed: ")
   }
 
   /// Ends the run after every stream has ended, unless it waits for others: for those of `start` actions or, when it
