@@ -545,6 +545,52 @@ import Testing
     }
   }
 
+  @Test(arguments: PictureInPictureEndAction.allCases)
+  func aStreamThatGetsAWindowForItselfLeavesTheSessionsWindow(_ endAction: PictureInPictureEndAction) async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.pictureInPicture.endAction = endAction
+    let call = try Call(["a", "b"], configuration: configuration)
+    try await call.play()
+    try await call.open("a")
+    let own = try call.session.addPictureInPictureWindow(for: "a")
+    try own.start()
+    #expect(call.session.pictureInPictureStreamID == (endAction == .stop ? nil : "b"))
+    #expect(own.pictureInPictureStreamID == "a")
+    let second = try call.session.addPictureInPictureWindow(for: "b")
+    #expect(call.session.pictureInPictureStreamID == nil, "there is nothing left to show")
+    try second.start()
+    #expect(await eventually { own.isActive && second.isActive })
+    // A stream that has no picture changes nothing of that.
+    call.inputs["c"] = try call.session.addInput("c")
+    #expect(call.session.pictureInPictureStreamID == nil)
+    #expect(call.session.router.table.entries.values.map(\.streamID).sorted() == ["a", "b"])
+    #expect(call.session.router.table.entries[.primary] == nil)
+  }
+
+  @Test func aStreamWithoutAPictureDoesNotTakeTheWindowFromOneWhoseCameraIsOff() async throws {
+    let call = try Call(["a"])
+    try await call.play()
+    try await call.open("a")
+    call.session.engine.setCameraState(.off, of: "a")
+    #expect(await eventually { call.session.controller.streamSelector.places.first?.placeholder == .cameraOff })
+    call.inputs["b"] = try call.session.addInput("b", stallTimeout: nil)
+    #expect(call.session.pictureInPictureStreamID == "a")
+    call.push("b")
+    #expect(await eventually { call.session.pictureInPictureStreamID == "b" })
+  }
+
+  @Test func aStreamThatGetsAWindowForItselfIsNotWaitedForByTheSessionsWindow() async throws {
+    let call = try Call(["a"])
+    try call.session.startPictureInPicture("a")
+    #expect(call.session.controller.isWaitingForPicture)
+    let own = try call.session.addPictureInPictureWindow(for: "a")
+    #expect(!call.session.controller.isWaitingForPicture)
+    try await call.play()
+    try own.start()
+    #expect(await eventually { own.isActive })
+    #expect(call.session.pictureInPictureStreamID == nil)
+  }
+
   @Test func aSessionBeginsInPictureInPicture() async throws {
     var configuration = PictureInPictureSession.Configuration()
     configuration.startsInPictureInPicture = true

@@ -137,7 +137,8 @@ extension PictureInPictureSession {
   public var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
 
   /// Gives a stream a picture-in-picture window for itself. The returned controller starts and stops it. The session's
-  /// window does not choose the stream any more.
+  /// window does not choose the stream any more. Where it shows the stream, it shows another one with a picture instead,
+  /// or closes: when there is none, and where it ends with its stream (``PictureInPictureEndAction/stop``).
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``, or the errors of
   ///   ``SessionDisplay/makePictureInPictureHost()``.
@@ -159,7 +160,8 @@ extension PictureInPictureSession {
       self?.updatePlaces()
       self?.updateSkipping()
     }
-    controller.streamSelector.remove(streamID)
+    controller.streamSelector.giveAway(streamID)
+    if controller.currentStreamID == streamID { controller.stop() }
     updateAutomaticStart()
     show(streamID)
     return new

@@ -93,9 +93,12 @@ extension PictureInPictureController {
     if streamSelector.streams.contains(where: { $0.hasFrame != true }) { streamSelector.noteFrames(handover.isReady) }
   }
 
-  /// Whether the source has a frame to begin with, as far as the selector knows.
+  /// Whether the source has a frame to begin with, as far as the selector knows. A stream that the selector has lost has
+  /// none: another window may have it.
   var isReady: Bool {
-    streamSelector.streams.first { $0.id == streamID }?.hasFrame ?? handover.isReady(streamID)
+    guard streamSelector.isManaged else { return handover.isReady(streamID) }
+    guard let stream = streamSelector.streams.first(where: { $0.id == streamID }) else { return false }
+    return stream.hasFrame ?? handover.isReady(streamID)
   }
 
   /// Applies what the selector has decided.

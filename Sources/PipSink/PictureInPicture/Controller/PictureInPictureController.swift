@@ -84,6 +84,7 @@ public final class PictureInPictureController {
     handover.setGravity(configuration.videoGravity)
     if case .stream(_, let id, _) = contentSource.kind { streamID = id } else { streamID = "" }
     streamSelector.select(streamID.rawValue.isEmpty ? nil : streamID)
+    streamSelector.looksForFrames = true
     window.eventHandler = { [weak self] event in self?.handle(event) }
     displayLayer.observeSizes { [weak self] sampleBuffer in
       let ratio = sampleBuffer.displayAspectRatio
@@ -196,7 +197,10 @@ public final class PictureInPictureController {
   /// Chooses the streams that are shown. The app, or its session, tells it about streams, and the controller follows
   /// its choice, as far as ``Configuration/endAction`` allows. Without streams, the source is shown.
   public var streamSelector = PictureInPictureStreamSelector() {
-    didSet { if streamSelector.choiceCount != oldValue.choiceCount { followSelector() } }
+    didSet {
+      streamSelector.looksForFrames = true
+      if streamSelector.choiceCount != oldValue.choiceCount { followSelector() }
+    }
   }
 
   /// Asks the playback delegate again whether it is paused and what its time range is.

@@ -61,6 +61,9 @@ public struct PictureInPictureStreamSelector: Sendable {
   var isManaged = false {
     didSet { choose() }
   }
+  /// Whether somebody looks for the frames of streams (``noteFrames(_:)``). A new stream has none then until it is looked
+  /// at, so that it takes no place for a moment that it would keep.
+  var looksForFrames = false
   /// The streams that were local when they were last known.
   private var localIDs: Set<StreamID> = []
   private var streamCount = 0
@@ -94,7 +97,11 @@ public struct PictureInPictureStreamSelector: Sendable {
   public mutating func set(
     _ id: StreamID, isLocal: Bool = false, isScreenShare: Bool = false, placeholder: StreamPlaceholder? = nil
   ) {
-    var stream = self[id] ?? Stream(id: id, isLocal: isLocal, isScreenShare: isScreenShare, number: streamCount)
+    var stream =
+      self[id]
+      ?? Stream(
+        id: id, isLocal: isLocal, isScreenShare: isScreenShare, number: streamCount,
+        hasFrame: looksForFrames ? false : nil)
     (stream.isLocal, stream.isScreenShare, stream.placeholder) = (isLocal, isScreenShare, placeholder)
     guard stream != self[id] else { return }
     if isLocal { localIDs.insert(id) } else { localIDs.remove(id) }
@@ -107,6 +114,13 @@ public struct PictureInPictureStreamSelector: Sendable {
     guard self[id] != nil else { return }
     self[id] = nil
     choose()
+  }
+
+  /// Removes a stream that another window shows from now on. It leaves its place, too, which a stream that has ended may
+  /// keep.
+  mutating func giveAway(_ id: StreamID) {
+    places.removeAll { $0.streamID == id }
+    remove(id)
   }
 
   /// Notes how loud a stream is, which matters for ``Policy/activeSpeaker``.
