@@ -164,6 +164,18 @@ import Testing
     #expect(harness.waiting == 4)
   }
 
+  @Test func theNextStreamIsNotTurnedByTheTagOfTheOneBefore() throws {
+    let harness = try FilterHarness("rotate:auto")
+    harness.setCaps()
+    harness.pushTag(VideoOrientation(rotation: .quarter))
+    #expect(harness.push() == GST_FLOW_OK)
+    #expect(harness.outputFormat?.size == PictureSize(width: 24, height: 32))
+    gst_harness_push_event(harness.harness, gst_event_new_stream_start("the next one"))
+    harness.setCaps("video/x-raw,format=I420,width=64,height=48,framerate=25/1")
+    #expect(harness.push(byteCount: 64 * 48 * 3 / 2) == GST_FLOW_OK)
+    #expect(harness.outputFormat?.size == PictureSize(width: 64, height: 48))
+  }
+
   @Test func whatIsTurnedByItsMetaHasNoMetaAfterwards() throws {
     for (process, size, keepsMeta) in [
       ("rotate:auto", PictureSize(width: 24, height: 32), false),

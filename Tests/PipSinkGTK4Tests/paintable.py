@@ -171,14 +171,28 @@ def hidden():
     pipeline.set_state(Gst.State.NULL)
 
 
-def shows(*colour):
-    """Whether a colour, as red, green and blue, fills a part of the screen, after GTK has had the time to draw."""
+def pixels(step=1):
+    """Every `step`th pixel of the screen, after GTK has had the time to draw."""
     for _ in range(100):
         context.iteration(False)
     command = ["import", "-window", "root", "-depth", "8", "rgb:-"]
     screen = subprocess.run(command, capture_output=True, check=True).stdout
-    pixels = zip(screen[0::63], screen[1::63], screen[2::63])
-    return sum(all(abs(value - wanted) < 6 for value, wanted in zip(pixel, colour)) for pixel in pixels) > 500
+    return zip(screen[0 :: 3 * step], screen[1 :: 3 * step], screen[2 :: 3 * step])
+
+
+def count(*colour, step=1):
+    """How many pixels of the screen have a colour, as red, green and blue."""
+    return sum(all(abs(value - wanted) < 6 for value, wanted in zip(pixel, colour)) for pixel in pixels(step))
+
+
+def shows(*colour):
+    """Whether a colour fills a part of the screen."""
+    return count(*colour, step=21) > 500
+
+
+def text():
+    """How many pixels of the screen the bright text of a placeholder has."""
+    return sum(min(pixel) > 120 for pixel in pixels())
 
 
 def still():
@@ -189,7 +203,9 @@ def still():
         "! pipsink name=sink sync=false"
     )
     (source, sink) = (pipeline.get_by_name("source"), pipeline.get_by_name("sink"))
-    window, _ = window_for(sink.props.paintable, (200, 200))
+    window, picture = window_for(sink.props.paintable, (200, 200))
+    picture.set_content_fit(gtk().ContentFit.FILL)
+    contents = Contents(sink.props.paintable)
     pipeline.set_state(Gst.State.PLAYING)
 
     def push(red, green, blue):
@@ -205,9 +221,22 @@ def still():
         push(*values)
         time.sleep(0.2)
     wait(lambda: shows(0, 0, 255))
+    # A window that grows in one direction only gets a picture of its size.
+    for size in ((200, 400), (400, 400)):
+        before = contents.count
+        window.set_default_size(*size)
+        wait(lambda: contents.count > before)
+    window.set_default_size(200, 200)
     # The placeholder is grey.
     sink.props.camera_off = True
     wait(lambda: shows(28, 28, 28))
+    # The text is not scaled with the window: there is as much of it as before.
+    (before, grey) = (text(), count(28, 28, 28))
+    window.set_default_size(300, 400)
+    wait(lambda: count(28, 28, 28) > 2 * grey)
+    assert 0 < text() < 1.5 * before, (before, text())
+    window.set_default_size(200, 200)
+    wait(lambda: count(28, 28, 28) < 1.5 * grey)
     sink.props.camera_off = False
     wait(lambda: not shows(28, 28, 28))
     assert not shows(0, 0, 255)

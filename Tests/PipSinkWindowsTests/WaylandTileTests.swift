@@ -7,18 +7,46 @@ import Testing
 
 /// Tests of a tile whose compositor does what those that can be installed do not.
 struct WaylandTileTests {
+  /// A tile in a compositor that reads all its images until it may release them.
+  @MainActor
+  private struct Call {
+    let tile: WaylandTile
+    let compositor: RunningProgram
+    private let connection: WaylandConnection
+    private let parent: WaylandProxy
+    private let folder: TemporaryFolder
+
+    init(_ decoration: (any PictureDecoration)?, _ compositor: RunningProgram, _ folder: TemporaryFolder) throws {
+      (self.compositor, self.folder) = (compositor, folder)
+      connection = try WaylandConnection.shared(folder.path("socket"))
+      parent = try #require(connection.globals.compositor?.make(.surface, 0, .new))
+      let globals = try #require(WaylandTile.Globals(connection.globals))
+      tile = WaylandTile(globals, connection.loop, decoration: decoration)
+      tile.attach(to: parent.pointer)
+      tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
+    }
+
+    static func start(_ decoration: (any PictureDecoration)? = nil) async throws -> Call {
+      let folder = try TemporaryFolder()
+      let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
+      let compositor = try RunningProgram(
+        "/usr/bin/python3", [script, folder.path("socket"), folder.path("released")])
+      try #require(await compositor.wait(forText: "ready"), "\(compositor.errors)")
+      return try Call(decoration, compositor, folder)
+    }
+
+    func release() throws { try Data().write(to: URL(fileURLWithPath: folder.path("released"))) }
+
+    func end() {
+      tile.detach()
+      parent.destroy()
+    }
+  }
+
   @MainActor @Test func aTileWithoutAFreeImageAsksForItsPictureWhenTheCompositorReturnsOne() async throws {
-    let folder = try TemporaryFolder()
-    let (socket, permission) = (folder.path("socket"), folder.path("released"))
-    let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
-    let compositor = try RunningProgram("/usr/bin/python3", [script, socket, permission])
-    try #require(await compositor.wait(forText: "ready"), "\(compositor.errors)")
-    let connection = try WaylandConnection.shared(socket)
-    let parent = try #require(connection.globals.compositor?.make(.surface, 0, .new))
-    let tile = WaylandTile(try #require(WaylandTile.Globals(connection.globals)), connection.loop, decoration: nil)
+    let call = try await Call.start()
+    let tile = call.tile
     let requests = Locked(0)
-    tile.attach(to: parent.pointer)
-    tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
     tile.setNeedsDisplayHandler { requests.withLock { $0 += 1 } }
     let frame = try PlainFrame.make([0, 0, 255])
     // The compositor reads four images, which are as many as there may be.
@@ -28,11 +56,42 @@ struct WaylandTileTests {
       #expect(await eventually { !tile.isWaiting })
     }
     #expect(requests.withLock { $0 } == 0)
-    try Data().write(to: URL(fileURLWithPath: permission))
-    #expect(await eventually { requests.withLock { $0 } > 0 }, "\(compositor.errors)")
+    try call.release()
+    #expect(await eventually { requests.withLock { $0 } > 0 }, "\(call.compositor.errors)")
     try tile.render(frame, gravity: .resize)
     #expect(tile.convertedFrameCount == 5)
-    tile.detach()
-    parent.destroy()
+    call.end()
+  }
+
+  /// A white square in the corner of the picture, for as long as it is there.
+  private final class Square: PictureDecoration {
+    let isThere = Locked(true)
+
+    func isShown(in area: PictureRect) -> Bool { isThere.withLock { $0 } }
+    func hides(_ area: PictureRect) -> Bool { false }
+    func draw(
+      on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
+    ) {
+      guard isShown(in: area) else { return }
+      willDraw(PictureRect(x: 0, y: 0, width: 8, height: 8))
+      for row in 0..<8 { (pixels + row * stride).update(repeating: 255, count: 8 * 4) }
+    }
+  }
+
+  @MainActor @Test func aDecorationThatGoesLeavesThePictureAsItWas() async throws {
+    let decoration = Square()
+    let call = try await Call.start(decoration)
+    let tile = call.tile
+    try tile.render(try PlainFrame.make([0, 0, 255]), gravity: .resize)
+    let plain = try #require(tile.image())
+    decoration.isThere.withLock { $0 = false }
+    // What covers the picture is drawn from its own image onto another one.
+    for _ in 0..<3 {
+      tile.redraw()
+      #expect(tile.image()?.bytes == plain.bytes)
+      #expect(tile.image()?.pixel(2, 2) == [0, 0, 253, 255])
+    }
+    #expect(tile.convertedFrameCount == 1)
+    call.end()
   }
 }
