@@ -10,27 +10,6 @@ import Testing
 @Suite struct OverlayTests {
   private static let frameSize = PictureSize(width: 320, height: 180)
 
-  /// Makes a rectangle of one colour. It is half transparent at the left and becomes opaque in steps towards the right.
-  private static func rectangle(_ size: PictureSize, at place: PictureRect) throws -> OpaquePointer {
-    var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
-    for y in 0..<size.height {
-      for x in 0..<size.width {
-        let alpha = 128 + (x / 8 * 8) * 127 / size.width
-        let color = [30, 200 * (y / 8) % 256, 220, 255]
-        for part in 0..<4 { pixels[(y * size.width + x) * 4 + part] = UInt8(color[part] * alpha / 255) }
-      }
-    }
-    let buffer = try #require(gst_buffer_new_allocate(nil, gsize(pixels.count), nil))
-    defer { gst_buffer_unref(buffer) }
-    gst_buffer_fill(buffer, 0, pixels, gsize(pixels.count))
-    gst_buffer_add_video_meta(
-      buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_BGRA, guint(size.width), guint(size.height))
-    return try #require(
-      gst_video_overlay_rectangle_new_raw(
-        buffer, gint(place.x), gint(place.y), guint(place.width), guint(place.height),
-        GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA))
-  }
-
   /// Makes a grey frame without the rectangle, with the rectangle beside it, and with the rectangle blended into it.
   private func frames(
     _ size: PictureSize, at place: PictureRect
@@ -38,7 +17,7 @@ import Testing
     let source = "videotestsrc num-buffers=1 pattern=gamut ! video/x-raw,format=BGRx,width=320,height=180"
     let sample = try TestFrame.sample(source)
     defer { gst_sample_unref(sample) }
-    let rectangle = try Self.rectangle(size, at: place)
+    let rectangle = try TestFrame.overlay(size, at: place)
     let composition = try #require(gst_video_overlay_composition_new(rectangle))
     gst_video_overlay_rectangle_unref(rectangle)
     defer { gst_video_overlay_composition_unref(composition) }

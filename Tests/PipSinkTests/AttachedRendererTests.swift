@@ -1,3 +1,4 @@
+import CGStreamer
 import Testing
 
 @testable import PipSink
@@ -145,5 +146,188 @@ import Testing
     #expect(throws: PipSinkError.stream(.unknown("b", known: ["a"]))) {
       try session.updateView(first, for: "b", gravity: .resize)
     }
+  }
+
+  // MARK: - Formats
+
+  /// Keeps the frames that it gets, of the kind that it takes.
+  private final class FormatRenderer: VideoRenderer {
+    let formatSeries: FrameFormatSeries
+    private let state = Locked((frames: [SampleBuffer](), rebuilds: 0))
+
+    init(_ formatSeries: FrameFormatSeries) { self.formatSeries = formatSeries }
+
+    func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) {
+      state.withLock { $0.frames.append(sampleBuffer) }
+    }
+    func removeImage() {}
+    func rebuild() { state.withLock { $0.rebuilds += 1 } }
+
+    var frames: [SampleBuffer] { state.withLock { $0.frames } }
+    var newest: PixelBuffer? { frames.last?.pixelBuffer }
+    var rebuilds: Int { state.withLock { $0.rebuilds } }
+  }
+
+  private func frame(_ format: PixelFormat, _ number: UInt64, size: PictureSize? = nil) throws -> SampleBuffer {
+    let source = TestFrame.testSource(format, size?.width ?? 64, size?.height ?? 36)
+    return SampleBuffer(pixelBuffer: try TestFrame.keptPixelBuffer(source), sequenceNumber: number)
+  }
+
+  /// Formats whose first plane is luma.
+  private static let luma = FrameFormatSeries.oneOf([.i420, .nv12, .gray8])
+
+  @Test func aRendererThatReadsLumaGetsItFromEveryFormatAndTheFrameItselfWhereThatHasIt() async throws {
+    let session = try makeSession()
+    let (gray, planar, any) = (FormatRenderer(.exactly(.gray8)), FormatRenderer(Self.luma), FormatRenderer(.any))
+    for renderer in [gray, planar, any] { session.attach(renderer, toStream: "a") }
+    let consumer = try session.addStream("a", stallTimeout: nil)
+    let bars = try frame(.bgra, 1)
+    consumer.consume(bars)
+    #expect(await eventually { gray.newest != nil && planar.newest != nil && any.newest != nil })
+    #expect(any.newest === bars.pixelBuffer)
+    for (renderer, caps) in [(gray, "format=GRAY8,colorimetry=1:4:0:0"), (planar, "format=I420,colorimetry=bt601")] {
+      let picture = try #require(renderer.newest)
+      let expected = try Oracle.converted(bars.pixelBuffer, to: "video/x-raw,\(caps),width=64,height=36")
+      #expect(picture.pixelFormat == expected.pixelFormat)
+      let (ours, theirs) = try (Oracle.tightBytes(picture), Oracle.tightBytes(expected))
+      #expect(ours.count == theirs.count)
+      let difference = zip(ours, theirs).map { abs(Int($0) - Int($1)) }.max() ?? 0
+      #expect(difference <= 1, "\(caps)")
+    }
+    for (number, format) in [(2, PixelFormat.nv12), (3, .i420), (4, .gray8)] as [(UInt64, PixelFormat)] {
+      let yuv = try frame(format, number)
+      consumer.consume(yuv)
+      #expect(await eventually { planar.newest === yuv.pixelBuffer }, "\(format)")
+    }
+    #expect(await eventually { gray.newest === any.newest })
+  }
+
+  @Test func whoeverAttachesARendererMaySayItsFormatsAndChangeThemWhileTheStreamChangesItsOwn() async throws {
+    let session = try makeSession()
+    let renderer = FormatRenderer(.any)
+    session.attach(renderer, toStream: "a", formatSeries: .oneOf([.nv12, .i420]))
+    let consumer = try session.addStream("a", stallTimeout: nil)
+    let small = PictureSize(width: 32, height: 18)
+    for (number, format, size, shown) in [
+      (1, PixelFormat.i420, nil, PixelFormat.i420), (2, .bgrx, nil, .nv12), (3, .yuy2, small, .nv12),
+      (4, .nv12, small, .nv12), (5, .rgb, nil, .nv12),
+    ] as [(UInt64, PixelFormat, PictureSize?, PixelFormat)] {
+      let new = try frame(format, number, size: size)
+      consumer.consume(new)
+      #expect(await eventually { renderer.frames.last?.sequenceNumber == number })
+      #expect(renderer.newest?.pixelFormat == shown)
+      #expect(renderer.newest?.size == new.pixelBuffer.size)
+    }
+    // No further frame comes.
+    session.attach(renderer, toStream: "a", formatSeries: .exactly(.y444))
+    #expect(await eventually { renderer.newest?.pixelFormat == .y444 })
+    session.attach(renderer, toStream: "a")
+    #expect(await eventually { renderer.newest?.pixelFormat == .rgb })
+  }
+
+  @Test func allRenderersOfAStreamShareOneConversionAlsoOfAStillPicture() async throws {
+    let host = try OffscreenPictureInPictureWindow()
+    let session = try PictureInPictureSession(display: LayerDisplay(pictureInPictureHost: host))
+    let renderers = (0..<4).map { _ in FormatRenderer(Self.luma) }
+    let consumer = try session.addStream("a", stallTimeout: nil)
+    // The first one is in the stream's place in the app, and the last one comes after the last frame.
+    try session.updateView(renderers[0], for: "a", gravity: .resize)
+    for renderer in renderers[1...2] { session.attach(renderer, toStream: "a") }
+    for number in 1...5 as ClosedRange<UInt64> {
+      consumer.consume(try frame(number.isMultiple(of: 2) ? .bgra : .rgba, number))
+      #expect(await eventually { renderers[0...2].allSatisfy { $0.frames.last?.sequenceNumber == number } })
+    }
+    session.attach(renderers[3], toStream: "a")
+    #expect(await eventually { renderers[3].newest != nil })
+    let pictures = Set(renderers.flatMap { $0.frames.map { ObjectIdentifier($0.pixelBuffer) } })
+    #expect(pictures.count == 5)
+  }
+
+  @Test func aConvertedFrameLooksAsTheFrameDoesAndKeepsItsTimesAndSubtitles() async throws {
+    let session = try makeSession()
+    let renderers = try (0..<2).map { _ in try OffscreenRenderer(size: PictureSize(width: 160, height: 120)) }
+    let converted = FormatRenderer(.exactly(.rgba))
+    let source = TestFrame.testSource(.bgra, 96, 64, pixelAspectRatio: "4/3")
+    let made = try TestFrame.sample(source)
+    defer { gst_sample_unref(made) }
+    let buffer = try #require(gst_buffer_copy_deep(gst_sample_get_buffer(made)))
+    let meta = try #require(gst_buffer_add_meta(buffer, gst_video_crop_meta_get_info(), nil))
+    let crop = UnsafeMutableRawPointer(meta).assumingMemoryBound(to: GstVideoCropMeta.self)
+    (crop.pointee.x, crop.pointee.y, crop.pointee.width, crop.pointee.height) = (16, 8, 64, 48)
+    let overlay = try TestFrame.overlay(.init(width: 32, height: 16), at: .init(x: 8, y: 28, width: 48, height: 16))
+    let composition = try #require(gst_video_overlay_composition_new(overlay))
+    gst_video_overlay_rectangle_unref(overlay)
+    gst_buffer_add_video_overlay_composition_meta(buffer, composition)
+    gst_video_overlay_composition_unref(composition)
+    buffer.pointee.pts = 40_000_000
+    buffer.pointee.mini_object.flags |= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
+    let format = try VideoFormatDescription.shared(for: gst_sample_get_caps(made))
+    var picture = SampleBuffer(
+      pixelBuffer: PixelBuffer(owning: buffer, formatDescription: format),
+      timing: SampleTiming(presentationTimeStamp: MediaTime(clockTime: 40_000_000)), sequenceNumber: 7)
+    picture.orientation = VideoOrientation(rotation: .quarter)
+
+    session.attach(renderers[0], toStream: "a")
+    session.attach(renderers[1], toStream: "a", formatSeries: .exactly(.rgba))
+    session.attach(converted, toStream: "a")
+    try session.addStream("a", stallTimeout: nil).consume(picture)
+    #expect(await eventually { renderers.allSatisfy { $0.image() != nil } && converted.newest != nil })
+    let looksTheSame = renderers[0].image()?.bytes == renderers[1].image()?.bytes
+    #expect(looksTheSame)
+    let result = try #require(converted.frames.last)
+    #expect(result.pixelBuffer.pixelFormat == .rgba)
+    #expect(OverlayComposition(of: result.pixelBuffer)?.rectangles.count == 1)
+    #expect(result.timing == picture.timing)
+    #expect(result.sequenceNumber == 7)
+    result.pixelBuffer.withUnsafeGstSample { sample in
+      let buffer = gst_sample_get_buffer(sample)
+      #expect(buffer?.pointee.pts == 40_000_000)
+      #expect((buffer?.pointee.mini_object.flags ?? 0) & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0)
+    }
+    #expect(result.displayAspectRatio == picture.displayAspectRatio)
+  }
+
+  @Test func theMemoryOfConvertedFramesIsUsedAgainAndFreedWhenNoRendererNeedsIt() throws {
+    let conversions = FrameConversions()
+    weak var last: PixelBuffer?
+    for number in 1...20 as ClosedRange<UInt64> {
+      // More frames than a pool has, each at another address.
+      let copy = try PixelBufferPool().mutableCopy(of: frame(.bgra, number).pixelBuffer).finish()
+      last = try conversions.convert(SampleBuffer(pixelBuffer: copy), to: .nv12).pixelBuffer
+    }
+    #expect(last != nil)
+    conversions.forget()
+    #expect(last == nil)
+  }
+
+  @Test func aFormatThatNothingIsConvertedToIsAnErrorOfItsLayerUntilAnotherIsWanted() async throws {
+    let renderer = FormatRenderer(.exactly(.p010))
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    layer.enqueue(try frame(.bgra, 1))
+    #expect(await eventually { layer.error?.code == .invalidPixelFormat && layer.status == .failed })
+    #expect(layer.error?.reason.contains("P010") == true)
+    #expect(renderer.frames.isEmpty)
+    layer.formatSeries = .oneOf([.p010, .i420])
+    #expect(await eventually { renderer.newest?.pixelFormat == .i420 })
+    #expect(await eventually { layer.error == nil && layer.status == .rendering })
+    #expect(renderer.rebuilds == 0, "there is nothing wrong with the renderer")
+    let ten = try frame(.p010, 2)
+    layer.enqueue(ten)
+    #expect(await eventually { renderer.newest === ten.pixelBuffer })
+  }
+
+  @Test func aRendererInTheAppThatGetsNoFrameItTakesIsReportedByTheSession() async throws {
+    let session = try PictureInPictureSession(
+      display: LayerDisplay(pictureInPictureHost: OffscreenPictureInPictureWindow()))
+    let events = session.events()
+    let error = Locked<RenderingError?>(nil)
+    let reader = Task {
+      for await case .surfaceFailed("a", let new) in events { error.withLock { $0 = new } }
+    }
+    defer { reader.cancel() }
+    let consumer = try session.addStream("a", stallTimeout: nil)
+    try session.updateView(FormatRenderer(.exactly(.p010)), for: "a", gravity: .resize)
+    consumer.consume(try frame(.i420, 1))
+    #expect(await eventually { error.withLock { $0 }?.code == .invalidPixelFormat })
   }
 }

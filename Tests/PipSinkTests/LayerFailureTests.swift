@@ -22,7 +22,8 @@ import Testing
     let told = Locked<[RenderingError.Code?]>([])
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    layer.report(to: PresentationTally { error in told.withLock { $0.append(error?.code) } })
+    layer.report(
+      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions())
     fail(renderer, .other(-5), tries: 4)
     layer.enqueue(numbered(1))
     #expect(await eventually { renderer.shown == [1] })
@@ -39,7 +40,8 @@ import Testing
     let told = Locked<[RenderingError.Code?]>([])
     let (renderer, next) = (TestRenderer(), TestRenderer())
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    layer.report(to: PresentationTally { error in told.withLock { $0.append(error?.code) } })
+    layer.report(
+      to: PresentationTally { error in told.withLock { $0.append(error?.code) } }, sharing: FrameConversions())
     fail(renderer, .rendererLost, tries: .max)
     layer.enqueue(numbered(1))
     #expect(await eventually { told.withLock { $0 } == [.rendererLost] })

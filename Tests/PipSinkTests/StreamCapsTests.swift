@@ -57,6 +57,15 @@ import Testing
     try answer(.exactly(.nv12), offered: Self.bgra) { #expect(takes($0, Self.bgra)) }
   }
 
+  @Test func ofSeveralFormatsTheFirstOneThatCanBeHadIsPreferred() {
+    #expect(FrameFormatSeries.oneOf([.nv12, .i420]).capsString == "video/x-raw, format=(string){ NV12, I420 }")
+    #expect(FrameFormatSeries.oneOf([]).capsString == FrameFormatSeries.any.capsString)
+    let fallbacks: [([PixelFormat], PixelFormat)] = [([.p010, .nv12, .i420], .nv12), ([.p010], .p010), ([], .i420)]
+    for (wanted, fallback) in fallbacks {
+      #expect(FrameFormatSeries.oneOf(wanted).fallback == fallback)
+    }
+  }
+
   @Test func anotherKindIsTakenWhereItCannot() throws {
     try answer(.rgb, offered: Self.i420) { #expect(takes($0, Self.i420)) }
     try answer(.yuv, offered: "\(Self.gl); \(Self.bgra)") { caps in

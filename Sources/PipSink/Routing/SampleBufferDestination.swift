@@ -22,9 +22,13 @@ protocol SampleBufferDestination: AnyObject, Sendable {
   /// - Returns: the frame that was waiting and that will not be shown here.
   func relinquish(removingImage: Bool) -> SampleBuffer?
 
-  /// Sets the tally that counts what becomes of the stream's frames, and that has its colour balance. Called before the
-  /// first frame of the stream.
-  func report(to tally: PresentationTally)
+  /// Sets what the destination shares with others that show the same stream. Called before the stream's first frame.
+  ///
+  /// - Parameters:
+  ///   - tally: counts what becomes of the stream's frames, and has its colour balance; nil for a destination that
+  ///     shows the stream in addition to its surface.
+  ///   - conversions: convert the stream's frames.
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions)
 
   /// Shows the current picture again, because something about its stream has changed.
   func redraw()

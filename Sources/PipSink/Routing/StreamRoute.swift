@@ -6,6 +6,7 @@ final class StreamRoute: SampleBufferConsumer {
   let streamID: StreamID
   fileprivate let state: Locked<State>
   private let tally: PresentationTally
+  private let conversions = FrameConversions()
 
   fileprivate struct State {
     var placement: RoutingTable.Placement
@@ -52,8 +53,8 @@ final class StreamRoute: SampleBufferConsumer {
     self.broadcast = broadcast
     self.awaitedFrames = awaitedFrames
     state = Locked(State(placement: placement, inApp: inApp, pictureInPicture: pictureInPicture))
-    inApp?.report(to: tally)
-    pictureInPicture?.report(to: tally)
+    inApp?.report(to: tally, sharing: conversions)
+    pictureInPicture?.report(to: tally, sharing: conversions)
   }
 
   func consume(_ sampleBuffer: consuming SampleBuffer) {
@@ -103,7 +104,7 @@ final class StreamRoute: SampleBufferConsumer {
           with: waiting ?? state.latest, isFresh: waiting != nil, presented: placement.surface == nil ? reported : nil)
       }
       if placement.surface != nil, changesSurface {
-        pictureInPicture?.report(to: tally)
+        pictureInPicture?.report(to: tally, sharing: conversions)
         pictureInPicture?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: reported)
       }
       if waiting != nil, changesSurface, state.destination == nil { state.statistics.replaced += 1 }
@@ -132,7 +133,7 @@ final class StreamRoute: SampleBufferConsumer {
       guard inApp !== state.inApp else { return nil }
       let waiting = state.inApp?.relinquish(removingImage: true)
       state.inApp = inApp
-      inApp?.report(to: tally)
+      inApp?.report(to: tally, sharing: conversions)
       if state.placement.isInApp {
         inApp?.begin(with: waiting ?? state.latest, isFresh: waiting != nil, presented: nil)
         if waiting != nil, inApp == nil { state.statistics.replaced += 1 }
@@ -146,7 +147,7 @@ final class StreamRoute: SampleBufferConsumer {
   func show(on pictureInPicture: any SampleBufferDestination) {
     state.withLock { state in
       state.pictureInPicture = pictureInPicture
-      pictureInPicture.report(to: tally)
+      pictureInPicture.report(to: tally, sharing: conversions)
       pictureInPicture.begin(with: state.latest, isFresh: false, presented: nil)
     }
   }
@@ -158,6 +159,7 @@ final class StreamRoute: SampleBufferConsumer {
     state.withLock { state in
       guard !state.others.contains(where: { $0 === destination }) else { return state.latest != nil }
       state.others.append(destination)
+      destination.report(to: nil, sharing: conversions)
       if let latest = state.latest { destination.begin(with: latest, isFresh: false, presented: nil) }
       return state.latest != nil
     }
@@ -169,6 +171,7 @@ final class StreamRoute: SampleBufferConsumer {
       return state.others.remove(at: index).relinquish(removingImage: true)
     }
     _ = dropped
+    conversions.forget()
   }
 
   /// Closes the route of a removed stream: its surfaces are cleared, and further frames are ignored.
@@ -185,6 +188,7 @@ final class StreamRoute: SampleBufferConsumer {
       return dropped
     }
     _ = dropped
+    conversions.forget()
   }
 
   /// The destinations that show every frame, wherever the stream is.

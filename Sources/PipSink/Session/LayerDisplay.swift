@@ -1,5 +1,5 @@
 /// A display for an app that shows its streams itself. The app attaches ``PictureInPictureSession/layer(of:)`` to its
-/// renderers, or calls ``PictureInPictureSession/attach(_:toStream:gravity:)``.
+/// renderers, or calls ``PictureInPictureSession/attach(_:toStream:gravity:formatSeries:)``.
 public final class LayerDisplay: SessionDisplay {
   /// The word that was given to the initialiser, for reports.
   public let kind: String

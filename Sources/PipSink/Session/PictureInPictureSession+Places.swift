@@ -34,19 +34,28 @@ extension PictureInPictureSession {
   /// picture-in-picture. The stream need not exist yet. Any number of renderers may show a stream, and none waits for
   /// another. They are released when the stream is removed.
   ///
+  /// - Parameters:
+  ///   - renderer: shows the frames.
+  ///   - streamID: the stream.
+  ///   - gravity: how frames are fitted to the renderer.
+  ///   - formatSeries: the kind of pixels that the renderer gets, in place of its ``VideoRenderer/formatSeries``; with
+  ///     `any`, that one applies. Frames of another kind are converted as it says.
   /// - Returns: whether the stream has delivered a frame. If it has not, the renderer waits for one.
   @discardableResult
   public func attach(
-    _ renderer: any VideoRenderer, toStream streamID: StreamID, gravity: VideoGravity = .resizeAspect
+    _ renderer: any VideoRenderer, toStream streamID: StreamID, gravity: VideoGravity = .resizeAspect,
+    formatSeries: FrameFormatSeries = .any
   ) -> Bool {
     let layer =
       router.attachedLayers(ofStream: streamID).first { $0.renderer === renderer }
       ?? SampleBufferDisplayLayer(name: streamID.rawValue, renderer: renderer, videoGravity: gravity)
     layer.videoGravity = gravity
+    layer.formatSeries = formatSeries
     return router.attach(layer, toStream: streamID)
   }
 
-  /// Stops showing a stream on a renderer that ``attach(_:toStream:gravity:)`` has attached. Other renderers go on.
+  /// Stops showing a stream on a renderer that ``attach(_:toStream:gravity:formatSeries:)`` has attached. Other
+  /// renderers go on.
   public func detach(_ renderer: any VideoRenderer, fromStream streamID: StreamID) {
     guard let layer = router.attachedLayers(ofStream: streamID).first(where: { $0.renderer === renderer }) else {
       return

@@ -111,6 +111,28 @@ enum TestFrame {
     return new
   }
 
+  /// Makes a rectangle that is shown over a frame, as subtitles are. It has bands of colour. It is half transparent at
+  /// the left and becomes opaque in steps towards the right.
+  static func overlay(_ size: PictureSize, at place: PictureRect) throws -> OpaquePointer {
+    var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+    for y in 0..<size.height {
+      for x in 0..<size.width {
+        let alpha = 128 + (x / 8 * 8) * 127 / size.width
+        let color = [30, 200 * (y / 8) % 256, 220, 255]
+        for part in 0..<4 { pixels[(y * size.width + x) * 4 + part] = UInt8(color[part] * alpha / 255) }
+      }
+    }
+    let buffer = try #require(gst_buffer_new_allocate(nil, gsize(pixels.count), nil))
+    defer { gst_buffer_unref(buffer) }
+    gst_buffer_fill(buffer, 0, pixels, gsize(pixels.count))
+    gst_buffer_add_video_meta(
+      buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_BGRA, guint(size.width), guint(size.height))
+    return try #require(
+      gst_video_overlay_rectangle_new_raw(
+        buffer, gint(place.x), gint(place.y), guint(place.width), guint(place.height),
+        GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA))
+  }
+
   /// Returns the same picture with padded rows as a pixel buffer.
   static func padded(_ pixelBuffer: PixelBuffer, padding: Int) throws -> PixelBuffer {
     try pixelBuffer.withUnsafeGstSample { try TestFrame.pixelBuffer(owning: padded($0, padding: padding)) }

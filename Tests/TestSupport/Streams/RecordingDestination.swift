@@ -37,7 +37,7 @@ final class RecordingDestination: SampleBufferDestination {
 }
 
 extension SampleBufferDestination {
-  func report(to tally: PresentationTally) {}
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions) {}
   func redraw() {}
   var bounds: PictureSize? { nil }
 }

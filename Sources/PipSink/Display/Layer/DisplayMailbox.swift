@@ -5,6 +5,9 @@ struct DisplayMailbox {
     let sampleBuffer: SampleBuffer
     let renderer: any VideoRenderer
     let gravity: VideoGravity
+    /// The kind of pixels that the renderer gets; with `any`, that of its own ``VideoRenderer/formatSeries``.
+    let formatSeries: FrameFormatSeries
+    let conversions: FrameConversions
     let orientation: VideoOrientation
     let colorBalance: ColorBalance
     let presented: (@Sendable (MonotonicTime) -> Void)?
@@ -39,6 +42,7 @@ struct DisplayMailbox {
   /// The renderer, and those that the layer still has to leave.
   var renderers = LayerRenderers()
   var gravity: VideoGravity
+  var formatSeries = FrameFormatSeries.any
   var orientation = VideoOrientation.upright
 
   // Frames that wait.
@@ -71,6 +75,8 @@ struct DisplayMailbox {
   // The stream that the frames belong to.
   /// Counts frames for the stream that a router sends here.
   var tally: PresentationTally?
+  /// Converts frames into formats that the renderer takes.
+  var conversions = FrameConversions()
   /// Called once, after the next frame that is taken from here has been presented. A frame that is being presented
   /// already does not count, since it may belong to another stream.
   var presented: (@Sendable (MonotonicTime) -> Void)?
@@ -254,7 +260,8 @@ struct DisplayMailbox {
     if request != nil { isRequestDue = true }
     defer { presented = nil }
     return Job(
-      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity, orientation: orientation,
+      sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity,
+      formatSeries: formatSeries, conversions: conversions, orientation: orientation,
       colorBalance: tally?.colorBalance ?? .neutral, presented: presented, streamCount: streamCount,
       isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
       sizeObserver: sizes.observer(for: sampleBuffer))

@@ -70,12 +70,29 @@ struct LayerPresenter {
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
     sampleBuffer.colorBalance = job.colorBalance
     told.tell(job.renderer, of: sampleBuffer)
+    do throws(PipSinkError) {
+      sampleBuffer = try inFormatOfRenderer(sampleBuffer, job)
+    } catch {
+      // There is nothing to repair about the renderer.
+      let error = RenderingError(error)
+      note(error)
+      return fail(job, error)
+    }
     do throws(RenderingError) {
       try job.renderer.render(sampleBuffer, gravity: job.gravity)
       succeed(job, wasRecovered: false)
     } catch {
       recover(job, sampleBuffer, from: error)
     }
+  }
+
+  /// The frame in a format that its renderer takes: the frame itself, or a converted one.
+  private func inFormatOfRenderer(
+    _ sampleBuffer: SampleBuffer, _ job: DisplayMailbox.Job
+  ) throws(PipSinkError) -> SampleBuffer {
+    let series = job.formatSeries == .any ? job.renderer.formatSeries : job.formatSeries
+    if series.contains(sampleBuffer.pixelBuffer.pixelFormat) { return sampleBuffer }
+    return try job.conversions.convert(sampleBuffer, to: series.fallback)
   }
 
   /// Keeps a frame for later, because the renderer is not visible.
@@ -113,11 +130,7 @@ struct LayerPresenter {
 
   /// Does what the error's code requires, and tries the same frame once more.
   private func recover(_ job: DisplayMailbox.Job, _ sampleBuffer: SampleBuffer, from error: RenderingError) {
-    let isNew = mailbox.withLock { mailbox in
-      defer { mailbox.failures.error = error }
-      return mailbox.failures.error != error
-    }
-    if isNew { Logger(visible: "pipsink.display").error("layer \"\(name)\" cannot show a frame: \(error)") }
+    note(error)
     do throws(RenderingError) {
       try repair(job.renderer, after: error)
       try job.renderer.render(sampleBuffer, gravity: job.gravity)
@@ -125,6 +138,15 @@ struct LayerPresenter {
     } catch {
       fail(job, error)
     }
+  }
+
+  /// Notes an error, and logs it if it differs from the one before.
+  private func note(_ error: RenderingError) {
+    let isNew = mailbox.withLock { mailbox in
+      defer { mailbox.failures.error = error }
+      return mailbox.failures.error != error
+    }
+    if isNew { Logger(visible: "pipsink.display").error("layer \"\(name)\" cannot show a frame: \(error)") }
   }
 
   private func repair(_ renderer: any VideoRenderer, after error: RenderingError) throws(RenderingError) {

@@ -154,6 +154,20 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     set { redraw { $0.gravity = newValue } }
   }
 
+  /// The kind of pixels that the renderer gets, in place of its ``VideoRenderer/formatSeries``; with `any`, which is
+  /// the default, that one applies. Frames of another kind are converted as it says. A change also redraws the current
+  /// picture.
+  public var formatSeries: FrameFormatSeries {
+    get { mailbox.withLock { $0.formatSeries } }
+    set {
+      redraw { mailbox in
+        mailbox.formatSeries = newValue
+        // A frame that could not be converted is tried at once.
+        mailbox.failures.retryAt = nil
+      }
+    }
+  }
+
   /// How frames are rotated or mirrored on this renderer, in addition to their ``SampleBuffer/orientation``. A change
   /// also redraws the current picture.
   public var orientation: VideoOrientation {
@@ -273,8 +287,10 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// What has become of the layer's frames so far.
   public var statistics: Statistics { mailbox.withLock { $0.statistics } }
 
-  /// Counts frames for a stream from now on.
-  func report(to tally: PresentationTally) { mailbox.withLock { $0.tally = tally } }
+  /// Counts frames for a stream from now on, or for none, and converts them with the stream's other layers.
+  func report(to tally: PresentationTally?, sharing conversions: FrameConversions) {
+    mailbox.withLock { ($0.tally, $0.conversions) = (tally, conversions) }
+  }
 
   /// Blocks until everything that has been enqueued so far has been presented or refused.
   ///

@@ -42,12 +42,7 @@ struct OverlayComposition {
   ///
   /// - Returns: nil where the frame has none.
   init?(of pixelBuffer: PixelBuffer) {
-    guard let meta = gst_buffer_get_meta(pixelBuffer.buffer, gst_video_overlay_composition_meta_api_get_type()) else {
-      return nil
-    }
-    let composition = UnsafeRawPointer(meta).assumingMemoryBound(to: GstVideoOverlayCompositionMeta.self).pointee
-      .overlay
-    guard let composition else { return nil }
+    guard let composition = pixelBuffer.overlayComposition else { return nil }
     rectangles = (0..<gst_video_overlay_composition_n_rectangles(composition)).compactMap { index in
       guard let rectangle = gst_video_overlay_composition_get_rectangle(composition, index) else { return nil }
       var (x, y, width, height): (gint, gint, guint, guint) = (0, 0, 0, 0)

@@ -3,7 +3,22 @@
 /// A ``SampleBufferDisplayLayer`` calls it on its presenting thread, one call at a time. A call may take as long as
 /// showing a frame takes: no stream waits for it, and frames that arrive meanwhile replace each other. A simple
 /// renderer only needs ``render(_:gravity:)`` and ``removeImage()``.
+///
+/// A renderer is `Sendable`, since a layer uses it on its presenting thread and the app on others. It keeps the state
+/// that it changes behind a lock, or leaves it to an actor and sends the values there.
 public protocol VideoRenderer: AnyObject, Sendable {
+  /// The kind of pixels that the renderer takes; any by default. A frame of that kind is passed on as it is.
+  ///
+  /// A frame of another kind is converted on the layer's presenting thread: to BGRA for `rgb`, to I420 for `yuv`, and
+  /// to the first possible format of a list. Its times, its size, its orientation and the subtitles over it stay the
+  /// same. All renderers of a stream that want the same format get the same converted frame. Its memory is used again
+  /// when none of them has it any more; there are at most 16 such frames of one format. YUV that is made from RGB is
+  /// that of BT.601, with luma from 16 to 235, and in `gray8` from 0 to 255.
+  ///
+  /// Frames are not converted to ten-bit formats. A renderer that takes nothing else gets no frame in another format;
+  /// the layer's ``SampleBufferDisplayLayer/error`` then has the code `invalidPixelFormat`, and the log says so.
+  var formatSeries: FrameFormatSeries { get }
+
   /// Shows a frame, rotated by its ``SampleBuffer/orientation`` and then fitted to the renderer's size by `gravity`.
   ///
   /// - Throws: ``RenderingError`` when the frame cannot be shown. The layer recovers as the error's code requires, and
@@ -45,6 +60,8 @@ public protocol VideoRenderer: AnyObject, Sendable {
 }
 
 extension VideoRenderer {
+  /// Every format.
+  public var formatSeries: FrameFormatSeries { .any }
   /// Does nothing.
   public func frameSizeDidChange(to size: PictureSize) {}
   /// No size.

@@ -55,6 +55,16 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// Copies what belongs to a picture beside its pixels and format: its times, the order of its fields, and the
+  /// pictures over it, such as subtitles.
+  ///
+  /// - Parameter source: a frame whose visible part is the same picture, at the same size and as upright.
+  mutating func copyMetadata(of source: PixelBuffer) {
+    let flags = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue
+    gst_buffer_copy_into(buffer, source.buffer, GstBufferCopyFlags(flags), 0, gsize.max)
+    if let overlays = source.overlayComposition { gst_buffer_add_video_overlay_composition_meta(buffer, overlays) }
+  }
+
   /// Maps the frame for reading and writing, calls `body`, and unmaps it.
   mutating func withMappedFrame<Result>(
     _ body: (MappedFrame) throws(PipSinkError) -> Result

@@ -39,6 +39,13 @@ public final class PixelBuffer: @unchecked Sendable {
     let stored = (gint(clamping: meta?.width ?? guint(size.width)), gint(clamping: meta?.height ?? guint(size.height)))
     return formatDescription.visibleRect(of: buffer, stored: stored)
   }
+  /// The pictures that belong over the frame without being drawn into it, a GstVideoOverlayComposition, which is valid
+  /// while the pixel buffer lives; nil where there are none.
+  var overlayComposition: OpaquePointer? {
+    gst_buffer_get_meta(buffer, gst_video_overlay_composition_meta_api_get_type()).flatMap {
+      UnsafeRawPointer($0).assumingMemoryBound(to: GstVideoOverlayCompositionMeta.self).pointee.overlay
+    }
+  }
   /// The number of planes.
   public var planeCount: Int { formatDescription.planeCount }
 

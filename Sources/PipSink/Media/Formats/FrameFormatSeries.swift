@@ -8,6 +8,8 @@ public enum FrameFormatSeries: Hashable, Sendable {
   case yuv
   /// Exactly this format.
   case exactly(PixelFormat)
+  /// One of these formats, in the order of preference. An empty list stands for any format.
+  case oneOf([PixelFormat])
 
   /// Makes a series from its name.
   ///
@@ -34,21 +36,24 @@ public enum FrameFormatSeries: Hashable, Sendable {
     case .rgb: format.isRGB
     case .yuv: format.isYUV
     case .exactly(let wanted): format == wanted
+    case .oneOf(let wanted): wanted.isEmpty || wanted.contains(format)
     }
   }
 
   /// The format that other frames are converted to when upstream cannot deliver this kind. It is the member of the
-  /// series that is supported most widely.
+  /// series that is supported most widely, and the first one of a list that frames can be converted to.
   var fallback: PixelFormat {
     switch self {
     case .rgb: .bgra
     case .any, .yuv: .i420
     case .exactly(let wanted): wanted
+    case .oneOf(let wanted): wanted.first { !$0.isTenBit } ?? wanted.first ?? .i420
     }
   }
 
-  /// The caps of all formats of the series, in system memory.
+  /// The caps of all formats of the series, in system memory and in the order of preference.
   var capsString: String {
-    PixelFormat.capsString(PixelFormat.allCases.filter(contains))
+    if case .oneOf(let wanted) = self, !wanted.isEmpty { return PixelFormat.capsString(wanted) }
+    return PixelFormat.capsString(PixelFormat.allCases.filter(contains))
   }
 }
