@@ -39,6 +39,11 @@ struct ForeignWindowTests {
     _ = try await run([mode, "\(Self.tries ?? tries)"], on: server)
   }
 
+  @Test func thePictureComesBackWhenTheUserClosesThePictureInPictureWindow() async throws {
+    let server = try await XServer(managesWindows: false)
+    _ = try await run(["closed", "\(Self.tries ?? 1)"], on: server)
+  }
+
   @Test func aServerThatHasStoppedDoesNotHoldUpTheStateChange() async throws {
     let server = try await XServer(managesWindows: false)
     let result = try await run(["frozen", "\(server.processIdentifier)"], on: server)

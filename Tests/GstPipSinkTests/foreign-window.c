@@ -2,6 +2,8 @@
 //   foreign-window null TRIES    sets the pipeline to NULL while picture-in-picture is open, and destroys the window at
 //                                once
 //   foreign-window handle TRIES  takes the window back while the stream plays, destroys it, and gives another one
+//   foreign-window closed TRIES  closes the picture-in-picture window as its user does, once with a window of the program
+//                                from the beginning and once with one that comes afterwards, and waits for the picture
 //   foreign-window frozen PID    stops the X server with that process ID while the stream plays, and measures how long
 //                                the change to NULL takes
 // The program prints "done" at the end. Exit status 1 means a failure, such as an X error, and 2 means
@@ -49,19 +51,24 @@ static void wait_for_frames(const char *name, guint64 more) {
   }
 }
 
-// Waits until the window shows a picture. The first bar of the test pattern is light.
-static void wait_for_picture(Window window) {
+// Waits until the window shows a picture, or the text that stands for it. The first bar of the test pattern is light,
+// and the text is on dark grey.
+static void wait_for(gboolean is_picture, Window window) {
   for (int tries = 0;; tries++) {
     XImage *image = XGetImage(display, window, 4, 4, 1, 1, AllPlanes, ZPixmap);
     unsigned long pixel = XGetPixel(image, 0, 0);
     XDestroyImage(image);
-    if (pixel & 0x808080) return;
+    if (is_picture ? pixel & 0x808080 : (pixel & 0xf0f0f0) == 0x101010) return;
     if (tries == 15000) {
-      fprintf(stderr, "no picture\n");
+      fprintf(stderr, is_picture ? "no picture\n" : "no text\n");
       exit(2);
     }
     g_usleep(2000);
   }
+}
+
+static void wait_for_picture(Window window) {
+  wait_for(TRUE, window);
 }
 
 static void start(Window window, gboolean is_in_pip) {
@@ -89,6 +96,37 @@ static void forget(void) {
 static void destroy(Window window) {
   XDestroyWindow(display, window);
   XSync(display, False);
+}
+
+// Asks the picture-in-picture window to close, as a window manager does for its user, and waits until that has happened.
+static void close_picture_in_picture(void) {
+  Window root, parent, *children;
+  unsigned int number;
+  XQueryTree(display, DefaultRootWindow(display), &root, &parent, &children, &number);
+  Atom delete_window = XInternAtom(display, "WM_DELETE_WINDOW", False);
+  for (unsigned int i = 0; i < number; i++) {
+    XTextProperty name;
+    if (!XGetTextProperty(display, children[i], &name, XInternAtom(display, "_NET_WM_NAME", False))) continue;
+    XEvent event = {.xclient = {.type = ClientMessage, .window = children[i], .format = 32}};
+    event.xclient.message_type = XInternAtom(display, "WM_PROTOCOLS", False);
+    event.xclient.data.l[0] = (long)delete_window;
+    gboolean is_picture_in_picture = g_str_has_prefix((const char *)name.value, "Picture-in-Picture");
+    if (is_picture_in_picture) XSendEvent(display, children[i], False, 0, &event);
+    XFree(name.value);
+  }
+  XFree(children);
+  XSync(display, False);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  for (gboolean has_stopped = FALSE; !has_stopped;) {
+    GstMessage *message = gst_bus_timed_pop_filtered(bus, 30 * GST_SECOND, GST_MESSAGE_ELEMENT);
+    if (!message) {
+      fprintf(stderr, "picture-in-picture has not stopped\n");
+      exit(2);
+    }
+    has_stopped = gst_message_has_name(message, "pip-did-stop");
+    gst_message_unref(message);
+  }
+  gst_object_unref(bus);
 }
 
 int main(int argc, char **argv) {
@@ -124,6 +162,25 @@ int main(int argc, char **argv) {
     stop();
     destroy(window);
     forget();
+  } else if (!strcmp(argv[1], "closed")) {
+    for (int i = 0; i < tries; i++) {
+      Window window = make_window();
+      start(window, TRUE);
+      wait_for(FALSE, window);
+      close_picture_in_picture();
+      wait_for_picture(window);
+      g_signal_emit_by_name(sink, "start-pip");
+      wait_for_frames("pip", 2);
+      gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), 0);
+      destroy(window);
+      close_picture_in_picture();
+      window = make_window();
+      gst_video_overlay_set_window_handle(GST_VIDEO_OVERLAY(sink), window);
+      wait_for_picture(window);
+      stop();
+      destroy(window);
+      forget();
+    }
   } else {
     Window window = make_window();
     start(window, FALSE);

@@ -6,8 +6,8 @@ import PipSinkWindows
 /// stream in it; in the window or the paintable that an application gives to its element; or in memory.
 final class ElementDisplay: SessionDisplay {
   private let base: any SessionDisplay
-  /// Streams whose picture-in-picture window the user has closed while the app had no window. They are not shown again
-  /// until something asks for them, because closing a window does not ask for another.
+  /// Streams whose picture-in-picture window the user has closed while PipSink's window for the app was not open. They
+  /// are not shown there until something asks for them, because closing a window does not ask for another.
   private var closed: Set<StreamID> = []
   private var members: [StreamID: SessionMember] = [:]
   /// Returns the stream in the picture-in-picture window.
@@ -155,11 +155,10 @@ final class ElementDisplay: SessionDisplay {
       paintable.placeholder = placeholder == .cameraOff || placeholder == .inPictureInPicture ? placeholder : nil
       return
     }
-    guard !closed.contains(streamID) else { return }
     placeholders[streamID] = placeholder
-    if let window = foreign[streamID] {
-      window.show(placeholder)
-    } else if placeholder == .waiting, awaitedStreamID?() == streamID, base is WindowDisplay, !base.canPresent {
+    if let window = foreign[streamID] { return window.show(placeholder) }
+    guard !closed.contains(streamID) else { return }
+    if placeholder == .waiting, awaitedStreamID?() == streamID, base is WindowDisplay, !base.canPresent {
       // The app's window does not open, and take the focus, for a stream that will not be in it.
       base.setPlaceholder(.inPictureInPicture, for: streamID)
     } else {
