@@ -122,7 +122,7 @@ import Testing
   @Test func itsToolkitsAreThoseOfTheDocument() throws {
     let rows = try readme.section("Toolkits").rows.dropFirst()
     let document = try MarkdownText(contentsOf: "docs/toolkits.md").rows.filter { $0[1].hasPrefix("`examples/") }
-    #expect(document.count == 7)
+    #expect(document.count == 8)
     for cells in document {
       let example = cells[1].trimmingCharacters(in: ["`"])
       let row = try #require(rows.first { $0[1].contains("](\(example))") }, "\(example) is missing")

@@ -22,7 +22,7 @@ struct ToolkitTests {
 
   @Test(arguments: ToolkitDesktop.allCases.filter(\.isInstalled))
   func theTableSaysWhatTheExamplesDo(on desktop: ToolkitDesktop) async throws {
-    let toolkits = Toolkit.allCases.filter { $0 != .qt6 }
+    let toolkits = Toolkit.allCases.filter { !Toolkit.qt.contains($0) }
     for toolkit in toolkits where !toolkit.isInstalled { Issue.record("\(toolkit.rawValue) is not installed") }
     try await expectTable(of: toolkits.filter(\.isInstalled), on: desktop)
   }
@@ -31,15 +31,15 @@ struct ToolkitTests {
   @Test(
     .enabled(if: Toolkit.qt6.isInstalled, "NOT RUN: PySide6 is not installed (scripts/install-dependencies.sh --test)"),
     arguments: ToolkitDesktop.allCases.filter(\.isInstalled))
-  func theTableSaysWhatTheExampleForQtDoes(on desktop: ToolkitDesktop) async throws {
-    try await expectTable(of: [.qt6], on: desktop)
+  func theTableSaysWhatTheExamplesForQtDo(on desktop: ToolkitDesktop) async throws {
+    try await expectTable(of: Toolkit.qt, on: desktop)
   }
 
   /// `sdk-call/sdk` stands for a library that readers of the example have already.
   @Test func noExampleIsLongerThanSixtyLines() throws {
     let folder = Demo.root.appendingPathComponent("examples")
     let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-    let languages = ["py", "c", "swift", "js", "vala"]
+    let languages = ["py", "c", "swift", "js", "vala", "qml"]
     let sources = files.compactMap { $0 as? URL }.filter {
       languages.contains($0.pathExtension) && !$0.path.contains("/sdk-call/sdk/")
     }
@@ -112,13 +112,13 @@ enum ToolkitDesktop: CaseIterable, CustomTestStringConvertible {
     self == .x11 ? try await XServer() : try await WaylandServer(.sway, scale: isScaled ? 2 : 1)
   }
 
-  /// The environment for toolkits that support several display systems. GTK 4 would draw with OpenGL, which is missing
-  /// here.
+  /// The environment for toolkits that support several display systems. GTK 4 and Qt Quick would draw with OpenGL, which
+  /// is missing here.
   var environment: [String: String] {
     let name = self == .x11 ? "x11" : "wayland"
     return [
       "GDK_BACKEND": name, "SDL_VIDEODRIVER": name, "QT_QPA_PLATFORM": self == .x11 ? "xcb" : name,
-      "GSK_RENDERER": "cairo", "GTK_A11Y": "none",
+      "GSK_RENDERER": "cairo", "GTK_A11Y": "none", "QT_QUICK_BACKEND": "software",
     ]
   }
 }
@@ -129,6 +129,7 @@ enum Toolkit: String, CaseIterable {
   case gtk4 = "GTK 4"
   case gtk4InC = "GTK 4, in C"
   case qt6 = "Qt 6"
+  case qtQuick = "Qt 6, Quick"
   case sdl2 = "SDL 2"
   case plain = "none, in C"
   case swift = "none, in Swift"
@@ -140,12 +141,15 @@ enum Toolkit: String, CaseIterable {
     case .gtk4: "gtk4.py"
     case .gtk4InC: "gtk4.c"
     case .qt6: "qt6.py"
+    case .qtQuick: "qml/call.py"
     case .sdl2: "sdl2.c"
     case .plain: "plain.c"
     case .swift: "call/main.swift"
     }
   }
 
+  /// The toolkits whose examples need PySide6.
+  static let qt = [Toolkit.qt6, .qtQuick]
   private static let pySide = Demo.root.appendingPathComponent(".build/pyside6")
 
   var isInstalled: Bool {
@@ -154,7 +158,7 @@ enum Toolkit: String, CaseIterable {
     case .gtk3: !Self.files(matching: "girepository-1.0/Gtk-3.0.typelib").isEmpty
     case .gtk4: !Self.files(matching: "girepository-1.0/Gtk-4.0.typelib").isEmpty
     case .gtk4InC: file("/usr/include/gtk-4.0/gtk/gtk.h")
-    case .qt6: file(Self.pySide.appendingPathComponent("PySide6/__init__.py").path)
+    case .qt6, .qtQuick: file(Self.pySide.appendingPathComponent("PySide6/__init__.py").path)
     case .sdl2: file("/usr/include/SDL2/SDL.h")
     case .plain, .swift: true
     }
@@ -182,7 +186,7 @@ enum Toolkit: String, CaseIterable {
     let source = Demo.root.appendingPathComponent("examples/\(path)").path
     switch self {
     case .gtk3, .gtk4: return try RunningProgram("/usr/bin/python3", [source], environment: environment)
-    case .qt6:
+    case .qt6, .qtQuick:
       return try RunningProgram(
         "/usr/bin/python3", [source], environment: environment.merging(["PYTHONPATH": Self.pySide.path]) { $1 })
     case .sdl2, .plain, .gtk4InC:
