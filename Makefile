@@ -121,10 +121,12 @@ bench-tables:
 # The installed files contain Swift's runtime. The plugin exports only its entry points, and the program exports
 # nothing, which makes it half a megabyte smaller. Swift makes position-independent programs by default; relro and now
 # make the linker protect the tables of addresses. The linker is the toolchain's: Debian 13's ld leaves relro out, as
-# Swift's constants are in a section that can be written to.
+# Swift's constants are in a section that can be written to. Both are built with the same options, as Swift builds again
+# what it has built with others.
 PREFIX ?= /usr/local
 install_build = $(SWIFT) build -c release --scratch-path .build/install -Xswiftc -static-stdlib -Xswiftc -use-ld=lld \
-  -Xlinker --gc-sections -Xlinker --as-needed -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now
+  -Xlinker --gc-sections -Xlinker --as-needed -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now \
+  -Xlinker --no-export-dynamic -Xlinker --version-script=$(CURDIR)/scripts/gstpipsink.map
 install_products = .build/install/release
 plugin_folder = $(PREFIX)/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH 2>/dev/null)/gstreamer-1.0
 share = $(DESTDIR)$(PREFIX)/share
@@ -133,8 +135,8 @@ STRIP_OPTION = -s
 desktop_entries = pipsink-demo.desktop pipsink-open.desktop
 
 install-build: dependencies
-	$(install_build) --product gstpipsink -Xlinker --version-script=$(CURDIR)/scripts/gstpipsink.map
-	$(install_build) --product pipsink-demo -Xlinker --no-export-dynamic
+	$(install_build) --product gstpipsink
+	$(install_build) --product pipsink-demo
 
 install: install-build
 	install -D $(STRIP_OPTION) -m 755 $(install_products)/pipsink-demo $(DESTDIR)$(PREFIX)/bin/pipsink-demo
@@ -165,8 +167,8 @@ uninstall:
 	rmdir $(share)/pipsink/pipelines $(share)/pipsink 2>/dev/null || true
 
 # Makes the Debian packages in .build/deb. docs/packaging.md says what they contain.
-deb: package-dependencies
-	SWIFT="$(SWIFT)" scripts/make-deb.sh .build/deb
+deb: package-dependencies install-build
+	SWIFT="$(SWIFT)" PIPSINK_PRODUCTS="$(CURDIR)/$(install_products)" scripts/make-deb.sh .build/deb
 
 test-deb: deb
 	scripts/test-deb.sh .build/deb

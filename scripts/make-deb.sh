@@ -3,7 +3,8 @@
 #   make-deb.sh FOLDER
 #
 # The packages come into FOLDER, and the sources are built in a copy, FOLDER/pipsink, so that nothing of debhelper's
-# comes into the work tree. The copy keeps what Swift has built: later runs build what has changed.
+# comes into the work tree. PIPSINK_PRODUCTS is a folder with the program and the plugin, if "make install-build" has
+# built them. Without it the copy builds them, and keeps what Swift has built: later runs build what has changed.
 # SWIFT names another swift than the one in PATH.
 set -eu
 
