@@ -194,7 +194,7 @@ import Testing
       clock.advance(by: 4.9)
       #expect(await clock.isAwaited(in: 0.1))
       stream.push()
-      #expect(await eventually { stream.state == .playing })
+      #expect(await eventually { stream.hasArrived })
       #expect(await eventually { !clock.hasAlarm(in: 0.1) }, "no restart is planned")
     }
     #expect(stream.attempts.isEmpty)

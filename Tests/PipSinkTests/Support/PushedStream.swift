@@ -89,7 +89,12 @@ final class PushedStream: Sendable {
   /// Sends the first frame, and waits until the pipeline runs.
   func play() async -> Bool {
     push()
-    return await eventually(within: 20) { state == .playing && pipelineState == .running }
+    return await eventually(within: 20) { hasArrived && pipelineState == .running }
+  }
+
+  /// Whether the stream plays, and the sink is done with its frame. Before that the stream does not stall.
+  var hasArrived: Bool {
+    state == .playing && engine.run(of: "a")?.pipeline.streams.contains(where: \.isWaiting) == false
   }
 
   /// Ends the stream.

@@ -21,8 +21,8 @@ typedef struct {
 
 static participant participants[] = {
     {.name = "anna", .begin = 0, .end = 3600 * rate, .luma = 180, .lock = PTHREAD_MUTEX_INITIALIZER},
-    {.name = "ben", .begin = 0, .end = 10 * rate, .luma = 60, .lock = PTHREAD_MUTEX_INITIALIZER},
-    {.name = "carl", .begin = rate, .end = 8 * rate, .luma = 120, .fails = true, .lock = PTHREAD_MUTEX_INITIALIZER},
+    {.name = "ben", .begin = 0, .end = 20 * rate, .luma = 60, .lock = PTHREAD_MUTEX_INITIALIZER},
+    {.name = "carl", .begin = rate, .end = 18 * rate, .luma = 120, .fails = true, .lock = PTHREAD_MUTEX_INITIALIZER},
 };
 static void (*follow)(void *context, const call_event *event);
 static void *follow_context;
