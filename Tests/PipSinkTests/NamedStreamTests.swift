@@ -42,6 +42,8 @@ import Testing
       session = try PictureInPictureSession(display: display, configuration: configuration)
       self.way = way
       app = try VideoEngine()
+      // Its streams begin, as the session's do, when the test has added all that it adds at once.
+      app.status.state.withLock { $0.startGate = { await MainActor.run {} } }
     }
 
     func add(_ id: StreamID) throws {
