@@ -21,7 +21,7 @@ typedef struct {
 
 static participant participants[] = {
     {.name = "anna", .begin = 0, .end = 3600 * rate, .luma = 180, .lock = PTHREAD_MUTEX_INITIALIZER},
-    {.name = "ben", .begin = 0, .end = 20 * rate, .luma = 60, .lock = PTHREAD_MUTEX_INITIALIZER},
+    {.name = "ben", .begin = rate / 2, .end = 20 * rate, .luma = 60, .lock = PTHREAD_MUTEX_INITIALIZER},
     {.name = "carl", .begin = rate, .end = 18 * rate, .luma = 120, .fails = true, .lock = PTHREAD_MUTEX_INITIALIZER},
 };
 static void (*follow)(void *context, const call_event *event);
