@@ -188,20 +188,16 @@ final class BusConnection: @unchecked Sendable {
 /// `@unchecked Sendable`: the pointer is a constant, and a GCancellable may be used from every thread.
 private final class BusDeadline: @unchecked Sendable {
   let cancellable = g_cancellable_new()
-  private let timer: Task<Void, Never>
+  private var timer: Task<Void, Never>?
 
   init(_ time: Duration) {
-    // Unsafe, because a pointer is not Sendable: the task has a reference of its own, and may use a GCancellable.
-    nonisolated(unsafe) let cancellable = cancellable
-    g_object_ref(UnsafeMutableRawPointer(cancellable))
-    timer = Task.detached {
-      if (try? await Task.sleep(for: time)) != nil { g_cancellable_cancel(cancellable) }
-      g_object_unref(UnsafeMutableRawPointer(cancellable))
+    timer = Task.detached { [weak self] in
+      if (try? await Task.sleep(for: time)) != nil, let self { g_cancellable_cancel(cancellable) }
     }
   }
 
   deinit {
-    timer.cancel()
+    timer?.cancel()
     g_object_unref(UnsafeMutableRawPointer(cancellable))
   }
 
