@@ -165,7 +165,6 @@ public final class SessionService {
     let asked = interface.properties.filter { call.method == "GetAll" || .string($0.name) == call.arguments[1] }
     if call.method == "Set" {
       if case .variant(let value)? = call.arguments.last { asked.first?.set?(session, value) }
-      sessionDidChange()
       return []
     }
     var values: [String: BusValue] = [:]

@@ -23,7 +23,7 @@ import Testing
       [], ["videotestsrc"], ["videotestsrc ! appsink name=a"], ["videotestsrc", "!", "appsink", "name=a"],
       ["filesrc", "location=/a.mkv", "!", "appsink"], ["file:///a.mkv ! decodebin ! appsink"],
       ["playbin uri=file:///a"],
-      ["filesrc location=film.mkv"], [""],
+      ["filesrc location=film.mkv"], [""], ["videotestsrc\n. film.mkv"],
     ]
     for pipeline in pipelines { #expect(ids(pipeline) == nil, "\(pipeline)") }
   }

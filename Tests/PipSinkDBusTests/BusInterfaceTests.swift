@@ -120,6 +120,21 @@ import Testing
     #expect(call.session.pictureInPictureStreamID == nil)
   }
 
+  @Test func aStreamIsGivenAName() async throws {
+    let call = try Call()
+    let interface = BusInterface.session()
+    try await started(call)
+    _ = try interface.perform("SetName", ["a", .string("Anna\u{7} Schmidt")], on: call.session)
+    #expect(call.session.name(of: "a") == "Anna  Schmidt")
+    let names = ["a": BusValue.string("Anna  Schmidt"), "b": .string("b")]
+    #expect(interface.values(of: call.session)["Names"] == .dictionary(of: "s", names))
+    _ = try interface.perform("SetName", ["a", ""], on: call.session)
+    #expect(call.session.name(of: "a") == "a")
+    #expect(throws: PipSinkError.stream(.unknown("c", known: ["a", "b"]))) {
+      try interface.perform("SetName", ["c", "Carl"], on: call.session)
+    }
+  }
+
   @Test func whatTheOtherSideSaysOfItsDevicesIsToldAndFollowed() async throws {
     let call = try Call()
     let interface = BusInterface.session()
@@ -255,6 +270,7 @@ import Testing
     ("StopPlayingStream", [""]), ("SetCameraState", ["", "on"]), ("SetCameraState", ["a", "dim"]),
     ("SetMicrophoneState", ["", "on"]), ("SetMicrophoneState", ["a", "loud"]), ("SetGravity", ["", "resize"]),
     ("SetScreenShare", ["", .bool(true)]), ("SetGravity", ["a", "fit"]), ("SetPictureInPictureGravity", ["fit"]),
+    ("SetName", ["", "Anna"]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(0), .unsigned32(9)]),
     ("SetPictureInPictureAspectRatio", [.unsigned32(16), .unsigned32(.max)]), ("SetProcessors", ["", "nv12"]),
     ("SetProcessors", ["a", "sepia"]), ("SetProcessors", ["a", "rotate:45"]), ("SetProcessors", ["a", "nv12:1"]),

@@ -33,7 +33,7 @@ struct DBusTests {
       "readonly a{ss} Streams = {};",
       "readonly a{ss} StreamErrors = {};", "readonly a{ss} Cameras = {};", "SetCameraState(in  s stream,",
       "readonly s Version = '\(PipSink.version)';", "SetMuted(in  b muted);", "Toggle();",
-      "SetScreenShare(in  s stream,",
+      "SetScreenShare(in  s stream,", "SetName(in  s stream,", "readonly a{ss} Names = {};",
     ] { #expect(session.contains(member), "\(member) is not in: \(session)") }
     let player = try await introspect("/org/mpris/MediaPlayer2")
     for member in [

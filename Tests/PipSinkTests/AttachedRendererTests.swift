@@ -100,6 +100,23 @@ import Testing
     #expect(await eventually { renderer.shown.last == 3 })
   }
 
+  @Test func theColoursOfAStreamAreAdjustedOnAttachedRenderersToo() async throws {
+    let session = try makeSession()
+    let consumer = try session.addStream("a", stallTimeout: nil)
+    let renderers = try (0..<2).map { _ in try OffscreenRenderer(size: PictureSize(width: 8, height: 8)) }
+    session.attach(renderers[0], toStream: "a")
+    consumer.consume(
+      SampleBuffer(pixelBuffer: try TestFrame.keptPixelBuffer(TestFrame.testSource(.i420, 64, 36, pattern: "red"))))
+    func isGray(_ renderer: OffscreenRenderer) -> Bool? {
+      renderer.image().map { abs(Int($0.bytes[4 * 36]) - Int($0.bytes[4 * 36 + 2])) < 4 }
+    }
+    #expect(await eventually { isGray(renderers[0]) == false })
+    // The picture stands still. One renderer has shown it already, the other one begins with it.
+    session.router.setColorBalance(ColorBalance(saturation: -1000), for: "a")
+    session.attach(renderers[1], toStream: "a")
+    for renderer in renderers { #expect(await eventually { isGray(renderer) == true }) }
+  }
+
   @Test func aStreamThatIsRemovedLetsItsRenderersGoAndItsConsumerHasNoEffect() async throws {
     let session = try makeSession()
     let renderer = TestRenderer()

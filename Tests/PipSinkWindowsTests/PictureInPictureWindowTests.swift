@@ -119,6 +119,32 @@ struct PictureInPictureWindowTests {
       try await events(server, demo) == ["willStart", "didStart", "willStop", "restoreUserInterface", "didStop"])
   }
 
+  @MainActor @Test(arguments: [96, 192])
+  func theTwoClicksOfADoubleClickMayLieFiveUnitsApart(resolution: Int) async throws {
+    let server = try await XServer()
+    let folder = try TemporaryFolder()
+    try "Xft.dpi: \(resolution)\n".write(toFile: folder.path("resources"), atomically: true, encoding: .utf8)
+    try await server.tool("xrdb", "-merge", folder.path("resources"))
+    let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
+    try window.open(
+      PictureInPicturePresentation(
+        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    let scale = Double(resolution) / 96
+    #expect(window.native?.scale == scale)
+    var count = 0
+    window.eventHandler = { if case .action(.backToApp) = $0 { count += 1 } }
+    for (distance, time, expected) in [(5.0, 400 as UInt32, 1), (5.5, 400, 1), (5, 401, 1), (-5, 0, 2)] {
+      window.pointer.press(WindowEvent.Place(x: 100 * scale, y: 90 * scale), 1000)
+      window.pointer.press(WindowEvent.Place(x: (100 + distance) * scale, y: 90 * scale), 1000 + time)
+      #expect(count == expected, "\(distance) units, \(time) ms")
+      // A press far away, so that the next one is no second click.
+      window.pointer.press(WindowEvent.Place(x: 30 * scale, y: 90 * scale), 3000)
+      window.pointer.cancel()
+    }
+    window.close()
+    server.stop()
+  }
+
   /// A touchpad sends many small parts of a step.
   @MainActor @Test func partsOfAStepOfTheWheelAddUp() async throws {
     let server = try await XServer()

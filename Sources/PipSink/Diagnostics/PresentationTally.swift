@@ -1,7 +1,6 @@
 import Synchronization
 
-/// What a stream shares with its renderers: what becomes of its frames there, and the colour balance that applies on
-/// all of them.
+/// What becomes of a stream's frames on its surfaces.
 ///
 /// Presenting threads write it, so that no streaming thread ever waits for it. A frame counts once, when a renderer
 /// first tries it; frames that are shown again do not count.
@@ -19,13 +18,6 @@ final class PresentationTally: Sendable {
   private let isFailing = Atomic(false)
   /// Called on a presenting thread with the error when the stream cannot be shown, and with nil when it can again.
   private let failureHandler: @Sendable (RenderingError?) -> Void
-  private let balance = Atomic<UInt64>(ColorBalance.neutral.word)
-
-  /// How the stream's colours are adjusted when its frames are shown.
-  var colorBalance: ColorBalance {
-    get { ColorBalance(word: balance.load(ordering: .relaxed)) }
-    set { balance.store(newValue.word, ordering: .relaxed) }
-  }
 
   init(failureHandler: @escaping @Sendable (RenderingError?) -> Void = { _ in }) {
     self.failureHandler = failureHandler

@@ -163,7 +163,8 @@ public final class FrameRouter: Sendable {
     control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
   }
 
-  /// Adjusts a stream's colours on all surfaces that show it, including the pictures that are shown at the moment.
+  /// Adjusts a stream's colours on all surfaces and attached layers that show it, including the pictures that are shown
+  /// at the moment.
   /// Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no effect on an
   /// unknown stream.
   public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {

@@ -25,9 +25,9 @@ protocol SampleBufferDestination: AnyObject, Sendable {
   /// Sets what the destination shares with others that show the same stream. Called before the stream's first frame.
   ///
   /// - Parameters:
-  ///   - tally: counts what becomes of the stream's frames, and has its colour balance; nil for a destination that
-  ///     shows the stream in addition to its surface.
-  ///   - conversions: convert the stream's frames.
+  ///   - tally: counts what becomes of the stream's frames; nil for a destination that shows the stream in addition to its
+  ///     surface.
+  ///   - conversions: convert the stream's frames and have its colour balance.
   func report(to tally: PresentationTally?, sharing conversions: FrameConversions)
 
   /// Shows the current picture again, because something about its stream has changed.

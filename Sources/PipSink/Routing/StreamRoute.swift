@@ -198,8 +198,8 @@ final class StreamRoute: SampleBufferConsumer {
 
   /// Adjusts the stream's colours from now on, including those of the pictures that are shown at the moment.
   func setColorBalance(_ balance: ColorBalance) {
-    guard tally.colorBalance != balance else { return }
-    tally.colorBalance = balance
+    guard conversions.colorBalance != balance else { return }
+    conversions.colorBalance = balance
     for surface in state.withLock(\.surfaces) { surface.redraw() }
   }
 

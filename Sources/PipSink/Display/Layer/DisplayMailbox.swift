@@ -75,7 +75,7 @@ struct DisplayMailbox {
   // The stream that the frames belong to.
   /// Counts frames for the stream that a router sends here.
   var tally: PresentationTally?
-  /// Converts frames into formats that the renderer takes.
+  /// Converts frames into formats that the renderer takes, and has the colour balance.
   var conversions = FrameConversions()
   /// Called once, after the next frame that is taken from here has been presented. A frame that is being presented
   /// already does not count, since it may belong to another stream.
@@ -262,7 +262,7 @@ struct DisplayMailbox {
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity,
       formatSeries: formatSeries, conversions: conversions, orientation: orientation,
-      colorBalance: tally?.colorBalance ?? .neutral, presented: presented, streamCount: streamCount,
+      colorBalance: conversions.colorBalance, presented: presented, streamCount: streamCount,
       isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
       sizeObserver: sizes.observer(for: sampleBuffer))
   }

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import PipSink
+@testable import TestSupport
+@testable import pipsink_demo
+
+/// A touch screen, with KWin's fingers. A window of 320x180 is in the lower right corner, 16 pixels from the edges.
+@Suite(.enabled(if: KWinServer.isInstalled, "no KWin"), .timeLimit(.minutes(5))) struct TouchTests {
+  /// The touch screen of a compositor. It is gone when this is released.
+  private final class Fingers {
+    private let folder: TemporaryFolder
+    private let program: RunningProgram
+    private let commands: FileHandle
+    private var count = 0
+
+    init(_ server: KWinServer) throws {
+      folder = try TemporaryFolder()
+      let path = folder.path("commands")
+      try #require(mkfifo(path, 0o600) == 0)
+      let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/touch-kwin.py").path
+      program = try RunningProgram("/usr/bin/python3", [script, path], environment: server.environment)
+      commands = try #require(FileHandle(forUpdatingAtPath: path))
+    }
+
+    /// Carries out commands, each of which is "down FINGER X Y", "move FINGER X Y", "up FINGER" or "cancel".
+    func perform(_ commands: String...) async throws {
+      try self.commands.write(contentsOf: Data(commands.map { "\($0)\n" }.joined().utf8))
+      count += commands.count
+      try #require(await program.wait(forText: "\(count) done"), "\(program.errors)")
+    }
+
+    /// Takes the touch screen away.
+    func remove() {
+      program.stop()
+    }
+  }
+
+  /// The program, the desktop and the touch screen of one test.
+  private struct Call {
+    let server: KWinServer
+    let demo: RunningProgram
+
+    init() async throws {
+      server = try await KWinServer()
+      let source = "videotestsrc is-live=true pattern=white ! video/x-raw,width=320,height=180 ! appsink name=a"
+      demo = try Demo.start(["play", source, "--mode", "pip", "--report", "-"], environment: server.environment)
+      try #require(await eventually { try await isWhite(1100, 700) })
+    }
+
+    func isWhite(_ x: Int, _ y: Int) async throws -> Bool {
+      try await server.outer.screenshot().pixel(x, y)[0..<3].allSatisfy { $0 > 200 }
+    }
+
+    /// Drags the window with the first finger from one corner of the screen to the upper left or the lower right one,
+    /// while a second finger does something else. The program learns of a touch screen when that is there, so that the
+    /// first drag may be too early for it.
+    func drag(_ fingers: Fingers, from start: String, to end: String, _ last: String = "up 1") async throws -> Bool {
+      let (x, y) = start == "1100 700" ? (150, 100) : (1100, 700)
+      return try await eventually {
+        try await fingers.perform(
+          "down 1 \(start)", "down 2 640 400", "move 2 300 700", "up 2", "move 1 640 400", "move 1 \(end)", last)
+        return try await eventually(within: 3) { try await isWhite(x, y) }
+      }
+    }
+
+    /// Ends the run.
+    ///
+    /// - Returns: what picture-in-picture has reported.
+    func events() async throws -> [String] {
+      demo.interrupt()
+      let result = try await demo.result(seconds: 30)
+      server.stop()
+      return try result.report().pictureInPictureEvents.map(\.event)
+    }
+  }
+
+  @Test func theFirstFingerDragsTheWindowAndOthersAreIgnored() async throws {
+    let call = try await Call()
+    let fingers = try Fingers(call.server)
+    #expect(try await call.drag(fingers, from: "1100 700", to: "200 150"))
+    // A touch that the compositor takes for itself ends the drag where it is.
+    #expect(try await call.drag(fingers, from: "200 150", to: "1100 700", "cancel"))
+    // The controls appear with the first touch. The second one is on that for closing.
+    try await fingers.perform("down 1 964 620", "up 1", "down 1 964 620", "up 1")
+    #expect(try await eventually { try await !call.isWhite(1100, 700) })
+    #expect(try await call.events().suffix(2) == ["willStop", "didStop"])
+  }
+
+  @Test func aTouchScreenThatGoesWhileAFingerLiesOnItLeavesNoFingerBehind() async throws {
+    let call = try await Call()
+    let first = try Fingers(call.server)
+    #expect(try await call.drag(first, from: "1100 700", to: "200 150"))
+    try await first.perform("down 1 200 150")
+    first.remove()
+    let second = try Fingers(call.server)
+    #expect(try await call.drag(second, from: "200 150", to: "1100 700"))
+    _ = try await call.events()
+  }
+}
