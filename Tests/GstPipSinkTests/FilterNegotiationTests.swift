@@ -65,6 +65,30 @@ import Testing
     }
   }
 
+  /// A query with a filter wants its formats, in its order, as those of GStreamer's filters answer it.
+  @Test func aQueryForCapsIsAnsweredWithinItsFilterAndInItsOrder() throws {
+    func answer(_ filter: String) throws -> String {
+      try TestFrame.withPipeline("\(filter) name=it ! fakesink") { pipeline in
+        let it = try #require(gst_bin_get_by_name(pipeline.asBin, "it"))
+        let pad = try #require(gst_element_get_static_pad(it, "sink"))
+        let wanted = gst_caps_from_string("video/x-raw,format=NV12,width=64; video/x-raw,format=I420; video/x-h264")
+        let caps = try #require(gst_pad_query_caps(pad, wanted))
+        let formats = (0..<gst_caps_get_size(caps)).map { index in
+          let structure = gst_caps_get_structure(caps, index)
+          return gst_structure_get_string(structure, "format").map { String(cString: $0) } ?? "?"
+        }
+        for object in [pad.asObject, it.asObject] { gst_object_unref(object) }
+        gst_caps_unref(caps)
+        gst_caps_unref(wanted)
+        return formats.joined(separator: " ")
+      }
+    }
+    #expect(try answer("videoflip") == "NV12 I420")
+    for process in ["", "grayscale", "rotate:180"] {
+      #expect(try answer("pipsinkfilter process=\"\(process)\"") == "NV12 I420", "\(process)")
+    }
+  }
+
   @Test func upstreamHearsWhatLeadsToWhatIsWantedDownstream() throws {
     let any = "video/x-raw"
     let turned = try taken(offered: any, "rotate:90", "video/x-raw,width=240,height=[100,320],pixel-aspect-ratio=4/3")

@@ -85,7 +85,7 @@ import Testing
     // When the app ends its interruption, the server's requests continue.
     session.endInterruption()
     #expect(session.interruption == .pause)
-    session.endRequests(of: [2, 3])
+    session.endRequests(of: [3, 2])
     #expect(session.interruption == .duck(0.3))
     session.beginInterruption(.duck(0.9))
     session.endRequests(of: [1])

@@ -50,6 +50,23 @@ import Testing
     if case .failed = stream.state { true } else { false }
   }
 
+  @Test(arguments: PushedStream.Kind.allCases)
+  func aRunThatWasAbandonedAndStopsAtLastDoesNotSilenceTheNextOne(kind: PushedStream.Kind) async throws {
+    let stream = try PushedStream(kind, patient(), clock: clock)
+    try await stream.start()
+    #expect(await eventually { stream.state == .requesting && stream.engine.run(of: "a") != nil })
+    let old = try #require(stream.engine.run(of: "a"))
+    stream.fail()
+    #expect(await tryAgain(stream, after: 1))
+    #expect(await stream.play())
+    let player = try #require(stream.engine.player(of: "a"))
+    #expect(player.run !== old)
+    player.runIsBlocked(old, true)
+    player.runIsBlocked(old, false)
+    stream.fail()
+    #expect(await eventually(within: 20) { stream.isReconnecting })
+  }
+
   // MARK: - Before the first frame
 
   @Test(arguments: PushedStream.Kind.allCases) func aStreamHasStallTimeAndRestartTimeForItsFirstFrame(

@@ -67,6 +67,17 @@ import Testing
     demo.stop()
   }
 
+  /// The environment selects the display, so the window is in a process of its own.
+  @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
+  func onX11AHiddenWindowIsShownInFullscreenWhereThatWasAskedFor() async throws {
+    let server = try await XServer()
+    await #expect(processExitsWith: .success) { [environment = server.environment as [String: String]] in
+      for (name, value) in environment { setenv(name, value, 1) }
+      try await HiddenWindow.run(environment)
+    }
+    server.stop()
+  }
+
   /// Collects the window's key events in the order in which they arrive.
   @MainActor private final class Keys {
     private(set) var keys: [WindowKey] = []
@@ -107,5 +118,23 @@ import Testing
     #expect(await eventually { await keys.all.count { $0 == b } > count + 5 })
     try await server.outer.tool("xdotool", "keyup", "b")
     await window.hide()
+  }
+}
+
+/// A window that becomes fullscreen, and stops being that, while it is hidden. A failure in this process is a failure of
+/// the test.
+private enum HiddenWindow {
+  @MainActor static func run(_ environment: [String: String]) async throws {
+    let window = try VideoWindow(content: VideoContainer(), title: "call", size: PictureSize(width: 320, height: 180))
+    for size in ["1280x800", "320x180"] {
+      window.toggleFullscreen()
+      try window.show()
+      let isShown = try await eventually {
+        let windows = try RunningProgram("/usr/bin/xwininfo", ["-name", "call"], environment: environment)
+        return try await windows.result(seconds: 30).output.contains("-geometry \(size)")
+      }
+      #expect(isShown, "\(size)")
+      window.hide()
+    }
   }
 }

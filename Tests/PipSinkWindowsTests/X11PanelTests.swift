@@ -83,6 +83,20 @@ import Testing
     // openbox takes the room from all monitors.
     #expect(try await eventually { try await server.tool("xprop", "-root", "_NET_WORKAREA").contains("560") })
     #expect(area("left") == PictureRect(x: 0, y: 0, width: 640, height: 800))
+    // The window asks the same way.
+    try await MainActor.run { [display = server.display] in
+      let window = try PictureInPictureWindow(display: display, placementPath: nil)
+      try window.open(
+        PictureInPicturePresentation(
+          places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false,
+          isMuted: false))
+      let native = try #require(window.native)
+      for (name, height) in [("left", 800), ("right", 560)] {
+        native.go(to: try #require(native.monitors.first { $0.name == name }))
+        #expect(native.workArea.height == height, "\(name)")
+      }
+      window.close()
+    }
     xcb_destroy_window(connection.pointer, panel)
     connection.flush()
     #expect(await eventually { area("right")?.height == 600 })
