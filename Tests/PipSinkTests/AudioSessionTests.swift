@@ -287,6 +287,24 @@ import Testing
     #expect(await eventually { counter.sampleBuffers.count > 10 })
   }
 
+  /// The branch for the sound has a volume until the file shows that it has no sound.
+  @Test func aFileWithoutSoundHasNothingThatCanBeMuted() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("silent.mkv")
+    try TestFrame.run(
+      "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=36,framerate=30/1 ! matroskamux ! "
+        + "filesink location=\(path)")
+    let engine = try VideoEngine(
+      .text(
+        "filesrc location=\(path) ! decodebin name=d d. ! videoconvert ! appsink name=a "
+          + "d. ! audioconvert ! volume name=a-volume ! " + Self.silentSink))
+    let counter = CountingConsumer()
+    try await engine.start { _ in counter }
+    #expect(await eventually { counter.sampleBuffers.count > 0 })
+    #expect(throws: PipSinkError.stream(.noAudioVolume("a"))) { try engine.audioSession.setMuted(true, for: "a") }
+    await engine.stop()
+  }
+
   /// Makes a file of one second.
   private func makeFile(in folder: URL, _ name: String) throws -> String {
     let path = folder.appendingPathComponent("\(name).mkv").path

@@ -65,6 +65,15 @@ import Testing
     }
   }
 
+  /// The first stream is taken out, and the start is tried again with the second one, which cannot start either.
+  @Test func afterAStartThatIsRefusedNoStreamHasEverBeenStarted() async throws {
+    let streams = ["a", "b"].map { "filesrc location=/nowhere/\($0) ! rawvideoparse ! appsink name=\($0)" }
+    let engine = try VideoEngine(.text(streams.joined(separator: " ")))
+    await #expect(throws: PipSinkError.self) { try await engine.start { _ in CountingConsumer() } }
+    #expect(["a", "b"].map { engine.playState(of: $0) } == [.stopped, .stopped])
+    #expect(engine.state == .stopped)
+  }
+
   @Test func theErrorOfASourceDoesNotHideThatItsStreamHadRefused() async throws {
     for _ in 0..<3 {
       try await run("fakesrc num-buffers=3 ! \(Self.impossible) ! appsink name=bad \(Self.good())") { engine, good in

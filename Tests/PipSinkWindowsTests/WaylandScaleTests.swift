@@ -55,6 +55,41 @@ struct WaylandScaleTests {
     desktop.stop()
   }
 
+  /// Writes a theme whose only cursor is a green square with the given number of pixels on each side.
+  private func writeCursorTheme(named name: String, in folder: TemporaryFolder, size: Int) throws {
+    let cursors = folder.path("\(name)/cursors")
+    try FileManager.default.createDirectory(atPath: cursors, withIntermediateDirectories: true)
+    // The form of Xcursor: a header, a table with one entry, and one image.
+    let header = [0x7275_6358, 16, 0x10000, 1, 0xFFFD_0002, size, 28]
+    let image = [36, 0xFFFD_0002, size, 1, size, size, 0, 0, 0] + Array(repeating: 0xFF00_FF00, count: size * size)
+    let bytes = (header + image).flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+    try Data(bytes).write(to: URL(fileURLWithPath: "\(cursors)/left_ptr"))
+  }
+
+  /// The surface of a cursor may not have a size that is no multiple of its scale: the compositor ends the connection.
+  @Test(.enabled(if: WaylandServer.isInstalled(.sway), "sway, grim and root are needed"), arguments: [24, 25])
+  func aCursorOfAnySizeIsShownAtScaleTwo(size: Int) async throws {
+    let server = try await WaylandServer(.sway, scale: 2)
+    let folder = try TemporaryFolder()
+    try writeCursorTheme(named: "test", in: folder, size: size)
+    let environment = ["XCURSOR_PATH": folder.url.path, "XCURSOR_THEME": "test"]
+    let demo = try Demo.start(
+      [
+        "play", "videotestsrc pattern=black ! video/x-raw,width=320,height=180 ! appsink name=a", "--mode", "pip",
+        "--pip-corner", "top-left",
+      ], environment: server.environment.merging(environment) { $1 })
+    let isShown = try await eventually {
+      try await server.screen.tool("xdotool", "mousemove", "200", "150", "mousemove", "210", "160")
+      let picture = try await server.screenshot(withCursor: true)
+      return Array(picture.pixel(214, 164)[0..<3]) == [0, 255, 0]
+    }
+    #expect(isShown)
+    demo.interrupt()
+    let result = try await demo.result(seconds: 30)
+    #expect(result.status == 0, "\(result.errors)")
+    server.stop()
+  }
+
   @Test func halvesOfAWindowLieSideBySideAtEveryScaleAndSize() {
     for scale in [1, 1.25, 1.5, 1.75, 2, 2.25] {
       for units in 96...400 {

@@ -180,11 +180,13 @@ final class WaylandServer {
   }
 
   /// A screenshot that grim takes.
-  func screenshot() async throws -> BGRAImage {
+  func screenshot(withCursor: Bool = false) async throws -> BGRAImage {
     let pictures = try TemporaryFolder()
     let path = pictures.path("screen.ppm")
-    let result = try await RunningProgram("/usr/bin/grim", ["-t", "ppm", path], environment: environment)
-      .result(seconds: 30)
+    let result = try await RunningProgram(
+      "/usr/bin/grim", (withCursor ? ["-c"] : []) + ["-t", "ppm", path], environment: environment
+    )
+    .result(seconds: 30)
     let errors = result.errors
     try #require(result.status == 0, "\(errors)")
     return try await PictureFile.decoded(path)
