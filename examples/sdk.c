@@ -5,9 +5,12 @@
 static GstElement *participant_joined(const char *name, int width, int height) {
   g_autofree gchar *text = g_strdup_printf(
       "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 leaky-type=downstream "
-      "caps=video/x-raw,format=I420,width=%d,height=%d,framerate=0/1 ! pipsink name=video stream-id=%s",
-      width, height, name);
+      "caps=video/x-raw,format=I420,width=%d,height=%d,framerate=0/1 ! queue max-size-buffers=2 ! pipsink name=video",
+      width, height);
   GstElement *pipeline = gst_parse_launch(text, NULL);
+  GstElement *video = gst_bin_get_by_name(GST_BIN(pipeline), "video");
+  g_object_set(video, "stream-id", name, NULL);
+  gst_object_unref(video);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   g_print("%s has joined\n", name);
   return pipeline;

@@ -21,7 +21,8 @@ class Call:
         pipeline = Gst.parse_launch(
             "appsrc name=source is-live=true format=time do-timestamp=true max-buffers=2 leaky-type=downstream "
             f"caps=video/x-raw,format=I420,width={width},height={height},framerate=0/1 "
-            f"! pipsink name=video stream-id={name}")
+            "! queue max-size-buffers=2 ! pipsink name=video")
+        pipeline.get_by_name("video").props.stream_id = name
         bus = pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect("message::error", self.failed)

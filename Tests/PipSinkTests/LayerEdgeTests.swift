@@ -140,6 +140,23 @@ import Testing
     #expect(layer.statistics == .init(presented: 2))
   }
 
+  @Test func whoWaitsForTheNextPictureStillDoesAfterAFlushAndNotAfterTheStreamHasLeft() {
+    let renderer = TestRenderer()
+    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
+    let (flushed, left) = (Calls(), Calls())
+    layer.whenNextPresented(flushed.handler)
+    layer.flushAndRemoveImage()
+    layer.flush()
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(flushed.count == 1)
+    layer.whenNextPresented(left.handler)
+    _ = layer.relinquish(removingImage: true)
+    layer.enqueue(numbered(2))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1, 2] && left.count == 0)
+  }
+
   @Test func aPictureThatIsReadyWhenItsStreamHasLeftIsNotKept() {
     let renderer = TestRenderer()
     let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)

@@ -57,6 +57,51 @@ import Testing
     }
   }
 
+  /// Who switches the camera off sends no frames. The time counts anew when it is on again.
+  @Test func aStreamWhoseCameraIsOffDoesNotStall() async throws {
+    let call = try Call(["a": .seconds(3), "b": .seconds(3)])
+    #expect(await call.push("a", "b"))
+    await call.pass(1, frames: "b")
+    try call.session.setCameraState(.off, of: "a")
+    await call.pass(10, frames: "b")
+    #expect(call.session.playStates == ["a": .playing, "b": .playing])
+    #expect(call.display.placeholders == ["a": .cameraOff])
+    try call.session.setCameraState(.on, of: "a")
+    await call.pass(2.75, frames: "b")
+    #expect(call.session.playStates == ["a": .playing, "b": .playing])
+    await call.pass(0.5, frames: "b")
+    #expect(call.session.playStates == ["a": .stalled, "b": .playing])
+  }
+
+  /// Somebody joins with the camera off, and has never sent a frame.
+  @Test func aStreamThatPictureInPictureWaitsForSaysThatItsCameraIsOffAndNotThatItIsThere() async throws {
+    let call = try Call(["a": .seconds(3)])
+    var latencies: [Duration?] = []
+    call.session.observeEvents { event in
+      if case .pictureInPicture(.didStart(let latency), _) = event { latencies.append(latency) }
+    }
+    for _ in 0..<2 {
+      try call.session.setCameraState(.off, of: "a")
+      #expect(await eventually { call.display.placeholders == ["a": .cameraOff] })
+      try call.session.startPictureInPicture("a")
+      #expect(call.session.controller.isWaitingForPicture)
+      #expect(call.display.placeholders == ["a": .cameraOff])
+      call.session.stopPictureInPicture()
+    }
+    try call.session.startPictureInPicture("a")
+    // The camera goes on while the first frame is on its way: its picture tells that picture-in-picture has started.
+    try call.session.setCameraState(.on, of: "a")
+    call.inputs["a"]?.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+    #expect(await eventually { call.session.pictureInPictureStreamID == "a" })
+    #expect(
+      try await eventually {
+        call.inputs["a"]?.push(try PlainFrame.make([255, 255, 255]).pixelBuffer)
+        return latencies.count == 1
+      })
+    #expect(latencies.allSatisfy { $0 != nil })
+    #expect(call.display.placeholders == ["a": .inPictureInPicture])
+  }
+
   @Test func anAppChoosesHowLongAStreamMayBeSilent() async throws {
     let call = try Call(["a": .seconds(1), "slides": nil, "b": .seconds(30)])
     #expect(await call.push("a", "slides", "b"))

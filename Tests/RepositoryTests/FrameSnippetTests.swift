@@ -28,7 +28,7 @@ import Testing
               try body(
                 EngineFrame(
                   y: base, u: base + 1024, v: base + 2048, yStride: 40, uvStride: 20, width: 35, height: 21,
-                  microseconds: 1_500_000))
+                  rotation: 90, microseconds: 1_500_000))
             }
           })
       }

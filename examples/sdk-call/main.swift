@@ -18,14 +18,15 @@ import PipSinkWindows
     }
   }
 
-  func follow(_ kind: call_event_kind, _ name: String, level: Double, isMuted: Bool) throws {
-    switch kind {
+  func follow(_ event: Event) throws {
+    let name = event.name
+    switch event.kind {
     case CALL_JOINED:
       let input = try session.addInput(StreamID(name))
       inputs[name] = input
       call_receive(name, show, Unmanaged.passUnretained(input).toOpaque())
-    case CALL_LEVEL: session.controller.streamSelector.setAudioLevel(StreamID(name), level)
-    case CALL_MUTED: try session.setMicrophoneState(isMuted ? .off : .on, of: StreamID(name))
+    case CALL_LEVEL: session.controller.streamSelector.setAudioLevel(StreamID(name), event.level)
+    case CALL_MUTED: try session.setMicrophoneState(event.isMuted ? .off : .on, of: StreamID(name))
     case CALL_LEFT:
       call_receive(name, nil, nil)
       inputs[name] = nil
@@ -35,12 +36,25 @@ import PipSinkWindows
   }
 }
 
+/// What the SDK tells of a participant, with a name that stays valid.
+struct Event: Sendable {
+  let kind: call_event_kind
+  let name: String
+  let level: Double
+  let isMuted: Bool
+}
+
+/// Brings the events to the main actor in their order, which one task for each event would not promise.
+final class Inbox: Sendable {
+  let (events, continuation) = AsyncStream<Event>.makeStream()
+}
+
 // The SDK calls both functions on its threads. What it lends is valid until they return.
 private func follow(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<call_event>?) {
   guard let context, let event = event?.pointee else { return }
-  let (call, name) = (Unmanaged<Call>.fromOpaque(context).takeUnretainedValue(), String(cString: event.name))
-  let (kind, level, isMuted) = (event.kind, event.level, event.is_muted)
-  Task { @MainActor in try call.follow(kind, name, level: level, isMuted: isMuted) }
+  let inbox = Unmanaged<Inbox>.fromOpaque(context).takeUnretainedValue()
+  inbox.continuation.yield(
+    Event(kind: event.kind, name: String(cString: event.name), level: event.level, isMuted: event.is_muted))
 }
 
 private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<call_frame>?) {
@@ -54,7 +68,8 @@ private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<ca
 }
 
 MainLoop.run {
-  let call = try Call()
-  call_start(follow, Unmanaged.passRetained(call).toOpaque())
+  let (call, inbox) = (try Call(), Inbox())
+  call_start(follow, Unmanaged.passRetained(inbox).toOpaque())
+  Task { for await event in inbox.events { try? call.follow(event) } }
   try await call.session.run()
 }

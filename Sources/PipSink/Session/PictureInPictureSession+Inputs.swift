@@ -7,7 +7,8 @@ extension PictureInPictureSession {
   /// - Parameters:
   ///   - streamID: the stream's ID.
   ///   - stallTimeout: after how long without a frame the stream counts as stalled; nil for never, for an engine that
-  ///     sends frames only when the picture changes. A shared screen (``setScreenShare(_:of:)``) never stalls.
+  ///     sends frames only when the picture changes. A shared screen (``setScreenShare(_:of:)``) never stalls, and
+  ///     neither does a stream whose camera is off (``setCameraState(_:of:)``).
   /// - Throws: ``PipSinkError/Stream/duplicate(_:)``, or the errors of ``SessionDisplay/add(_:for:)``. Nothing has
   ///   changed then.
   public func addInput(
@@ -114,7 +115,13 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused.
+  /// Whether the app has said that a stream's camera is off.
+  private func isSaidToBeWithoutCamera(_ id: StreamID) -> Bool {
+    engine.info(of: id).map { $0.camera == .off && $0.saidDevices.contains(.camera) } ?? false
+  }
+
+  /// Notes which pushed streams have stalled. A stream does not stall while the session is paused, and not while its
+  /// camera is off: who switches a camera off sends no frames.
   ///
   /// - Returns: when to look again; nil when no stream can stall.
   private func lookAtInputs(at now: MonotonicTime) -> Duration? {
@@ -122,7 +129,7 @@ extension PictureInPictureSession {
     for (id, stream) in known {
       guard let flow = stream.flow, let timeout = stream.stallTimeout else { continue }
       let count = router.statistics(of: id)?.received ?? 0
-      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare {
+      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isSaidToBeWithoutCamera(id) {
         known[id]?.flow = (count, now)
       } else if now >= flow.since.advanced(by: timeout) {
         setInput(id, to: .stalled)

@@ -157,7 +157,7 @@ extension PictureInPictureSession {
     switch stream.placeholder {
     case .ended, .failed, .reconnecting: stream.placeholder
     case nil, .waiting, .cameraOff, .audioOnly, .inPictureInPicture:
-      controllers.contains { $0.shows(id, hasPicture: stream.placeholder != .waiting) }
+      controllers.contains { $0.shows(id, hasPicture: stream.placeholder == nil) }
         ? .inPictureInPicture : stream.placeholder
     }
   }

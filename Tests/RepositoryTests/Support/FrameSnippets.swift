@@ -13,6 +13,8 @@ struct EngineFrame {
   let uvStride: Int
   let width: Int
   let height: Int
+  /// By how many degrees it has to be turned clockwise to be upright.
+  let rotation: Int
   let microseconds: Int64
 }
 
@@ -38,8 +40,8 @@ func receive(_ frame: EngineFrame, _ input: StreamInput) throws {
     ],
     format: .i420, size: PictureSize(width: frame.width, height: frame.height),
     timing: SampleTiming(presentationTimeStamp: MediaTime(value: frame.microseconds, timescale: 1_000_000)),
-    orientation: VideoOrientation(rotation: .quarter), colorimetry: Colorimetry(matrix: .bt709, isFullRange: false),
-    pixelAspectRatio: (1, 1))
+    orientation: VideoOrientation(rotation: .init(degrees: frame.rotation) ?? .none),
+    colorimetry: Colorimetry(matrix: .bt709, isFullRange: false), pixelAspectRatio: (1, 1))
 }
 
 /// Shows a frame in the engine's own memory.

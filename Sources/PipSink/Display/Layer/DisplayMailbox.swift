@@ -174,7 +174,6 @@ struct DisplayMailbox {
     let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
     waiting = nil
     queue = []
-    presented = nil
     streamCount += 1
     if removingImage {
       latest = nil

@@ -252,6 +252,8 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     defer { mailbox.wakeAll() }
     return mailbox.withLock { mailbox in
       mailbox.mustCopyLatest = !removingImage
+      // Whoever waits for the stream's next picture here waits in vain. After a flush it still comes.
+      mailbox.presented = nil
       return mailbox.empty(removingImage: removingImage)
     }
   }
