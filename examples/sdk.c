@@ -8,9 +8,7 @@ static GstElement *participant_joined(const char *name, int width, int height) {
       "caps=video/x-raw,format=I420,width=%d,height=%d,framerate=0/1 ! queue max-size-buffers=2 ! pipsink name=video",
       width, height);
   GstElement *pipeline = gst_parse_launch(text, NULL);
-  GstElement *video = gst_bin_get_by_name(GST_BIN(pipeline), "video");
-  g_object_set(video, "stream-id", name, NULL);
-  gst_object_unref(video);
+  gst_child_proxy_set(GST_CHILD_PROXY(pipeline), "video::stream-id", name, NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   g_print("%s has joined\n", name);
   return pipeline;
@@ -23,9 +21,7 @@ static void frame_received(GstElement *pipeline, const guint8 *planes, gsize siz
 }
 
 static void camera_switched(GstElement *pipeline, gboolean is_on) {
-  GstElement *video = gst_bin_get_by_name(GST_BIN(pipeline), "video");
-  g_object_set(video, "camera-off", !is_on, NULL);
-  gst_object_unref(video);
+  gst_child_proxy_set(GST_CHILD_PROXY(pipeline), "video::camera-off", !is_on, NULL);
 }
 
 static void participant_left(GstElement *pipeline) {

@@ -23,8 +23,7 @@ class Call:
             f"caps=video/x-raw,format=I420,width={width},height={height},framerate=0/1 "
             "! queue max-size-buffers=2 ! pipsink name=video")
         pipeline.get_by_name("video").props.stream_id = name
-        bus = pipeline.get_bus()
-        bus.add_signal_watch()
+        (bus := pipeline.get_bus()).add_signal_watch()
         bus.connect("message::error", self.failed)
         pipeline.set_state(Gst.State.PLAYING)
         self.streams[name] = pipeline

@@ -5,6 +5,7 @@ import PipSinkWindows
 /// Shows a call whose SDK has a C interface and calls back on threads of its own.
 @MainActor final class Call {
   let session: PictureInPictureSession
+  nonisolated let (jobs, events) = AsyncStream<@MainActor @Sendable () throws -> Void>.makeStream()  // in order
   private var inputs: [String: StreamInput] = [:]
 
   init() throws {
@@ -18,15 +19,13 @@ import PipSinkWindows
     }
   }
 
-  func follow(_ event: Event) throws {
-    let name = event.name
-    switch event.kind {
+  func follow(_ kind: call_event_kind, _ name: String, level: Double, isMuted: Bool) throws {
+    switch kind {
     case CALL_JOINED:
-      let input = try session.addInput(StreamID(name))
-      inputs[name] = input
-      call_receive(name, show, Unmanaged.passUnretained(input).toOpaque())
-    case CALL_LEVEL: session.controller.streamSelector.setAudioLevel(StreamID(name), event.level)
-    case CALL_MUTED: try session.setMicrophoneState(event.isMuted ? .off : .on, of: StreamID(name))
+      inputs[name] = try session.addInput(StreamID(name))
+      call_receive(name, show, inputs[name].map { Unmanaged.passUnretained($0).toOpaque() })
+    case CALL_LEVEL: session.controller.streamSelector.setAudioLevel(StreamID(name), level)
+    case CALL_MUTED: try session.setMicrophoneState(isMuted ? .off : .on, of: StreamID(name))
     case CALL_LEFT:
       call_receive(name, nil, nil)
       inputs[name] = nil
@@ -36,30 +35,16 @@ import PipSinkWindows
   }
 }
 
-/// What the SDK tells of a participant, with a name that stays valid.
-struct Event: Sendable {
-  let kind: call_event_kind
-  let name: String
-  let level: Double
-  let isMuted: Bool
-}
-
-/// Brings the events to the main actor in their order, which one task for each event would not promise.
-final class Inbox: Sendable {
-  let (events, continuation) = AsyncStream<Event>.makeStream()
-}
-
 // The SDK calls both functions on its threads. What it lends is valid until they return.
 private func follow(_ context: UnsafeMutableRawPointer?, _ event: UnsafePointer<call_event>?) {
   guard let context, let event = event?.pointee else { return }
-  let inbox = Unmanaged<Inbox>.fromOpaque(context).takeUnretainedValue()
-  inbox.continuation.yield(
-    Event(kind: event.kind, name: String(cString: event.name), level: event.level, isMuted: event.is_muted))
+  let (call, name) = (Unmanaged<Call>.fromOpaque(context).takeUnretainedValue(), String(cString: event.name))
+  let (kind, level, isMuted) = (event.kind, event.level, event.is_muted)
+  call.events.yield { try call.follow(kind, name, level: level, isMuted: isMuted) }
 }
 
 private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<call_frame>?) {
-  guard let context, let frame = frame?.pointee, let y = frame.planes.0, let u = frame.planes.1, let v = frame.planes.2
-  else { return }
+  guard let context, let frame = frame?.pointee, case (let y?, let u?, let v?) = frame.planes else { return }
   let planes = [(y, frame.strides.0), (u, frame.strides.1), (v, frame.strides.2)]
   try? Unmanaged<StreamInput>.fromOpaque(context).takeUnretainedValue().push(
     copying: planes.map { UnsafeLentPlane(address: $0, bytesPerRow: Int($1)) }, format: .i420,
@@ -68,8 +53,8 @@ private func show(_ context: UnsafeMutableRawPointer?, _ frame: UnsafePointer<ca
 }
 
 MainLoop.run {
-  let (call, inbox) = (try Call(), Inbox())
-  call_start(follow, Unmanaged.passRetained(inbox).toOpaque())
-  Task { for await event in inbox.events { try? call.follow(event) } }
+  let call = try Call()
+  call_start(follow, Unmanaged.passRetained(call).toOpaque())
+  Task { for await job in call.jobs { try? job() } }
   try await call.session.run()
 }
