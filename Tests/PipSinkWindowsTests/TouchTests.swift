@@ -29,11 +29,6 @@ import Testing
       count += commands.count
       try #require(await program.wait(forText: "\(count) done"), "\(program.errors)")
     }
-
-    /// Takes the touch screen away.
-    func remove() {
-      program.stop()
-    }
   }
 
   /// The program, the desktop and the touch screen of one test.
@@ -85,16 +80,5 @@ import Testing
     try await fingers.perform("down 1 964 620", "up 1", "down 1 964 620", "up 1")
     #expect(try await eventually { try await !call.isWhite(1100, 700) })
     #expect(try await call.events().suffix(2) == ["willStop", "didStop"])
-  }
-
-  @Test func aTouchScreenThatGoesWhileAFingerLiesOnItLeavesNoFingerBehind() async throws {
-    let call = try await Call()
-    let first = try Fingers(call.server)
-    #expect(try await call.drag(first, from: "1100 700", to: "200 150"))
-    try await first.perform("down 1 200 150")
-    first.remove()
-    let second = try Fingers(call.server)
-    #expect(try await call.drag(second, from: "200 150", to: "1100 700"))
-    _ = try await call.events()
   }
 }
