@@ -73,7 +73,8 @@ struct WaylandScaleTests {
     // Newer compositors draw the shapes themselves (cursor-shape-v1), in their own theme.
     let display = try #require(server.environment["XDG_RUNTIME_DIR"]) + "/wayland-1"
     let isDrawnByCompositor = try await MainActor.run {
-      try WaylandConnection.shared(display).globals.cursorShapeManager != nil
+      let connection = try WaylandConnection.shared(display)
+      return withExtendedLifetime(connection) { connection.globals.cursorShapeManager != nil }
     }
     guard !isDrawnByCompositor else { return server.stop() }
     let folder = try TemporaryFolder()
