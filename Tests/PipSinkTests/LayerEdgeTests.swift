@@ -109,7 +109,7 @@ import Testing
     let (layer, renderer) = hiddenLayer()
     let calls = Calls()
     layer.whenNextPresented(calls.handler)
-    renderer.during(.visibilityCheck) { layer.flush() }
+    renderer.during(.visibilityCheck) { _ = layer.relinquish(removingImage: false) }
     layer.enqueue(numbered(1))
     #expect(layer.waitUntilPresented(by: soon))
     uncover(renderer)
@@ -155,6 +155,32 @@ import Testing
     layer.enqueue(numbered(2))
     #expect(layer.waitUntilPresented(by: soon))
     #expect(renderer.shown == [1, 2] && left.count == 0)
+  }
+
+  @Test func aFrameThatNobodySawWhenTheOthersWereDroppedIsThePictureThatIsWaitedFor() {
+    let (layer, renderer) = hiddenLayer()
+    let calls = Calls()
+    layer.whenNextPresented(calls.handler)
+    renderer.during(.visibilityCheck) { layer.flush() }
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    uncover(renderer)
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [1] && calls.count == 1)
+  }
+
+  @Test func whoWaitsForAPictureThatIsFlushedWhileNobodySeesItGetsTheNextOne() {
+    let (layer, renderer) = hiddenLayer()
+    let calls = Calls()
+    layer.whenNextPresented(calls.handler)
+    renderer.during(.visibilityCheck) { layer.flushAndRemoveImage() }
+    layer.enqueue(numbered(1))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(!layer.hasFrame && calls.count == 0)
+    uncover(renderer)
+    layer.enqueue(numbered(2))
+    #expect(layer.waitUntilPresented(by: soon))
+    #expect(renderer.shown == [2] && calls.count == 1)
   }
 
   @Test func aPictureThatIsReadyWhenItsStreamHasLeftIsNotKept() {

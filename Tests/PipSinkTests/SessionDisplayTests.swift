@@ -73,9 +73,7 @@ import Testing
   @Test func thePictureInPictureSurfaceIsNamedByItsStream() throws {
     let surfaces = try makeDisplay(isSplit: false)
     let layer = SampleBufferDisplayLayer(name: "pip", renderer: surfaces.pictureInPictureHost.renderer)
-    try surfaces.pictureInPictureHost.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a")], actions: [], isPaused: false, isMuted: false))
+    try surfaces.pictureInPictureHost.open(.plain())
     layer.enqueue(try PlainFrame.make([0, 0, 255]))
     #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
     #expect(surfaces.images(pictureInPictureStreamID: "a").map(\.name) == ["pip-a"])

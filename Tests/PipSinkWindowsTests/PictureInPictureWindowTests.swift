@@ -126,9 +126,7 @@ struct PictureInPictureWindowTests {
     try "Xft.dpi: \(resolution)\n".write(toFile: folder.path("resources"), atomically: true, encoding: .utf8)
     try await server.tool("xrdb", "-merge", folder.path("resources"))
     let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
-    try window.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    try window.open(.plain())
     let scale = Double(resolution) / 96
     #expect(window.native?.scale == scale)
     var count = 0
@@ -149,9 +147,7 @@ struct PictureInPictureWindowTests {
   @MainActor @Test func partsOfAStepOfTheWheelAddUp() async throws {
     let server = try await XServer()
     let window = try PictureInPictureWindow(display: server.display, placementPath: nil)
-    try window.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    try window.open(.plain())
     let cases: [(delta: Double, count: Int, width: Int)] = [
       (-0.15, 6, 320), (-0.15, 1, 352), (0.25, 3, 352), (-0.5, 1, 352), (0.5, 2, 317), (-1, 1, 348), (-2.5, 1, 416),
       (-0.5, 1, 457), (0, 5, 457), (1e9, 1, 96), (-0.9, 1, 96), (-0.1, 1, 105),
@@ -171,15 +167,9 @@ struct PictureInPictureWindowTests {
     var sizes: [PictureSize] = []
     window.eventHandler = { if case .renderSizeChanged(let size) = $0 { sizes.append(size) } }
     func show(_ aspectRatio: Double) {
-      window.update(
-        PictureInPicturePresentation(
-          places: [PictureInPicturePlace(streamID: "a")], aspectRatio: aspectRatio, actions: [], isPaused: false,
-          isMuted: false))
+      window.update(.plain(aspectRatio: aspectRatio))
     }
-    try window.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: 16 / 9, actions: [], isPaused: false,
-        isMuted: false))
+    try window.open(.plain(aspectRatio: 16 / 9))
     let wide = PictureSize(width: 320, height: 180)
     #expect(await eventually { sizes == [wide] })
     let manager = try #require(server.managerProcess)

@@ -31,7 +31,12 @@ import Testing
     }
   }
 
-  /// The program, the desktop and the touch screen of one test.
+  private typealias Point = (x: Int, y: Int)
+
+  /// Points of the screen that are in the white window when that is in a corner.
+  private static let (lowerRight, upperLeft): (Point, Point) = ((1100, 700), (200, 150))
+
+  /// The program and the desktop of one test.
   private struct Call {
     let server: KWinServer
     let demo: RunningProgram
@@ -40,22 +45,21 @@ import Testing
       server = try await KWinServer()
       let source = "videotestsrc is-live=true pattern=white ! video/x-raw,width=320,height=180 ! appsink name=a"
       demo = try Demo.start(["play", source, "--mode", "pip", "--report", "-"], environment: server.environment)
-      try #require(await eventually { try await isWhite(1100, 700) })
+      try #require(await eventually { try await isWhite(TouchTests.lowerRight) })
     }
 
-    func isWhite(_ x: Int, _ y: Int) async throws -> Bool {
-      try await server.outer.screenshot().pixel(x, y)[0..<3].allSatisfy { $0 > 200 }
+    func isWhite(_ point: Point) async throws -> Bool {
+      try await server.outer.screenshot().pixel(point.x, point.y)[0..<3].allSatisfy { $0 > 200 }
     }
 
-    /// Drags the window with the first finger from one corner of the screen to the upper left or the lower right one,
-    /// while a second finger does something else. The program learns of a touch screen when that is there, so that the
-    /// first drag may be too early for it.
-    func drag(_ fingers: Fingers, from start: String, to end: String, _ last: String = "up 1") async throws -> Bool {
-      let (x, y) = start == "1100 700" ? (150, 100) : (1100, 700)
-      return try await eventually {
+    /// Drags the window with the first finger to another corner of the screen, while a second finger does something else.
+    /// The program learns of a touch screen when that is there, so that the first drag may be too early for it.
+    func drag(_ fingers: Fingers, from start: Point, to end: Point, ending last: String = "up 1") async throws -> Bool {
+      try await eventually {
         try await fingers.perform(
-          "down 1 \(start)", "down 2 640 400", "move 2 300 700", "up 2", "move 1 640 400", "move 1 \(end)", last)
-        return try await eventually(within: 3) { try await isWhite(x, y) }
+          "down 1 \(start.x) \(start.y)", "down 2 640 400", "move 2 300 700", "up 2", "move 1 640 400",
+          "move 1 \(end.x) \(end.y)", last)
+        return try await eventually(within: 3) { try await isWhite(end) }
       }
     }
 
@@ -73,12 +77,12 @@ import Testing
   @Test func theFirstFingerDragsTheWindowAndOthersAreIgnored() async throws {
     let call = try await Call()
     let fingers = try Fingers(call.server)
-    #expect(try await call.drag(fingers, from: "1100 700", to: "200 150"))
+    #expect(try await call.drag(fingers, from: Self.lowerRight, to: Self.upperLeft))
     // A touch that the compositor takes for itself ends the drag where it is.
-    #expect(try await call.drag(fingers, from: "200 150", to: "1100 700", "cancel"))
+    #expect(try await call.drag(fingers, from: Self.upperLeft, to: Self.lowerRight, ending: "cancel"))
     // The controls appear with the first touch. The second one is on that for closing.
     try await fingers.perform("down 1 964 620", "up 1", "down 1 964 620", "up 1")
-    #expect(try await eventually { try await !call.isWhite(1100, 700) })
+    #expect(try await eventually { try await !call.isWhite(Self.lowerRight) })
     #expect(try await call.events().suffix(2) == ["willStop", "didStop"])
   }
 }

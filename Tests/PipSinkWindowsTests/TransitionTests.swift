@@ -109,10 +109,7 @@ private enum Transitions {
   static func text(in environment: [String: String]) async throws {
     for (name, value) in environment { setenv(name, value, 1) }
     let window = try PictureInPictureWindow(placementPath: nil)
-    try window.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a", placeholder: .cameraOff)], aspectRatio: nil, actions: [],
-        isPaused: false, isMuted: false))
+    try window.open(.plain(placeholder: .cameraOff))
     for width in [320, 200, 260] {
       window.resize(toWidth: width)
       #expect(await eventually { window.cover?.width == width })
@@ -129,8 +126,7 @@ private enum Transitions {
     let window = try PictureInPictureWindow(placementPath: nil)
     let layer = SampleBufferDisplayLayer(name: "a", videoGravity: .resize)
     layer.attach(to: window.renderer)
-    let presentation = PictureInPicturePresentation(
-      places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false)
+    let presentation = PictureInPicturePresentation.plain()
     /// The largest excess of red over blue on the screen. Only the window is red; the screen behind it has no colour.
     func red() async throws -> Int {
       layer.enqueue(try PlainFrame.make(Place.color))

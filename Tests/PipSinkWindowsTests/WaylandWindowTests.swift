@@ -243,9 +243,7 @@ private enum LoneWindow {
     #expect((PictureInPictureWindow.support == .full) == isLayer)
     let layer = SampleBufferDisplayLayer(name: "a", videoGravity: .resize)
     layer.attach(to: window.renderer)
-    try window.open(
-      PictureInPicturePresentation(
-        places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false, isMuted: false))
+    try window.open(.plain())
     func screen() async throws -> BGRAImage {
       let folder = try TemporaryFolder()
       let grim = try RunningProgram("/usr/bin/grim", ["-t", "ppm", folder.path("a.ppm")], environment: environment)

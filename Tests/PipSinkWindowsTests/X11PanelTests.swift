@@ -86,10 +86,7 @@ import Testing
     // The window asks the same way.
     try await MainActor.run { [display = server.display] in
       let window = try PictureInPictureWindow(display: display, placementPath: nil)
-      try window.open(
-        PictureInPicturePresentation(
-          places: [PictureInPicturePlace(streamID: "a")], aspectRatio: nil, actions: [], isPaused: false,
-          isMuted: false))
+      try window.open(.plain())
       let native = try #require(window.native)
       for (name, height) in [("left", 800), ("right", 560)] {
         native.go(to: try #require(native.monitors.first { $0.name == name }))

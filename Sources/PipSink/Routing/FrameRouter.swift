@@ -164,9 +164,8 @@ public final class FrameRouter: Sendable {
   }
 
   /// Adjusts a stream's colours on all surfaces and attached layers that show it, including the pictures that are shown
-  /// at the moment.
-  /// Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no effect on an
-  /// unknown stream.
+  /// at the moment. Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no
+  /// effect on an unknown stream.
   public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
     control.withLock { $0.route(streamID) }?.setColorBalance(balance)
   }

@@ -115,11 +115,6 @@ extension PictureInPictureSession {
     }
   }
 
-  /// Whether the app has said that a stream's camera is off.
-  private func isSaidToBeWithoutCamera(_ id: StreamID) -> Bool {
-    engine.info(of: id).map { $0.camera == .off && $0.saidDevices.contains(.camera) } ?? false
-  }
-
   /// Notes which pushed streams have stalled. A stream does not stall while the session is paused, and not while its
   /// camera is off: who switches a camera off sends no frames.
   ///
@@ -129,7 +124,7 @@ extension PictureInPictureSession {
     for (id, stream) in known {
       guard let flow = stream.flow, let timeout = stream.stallTimeout else { continue }
       let count = router.statistics(of: id)?.received ?? 0
-      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isSaidToBeWithoutCamera(id) {
+      if count != flow.frameCount || isPlaybackPaused || stream.isScreenShare || isOff(.camera, of: id) {
         known[id]?.flow = (count, now)
       } else if now >= flow.since.advanced(by: timeout) {
         setInput(id, to: .stalled)

@@ -12,6 +12,7 @@ struct DisplayMailbox {
     let colorBalance: ColorBalance
     let presented: (@Sendable (MonotonicTime) -> Void)?
     let streamCount: Int
+    let flushCount: Int
     /// Whether the frame has been shown before and is shown again because the renderer asked for it.
     let isRepeated: Bool
     /// Whether the frame has been counted as hidden or failed when it was tried before.
@@ -82,10 +83,12 @@ struct DisplayMailbox {
   var presented: (@Sendable (MonotonicTime) -> Void)?
   var sizes = SizeObservation()
   /// How many times a stream has begun here or left.
-  private(set) var streamCount = 0
-  /// The first value of `streamCount` whose frames may still become the picture. When a stream has left its picture
-  /// here, its frames that were being presented meanwhile still may.
-  private var firstStreamOfPicture = 0
+  private var streamCount = 0
+  /// How many times the frames that wait here have been dropped.
+  private var flushCount = 0
+  /// The first value of `flushCount` whose frames may still become the picture. When a stream has left its picture here,
+  /// its frames that were being presented meanwhile still may.
+  private var firstFlushOfPicture = 0
 
   init(gravity: VideoGravity) {
     self.gravity = gravity
@@ -152,36 +155,47 @@ struct DisplayMailbox {
 
   /// Whether a frame may still become the picture: its stream's picture has not been removed meanwhile, and no other
   /// stream has begun.
-  func isPicture(_ job: Job) -> Bool { job.streamCount >= firstStreamOfPicture }
+  func isPicture(_ job: Job) -> Bool { job.flushCount >= firstFlushOfPicture }
 
-  /// Keeps a frame that could not be shown until it can, together with the handler that waits for it, unless its stream
-  /// has left.
+  /// Keeps a frame that could not be shown until it can, unless its picture has been removed or another stream has
+  /// begun. The handler that waits for it waits for the next one, unless its stream has left.
   ///
-  /// - Returns: false where the picture belongs to another stream now.
+  /// - Returns: whether the frame is kept.
   @discardableResult
   mutating func keep(_ job: Job) -> Bool {
+    if streamCount == job.streamCount, presented == nil { presented = job.presented }
     guard isPicture(job) else { return false }
     latest = job.sampleBuffer
     latestWasPresented = job.isRepeated
-    if streamCount == job.streamCount, presented == nil { presented = job.presented }
     return true
   }
 
-  /// Forgets the stream's frames and, with `removingImage`, its picture.
+  /// Forgets the stream's frames and, with `removingImage`, its picture. Who waits for the next picture still does.
   ///
   /// - Returns: the newest frame that had not been shown anywhere.
   mutating func empty(removingImage: Bool) -> SampleBuffer? {
     let newest = queue.last ?? (isWaitingFresh ? waiting : nil)
     waiting = nil
     queue = []
-    streamCount += 1
+    flushCount += 1
     if removingImage {
       latest = nil
       isReadyForDisplay = false
       mustRemoveImage = true
-      firstStreamOfPicture = streamCount
+      firstFlushOfPicture = flushCount
     }
     return newest
+  }
+
+  /// Ends a stream. Who waits for its next picture here waits in vain. Without `removingImage` its last picture stays, as
+  /// a copy.
+  ///
+  /// - Returns: the newest frame that had not been shown anywhere.
+  mutating func leave(removingImage: Bool) -> SampleBuffer? {
+    presented = nil
+    streamCount += 1
+    mustCopyLatest = !removingImage
+    return empty(removingImage: removingImage)
   }
 
   /// Begins another stream, of which `newest` is shown at once; with nil the picture is removed.
@@ -191,7 +205,8 @@ struct DisplayMailbox {
     with newest: SampleBuffer?, isFresh: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
   ) -> SampleBuffer? {
     let dropped = empty(removingImage: newest == nil)
-    firstStreamOfPicture = streamCount
+    streamCount += 1
+    firstFlushOfPicture = flushCount
     (latest, mustCopyLatest) = (nil, false)
     waiting = newest
     isWaitingFresh = isFresh
@@ -261,7 +276,7 @@ struct DisplayMailbox {
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity,
       formatSeries: formatSeries, conversions: conversions, orientation: orientation,
-      colorBalance: conversions.colorBalance, presented: presented, streamCount: streamCount,
+      colorBalance: conversions.colorBalance, presented: presented, streamCount: streamCount, flushCount: flushCount,
       isRepeated: isRepeated, isCounted: isCounted, tally: isNew ? tally : nil,
       sizeObserver: sizes.observer(for: sampleBuffer))
   }

@@ -250,12 +250,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// - Returns: the newest frame that had not been shown anywhere.
   func relinquish(removingImage: Bool) -> SampleBuffer? {
     defer { mailbox.wakeAll() }
-    return mailbox.withLock { mailbox in
-      mailbox.mustCopyLatest = !removingImage
-      // Whoever waits for the stream's next picture here waits in vain. After a flush it still comes.
-      mailbox.presented = nil
-      return mailbox.empty(removingImage: removingImage)
-    }
+    return mailbox.withLock { $0.leave(removingImage: removingImage) }
   }
 
   /// Drops the frames that wait, and keeps the current picture. A layer that has failed loses its ``error`` and tries
