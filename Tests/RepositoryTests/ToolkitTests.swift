@@ -187,8 +187,13 @@ enum Toolkit: String, CaseIterable {
     switch self {
     case .gtk3, .gtk4: return try RunningProgram("/usr/bin/python3", [source], environment: environment)
     case .qt6, .qtQuick:
+      // On Wayland Qt 6.12 itself now and then waits for its own threads forever when it is destroyed at the end of the
+      // interpreter, also in programs without GStreamer. There the process ends behind the example's last line.
+      let run = "import os, runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__'); os._exit(0)"
+      let isOnWayland = environment["QT_QPA_PLATFORM"] == "wayland"
       return try RunningProgram(
-        "/usr/bin/python3", [source], environment: environment.merging(["PYTHONPATH": Self.pySide.path]) { $1 })
+        "/usr/bin/python3", (isOnWayland ? ["-c", run] : []) + [source],
+        environment: environment.merging(["PYTHONPATH": Self.pySide.path]) { $1 })
     case .sdl2, .plain, .gtk4InC:
       let program = folder.path("example-\(self)")
       let toolkit = self == .sdl2 ? "sdl2" : self == .gtk4InC ? "gtk4" : ""
