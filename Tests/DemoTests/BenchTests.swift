@@ -110,6 +110,19 @@ import Testing
     }
   }
 
+  /// Another number of frames makes no difference to the instructions of one, so that each operation is counted alone.
+  @Test(.enabled(if: Plugin.isUsable)) func instructionsOfKernelsAreCountedForEachOperation() async throws {
+    let names = ["mirror, 1080p I420", "I420 to BGRA, 1080p", "grayscale, 1080p I420"]
+    let counts = try await [1, 3].asyncMap { frames in
+      let result = try await run(
+        ["kernels", "--instructions", "--frames", "\(frames)", "--rounds", "1"]
+          + names.flatMap { ["--operation", $0] })
+      expectSound(result, KernelsBenchCommand.counted, rounds: 1, rows: names.count, processes: 1)
+      return try names.map { try #require(result.measurement($0, KernelsBenchCommand.cost)?.median) }
+    }
+    for (one, three) in zip(counts[0], counts[1]) { #expect((0.9...1.1).contains(one / three), "\(counts)") }
+  }
+
   @Test func picturesInMemoryAreComparedWithMemcpy() async throws {
     let result = try await run([
       "present", "--surface", "offscreen", "--format", "NV12", "--sizes", "32x18,64x36", "--frames", "2", "--rounds",

@@ -23,7 +23,7 @@ struct InstructionBench {
 
   func measure() async throws -> BenchResult {
     let run = FramePathRun(path: path, programs: try BenchPrograms())
-    let counter = try InstructionCounter(processes: run.processes)
+    let counter = try InstructionCounter(processes: run.processes, element: "pipsink")
     let progress = BenchProgress(total: rounds * streams.count * Self.variants.count)
     var samples = Samples()
     for _ in 0..<rounds {
@@ -49,19 +49,15 @@ struct InstructionBench {
   private func cost(
     _ variant: FramePathVariant, streams: Int, _ run: FramePathRun, _ counter: InstructionCounter
   ) throws -> Double {
-    let counts = try [frames / 10, frames].map { frames in
-      let (program, arguments) =
-        switch variant {
-        case .fakesink, .element: launch(variant, streams: streams, frames: frames)
-        default: run.command(variant, streams: streams, frames: frames)
-        }
-      return try (
-        instructions: counter.count(Self.title(of: variant), program, arguments),
-        frames: FramePathOptions.framesOfAStream(streams: streams, frames: frames) * streams
-      )
+    let ofAStream = [frames / 10, frames].map { FramePathOptions.framesOfAStream(streams: streams, frames: $0) }
+    return try counter.cost(
+      Self.title(of: variant), frames: (short: ofAStream[0] * streams, long: ofAStream[1] * streams)
+    ) { frames in
+      switch variant {
+      case .fakesink, .element: launch(variant, streams: streams, frames: frames)
+      default: run.command(variant, streams: streams, frames: frames)
+      }
     }
-    return (Double(counts[1].instructions) - Double(counts[0].instructions))
-      / Double(counts[1].frames - counts[0].frames)
   }
 
   /// A variant in gst-launch-1.0, in which at most the sink is PipSink's.

@@ -8,12 +8,14 @@ final class KernelBench {
   private let single = PixelConverter(usesHelperThreads: false)
   private let helped = PixelConverter(usesHelperThreads: true)
   private let grayscale = GrayscaleProcessor()
-  private let pushed = NewestFrames()
+  private let pushed: NewestFrames
   private let input: StreamInput
+  private var count: Int { frames.sources.count }
 
-  init(_ operation: KernelOperation) throws {
+  init(_ operation: KernelOperation, frames: BenchFrames) {
     self.operation = operation
-    frames = try BenchFrames(operation.format, operation.size)
+    self.frames = frames
+    pushed = NewestFrames(count: frames.sources.count)
     input = StreamInput(streamID: "a", deliveringTo: pushed)
   }
 
@@ -21,30 +23,32 @@ final class KernelBench {
   ///
   /// - Returns: the seconds for one frame.
   func pipSink(frames count: Int, helped usesHelp: Bool) throws -> Double {
+    try BenchFrames.seconds(count, warmedUp(helped: usesHelp))
+  }
+
+  /// - Returns: PipSink's work on one frame, whose number it takes. It has warmed up.
+  func warmedUp(helped usesHelp: Bool) throws -> (Int) throws -> Void {
     let converter = usesHelp ? helped : single
-    if operation.kind == .push {
-      for index in 0..<2 * BenchFrames.count { try push(index) }
-      return try BenchFrames.seconds(count, push)
-    }
     // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than the
     // sources' memory.
-    var results: [SampleBuffer?] = Array(repeating: nil, count: BenchFrames.count)
+    var results: [SampleBuffer?] = Array(repeating: nil, count: count)
     let work = { (index: Int) throws in
-      let source = self.frames.sources[index % BenchFrames.count]
-      results[index % BenchFrames.count] =
+      if self.operation.kind == .push { return try self.push(index) }
+      let source = self.frames.sources[index % self.count]
+      results[index % self.count] =
         self.operation.kind == .grayscale
         ? try self.grayscale.process(source) : try converter.convert(source, to: self.operation.output)
     }
     // The warm-up takes two turns: in the second one the pool needs memory for one more frame, because the frame that
     // is replaced is still there.
-    for index in 0..<2 * BenchFrames.count { try work(index) }
-    return try BenchFrames.seconds(count, work)
+    for index in 0..<2 * count { try work(index) }
+    return work
   }
 
   /// Pushes the planes of a frame as an app does that has them for the time of a call.
   private func push(_ index: Int) throws {
     let format = frames.sources[0].formatDescription
-    try frames.sources[index % BenchFrames.count].pixelBuffer.withUnsafeGstSample { sample in
+    try frames.sources[index % self.count].pixelBuffer.withUnsafeGstSample { sample in
       var (info, frame) = (GstVideoInfo(), GstVideoFrame())
       gst_video_info_from_caps(&info, gst_sample_get_caps(sample))
       guard gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ) != 0 else { return }
@@ -73,13 +77,13 @@ final class KernelBench {
     guard let converter = gst_video_converter_new(&inInfo, &outInfo, nil) else {
       throw DemoError(.failed, "GstVideoConverter does not do \"\(operation.name)\"")
     }
-    let buffers = (0..<BenchFrames.count).map { _ in gst_buffer_new_allocate(nil, outInfo.size, nil) }
+    let buffers = (0..<self.count).map { _ in gst_buffer_new_allocate(nil, outInfo.size, nil) }
     defer {
       for buffer in buffers { gst_buffer_unref(buffer) }
       gst_video_converter_free(converter)
     }
     let work = { (index: Int) in
-      let number = index % BenchFrames.count
+      let number = index % self.count
       self.frames.sources[number].pixelBuffer.withUnsafeGstSample { sample in
         var (from, to) = (GstVideoFrame(), GstVideoFrame())
         guard gst_video_frame_map(&from, &inInfo, gst_sample_get_buffer(sample), GST_MAP_READ) != 0 else { return }
@@ -89,7 +93,7 @@ final class KernelBench {
         gst_video_frame_unmap(&to)
       }
     }
-    for index in 0..<BenchFrames.count { work(index) }
+    for index in 0..<self.count { work(index) }
     return BenchFrames.seconds(count, work)
   }
 }
@@ -97,10 +101,15 @@ final class KernelBench {
 /// Keeps as many frames alive as there are sources, so that the pool's memory is no more in the cache than theirs.
 private final class NewestFrames: SampleBufferConsumer {
   private let sampleBuffers = Locked<[SampleBuffer]>([])
+  private let count: Int
+
+  init(count: Int) {
+    self.count = count
+  }
 
   func consume(_ sampleBuffer: SampleBuffer) {
     sampleBuffers.withLock { sampleBuffers in
-      let index = Int(sampleBuffer.sequenceNumber - 1) % BenchFrames.count
+      let index = Int(sampleBuffer.sequenceNumber - 1) % count
       if index < sampleBuffers.count {
         sampleBuffers[index] = sampleBuffer
       } else {

@@ -7,13 +7,27 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     abstract: "Measures every operation on pixels beside memcpy of the frame's bytes and beside GstVideoConverter.",
     discussion: """
       Each side works on eight frames in turn, which are more than the processor's cache holds. Times are those of one \
-      thread, and "helped" is PipSink with its helper threads. Each operation runs in a new process in every round.
+      thread, and "helped" is PipSink with its helper threads. Each operation runs in a new process in every round. With \
+      --instructions no time is measured: valgrind counts the instructions of PipSink on one thread, and one process \
+      carries out all operations in a round. These numbers are the same on a busy machine.
       """)
 
   @OptionGroup var options: BenchOptions
 
-  @Option(help: "The frames for each side and round.")
-  var frames = 40
+  @Flag(help: "Count the instructions a frame instead, with valgrind.")
+  var instructions = false
+
+  @Option(
+    name: .customLong("frames"),
+    help: """
+      The frames for each side and round, \(Self.measuredFrames) by default, or \(Self.countedFrames) with --instructions.
+      """)
+  var wantedFrames: Int?
+
+  private static let measuredFrames = 40
+  private static let countedFrames = 4
+
+  private var frames: Int { wantedFrames ?? (instructions ? Self.countedFrames : Self.measuredFrames) }
 
   @Option(
     help: ArgumentHelp(
@@ -32,6 +46,7 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.report {
       let operations = KernelOperation.all.filter { operation.isEmpty || operation.contains($0.name) }
+      if instructions { return try await options.isAlone ? work(operations) : count(operations) }
       if options.isAlone { return try measure(options.alone(operations)) }
       let processes = OwnProcesses()
       var samples = Samples()
@@ -43,9 +58,49 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     }
   }
 
-  private func measure(_ operation: KernelOperation) throws -> BenchResult {
-    let bench = try KernelBench(operation)
+  /// The name of the benchmark that counts instructions.
+  static let counted = "kernels --instructions"
+  static let cost = "instructions a frame"
+
+  /// Counts the instructions of a process for each round, which does the ``work(_:)``.
+  private func count(_ operations: [KernelOperation]) async throws -> BenchResult {
+    let processes = OwnProcesses()
+    let counter = try InstructionCounter(processes: processes, element: "videotestsrc")
+    let progress = BenchProgress(total: options.rounds)
+    let arguments =
+      ["bench", "kernels", "--instructions", "--alone", "--rounds", "1", "--frames", "\(frames)"]
+      + operations.flatMap { ["--operation", $0.name] }
     var samples = Samples()
+    for _ in 0..<options.rounds {
+      let parts = try await progress.run("all operations") {
+        try counter.countBetweenMarks("the operations", ChildProcess.demo, arguments)
+      }
+      // Each operation has one mark before it and one after it.
+      guard parts.count == 2 * operations.count - 1 else {
+        throw DemoError(.failed, "valgrind has counted \(parts.count) parts of \(operations.count) operations")
+      }
+      for (index, operation) in operations.enumerated() {
+        samples.add(Double(parts[2 * index]) / Double(frames), operation.name, Self.cost, unit: "1")
+      }
+    }
+    return BenchResult(Self.counted, samples, processes: processes)
+  }
+
+  /// Carries the operations out with PipSink on one thread, each between two marks.
+  private func work(_ operations: [KernelOperation]) throws -> BenchResult {
+    for operation in operations {
+      let source = try BenchFrames(operation.format, operation.size, count: 1)
+      let work = try KernelBench(operation, frames: source).warmedUp(helped: false)
+      InstructionCounter.mark()
+      for index in 0..<frames { try work(index) }
+      InstructionCounter.mark()
+    }
+    return BenchResult(Self.counted, Samples())
+  }
+
+  private func measure(_ operation: KernelOperation) throws -> BenchResult {
+    var samples = Samples()
+    let bench = KernelBench(operation, frames: try BenchFrames(operation.format, operation.size))
     let ours = try bench.pipSink(frames: frames, helped: false)
     let helped = operation.kind == .push ? nil : try bench.pipSink(frames: frames, helped: true)
     let memcpy = bench.frames.memcpy(frames: frames)

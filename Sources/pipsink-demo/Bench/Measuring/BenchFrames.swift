@@ -10,13 +10,12 @@ final class BenchFrames {
   let byteCount: Int
   private let copies: [UnsafeMutableRawPointer]
 
-  static let count = 8
-
-  init(_ format: PixelFormat, _ size: PictureSize) throws {
-    sources = try Self.makeSources(format, size)
+  /// - Parameter count: the number of pictures. It is one where instructions are counted, which caches do not change.
+  init(_ format: PixelFormat, _ size: PictureSize, count: Int = 8) throws {
+    sources = try Self.makeSources(format, size, count)
     byteCount = sources[0].pixelBuffer.withUnsafeGstSample { Int(gst_buffer_get_size(gst_sample_get_buffer($0))) }
     let byteCount = byteCount
-    copies = (0..<Self.count).map { _ in
+    copies = (0..<count).map { _ in
       let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 64)
       memset(memory, 1, byteCount)
       return memory
@@ -32,7 +31,7 @@ final class BenchFrames {
   /// - Returns: the seconds for copying one frame.
   func memcpy(frames: Int) -> Double {
     Self.seconds(frames) { index in
-      let number = index % Self.count
+      let number = index % self.sources.count
       self.sources[number].pixelBuffer.withUnsafeGstSample { sample in
         var map = GstMapInfo()
         let buffer = gst_sample_get_buffer(sample)
@@ -52,7 +51,9 @@ final class BenchFrames {
     return start.duration(to: .now) / .seconds(1) / Double(frames)
   }
 
-  private static func makeSources(_ format: PixelFormat, _ size: PictureSize) throws -> [SampleBuffer] {
+  private static func makeSources(
+    _ format: PixelFormat, _ size: PictureSize, _ count: Int
+  ) throws -> [SampleBuffer] {
     let collector = FrameCollector()
     let engine = try VideoEngine()
     let pipeline =
