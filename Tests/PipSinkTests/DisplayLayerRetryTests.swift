@@ -54,6 +54,15 @@ import Testing
     #expect(renderer.shown == [2])
   }
 
+  @Test func theSecondTryShowsTheSameAsTheFirst() async {
+    renderer.state.withLock { ($0.code, $0.failsNext) = (.invalidSize, 1) }
+    layer.orientation = VideoOrientation(rotation: .quarter)
+    enqueue(1)
+    #expect(await eventually { renderer.shown == [1] })
+    #expect(renderer.state.withLock { $0.orientations } == [VideoOrientation(rotation: .quarter)])
+    #expect(layer.statistics.recovered == 1)
+  }
+
   @Test func afterASuccessPausesBeginAnew() async {
     enqueue(1)
     for pause in [0.05, 0.1] { #expect(await clock.reach(pause)) }

@@ -213,6 +213,49 @@ import Testing
     await stream.engine.stop()
   }
 
+  @Test func neitherTheMessageNorTheElementOfLateFramesIsKept() async throws {
+    let clock = ManualClock()
+    let stream = try PushedStream(.first, PipelineConfiguration(), clock: clock)
+    try await stream.start()
+    #expect(await stream.play())
+    let lifetimes = Locked<(message: Lifetime, element: Lifetime)?>(nil)
+    stream.engine.withUnsafeElement(named: "source") {
+      guard let message = gst_message_new_qos($0.asObject, 0, 0, 0, 0, 0) else { return }
+      gst_message_set_qos_stats(message, GST_FORMAT_BUFFERS, 100, 3)
+      let both = (Lifetime(ofMiniObject: message), Lifetime(ofObject: $0))
+      lifetimes.withLock { $0 = both }
+      gst_element_post_message($0, message)
+    }
+    let (message, element) = try #require(lifetimes.withLock { $0 })
+    #expect(message.isOver)
+    #expect(await clock.reach(0.5))
+    #expect(await eventually { stream.engine.info(of: "a")?.lateFrameCount == 3 })
+    await stream.engine.stop()
+    #expect(await eventually { element.isOver })
+  }
+
+  @Test func microphonesThatFallSilentTogetherAreAllOff() async throws {
+    let clock = ManualClock()
+    let sounds = ["a", "b"].map {
+      "\(Self.live) ! appsink name=\($0) audiotestsrc is-live=true ! valve name=valve-\($0) ! level name=\($0)-level "
+        + "interval=20000000 ! fakesink sync=true async=false"
+    }
+    let engine = try VideoEngine(.text(sounds.joined(separator: " ")), clock: clock.clock)
+    try await engine.start { _ in CountingConsumer() }
+    #expect(await eventually { ["a", "b"].allSatisfy { engine.info(of: $0)?.microphone == .on } })
+    for id in ["a", "b"] {
+      _ = engine.withUnsafeElement(named: "valve-\(id)") {
+        gst_util_set_object_arg(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self), "drop", "true")
+      }
+    }
+    // What was on its way when the valves closed is heard at the old time.
+    #expect(await clock.reach(0.5))
+    #expect(await clock.isAwaited(in: 0.5))
+    clock.advance(by: 100)
+    #expect(await eventually { ["a", "b"].allSatisfy { engine.info(of: $0)?.microphone == .off } })
+    await engine.stop()
+  }
+
   @Test func aMicrophoneThatWasSilentForAPauseIsNotOffYet() async throws {
     let clock = ManualClock()
     let engine = try VideoEngine(

@@ -161,6 +161,24 @@ import Testing
     #expect(await eventually { call.window.isOpen })
   }
 
+  @Test func anAppThatIsBackBeforeTheFirstPictureHasNoWindowAfterIt() async throws {
+    let call = try Call(clock: clock)
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(router: call.router, streamID: "a"), window: try UnseenWindow(), clock: clock.clock)
+    controller.startsAutomatically = true
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    let isStarting = { controller.pictureInPictureStreamID == "a" && !controller.isActive }
+    #expect(isStarting())
+    #expect(await clock.isAwaited(in: 2))
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    #expect(isStarting())
+    // Then it counts as started.
+    #expect(await isQuiet(controller))
+    #expect(await eventually { !controller.isActive && controller.state == .background })
+  }
+
   @Test func anAppThatIsBackWithinTheDelayOpensNoWindow() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.backgroundDelay = .milliseconds(400)
@@ -337,6 +355,7 @@ import Testing
     let (call, controller) = try await startedByItself()
     let engine = try VideoEngine()
     controller.engine = engine
+    let log = Log(controller)
     #expect(engine.visibleStreamIDs == ["a"])
     call.window.eventHandler?(.visibilityChanged(false))
     #expect(controller.isSuspended)
@@ -344,6 +363,8 @@ import Testing
     call.window.eventHandler?(.visibilityChanged(true))
     #expect(!controller.isSuspended)
     #expect(engine.visibleStreamIDs == ["a"])
+    #expect(await eventually { log.events.count == 2 })
+    #expect(log.events == [.suspendedChanged(true), .suspendedChanged(false)])
     call.window.eventHandler?(.visibilityChanged(false))
     controller.stop()
     #expect(!controller.isSuspended)

@@ -312,6 +312,21 @@ import Testing
     #expect(throws: PipSinkError.self) { try controller.setSource(streamID: "a") }
   }
 
+  @Test func aPlaybackDelegateIsNotKept() throws {
+    weak var delegate: Player?
+    let controller: PictureInPictureController
+    do {
+      let player = Player()
+      delegate = player
+      controller = PictureInPictureController(
+        contentSource: ContentSource(displayLayer: SampleBufferDisplayLayer(name: "player"), playbackDelegate: player),
+        window: try OffscreenPictureInPictureWindow())
+      #expect(controller.source.playbackDelegate === player)
+    }
+    #expect(delegate == nil)
+    #expect(controller.source.playbackDelegate == nil)
+  }
+
   // MARK: Streams that come and go
 
   @Test func theNextStreamIsShownWhenOneEndsAndPictureInPictureEndsWithTheLast() async throws {

@@ -533,6 +533,12 @@ import Testing
     #expect(call.session.pictureInPictureStreamID == "a" && own.pictureInPictureStreamID == "b")
     #expect(call.display.placeholders == ["a": .inPictureInPicture, "b": .inPictureInPicture])
     #expect(call.session.router.table.entries.values.map(\.streamID).sorted() == ["a", "b"])
+    // It is not to be had in the session's window.
+    let refusal = PipSinkError.pictureInPicture(.notPossible(reason: "\"b\" has a window for itself"))
+    #expect(throws: refusal) { try call.session.setPictureInPictureSource("b") }
+    #expect(throws: refusal) { try call.session.startPictureInPicture("b") }
+    #expect(throws: refusal) { try call.session.setSecondPictureInPictureStream("b") }
+    #expect(call.session.pictureInPictureStreamID == "a" && call.session.secondPictureInPictureStreamID == nil)
     call.session.isMuted = true
     #expect(own.isMuted)
     // The window is closed together with its stream.

@@ -127,6 +127,8 @@ import Testing
     #expect(!display.showsStreams && display.images(pictureInPictureStreamID: "a").isEmpty)
     #expect(display.kind == "none" && display.convertedFrameCount == nil && !display.canPresent)
     #expect(display.pictureInPictureHost.unsupportedReason == nil)
+    let another = display.makePictureInPictureHost()
+    #expect(another !== display.pictureInPictureHost && another.renderer !== display.pictureInPictureHost.renderer)
     let session = try PictureInPictureSession(display: display)
     _ = try session.addInput("a", stallTimeout: nil)
     #expect(session.layer(of: "a") == nil)

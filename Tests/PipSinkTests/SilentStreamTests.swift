@@ -82,6 +82,22 @@ import Testing
     await stream.engine.stop()
   }
 
+  @Test(arguments: PushedStream.Kind.allCases)
+  func unlessTheAppSaysOtherwiseAStreamIsStalledAfterThreeSeconds(kind: PushedStream.Kind) async throws {
+    let clock = ManualClock()
+    let stream = try PushedStream(kind, PipelineConfiguration(), clock: clock)
+    try await stream.start()
+    #expect(await stream.play())
+    // The first look after the frame begins the time.
+    #expect(await clock.reach(0.5))
+    for _ in 0..<5 { #expect(await clock.reach(0.5)) }
+    #expect(await clock.isAwaited(in: 0.5))
+    #expect(stream.state == .playing)
+    #expect(await clock.reach(0.5))
+    #expect(await eventually { stream.state == .stalled })
+    await stream.engine.stop()
+  }
+
   @Test func aStreamOfFewFramesHasTwoIntervals() async throws {
     let stream = try await Silent(rate: "1/12")
     #expect(await stream.play())

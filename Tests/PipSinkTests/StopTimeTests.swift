@@ -136,6 +136,18 @@ import Testing
     #expect(done.withLock { $0 } == [2])
   }
 
+  @Test func whatAThreadHasNotDoneAtItsEndIsRefused() throws {
+    let thread = PipelineThread(of: try Pipeline("videotestsrc ! appsink name=a"), clock: clock.clock)
+    let answers = Locked<[Bool]>([])
+    let call = { @Sendable (isRunning: Bool) in answers.withLock { $0.append(isRunning) } }
+    thread.want { $0.calls.append(call) }
+    #expect(answers.withLock { $0.isEmpty })
+    thread.end()
+    #expect(answers.withLock { $0 } == [false])
+    thread.want { $0.calls.append(call) }
+    #expect(answers.withLock { $0 } == [false, false])
+  }
+
   @Test func aStopThatAStartHasFollowedIsOverWhenTheOldPipelineHasStopped() async throws {
     let (old, new) = (try BlockingSource(.fifo), try BlockingSource(.fifo))
     let engine = try VideoEngine(clock: clock.clock)

@@ -93,6 +93,22 @@ import Testing
     #expect(await eventually { call.session.placeholder(of: "a") == nil })
   }
 
+  @Test func thePictureInTheSecondHalfIsRemovedToo() async throws {
+    let call = try Call(["a", "b"])
+    try await call.play()
+    try call.session.setSecondPictureInPictureStream("b")
+    #expect(try await call.open("a").secondStreamID == "b")
+    let half = try #require(call.session.controller.window.secondRenderer as? OffscreenRenderer)
+    #expect(await eventually { half.image() != nil })
+    try call.session.setCameraState(.off, of: "b")
+    #expect(await eventually { half.image() == nil && call.presentation?.secondStreamID == nil })
+    try call.session.setCameraState(.on, of: "b")
+    #expect(await eventually { call.presentation?.secondStreamID == "b" })
+    let layer = try #require(call.session.controller.second?.layer)
+    #expect(layer.waitUntilPresented(by: .now.advanced(by: .seconds(20))))
+    #expect(half.image() == nil)
+  }
+
   @Test func aWindowForOneStreamHidesItsLastPictureToo() async throws {
     let call = try Call(["a", "b"])
     try await call.play()

@@ -31,7 +31,12 @@ extension PictureInPictureSession {
   }
 
   private func checkSource(_ streamID: StreamID) throws(PipSinkError) {
+    try checkWindow(of: streamID)
     try controller.checkSource(streamID)
+  }
+
+  /// - Throws: ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself.
+  private func checkWindow(of streamID: StreamID) throws(PipSinkError) {
     if known[streamID]?.controller != nil {
       throw .pictureInPicture(.notPossible(reason: "\"\(streamID)\" has a window for itself"))
     }
@@ -44,10 +49,15 @@ extension PictureInPictureSession {
   /// Shows another stream beside the one in the picture-in-picture window, in one half each. With nil the first stream
   /// has the whole window again.
   ///
-  /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``. Nothing has changed then.
+  /// - Throws: the errors of ``PictureInPictureController/setSecondStream(_:)``, and
+  ///   ``PipSinkError/PictureInPicture/notPossible(reason:)`` for a stream with a window for itself. Nothing has changed
+  ///   then.
   public func setSecondPictureInPictureStream(_ streamID: StreamID?) throws(PipSinkError) {
     // The router may know a stream before the session, which could not notice the stream's end then.
-    if let streamID { try check(streamID) }
+    if let streamID {
+      try check(streamID)
+      try checkWindow(of: streamID)
+    }
     defer { updatePlaces() }
     try controller.setSecondStream(streamID)
     comingSecondStreamID = nil
