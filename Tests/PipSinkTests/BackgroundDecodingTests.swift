@@ -34,24 +34,6 @@ import Testing
     """
   }
 
-  @Test func nothingOfADecoderIsLeftOfARunThatEndsWhileNobodySeesIt() async throws {
-    let engine = try VideoEngine(.text(Self.encoded("a")))
-    let screen = Screen()
-    try await engine.start { _ in screen }
-    #expect(await eventually { screen.count > 2 })
-    engine.visibleStreamIDs = []
-    #expect(await eventually { engine.info(of: "a")?.isDecodingSuspended == true })
-    let pads = Locked<[Lifetime]>([])
-    engine.withUnsafeElement(named: "decoder-a") { decoder in
-      guard let pad = gst_element_get_static_pad(decoder, "sink") else { return }
-      pads.withLock { $0 = [Lifetime(ofObject: pad), Lifetime(ofObject: decoder)] }
-      gst_object_unref(pad)
-    }
-    #expect(pads.withLock { $0.count } == 2)
-    await engine.stop()
-    #expect(await eventually { pads.withLock { $0.allSatisfy(\.isOver) } })
-  }
-
   private func isWhite(_ sampleBuffer: SampleBuffer) throws -> Bool {
     let image = try rendered(sampleBuffer, size: PictureSize(width: 16, height: 12))
     return [(0, 0), (8, 6), (15, 11)].allSatisfy { image.pixel($0.0, $0.1).prefix(3).allSatisfy { $0 > 240 } }
