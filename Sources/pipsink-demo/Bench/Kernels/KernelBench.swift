@@ -19,30 +19,19 @@ final class KernelBench {
     input = StreamInput(streamID: "a", deliveringTo: pushed)
   }
 
-  /// Carries the operation out with PipSink.
-  ///
-  /// - Returns: the seconds for one frame.
-  func pipSink(frames count: Int, helped usesHelp: Bool) throws -> Double {
-    try BenchFrames.seconds(count, warmedUp(helped: usesHelp))
-  }
-
-  /// - Returns: PipSink's work on one frame, whose number it takes. It has warmed up.
-  func warmedUp(helped usesHelp: Bool) throws -> (Int) throws -> Void {
+  /// - Returns: PipSink's work on one frame, whose number it gets.
+  func pipSink(helped usesHelp: Bool) -> (Int) throws -> Void {
+    if operation.kind == .push { return push }
     let converter = usesHelp ? helped : single
     // As many results stay alive as there are sources, so that the pool's memory is no more in the cache than the
     // sources' memory.
     var results: [SampleBuffer?] = Array(repeating: nil, count: count)
-    let work = { (index: Int) throws in
-      if self.operation.kind == .push { return try self.push(index) }
+    return { index in
       let source = self.frames.sources[index % self.count]
       results[index % self.count] =
         self.operation.kind == .grayscale
         ? try self.grayscale.process(source) : try converter.convert(source, to: self.operation.output)
     }
-    // The warm-up takes two turns: in the second one the pool needs memory for one more frame, because the frame that
-    // is replaced is still there.
-    for index in 0..<2 * count { try work(index) }
-    return work
   }
 
   /// Pushes the planes of a frame as an app does that has them for the time of a call.
@@ -61,40 +50,51 @@ final class KernelBench {
     }
   }
 
-  /// Carries the operation out with GstVideoConverter, into memory that was allocated before.
-  ///
-  /// - Returns: the seconds for one frame.
-  func reference(frames count: Int) throws -> Double {
-    let format = frames.sources[0].formatDescription
-    var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
+  /// - Returns: the work of GstVideoConverter on one frame, whose number it gets. It writes to memory that was allocated
+  ///   before.
+  func gstVideoConverter() throws -> (Int) -> Void {
+    let reference = try Reference(operation, from: frames.sources[0].formatDescription, count: count)
+    return { index in
+      let number = index % self.count
+      self.frames.sources[number].pixelBuffer.withUnsafeGstSample { sample in
+        reference.convert(gst_sample_get_buffer(sample), to: number)
+      }
+    }
+  }
+}
+
+/// A GstVideoConverter with its target buffers.
+private final class Reference {
+  private var (inInfo, outInfo) = (GstVideoInfo(), GstVideoInfo())
+  private let converter: OpaquePointer
+  private let buffers: [UnsafeMutablePointer<GstBuffer>?]
+
+  init(_ operation: KernelOperation, from format: VideoFormatDescription, count: Int) throws {
     let target = operation.output.size ?? format.size
     let targetFormat = (operation.output.pixelFormat ?? format.pixelFormat).gstFormat
     gst_video_info_set_format(
-      &inInfo, format.pixelFormat.gstFormat, guint(format.size.width),
-      guint(format.size.height))
-    gst_video_info_set_format(
-      &outInfo, targetFormat, guint(target.width), guint(target.height))
+      &inInfo, format.pixelFormat.gstFormat, guint(format.size.width), guint(format.size.height))
+    gst_video_info_set_format(&outInfo, targetFormat, guint(target.width), guint(target.height))
     guard let converter = gst_video_converter_new(&inInfo, &outInfo, nil) else {
       throw DemoError(.failed, "GstVideoConverter does not do \"\(operation.name)\"")
     }
-    let buffers = (0..<self.count).map { _ in gst_buffer_new_allocate(nil, outInfo.size, nil) }
-    defer {
-      for buffer in buffers { gst_buffer_unref(buffer) }
-      gst_video_converter_free(converter)
-    }
-    let work = { (index: Int) in
-      let number = index % self.count
-      self.frames.sources[number].pixelBuffer.withUnsafeGstSample { sample in
-        var (from, to) = (GstVideoFrame(), GstVideoFrame())
-        guard gst_video_frame_map(&from, &inInfo, gst_sample_get_buffer(sample), GST_MAP_READ) != 0 else { return }
-        defer { gst_video_frame_unmap(&from) }
-        guard gst_video_frame_map(&to, &outInfo, buffers[number], GST_MAP_WRITE) != 0 else { return }
-        gst_video_converter_frame(converter, &from, &to)
-        gst_video_frame_unmap(&to)
-      }
-    }
-    for index in 0..<self.count { work(index) }
-    return BenchFrames.seconds(count, work)
+    self.converter = converter
+    let byteCount = outInfo.size
+    buffers = (0..<count).map { _ in gst_buffer_new_allocate(nil, byteCount, nil) }
+  }
+
+  deinit {
+    for buffer in buffers { gst_buffer_unref(buffer) }
+    gst_video_converter_free(converter)
+  }
+
+  func convert(_ buffer: UnsafeMutablePointer<GstBuffer>?, to number: Int) {
+    var (from, to) = (GstVideoFrame(), GstVideoFrame())
+    guard gst_video_frame_map(&from, &inInfo, buffer, GST_MAP_READ) != 0 else { return }
+    defer { gst_video_frame_unmap(&from) }
+    guard gst_video_frame_map(&to, &outInfo, buffers[number], GST_MAP_WRITE) != 0 else { return }
+    gst_video_converter_frame(converter, &from, &to)
+    gst_video_frame_unmap(&to)
   }
 }
 

@@ -90,7 +90,9 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   private func work(_ operations: [KernelOperation]) throws -> BenchResult {
     for operation in operations {
       let source = try BenchFrames(operation.format, operation.size, count: 1)
-      let work = try KernelBench(operation, frames: source).warmedUp(helped: false)
+      let work = KernelBench(operation, frames: source).pipSink(helped: false)
+      // In the second frame the pool needs memory once more, because the first one is still there.
+      for index in 0..<2 { try work(index) }
       InstructionCounter.mark()
       for index in 0..<frames { try work(index) }
       InstructionCounter.mark()
@@ -101,10 +103,13 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   private func measure(_ operation: KernelOperation) throws -> BenchResult {
     var samples = Samples()
     let bench = KernelBench(operation, frames: try BenchFrames(operation.format, operation.size))
-    let ours = try bench.pipSink(frames: frames, helped: false)
-    let helped = operation.kind == .push ? nil : try bench.pipSink(frames: frames, helped: true)
-    let memcpy = bench.frames.memcpy(frames: frames)
-    let theirs = operation.hasReference ? try bench.reference(frames: frames) : nil
+    let hasHelp = operation.kind != .push
+    var sides: [(Int) throws -> Void] = [bench.frames.copy, bench.pipSink(helped: false)]
+    if hasHelp { sides.append(bench.pipSink(helped: true)) }
+    if operation.hasReference { sides.append(try bench.gstVideoConverter()) }
+    let times = try BenchFrames.inTurn(frames, sides)
+    let (memcpy, ours, helped) = (times[0], times[1], hasHelp ? times[2] : nil)
+    let theirs = operation.hasReference ? times.last : nil
     samples.add(ours / memcpy, operation.name, "PipSink / memcpy", unit: "ratio")
     if let theirs { samples.add(theirs / ours, operation.name, "GstVideoConverter / PipSink", unit: "ratio") }
     for (quantity, time, isReference) in [

@@ -1,3 +1,4 @@
+import Glibc
 import PipSink
 
 /// Measures the time to render a picture to memory, beside that of memcpy of the bytes that are read and written for
@@ -14,23 +15,20 @@ struct OffscreenPresent {
     renderer = try OffscreenRenderer(size: size, scalingFilter: .linear)
   }
 
-  /// Renders frames.
+  /// Renders frames, and copies as many bytes as are read and written for each.
   ///
   /// - Returns: the seconds of processor time for one frame.
-  func render(_ count: Int) throws -> Double {
+  func measure(_ count: Int) throws -> (rendering: Double, memcpy: Double) {
     let sources = frames.sources
-    for source in sources { try renderer.render(source, gravity: .resize) }
-    let start = FramePathStart()
-    for index in 0..<count { try renderer.render(sources[index % sources.count], gravity: .resize) }
-    return start.report().cpuSeconds / Double(count)
-  }
-
-  /// Copies as many bytes as are read and written for each frame.
-  ///
-  /// - Returns: the seconds of processor time for one frame.
-  func memcpy(_ count: Int) -> Double {
-    let start = FramePathStart()
-    _ = (frames.memcpy(frames: count), picture.memcpy(frames: count))
-    return start.report().cpuSeconds / Double(count)
+    let times = try BenchFrames.inTurn(
+      count, clock: CLOCK_PROCESS_CPUTIME_ID,
+      [
+        { try renderer.render(sources[$0 % sources.count], gravity: .resize) },
+        {
+          frames.copy($0)
+          picture.copy($0)
+        },
+      ])
+    return (times[0], times[1])
   }
 }

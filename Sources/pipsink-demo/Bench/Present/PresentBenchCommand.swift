@@ -118,7 +118,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
     let (format, size) = (try options.alone(formats), try options.alone(sizes.sizes))
     let name = Self.offscreenName(format, size)
     let bench = try OffscreenPresent(format, from: Self.source, to: size)
-    let (ours, memcpy) = (try bench.render(frames), bench.memcpy(frames))
+    let (ours, memcpy) = try bench.measure(frames)
     var samples = Samples()
     samples.add(ours / memcpy, name, "PipSink / memcpy", unit: "ratio")
     samples.add(ours * 1e3, name, "PipSink, ms", unit: "ms")
