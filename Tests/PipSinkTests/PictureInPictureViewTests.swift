@@ -276,6 +276,19 @@ import Testing
         default: break
         }
       }
+      // Whatever has happened, an app that can be seen has no window that opened by itself, once all is quiet.
+      watch.reaction = nil
+      controller.startsAutomatically = true
+      controller.applicationDidEnterBackground()
+      while controller.isSettling { await Task.yield() }
+      controller.applicationWillEnterForeground()
+      let isQuiet = await eventually {
+        switch controller.phase {
+        case .starting, .stopping: false
+        case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isSettling
+        }
+      }
+      #expect(isQuiet && controller.phase.run?.isAutomatic != true, "seed \(seed)")
       controller.uninitialize()
       watch.expectOneAnswer()
       #expect(watch.told == controller.state && !call.window.isOpen, "seed \(seed)")
