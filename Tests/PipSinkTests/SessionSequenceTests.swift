@@ -23,6 +23,8 @@ import Testing
       switch event {
       case .streamAdded(let id): if !streams.insert(id).inserted { fail("a stream was added twice") }
       case .streamRemoved(let id, _): if streams.remove(id) == nil { fail("a stream was removed twice") }
+      case .engine(let event):
+        if let id = event.streamID, !streams.contains(id) { fail("an event of a stream that is not there") }
       case .pictureInPicture(let event, _): hear(event, isThere: session.pictureInPictureStreamID != nil)
       default: break
       }

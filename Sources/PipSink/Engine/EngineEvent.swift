@@ -63,4 +63,17 @@ public enum EngineEvent: Sendable {
   /// Every stream has ended or failed, including those with a pipeline of their own. The event comes after all events
   /// of these streams. The engine waits for `stop()`, or for further streams.
   case finished
+
+  /// The stream that the event is about; nil where it is about the engine or several streams.
+  var streamID: StreamID? {
+    switch self {
+    case .formatChanged(let id, _), .streamStateChanged(let id, _), .cameraStateChanged(let id, _),
+      .microphoneStateChanged(let id, _), .decodingSuspended(let id, _), .durationChanged(let id),
+      .framesSkipped(let id, _), .audioLevel(let id, _), .streamHasNoVideo(let id):
+      id
+    case .stateChanged, .buffering, .customVideoRenderChanged, .audioFailed, .audioInterruptionBegan,
+      .audioInterruptionEnded, .warning, .abandoned, .finished:
+      nil
+    }
+  }
 }

@@ -173,8 +173,9 @@ extension PictureInPictureSession {
 
   // MARK: - Following streams
 
-  /// Reacts to an event of the engine.
+  /// Reacts to an event of the engine. What comes late, of a stream that has been removed, is not passed on.
   func handle(_ event: EngineEvent) {
+    if let id = event.streamID, known[id] == nil { return }
     switch event {
     case .streamStateChanged(let id, _):
       // Everything that waits for the stream's first picture gets it, even if the stream has ended by now.

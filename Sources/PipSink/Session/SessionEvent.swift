@@ -3,7 +3,7 @@ public enum SessionEvent: Sendable {
   /// A stream has been added.
   case streamAdded(StreamID)
   /// A stream has been removed. The summary contains what was known of it last; it is nil where the stream's owner had
-  /// removed it from the router before.
+  /// removed it from the router before. It is the last event of the stream.
   case streamRemoved(StreamID, StreamSummary?)
   /// Something happened in the engine, or to a pushed stream.
   case engine(EngineEvent)
