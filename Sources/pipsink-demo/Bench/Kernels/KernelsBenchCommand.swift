@@ -47,7 +47,7 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     try await options.report {
       let operations = KernelOperation.all.filter { operation.isEmpty || operation.contains($0.name) }
       if instructions { return try await options.isAlone ? work(operations) : count(operations) }
-      if options.isAlone { return try measure(options.alone(operations)) }
+      if options.isAlone { return try await measure(options.alone(operations)) }
       let processes = OwnProcesses()
       var samples = Samples()
       let parts = operations.map {
@@ -87,9 +87,9 @@ struct KernelsBenchCommand: AsyncParsableCommand {
   }
 
   /// Carries the operations out with PipSink on one thread, each between two marks.
-  private func work(_ operations: [KernelOperation]) throws -> BenchResult {
+  private func work(_ operations: [KernelOperation]) async throws -> BenchResult {
     for operation in operations {
-      let source = try BenchFrames(operation.format, operation.size, count: 1)
+      let source = try await BenchFrames(operation.format, operation.size, count: 1)
       let work = KernelBench(operation, frames: source).pipSink(helped: false)
       // In the second frame the pool needs memory once more, because the first one is still there.
       for index in 0..<2 { try work(index) }
@@ -100,9 +100,9 @@ struct KernelsBenchCommand: AsyncParsableCommand {
     return BenchResult(Self.counted, Samples())
   }
 
-  private func measure(_ operation: KernelOperation) throws -> BenchResult {
+  private func measure(_ operation: KernelOperation) async throws -> BenchResult {
     var samples = Samples()
-    let bench = KernelBench(operation, frames: try BenchFrames(operation.format, operation.size))
+    let bench = KernelBench(operation, frames: try await BenchFrames(operation.format, operation.size))
     let hasHelp = operation.kind != .push
     var sides: [(Int) throws -> Void] = [bench.frames.copy, bench.pipSink(helped: false)]
     if hasHelp { sides.append(bench.pipSink(helped: true)) }

@@ -11,8 +11,8 @@ final class BenchFrames {
   private let copies: [UnsafeMutableRawPointer]
 
   /// - Parameter count: the number of pictures. It is one where instructions are counted, which caches do not change.
-  init(_ format: PixelFormat, _ size: PictureSize, count: Int = 8) throws {
-    sources = try Self.makeSources(format, size, count)
+  init(_ format: PixelFormat, _ size: PictureSize, count: Int = 8) async throws {
+    sources = try await Self.makeSources(format, size, count)
     byteCount = sources[0].pixelBuffer.withUnsafeGstSample { Int(gst_buffer_get_size(gst_sample_get_buffer($0))) }
     let byteCount = byteCount
     copies = (0..<count).map { _ in
@@ -61,14 +61,17 @@ final class BenchFrames {
 
   private static func makeSources(
     _ format: PixelFormat, _ size: PictureSize, _ count: Int
-  ) throws -> [SampleBuffer] {
+  ) async throws -> [SampleBuffer] {
     let collector = FrameCollector()
     let engine = try VideoEngine()
     let pipeline =
       "videotestsrc num-buffers=\(count) ! video/x-raw,format=\(format.rawValue),"
       + "width=\(size.width),height=\(size.height),framerate=30/1 ! appsink sync=false"
     try engine.startPlayingStream("a", from: .text(pipeline)) { _ in collector }
-    return try collector.frames(count)
+    let frames = try collector.frames(count)
+    // A pipeline that is still ending would be measured and counted, too.
+    await engine.stop()
+    return frames
   }
 }
 

@@ -9,9 +9,9 @@ struct OffscreenPresent {
   /// Frames as large as the rendered picture, to copy as many bytes as are written.
   private let picture: BenchFrames
 
-  init(_ format: PixelFormat, from source: PictureSize, to size: PictureSize) throws {
-    frames = try BenchFrames(format, source)
-    picture = try BenchFrames(.bgra, size)
+  init(_ format: PixelFormat, from source: PictureSize, to size: PictureSize) async throws {
+    frames = try await BenchFrames(format, source)
+    picture = try await BenchFrames(.bgra, size)
     renderer = try OffscreenRenderer(size: size, scalingFilter: .linear)
   }
 

@@ -73,7 +73,7 @@ struct PresentBenchCommand: AsyncParsableCommand {
   func run() async throws {
     try await options.report {
       try PipSink.initialize()
-      if options.isAlone { return try measureAlone() }
+      if options.isAlone { return try await measureAlone() }
       let processes = OwnProcesses()
       var samples = Samples()
       var remarks: [String] = []
@@ -111,13 +111,13 @@ struct PresentBenchCommand: AsyncParsableCommand {
   }
 
   /// Measures one size of a picture in memory, in this process.
-  private func measureAlone() throws -> BenchResult {
+  private func measureAlone() async throws -> BenchResult {
     guard try options.alone(surface) == .offscreen else {
       throw DemoError(.usage, "--alone is for pictures in memory; windows are always measured in other processes")
     }
     let (format, size) = (try options.alone(formats), try options.alone(sizes.sizes))
     let name = Self.offscreenName(format, size)
-    let bench = try OffscreenPresent(format, from: Self.source, to: size)
+    let bench = try await OffscreenPresent(format, from: Self.source, to: size)
     let (ours, memcpy) = try bench.measure(frames)
     var samples = Samples()
     samples.add(ours / memcpy, name, "PipSink / memcpy", unit: "ratio")
