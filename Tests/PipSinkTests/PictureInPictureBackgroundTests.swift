@@ -179,6 +179,23 @@ import Testing
     #expect(await eventually { !controller.isActive && controller.state == .background })
   }
 
+  @Test func anAppThatHasGoneWhileAStartFailedHasAWindowThatOpensByItself() async throws {
+    let (call, window) = (try Call(clock: clock), try UnseenWindow())
+    let controller = PictureInPictureController(
+      contentSource: ContentSource(router: call.router, streamID: "a"), window: window, clock: clock.clock)
+    controller.startsAutomatically = true
+    #expect(await settled(controller))
+    try controller.start()
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(controller.pictureInPictureStreamID == "a" && controller.phase.run?.isAutomatic == false)
+    window.eventHandler?(.lost(.pictureInPicture(.windowLost(reason: "told to"))))
+    #expect(controller.pictureInPictureStreamID == nil)
+    #expect(await settled(controller))
+    #expect(controller.pictureInPictureStreamID == "a" && controller.phase.run?.isAutomatic == true)
+    controller.stop()
+  }
+
   @Test func anAppThatIsBackWithinTheDelayOpensNoWindow() async throws {
     var configuration = PictureInPictureController.Configuration()
     configuration.backgroundDelay = .milliseconds(400)
