@@ -181,12 +181,8 @@ private final class ManagedLook {
     let isMoved = await TestSupport.eventually(within: expected[.leavesFocus] == true ? 0.5 : 15) {
       self.focus != other
     }
-    let isBack = if isMoved { await TestSupport.eventually(within: 0.5) { self.focus == other } } else { true }
-    found[.leavesFocus] = isBack
-    if !isBack {
-      let ids = ["root": screen.root, "app": window(Self.appRole), "window": window(WindowIdentity.role), "other": other]
-      print("the focus is at \(focus), of \(ids)")
-    }
+    found[.leavesFocus] =
+      if isMoved { await TestSupport.eventually(within: 0.5) { self.focus == other } } else { true }
     try await focusOther(other)
     found[.aboveFocused] = try await eventually(.aboveFocused) { self.isOnTop() }
     found[.aboveMaximised] = try await isAbove(

@@ -41,6 +41,10 @@ enum WindowManager: String, CaseIterable, CustomTestStringConvertible {
       // Only this script of fluxbox's makes its usual settings, without which a click gives no window the focus. fluxbox
       // closes all descriptors, also the one by which Foundation notices its end, so that a shell waits for it.
       (name, arguments) = ("sh", ["-c", "startfluxbox & wait"])
+      // Where no program can draw its wallpaper, fluxbox says so in a window, which takes the focus whenever it comes.
+      try FileManager.default.createDirectory(
+        atPath: folder.path(".fluxbox"), withIntermediateDirectories: true)
+      try "background: none\n".write(toFile: folder.path(".fluxbox/overlay"), atomically: true, encoding: .utf8)
     case .icewm, .awesome, .bspwm, .dwm: break
     }
     let program = try RunningProgram("/usr/bin/\(name)", arguments, environment: environment)
