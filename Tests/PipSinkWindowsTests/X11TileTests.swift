@@ -37,7 +37,14 @@ struct X11TileTests {
       foreign = try X11ForeignWindow(windowID: window, display: server.display)
       tile = try #require(try foreign.makeTile(decoration: overlay) as? X11Tile)
       tile.rectangle = PictureRect(x: 0, y: 0, width: X11TileTests.size.width, height: X11TileTests.size.height)
-      foreign.flush()
+      // Pictures are sent on another connection. A picture that the server reads before it shows the tile is lost, and
+      // without a layer nobody sends it again.
+      try #require(await eventually { isShown }, "the server shows the tile")
+    }
+
+    private var isShown: Bool {
+      var attributes = XWindowAttributes()
+      return XGetWindowAttributes(owner, UInt(tile.window), &attributes) != 0 && attributes.map_state == IsViewable
     }
 
     isolated deinit {
