@@ -86,6 +86,19 @@ import Testing
     #expect(psnr > 28, "\(psnr) dB")
   }
 
+  /// The rectangle's content stays the same while the surface changes.
+  @Test func itFitsASurfaceOfAnotherSizeAndAnotherShape() throws {
+    let (_, beside, _) = try frames(PictureSize(width: 96, height: 40), at: Self.places[0])
+    let renderer = try OffscreenRenderer(size: Self.frameSize)
+    for (width, height) in [(320, 180), (640, 360), (640, 180), (320, 360), (320, 180)] {
+      let size = PictureSize(width: width, height: height)
+      try renderer.resize(to: size)
+      try renderer.render(beside, gravity: .resize)
+      let isTheSame = try renderer.image()?.bytes == rendered(beside, size: size).bytes
+      #expect(isTheSame, "\(width)x\(height)")
+    }
+  }
+
   @Test func itHasTheSurfacesPixelsAndNotTheFrames() throws {
     // Each pixel of the frame is as large as four pixels of the rectangle.
     let (_, beside, _) = try frames(PictureSize(width: 192, height: 80), at: Self.places[0])

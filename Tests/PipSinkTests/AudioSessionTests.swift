@@ -77,6 +77,24 @@ import Testing
     }
   }
 
+  @Test func anElementThatComesWhileThePipelineRunsHasTheStreamsVolumeAtOnce() async throws {
+    let engine = try await started(Self.video("a") + Self.tone + "volume name=v ! " + Self.silentSink)
+    #expect(await eventually { engine.state == .running })
+    let session = engine.audioSession
+    try session.setVolume(0.25, for: "a")
+    try session.setMuted(true, for: "a")
+    #expect(volume(engine, "v") == 0.25)
+    engine.withRun { run in
+      for name in ["v", "a-volume"] {
+        #expect((gst_bin_get_by_name(run.pipeline.element.asBin, name) == nil) == (name == "a-volume"))
+      }
+      gst_bin_add(run.pipeline.element.asBin, gst_element_factory_make("volume", "a-volume"))
+    }
+    #expect(volume(engine, "a-volume") == 0.25)
+    #expect(isMuted(engine, "a-volume") == true)
+    await engine.stop()
+  }
+
   @Test func whatIsSetOnceAndTakenBackLeavesWhatAMixerHasSetSince() {
     var override = Override<Double>()
     var actual = 0.5
@@ -275,6 +293,49 @@ import Testing
       break
     }
     #expect(throws: PipSinkError.stream(.noAudioVolume("a"))) { try engine.audioSession.setVolume(0.5, for: "a") }
+  }
+
+  /// The outputs for sound are opened first. What else an audio branch has is started with the pictures.
+  @Test func aMicrophoneThatDoesNotOpenLeavesThePictures() async throws {
+    let engine = try VideoEngine(
+      .text(
+        Self.video("a") + "pulsesrc name=microphone server=unix:/nonexistent ! audioconvert ! " + Self.silentSink))
+    let counter = CountingConsumer()
+    let failed = Locked<[String]>([])
+    engine.status.broadcast.observe { event in
+      guard case .audioFailed(.pipeline(.elementFailed(let element, _, _, _))) = event else { return }
+      failed.withLock { $0.append(element) }
+    }
+    try await engine.start { _ in counter }
+    #expect(await eventually { counter.sampleBuffers.count > 10 })
+    #expect(failed.withLock { $0 } == ["microphone"])
+    #expect(engine.playState(of: "a") == .playing)
+    await engine.stop()
+  }
+
+  /// Only what is about a device or a server says that there is no sound.
+  @Test func aWarningOfAnOutputIsAboutItsDeviceOrIsAWarning() async throws {
+    let engine = try await started(Self.video("a") + Self.tone + "autoaudiosink name=speaker")
+    let seen = Locked<[String]>([])
+    engine.status.broadcast.observe { event in
+      switch event {
+      case .warning(_, let text, _): seen.withLock { $0.append("warning: \(text)") }
+      case .audioFailed(.pipeline(.elementFailed(_, let text, _, _))): seen.withLock { $0.append("failed: \(text)") }
+      default: break
+      }
+    }
+    for (domain, text) in [(gst_stream_error_quark(), "one"), (gst_resource_error_quark(), "two")] {
+      engine.withUnsafeElement(named: "speaker") { speaker in
+        let error = g_error_new_literal(domain, 1, text)
+        defer { g_error_free(error) }
+        gst_element_post_message(speaker, gst_message_new_warning(speaker.asObject, error, nil))
+      }
+    }
+    #expect(await eventually { seen.withLock { $0.contains { $0.hasSuffix("two") } } })
+    // Without a sound server, the output has reported that, too.
+    #expect(
+      seen.withLock { $0.filter { $0.hasSuffix(": one") || $0.hasSuffix(": two") } } == ["warning: one", "failed: two"])
+    await engine.stop()
   }
 
   @Test func aFailedStreamsSoundDoesNotKeepTheOthersWaiting() async throws {

@@ -392,6 +392,23 @@ import Testing
     #expect(engine.visibleStreamIDs == ["a"])
   }
 
+  @Test func aStartShowsTheWindowAgainThatIsMinimised() async throws {
+    let (call, controller) = try await startedByItself()
+    call.window.openFailures = [.pictureInPicture(.windowLost(reason: "asked for again"))]
+    try controller.start()
+    #expect(call.window.openFailures.count == 1, "the window is shown already")
+    call.window.eventHandler?(.visibilityChanged(false))
+    #expect(throws: PipSinkError.pictureInPicture(.windowLost(reason: "asked for again"))) { try controller.start() }
+    #expect(controller.isActive && controller.isSuspended)
+    // Going to the background shows no window that the user has minimised.
+    call.window.openFailures = [.pictureInPicture(.windowLost(reason: "asked for again"))]
+    controller.applicationWillEnterForeground()
+    #expect(await settled(controller))
+    controller.applicationDidEnterBackground()
+    #expect(await settled(controller))
+    #expect(call.window.openFailures.count == 1)
+  }
+
   @Test func aWindowThatIsClosedTellsNothingOfItsVisibility() async throws {
     let call = try Call()
     let controller = try #require(call.controller)

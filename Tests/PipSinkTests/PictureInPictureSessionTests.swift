@@ -131,6 +131,19 @@ import Testing
     }
   }
 
+  @Test func eachStreamBeginsWithTheGravityOfTheConfiguration() async throws {
+    var configuration = PictureInPictureSession.Configuration()
+    configuration.videoGravity = .resizeAspectFill
+    configuration.screenShareStreamIDs = ["screen"]
+    let session = try PictureInPictureSession(display: OffscreenDisplay(), configuration: configuration)
+    for id: StreamID in ["camera", "screen"] { _ = try session.addStream(id) }
+    #expect(session.known["camera"]?.layer?.videoGravity == .resizeAspectFill)
+    #expect(session.known["screen"]?.layer?.videoGravity == .resizeAspect, "a screen is never cropped")
+    try session.setVideoGravity(.resize, of: "camera")
+    #expect(session.known["camera"]?.layer?.videoGravity == .resize)
+    await session.stop()
+  }
+
   @Test func twoSkipsGoTwiceAsFar() async throws {
     let folder = try TemporaryFolder()
     try TestFrame.run(

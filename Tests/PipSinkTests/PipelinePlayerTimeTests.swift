@@ -139,6 +139,25 @@ import Testing
     #expect(await eventually { stream.isReconnecting })
   }
 
+  /// A source that does not open in the pause keeps the pipeline from reporting that it is paused.
+  @Test func whatIsStartedInAPauseAndDoesNotComeUpIsNotStartedAgain() async throws {
+    let source = try BlockingSource(.fifo)
+    let engine = try VideoEngine(clock: clock.clock)
+    engine.isPaused = true
+    try engine.startPlayingStream("a", from: source.pipeline(), configuration: configuration()) { _ in
+      CountingConsumer()
+    }
+    #expect(await eventually { engine.isBlocked("a") })
+    // The player has looked at the stream when it waits without an alarm.
+    #expect(await eventually { clock.alarmCount == 0 })
+    clock.advance(by: 1000)
+    engine.isPaused = false
+    #expect(await clock.isAwaited(in: 8))
+    #expect(engine.playState(of: "a") == .requesting)
+    source.open()
+    await engine.stop()
+  }
+
   /// Until a frame comes, the pipeline only reaches READY, and it does not report that it resumes.
   @Test(arguments: PushedStream.Kind.allCases, [true, false])
   func whatWasPausedBeforeItCameUpHasItsTimeFromTheResumptionOn(kind: PushedStream.Kind, isInterrupted: Bool)
@@ -330,6 +349,17 @@ import Testing
     // A probe is called before a query and after it.
     #expect(count.value.withLock { $0 } == 10)
     await engine.stop()
+  }
+
+  @Test func aStreamWhoseSourceCannotGoBackWaitsForNoSeek() async throws {
+    let stream = try PushedStream(.added, configuration(), clock: clock)
+    try await stream.start()
+    #expect(await stream.play())
+    stream.end()
+    #expect(await eventually { stream.engine.player(of: "a")?.isOver == true })
+    #expect(stream.states == [.requesting, .playing, .ended])
+    #expect(stream.engine.playState(of: "a") == .ended)
+    await stream.engine.stop()
   }
 
   @Test func anEndThatIsAFailureWaitsForNoSeek() async throws {

@@ -98,6 +98,22 @@ import Testing
     await stream.engine.stop()
   }
 
+  @Test func aStreamHasItsWholeTimeAgainAfterAPause() async throws {
+    let stream = try await Silent()
+    #expect(await stream.play())
+    #expect(await stream.look(after: 2))
+    stream.engine.isPaused = true
+    #expect(await stream.look(after: 1000))
+    stream.engine.isPaused = false
+    // The first look after the pause begins the time.
+    #expect(await stream.look())
+    #expect(await stream.look(after: 2.9))
+    #expect(stream.state == .playing)
+    #expect(await stream.look(after: 0.5))
+    #expect(stream.state == .stalled)
+    await stream.engine.stop()
+  }
+
   @Test func aStreamOfFewFramesHasTwoIntervals() async throws {
     let stream = try await Silent(rate: "1/12")
     #expect(await stream.play())
