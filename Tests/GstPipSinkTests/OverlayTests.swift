@@ -12,7 +12,7 @@ import Testing
 
   /// Makes a grey frame without the rectangle, with the rectangle beside it, and with the rectangle blended into it.
   private func frames(
-    _ size: PictureSize, at place: PictureRect
+    _ size: PictureSize, at place: PictureRect, and other: PictureRect? = nil
   ) throws -> (plain: SampleBuffer, beside: SampleBuffer, blended: SampleBuffer) {
     let source = "videotestsrc num-buffers=1 pattern=gamut ! video/x-raw,format=BGRx,width=320,height=180"
     let sample = try TestFrame.sample(source)
@@ -21,6 +21,11 @@ import Testing
     let composition = try #require(gst_video_overlay_composition_new(rectangle))
     gst_video_overlay_rectangle_unref(rectangle)
     defer { gst_video_overlay_composition_unref(composition) }
+    if let other {
+      let second = try TestFrame.overlay(size, at: other)
+      gst_video_overlay_composition_add_rectangle(composition, second)
+      gst_video_overlay_rectangle_unref(second)
+    }
     let beside = try #require(gst_buffer_copy_deep(gst_sample_get_buffer(sample)))
     gst_buffer_add_video_overlay_composition_meta(beside, composition)
     let blended = try #require(gst_buffer_copy_deep(gst_sample_get_buffer(sample)))
@@ -50,6 +55,15 @@ import Testing
     // There are two methods to divide by 255.
     #expect(PixelComparison.differ(atMost: 2, shown, expected))
     #expect(!PixelComparison.differ(atMost: 20, shown, try rendered(plain, size: Self.frameSize).bytes))
+  }
+
+  @Test func severalRectanglesAreAllShownTheLaterOnesAboveTheOthers() throws {
+    let (_, beside, blended) = try frames(
+      Self.places[0].size, at: Self.places[0], and: PictureRect(x: 60, y: 50, width: 96, height: 40))
+    let (_, alone, _) = try frames(Self.places[0].size, at: Self.places[0])
+    let shown = try rendered(beside, size: Self.frameSize).bytes
+    #expect(PixelComparison.differ(atMost: 3, shown, try rendered(blended, size: Self.frameSize).bytes))
+    #expect(!PixelComparison.differ(atMost: 20, shown, try rendered(alone, size: Self.frameSize).bytes))
   }
 
   /// Viewers read it, also in films of a phone that was held upright.
@@ -86,15 +100,22 @@ import Testing
     #expect(psnr > 28, "\(psnr) dB")
   }
 
-  /// The rectangle's content stays the same while the surface changes.
+  /// A window keeps the scaled rectangle from one frame to the next, and the user resizes the window.
   @Test func itFitsASurfaceOfAnotherSizeAndAnotherShape() throws {
     let (_, beside, _) = try frames(PictureSize(width: 96, height: 40), at: Self.places[0])
-    let renderer = try OffscreenRenderer(size: Self.frameSize)
+    func draw(on canvas: inout FrameCanvas, _ size: PictureSize) throws -> [UInt8] {
+      var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+      try pixels.withUnsafeMutableBufferPointer { pixels throws(PipSinkError) in
+        guard let base = pixels.baseAddress else { return }
+        _ = try canvas.draw(beside, gravity: .resize, on: base, stride: size.width * 4, size: size, keeping: nil)
+      }
+      return pixels
+    }
+    var canvas = FrameCanvas()
     for (width, height) in [(320, 180), (640, 360), (640, 180), (320, 360), (320, 180)] {
       let size = PictureSize(width: width, height: height)
-      try renderer.resize(to: size)
-      try renderer.render(beside, gravity: .resize)
-      let isTheSame = try renderer.image()?.bytes == rendered(beside, size: size).bytes
+      var fresh = FrameCanvas()
+      let isTheSame = try draw(on: &canvas, size) == draw(on: &fresh, size)
       #expect(isTheSame, "\(width)x\(height)")
     }
   }

@@ -319,8 +319,9 @@ import Testing
     let seen = Locked<[String]>([])
     engine.status.broadcast.observe { event in
       switch event {
-      case .warning(_, let text, _): seen.withLock { $0.append("warning: \(text)") }
-      case .audioFailed(.pipeline(.elementFailed(_, let text, _, _))): seen.withLock { $0.append("failed: \(text)") }
+      case .warning(_, let text, let detail): seen.withLock { $0.append("warning \(detail ?? ""): \(text)") }
+      case .audioFailed(.pipeline(.elementFailed(_, let text, let detail, _))):
+        seen.withLock { $0.append("failure \(detail ?? ""): \(text)") }
       default: break
       }
     }
@@ -328,13 +329,16 @@ import Testing
       engine.withUnsafeElement(named: "speaker") { speaker in
         let error = g_error_new_literal(domain, 1, text)
         defer { g_error_free(error) }
-        gst_element_post_message(speaker, gst_message_new_warning(speaker.asObject, error, nil))
+        gst_element_post_message(
+          speaker, gst_message_new_warning(speaker.asObject, error, "sink.c(7): open ():\nmore of \(text)"))
       }
     }
     #expect(await eventually { seen.withLock { $0.contains { $0.hasSuffix("two") } } })
     // Without a sound server, the output has reported that, too.
     #expect(
-      seen.withLock { $0.filter { $0.hasSuffix(": one") || $0.hasSuffix(": two") } } == ["warning: one", "failed: two"])
+      seen.withLock { $0.filter { $0.contains("more of") } } == [
+        "warning more of one: one", "failure more of two: two",
+      ])
     await engine.stop()
   }
 
@@ -364,6 +368,21 @@ import Testing
     #expect(await eventually { counter.sampleBuffers.count > 0 })
     #expect(throws: PipSinkError.stream(.noAudioVolume("a"))) { try engine.audioSession.setMuted(true, for: "a") }
     await engine.stop()
+  }
+
+  @Test func aFileWithoutPicturesSaysSoForEachOfItsStreams() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("sound.mkv")
+    try TestFrame.run(
+      "audiotestsrc num-buffers=44 ! audio/x-raw,rate=44100 ! vorbisenc ! matroskamux ! filesink location=\(path)")
+    let engine = try VideoEngine(
+      .text(
+        "filesrc location=\(path) ! decodebin name=d d. ! videoconvert ! appsink name=a "
+          + "d. ! videoscale ! appsink name=b d. ! audioconvert ! \(Self.silentSink)"))
+    let events = try await engine.runToEnd { _ in CountingConsumer() }
+    let without = events.compactMap { if case .streamHasNoVideo(let id) = $0 { id } else { nil } }
+    #expect(without.sorted() == ["a", "b"])
+    #expect(["a", "b"].map { engine.playState(of: $0) } == [.ended, .ended])
   }
 
   /// Makes a file of one second.

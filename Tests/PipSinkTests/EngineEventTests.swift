@@ -85,6 +85,28 @@ import Testing
     #expect(engine.streams.isEmpty)
   }
 
+  @Test func aPipelineThatHasLostItsClockTakesAnotherOne() async throws {
+    let engine = try VideoEngine(.text("\(Self.live) ! appsink name=a"))
+    let frames = CountingConsumer()
+    try await engine.start { _ in frames }
+    #expect(await eventually { engine.state == .running })
+    let states = Locked<[EngineState]>([])
+    engine.status.broadcast.observe { event in
+      if case .stateChanged(let state) = event { states.withLock { $0.append(state) } }
+    }
+    engine.withRun { run in
+      let pipeline = run.pipeline.element
+      let clock = gst_element_get_clock(pipeline)
+      gst_element_post_message(pipeline, gst_message_new_clock_lost(pipeline.asObject, clock))
+      gst_object_unref(clock)
+    }
+    // A clock is chosen when the pipeline leaves PAUSED.
+    #expect(await eventually { states.withLock { $0 } == [.starting, .running] })
+    let count = frames.sampleBuffers.count
+    #expect(await eventually { frames.sampleBuffers.count > count + 5 })
+    await engine.stop()
+  }
+
   @Test func whatTheAppSaysOfADeviceGoesBeforeWhatFramesTell() async throws {
     let engine = try VideoEngine(.text("\(Self.live) ! appsink name=a"))
     #expect(engine.info(of: "a")?.camera == .unknown)

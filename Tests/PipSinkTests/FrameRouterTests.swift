@@ -122,16 +122,28 @@ import Testing
     #expect(router.changes.map(\.streamID) == ["a", "b"])
   }
 
-  @Test func theLargestSurfaceOfAStreamIsTheOneWithTheMostPixels() throws {
+  @Test func aDestinationThatWaitsForAStreamIsForgottenWithIt() throws {
     let router = FrameRouter(destination: nil)
-    let layers = try [(40, 40), (100, 4), (4, 100)].map { width, height in
+    let destination = RecordingDestination()
+    #expect(!router.addDestination(destination, for: "a"))
+    router.removeStream("a")
+    #expect(router.addedDestinations(for: "a").isEmpty)
+    router.addStream("a", inApp: nil).consume(frame("a", 1))
+    #expect(destination.events.isEmpty)
+  }
+
+  @Test(arguments: 0..<3) func theLargestSurfaceOfAStreamIsTheOneWithTheMostPixels(place: Int) throws {
+    let router = FrameRouter(destination: nil)
+    var sizes = [(100, 4), (4, 100)]
+    sizes.insert((40, 40), at: place)
+    let layers = try sizes.map { width, height in
       SampleBufferDisplayLayer(
         name: "test", renderer: try OffscreenRenderer(size: PictureSize(width: width, height: height)))
     }
     for layer in layers.dropFirst() { router.attach(layer, toStream: "a") }
     router.setLayer(layers[0], for: "a")
     #expect(router.surfaceSize(of: "a") == PictureSize(width: 40, height: 40))
-    router.setLayer(nil, for: "a")
+    if place == 0 { router.setLayer(nil, for: "a") } else { router.removeDestination(layers[place], for: "a") }
     #expect(router.surfaceSize(of: "a").map { $0.width * $0.height } == 400)
   }
 

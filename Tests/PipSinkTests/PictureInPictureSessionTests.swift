@@ -131,6 +131,34 @@ import Testing
     }
   }
 
+  /// A display that has room for one stream.
+  private final class SmallDisplay: SessionDisplay {
+    let kind = "small"
+    let pictureInPictureHost: any PictureInPictureHost = NoDisplay().makePictureInPictureHost()
+    var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
+    private var shown: StreamID?
+
+    func add(_ layer: SampleBufferDisplayLayer, for streamID: StreamID) throws(PipSinkError) {
+      guard shown == nil else { throw .system(.displayUnavailable(reason: "there is room for one stream")) }
+      shown = streamID
+    }
+    func removeStream(_ streamID: StreamID) { if shown == streamID { shown = nil } }
+    func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {}
+    func images(pictureInPictureStreamID: StreamID?) -> [(name: String, image: BGRAImage)] { [] }
+  }
+
+  @Test func aStreamThatTheDisplayRefusesIsUnknownAndMayComeAgain() async throws {
+    let session = try PictureInPictureSession(display: SmallDisplay())
+    _ = try session.addInput("a", stallTimeout: nil)
+    let refusal = PipSinkError.system(.displayUnavailable(reason: "there is room for one stream"))
+    #expect(throws: refusal) { _ = try session.addInput("b", stallTimeout: nil) }
+    #expect(session.streams.map(\.id) == ["a"] && session.engine.streams.map(\.id) == ["a"])
+    try session.removeStream("a")
+    _ = try session.addInput("b", stallTimeout: nil)
+    #expect(session.streams.map(\.id) == ["b"] && session.engine.streams.map(\.id) == ["b"])
+    await session.stop()
+  }
+
   @Test func eachStreamBeginsWithTheGravityOfTheConfiguration() async throws {
     var configuration = PictureInPictureSession.Configuration()
     configuration.videoGravity = .resizeAspectFill

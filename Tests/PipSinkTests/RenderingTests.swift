@@ -6,6 +6,11 @@ import Testing
 @testable import TestSupport
 
 @Suite struct RenderingTests {
+  @Test func aCopyOfWhatAWindowShowsIsOpaque() {
+    let image = BGRAImage(size: PictureSize(width: 3, height: 1), opaque: [1, 2, 3, 0, 4, 5, 6, 128, 7, 8, 9, 255])
+    #expect(image.bytes == [1, 2, 3, 255, 4, 5, 6, 255, 7, 8, 9, 255])
+  }
+
   @Test(arguments: PixelFormat.allCases, [(640, 360), (641, 361), (1280, 720)])
   func everyFormatIsShownAsVideoconvertShowsIt(format: PixelFormat, size: (Int, Int)) throws {
     let source = TestFrame.smoothSource(format, size.0, size.1)

@@ -28,7 +28,7 @@ import Testing
     let frames = CountingConsumer()
     /// It is never freed, and only copies of it, which GStreamer makes, go to the streaming thread: ThreadSanitizer does
     /// not see that a queue of GStreamer passes a buffer from one thread to another.
-    private let template = gst_buffer_new_allocate(nil, 384, nil)
+    private let template: UnsafeMutablePointer<GstBuffer>?
 
     init(rate: String? = "30/1", _ sink: String = "appsink name=a sync=false") async throws {
       engine = try VideoEngine(
@@ -36,6 +36,8 @@ import Testing
           "appsrc name=source format=time caps=\(SilentStreamTests.caps)\(rate.map { ",framerate=\($0)" } ?? "") ! \(sink)"
         ),
         clock: clock.clock)
+      // The engine has initialised GStreamer.
+      template = gst_buffer_new_allocate(nil, 384, nil)
       engine.configuration.stallTimeout = .seconds(3)
       try await engine.start { [frames] _ in frames }
     }

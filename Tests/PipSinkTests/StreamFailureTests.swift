@@ -1,3 +1,4 @@
+import CGStreamer
 import Foundation
 import Glibc
 import Testing
@@ -34,6 +35,55 @@ import Testing
   }
 
   private static func decoded(_ uri: String) -> String { "uridecodebin uri=\(uri) ! videoconvert ! appsink name=x" }
+
+  /// As of a film whose file is deleted while it plays.
+  @Test func aRestartThatIsRefusedIsAFailureOfTheStreamAndNotOfTheStart() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("frames")
+    try Data(repeating: 128, count: 384 * 9).write(to: URL(fileURLWithPath: path))
+    let engine = try VideoEngine(
+      .text(
+        "filesrc location=\(path) blocksize=384 ! rawvideoparse format=i420 width=16 height=16 "
+          + "! identity error-after=3 ! appsink name=a sync=false"))
+    engine.configuration = quick()
+    let tries = Locked(0)
+    engine.status.broadcast.observe { event in
+      guard case .streamStateChanged(_, .reconnecting) = event else { return }
+      tries.withLock { $0 += 1 }
+      unlink(path)
+    }
+    try await engine.start { _ in Nobody() }
+    #expect(await eventually { engine.player(of: "a")?.isOver == true })
+    guard case .failed(.pipeline(.elementFailed(_, _, _, .notFound))) = engine.playState(of: "a") else {
+      Issue.record("\(engine.playState(of: "a"))")
+      return
+    }
+    #expect(tries.withLock { $0 } == 1)
+    await engine.stop()
+  }
+
+  @Test(arguments: [
+    (GST_CORE_ERROR_NEGOTIATION, ElementFailureKind.notNegotiated), (GST_CORE_ERROR_CAPS, .notNegotiated),
+    (GST_CORE_ERROR_MISSING_PLUGIN, .unsupported), (GST_CORE_ERROR_THREAD, .other),
+  ]) func anErrorOfGStreamersCoreHasAKind(code: GstCoreError, kind: ElementFailureKind) async throws {
+    let engine = try VideoEngine()
+    try engine.startPlayingStream(
+      "a", from: "videotestsrc is-live=true name=source ! appsink name=x", configuration: quick()
+    ) { _ in Nobody() }
+    #expect(await eventually { engine.playState(of: "a") == .playing })
+    engine.run(of: "a")?.withUnsafeElement(named: "source") { source in
+      let error = g_error_new_literal(gst_core_error_quark(), gint(code.rawValue), "told to fail")
+      defer { g_error_free(error) }
+      gst_element_post_message(source, gst_message_new_error(source.asObject, error, nil))
+    }
+    #expect(await eventually { engine.info(of: "a")?.failure != nil })
+    guard case .pipeline(.elementFailed("source", "told to fail", _, let found)) = engine.info(of: "a")?.failure else {
+      Issue.record("\(String(describing: engine.info(of: "a")?.failure))")
+      return
+    }
+    #expect(found == kind)
+    await engine.stop()
+  }
 
   struct Hopeless: Sendable, CustomTestStringConvertible {
     let description: String

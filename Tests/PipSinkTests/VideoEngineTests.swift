@@ -189,6 +189,9 @@ import Testing
     #expect(throws: PipSinkError.pipeline(.missingElements(["nosuchelement"]))) {
       try VideoEngine("videotestsrc ! nosuchelement ! appsink name=a")
     }
+    #expect(throws: PipSinkError.pipeline(.missingElements(["nosuchelement", "another"]))) {
+      try VideoEngine("nosuchelement ! nosuchelement ! another ! nosuchelement ! appsink name=a")
+    }
   }
 
   @Test func aPropertyThatDoesNotExistIsNamed() {
