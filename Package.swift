@@ -141,7 +141,7 @@ let package = Package(
     .testTarget(
       name: "PipSinkWindowsTests",
       dependencies: ["TestSupport", "PipSink", "PipSinkWindows", "CGTK", "CWindows", "pipsink-demo"],
-      exclude: ["holding-compositor.py", "touch-kwin.py"],
+      exclude: ["holding-compositor.py", "touch-kwin.py", "wayland-protocols.txt"],
       swiftSettings: warnings
     ),
     .testTarget(

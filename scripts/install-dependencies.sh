@@ -13,7 +13,7 @@ packages="
   gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
 "
 test_packages="
-  xvfb xserver-xephyr openbox i3-wm xfwm4 fluxbox icewm awesome bspwm dwm xcompmgr x11-xkb-utils x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway cage grim weston
+  wayland-protocols xvfb xserver-xephyr openbox i3-wm xfwm4 fluxbox icewm awesome bspwm dwm xcompmgr x11-xkb-utils x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway cage grim weston
   bubblewrap python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin
   playerctl pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
   gir1.2-gtk-4.0 libgtk-4-dev libsdl2-dev gjs valac qt6-base-dev python3-pyqt6 python3-pip libxcb-cursor0 valgrind util-linux gstreamer1.0-plugins-base-apps locales binutils mutter xwayland kwin-wayland

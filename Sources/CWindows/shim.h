@@ -44,9 +44,11 @@ static inline const xcb_query_extension_reply_t *pipsink_randr_extension(xcb_con
 static inline const struct wl_interface *_Nonnull pipsink_wl_buffer(void) { return &wl_buffer_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_callback(void) { return &wl_callback_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_compositor(void) { return &wl_compositor_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_display(void) { return &wl_display_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_keyboard(void) { return &wl_keyboard_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_output(void) { return &wl_output_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_pointer(void) { return &wl_pointer_interface; }
+static inline const struct wl_interface *_Nonnull pipsink_wl_region(void) { return &wl_region_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_registry(void) { return &wl_registry_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_seat(void) { return &wl_seat_interface; }
 static inline const struct wl_interface *_Nonnull pipsink_wl_shm(void) { return &wl_shm_interface; }

@@ -13,16 +13,16 @@ struct WaylandTileTests {
     let tile: WaylandTile
     let compositor: RunningProgram
     private let connection: WaylandConnection
-    private let parent: WaylandProxy
+    private let parent: WaylandObject<WLSurface>
     private let folder: TemporaryFolder
 
     init(_ decoration: (any PictureDecoration)?, _ compositor: RunningProgram, _ folder: TemporaryFolder) throws {
       (self.compositor, self.folder) = (compositor, folder)
       connection = try WaylandConnection.shared(folder.path("socket"))
-      parent = try #require(connection.globals.compositor?.make(.surface, 0, .new))
+      parent = try #require(connection.globals.compositor?.createSurface())
       let globals = try #require(WaylandTile.Globals(connection.globals))
       tile = WaylandTile(globals, connection.loop, decoration: decoration)
-      tile.attach(to: parent.pointer)
+      tile.attach(to: parent.reference)
       tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
     }
 

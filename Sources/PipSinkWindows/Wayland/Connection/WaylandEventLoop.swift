@@ -149,12 +149,14 @@ final class WaylandEventLoop: @unchecked Sendable {
   ///
   /// - Returns: the callback object, which the caller keeps until then.
   func ask(_ answered: @escaping @Sendable () -> Void) -> WaylandProxy? {
-    make(.callback, from: wrapper, 0, [.new], version: 1, destructor: nil) { _, _ in answered() }
+    make(WLDisplay.table.requests.sync, from: wrapper, version: 1) { events in events.done { _ in answered() } }
   }
 
   /// Creates the connection's registry, which announces the compositor's global objects.
-  func makeRegistry(_ handler: @escaping WaylandProxy.Handler) -> WaylandProxy? {
-    make(.registry, from: wrapper, 1, [.new], version: 1, destructor: nil, handler: handler)
+  ///
+  /// - Parameter handlers: sets the handlers of its events.
+  func makeRegistry(_ handlers: (WaylandHandlers<WLRegistry>) -> Void) -> WaylandObject<WLRegistry>? {
+    make(WLDisplay.table.requests.getRegistry, from: wrapper, version: 1, handlers: handlers)
   }
 
   /// Calls `handler` on the loop's thread when the compositor has gone, or at once if it has gone already.

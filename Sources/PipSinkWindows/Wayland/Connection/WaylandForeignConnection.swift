@@ -40,7 +40,7 @@ package final class WaylandForeignConnection: Sendable {
 
   /// Brings one of the toolkit's windows to the user, with a token from ``WaylandActivation/token()``.
   package func activate(_ surface: OpaquePointer, token: String) {
-    globals.activation?.send(2, .text(token), .object(surface))
+    globals.activation?.activate(token, WaylandReference(surface))
     loop.flush()
   }
 

@@ -1,30 +1,33 @@
-import CWindows
 import PipSink
 
 /// The objects that a compositor offers: its global objects, its outputs and its seats. Outputs and seats come and go.
 final class WaylandGlobals: Sendable {
   private struct State {
-    var registry: WaylandProxy?
+    var registry: WaylandObject<WLRegistry>?
     var objects: [String: WaylandProxy] = [:]
     var outputs: [UInt32: WaylandOutput] = [:]
     var seats: [UInt32: WaylandSeat] = [:]
     var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
-    /// What gets the input on surfaces of PipSink's windows, by their wl_surface.
-    var inputs: [OpaquePointer: WaylandInput] = [:]
+    /// What gets the input on the surfaces of PipSink's windows.
+    var inputs: [WaylandReference<WLSurface>: WaylandInput] = [:]
     var lastAction: WaylandAction?
   }
 
   private let loop: WaylandEventLoop
   private let state = Locked(State())
 
-  /// The interfaces of which a compositor has one global object, by their names. Each has the highest version that is
-  /// used.
-  private static let wanted: [String: WaylandInterface] = Dictionary(
-    uniqueKeysWithValues: [
-      WaylandInterface.compositor, .sharedMemory, .subcompositor, .shell, .layerShell, .pipShell, .decorationManager,
-      .tagManager, .viewporter, .fractionalScaleManager, .alphaModifier, .xdgOutputManager, .cursorShapeManager,
-      .activation, .relativePointerManager,
-    ].map { ($0.name, $0) })
+  /// The interfaces of which a compositor has one global object, by their names.
+  private static let wanted: [String: any WaylandInterface.Type] = {
+    func named<Interface: WaylandInterface>(_ interface: Interface.Type) -> (String, any WaylandInterface.Type) {
+      (Interface.table.name, interface)
+    }
+    let interfaces: [any WaylandInterface.Type] = [
+      WLCompositor.self, WLShm.self, WLSubcompositor.self, ZWLRLayerShell.self, XXPipShell.self,
+      ZXDGDecorationManager.self, XDGToplevelTagManager.self, WPViewporter.self, WPFractionalScaleManager.self,
+      WPAlphaModifier.self, WPCursorShapeManager.self, XDGActivation.self, ZWPRelativePointerManager.self,
+    ]
+    return Dictionary(uniqueKeysWithValues: interfaces.map { named($0) })
+  }()
 
   /// Whether seats are bound, so that the pointer, the keyboard and touches are received.
   private let hasInput: Bool
@@ -36,12 +39,9 @@ final class WaylandGlobals: Sendable {
     // The loop's thread may receive the first announcement before this thread goes on. To bind the object it needs the
     // registry, so it waits for the lock.
     state.withLock { state in
-      state.registry = loop.makeRegistry { [weak self] event, arguments in
-        if event == 0 {
-          self?.add(arguments.uint(0), arguments.text(1) ?? "", arguments.uint(2))
-        } else {
-          self?.remove(arguments.uint(0))
-        }
+      state.registry = loop.makeRegistry { events in
+        events.global { [weak self] name, interface, version in self?.add(name, interface, version) }
+        events.globalRemove { [weak self] name in self?.remove(name) }
       }
     }
     loop.flush()
@@ -58,25 +58,25 @@ final class WaylandGlobals: Sendable {
 
   // MARK: - On any thread
 
-  private subscript(_ interface: WaylandInterface) -> WaylandProxy? {
-    state.withLock { $0.objects[interface.name] }
+  private subscript<Interface: WaylandInterface>(_: Interface.Type) -> WaylandObject<Interface>? {
+    state.withLock { $0.objects[Interface.table.name] } as? WaylandObject<Interface>
   }
 
-  var compositor: WaylandProxy? { self[.compositor] }
-  var sharedMemory: WaylandProxy? { self[.sharedMemory] }
-  var subcompositor: WaylandProxy? { self[.subcompositor] }
-  var shell: WaylandProxy? { self[.shell] }
-  var layerShell: WaylandProxy? { self[.layerShell] }
-  var pipShell: WaylandProxy? { self[.pipShell] }
-  var decorationManager: WaylandProxy? { self[.decorationManager] }
-  var tagManager: WaylandProxy? { self[.tagManager] }
-  var viewporter: WaylandProxy? { self[.viewporter] }
-  var fractionalScaleManager: WaylandProxy? { self[.fractionalScaleManager] }
-  var alphaModifier: WaylandProxy? { self[.alphaModifier] }
-  var xdgOutputManager: WaylandProxy? { self[.xdgOutputManager] }
-  var cursorShapeManager: WaylandProxy? { self[.cursorShapeManager] }
-  var activation: WaylandProxy? { self[.activation] }
-  var relativePointerManager: WaylandProxy? { self[.relativePointerManager] }
+  var compositor: WaylandObject<WLCompositor>? { self[WLCompositor.self] }
+  var sharedMemory: WaylandObject<WLShm>? { self[WLShm.self] }
+  var subcompositor: WaylandObject<WLSubcompositor>? { self[WLSubcompositor.self] }
+  var shell: WaylandObject<XDGWMBase>? { self[XDGWMBase.self] }
+  var layerShell: WaylandObject<ZWLRLayerShell>? { self[ZWLRLayerShell.self] }
+  var pipShell: WaylandObject<XXPipShell>? { self[XXPipShell.self] }
+  var decorationManager: WaylandObject<ZXDGDecorationManager>? { self[ZXDGDecorationManager.self] }
+  var tagManager: WaylandObject<XDGToplevelTagManager>? { self[XDGToplevelTagManager.self] }
+  var viewporter: WaylandObject<WPViewporter>? { self[WPViewporter.self] }
+  var fractionalScaleManager: WaylandObject<WPFractionalScaleManager>? { self[WPFractionalScaleManager.self] }
+  var alphaModifier: WaylandObject<WPAlphaModifier>? { self[WPAlphaModifier.self] }
+  var outputManager: WaylandObject<ZXDGOutputManager>? { self[ZXDGOutputManager.self] }
+  var cursorShapeManager: WaylandObject<WPCursorShapeManager>? { self[WPCursorShapeManager.self] }
+  var activation: WaylandObject<XDGActivation>? { self[XDGActivation.self] }
+  var relativePointerManager: WaylandObject<ZWPRelativePointerManager>? { self[ZWPRelativePointerManager.self] }
 
   /// The monitors, in the order in which the compositor announced them.
   var outputs: [WaylandOutput] { state.withLock { $0.outputs.sorted { $0.key < $1.key }.map(\.value) } }
@@ -101,7 +101,7 @@ final class WaylandGlobals: Sendable {
   }
 
   /// Sets what gets the input on a surface; nil removes it.
-  func setInput(_ input: WaylandInput?, of surface: OpaquePointer) {
+  func setInput(_ input: WaylandInput?, of surface: WaylandReference<WLSurface>) {
     state.withLock { state in
       state.inputs[surface] = input
       if input == nil, state.lastAction?.surface == surface { state.lastAction = nil }
@@ -109,7 +109,7 @@ final class WaylandGlobals: Sendable {
   }
 
   /// Returns what gets the input on a surface, or nil when the surface does not belong to PipSink.
-  func input(of surface: OpaquePointer?) -> WaylandInput? {
+  func input(of surface: WaylandReference<WLSurface>?) -> WaylandInput? {
     guard let surface else { return nil }
     return state.withLock { $0.inputs[surface] }
   }
@@ -118,54 +118,46 @@ final class WaylandGlobals: Sendable {
 
   private func add(_ name: UInt32, _ interface: String, _ version: UInt32) {
     switch interface {
-    case WaylandInterface.output.name:
+    case WLOutput.table.name:
       let output = WaylandOutput { [weak self] in self?.outputsDidChange() }
       state.withLock { $0.outputs[name] = output }
-      output.proxy = bind(.output, name, min(version, 4), destructor: version >= 3 ? 0 : nil) { [weak output] in
-        output?.handle($0, $1)
-      }
-      if let manager = xdgOutputManager { output.ask(manager) }
-    case WaylandInterface.seat.name:
+      output.proxy = bind(WLOutput.self, name, version) { output.follow($0) }
+      if let outputManager { output.ask(outputManager) }
+    case WLSeat.table.name:
       guard hasInput else { return }
       let seat = WaylandSeat(self, loop)
-      seat.proxy = bind(.seat, name, min(version, 8), destructor: version >= 5 ? 3 : nil) { [weak seat] in
-        seat?.handle($0, $1)
-      }
+      seat.proxy = bind(WLSeat.self, name, version) { seat.follow($0) }
       state.withLock { $0.seats[name] = seat }
+    case XDGWMBase.table.name:
+      // A client that does not answer a ping is considered unresponsive.
+      keep(
+        bind(XDGWMBase.self, name, version) { events in
+          events.ping { [weak self] serial in
+            self?.shell?.pong(serial)
+            self?.loop.flush()
+          }
+        })
+    case ZXDGOutputManager.table.name:
+      keep(bind(ZXDGOutputManager.self, name, version))
+      if let outputManager { for output in outputs { output.ask(outputManager) } }
     default:
-      guard let known = Self.wanted[interface] else { return }
-      addObject(known, name, version)
+      if let known = Self.wanted[interface] { bindWanted(known, name, version) }
     }
   }
 
-  private func addObject(_ interface: WaylandInterface, _ name: UInt32, _ version: UInt32) {
-    let hasDestructor = ![WaylandInterface.compositor.name, WaylandInterface.sharedMemory.name].contains(interface.name)
-    // Layer-shell has a destroy request since version 3, with the number 1.
-    let destructor: UInt32? =
-      interface.name == WaylandInterface.layerShell.name ? (version >= 3 ? 1 : nil) : hasDestructor ? 0 : nil
-    var handler: WaylandProxy.Handler?
-    if interface.name == WaylandInterface.shell.name {
-      handler = { [weak self] _, arguments in
-        // xdg-shell: a client that does not answer a ping is considered unresponsive.
-        self?.shell?.send(3, .uint(arguments.uint(0)))
-        self?.loop.flush()
-      }
-    }
-    let object = bind(interface, name, min(version, interface.version), destructor: destructor, handler)
-    state.withLock { $0.objects[interface.name] = object }
-    if interface.name == WaylandInterface.xdgOutputManager.name, let object {
-      for output in outputs { output.ask(object) }
-    }
+  private func bindWanted<Interface: WaylandInterface>(_ interface: Interface.Type, _ name: UInt32, _ version: UInt32) {
+    keep(bind(interface, name, version))
   }
 
-  private func bind(
-    _ interface: WaylandInterface, _ name: UInt32, _ version: UInt32, destructor: UInt32?,
-    _ handler: WaylandProxy.Handler?
-  ) -> WaylandProxy? {
-    let version = min(version, interface.version)
-    return state.withLock { $0.registry }?.make(
-      interface, 0, .uint(name), .text(interface.name), .uint(version), .new, version: version, destructor: destructor,
-      handler: handler)
+  private func keep<Interface: WaylandInterface>(_ object: WaylandObject<Interface>?) {
+    state.withLock { $0.objects[Interface.table.name] = object }
+  }
+
+  private func bind<Interface: WaylandInterface>(
+    _ interface: Interface.Type, _ name: UInt32, _ version: UInt32,
+    handlers: (WaylandHandlers<Interface>) -> Void = { _ in }
+  ) -> WaylandObject<Interface>? {
+    state.withLock { $0.registry }?.bind(interface, name, version: version, handlers: handlers)
   }
 
   private func remove(_ name: UInt32) {
@@ -177,10 +169,9 @@ final class WaylandGlobals: Sendable {
 }
 
 /// An action of the user in a window. A compositor requires one before it lets a program move, resize or show a window.
-///
-/// `@unchecked Sendable`: the surface's address is only compared, and its owner alone uses the surface.
-struct WaylandAction: @unchecked Sendable {
+struct WaylandAction: Sendable {
   let serial: UInt32
-  let seat: WaylandProxy
-  let surface: OpaquePointer
+  let seat: WaylandObject<WLSeat>
+  /// It is only compared, because its owner alone uses the surface.
+  let surface: WaylandReference<WLSurface>
 }

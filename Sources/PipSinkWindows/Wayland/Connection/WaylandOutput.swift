@@ -4,8 +4,8 @@ import PipSink
 /// A monitor, as the compositor describes it (wl_output, xdg-output).
 final class WaylandOutput: Sendable {
   private struct State {
-    var proxy: WaylandProxy?
-    var xdgOutput: WaylandProxy?
+    var proxy: WaylandObject<WLOutput>?
+    var xdgOutput: WaylandObject<ZXDGOutput>?
     /// The description that the compositor is sending. It becomes ``current`` once it is complete.
     var next = Description()
     var current = Description()
@@ -33,7 +33,7 @@ final class WaylandOutput: Sendable {
   init(_ changed: @escaping @Sendable () -> Void) { self.changed = changed }
 
   /// The wl_output.
-  var proxy: WaylandProxy? {
+  var proxy: WaylandObject<WLOutput>? {
     get { state.withLock { $0.proxy } }
     set { state.withLock { $0.proxy = newValue } }
   }
@@ -82,54 +82,40 @@ final class WaylandOutput: Sendable {
   // MARK: - On the connection's thread
 
   /// Asks for the monitor's size and position in units, and its name (xdg-output).
-  func ask(_ manager: WaylandProxy) {
+  func ask(_ manager: WaylandObject<ZXDGOutputManager>) {
     guard let proxy, state.withLock({ $0.xdgOutput == nil }) else { return }
-    let xdgOutput = manager.make(.xdgOutput, 1, .new, .object(proxy.pointer)) { [weak self] event, arguments in
-      switch event {
-      case 0:
-        let position = SIMD2(arguments.int(0), arguments.int(1))
-        self?.state.withLock { $0.next.position = position }
-      case 1:
-        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
-        self?.state.withLock { $0.next.logicalSize = size }
+    let xdgOutput = manager.getXDGOutput(proxy.reference) { events in
+      events.logicalPosition { [weak self] x, y in self?.note { $0.position = SIMD2(x, y) } }
+      events.logicalSize { [weak self] width, height in
+        self?.note { $0.logicalSize = PictureSize(width: width, height: height) }
         // From version 2 on, wl_output's event done says that the description is complete.
         if proxy.version < 2 { self?.finish() }
-      case 2: self?.finish()
-      case 3:
-        let name = arguments.text(0)
-        self?.state.withLock { $0.next.xdgName = name }
-      default: break
       }
+      events.done { [weak self] in self?.finish() }
+      events.name { [weak self] name in self?.note { $0.xdgName = name } }
     }
     state.withLock { $0.xdgOutput = xdgOutput }
   }
 
-  /// Handles an event of wl_output.
-  func handle(_ event: UInt32, _ arguments: WaylandArguments) {
-    switch event {
-    case 0:
-      let (position, transform) = (SIMD2(arguments.int(0), arguments.int(1)), arguments.int(7))
-      let model = [arguments.text(5), arguments.text(6)].compactMap { $0 }.joined(separator: " ")
-      state.withLock { state in
-        (state.next.isRotated, state.next.model) = (transform % 2 == 1, model)
+  /// Sets the handlers of the events of wl_output.
+  func follow(_ events: WaylandHandlers<WLOutput>) {
+    events.geometry { [weak self] x, y, _, _, _, maker, model, transform in
+      self?.state.withLock { state in
+        state.next.isRotated = transform % 2 == 1
+        state.next.model = [maker, model].filter { !$0.isEmpty }.joined(separator: " ")
         // The position from xdg-output is preferred.
-        if state.xdgOutput == nil { state.next.position = position }
+        if state.xdgOutput == nil { state.next.position = SIMD2(x, y) }
       }
-    case 1:
-      // Only the current mode counts, which has the flag 1.
-      guard arguments.uint(0) & 1 != 0 else { return }
-      let size = PictureSize(width: arguments.int(1), height: arguments.int(2))
-      state.withLock { $0.next.mode = size }
-    case 2: finish()
-    case 3:
-      let scale = arguments.int(0)
-      state.withLock { $0.next.scale = max(1, scale) }
-    case 4:
-      let name = arguments.text(0)
-      state.withLock { $0.next.name = name }
-    default: break
     }
+    events.mode { [weak self] flags, width, height, _ in
+      if flags.contains(.current) { self?.note { $0.mode = PictureSize(width: width, height: height) } }
+    }
+    events.done { [weak self] in self?.finish() }
+    events.scale { [weak self] scale in self?.note { $0.scale = max(1, scale) } }
+    events.name { [weak self] name in self?.note { $0.name = name } }
   }
+
+  private func note(_ change: (inout Description) -> Void) { state.withLock { change(&$0.next) } }
 
   /// Takes over a description that is complete.
   private func finish() {

@@ -3,41 +3,6 @@ import Glibc
 import PipSink
 import Synchronization
 
-/// An argument of a request.
-enum WaylandArgument {
-  case int(Int)
-  case uint(UInt32)
-  case text(String)
-  /// An object, or nil where the protocol allows none.
-  case object(OpaquePointer?)
-  case descriptor(Int32)
-  /// The object that the request creates.
-  case new
-}
-
-/// The arguments of an event, by their positions. They are valid only during the handler's call.
-struct WaylandArguments {
-  private let values: UnsafeMutablePointer<wl_argument>
-
-  fileprivate init(_ values: UnsafeMutablePointer<wl_argument>) { self.values = values }
-
-  func int(_ index: Int) -> Int { Int(values[index].i) }
-  func uint(_ index: Int) -> UInt32 { values[index].u }
-  /// A number in 24.8 fixed-point format.
-  func fixed(_ index: Int) -> Double { Double(values[index].f) / 256 }
-  func text(_ index: Int) -> String? { values[index].s.map { String(cString: $0) } }
-  func object(_ index: Int) -> OpaquePointer? { values[index].o }
-  /// A file descriptor, which the handler closes.
-  func descriptor(_ index: Int) -> Int32 { values[index].h }
-
-  /// An array of 32-bit numbers.
-  func numbers(_ index: Int) -> [UInt32] {
-    guard let array = values[index].a?.pointee, let data = array.data else { return [] }
-    let bytes = UnsafeRawBufferPointer(start: data, count: array.size)
-    return (0..<bytes.count / 4).map { bytes.loadUnaligned(fromByteOffset: $0 * 4, as: UInt32.self) }
-  }
-}
-
 /// An object on a Wayland connection. It is destroyed by ``destroy()``, or when the last reference to it is released.
 ///
 /// Requests can be made on every thread. Events arrive on the thread that reads the connection. That thread also
@@ -45,23 +10,21 @@ struct WaylandArguments {
 /// ``destroy()``.
 ///
 /// `@unchecked Sendable`: everything is constant except for an atomic flag.
-final class WaylandProxy: @unchecked Sendable {
-  typealias Handler = @Sendable (_ event: UInt32, WaylandArguments) -> Void
-
+class WaylandProxy: @unchecked Sendable {
   let pointer: OpaquePointer
   let version: UInt32
-  private let loop: WaylandEventLoop
-  /// The number of the request that destroys the object, or nil where it has none.
+  fileprivate let loop: WaylandEventLoop
+  /// The number of the request that destroys the object, or nil where its version has none.
   private let destructor: UInt32?
-  private let handler: HandlerBox?
+  private let handlers: WaylandDispatch
   private let isDestroyed = Atomic(false)
 
-  /// Called by ``WaylandEventLoop/make(_:from:_:_:version:destructor:handler:)``.
   fileprivate init(
-    _ pointer: OpaquePointer, version: UInt32, loop: WaylandEventLoop, destructor: UInt32?, handler: HandlerBox?
+    _ pointer: OpaquePointer, version: UInt32, loop: WaylandEventLoop, destructor: WaylandDestructor?,
+    _ handlers: WaylandDispatch
   ) {
-    (self.pointer, self.version, self.loop) = (pointer, version, loop)
-    (self.destructor, self.handler) = (destructor, handler)
+    (self.pointer, self.version, self.loop, self.handlers) = (pointer, version, loop, handlers)
+    self.destructor = destructor.flatMap { $0.since <= version ? $0.number : nil }
   }
 
   deinit { destroy() }
@@ -69,10 +32,10 @@ final class WaylandProxy: @unchecked Sendable {
   /// Destroys the object on the connection's thread. Further calls have no effect.
   func destroy() {
     guard !isDestroyed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    let (pointer, version, destructor, handler) = (Address(pointer), version, destructor, handler)
+    let (pointer, version, destructor, handlers) = (Address(pointer), version, destructor, handlers)
     loop.perform {
-      // The handler is kept alive until no event can arrive any more.
-      withExtendedLifetime(handler) {
+      // The handlers are kept alive until no event can arrive any more.
+      withExtendedLifetime(handlers) {
         if let destructor {
           var none = wl_argument()
           wl_proxy_marshal_array_flags(
@@ -83,54 +46,182 @@ final class WaylandProxy: @unchecked Sendable {
       }
     }
   }
+}
 
-  /// Makes a request.
-  func send(_ request: UInt32, _ arguments: WaylandArgument...) {
-    WaylandMessage.with(arguments) { values in
-      _ = wl_proxy_marshal_array_flags(pointer, request, nil, version, 0, values)
-    }
+/// An object of an interface. Its requests are members with the names that the interface gives them:
+/// `toplevel.setTitle("Call")`. Those that create an object return it, and take a closure that sets the handlers of its
+/// events.
+@dynamicMemberLookup
+final class WaylandObject<Interface: WaylandInterface>: WaylandProxy, @unchecked Sendable {
+  var reference: WaylandReference<Interface> { .init(pointer) }
+
+  subscript<Message>(dynamicMember path: KeyPath<Interface.Requests, Message>) -> WaylandCall<Interface, Message> {
+    WaylandCall(object: self, message: Interface.table.requests[keyPath: path])
+  }
+}
+
+/// A request that an object can make.
+struct WaylandCall<Interface: WaylandInterface, Message: WaylandMessage> {
+  fileprivate let object: WaylandObject<Interface>
+  fileprivate let message: Message
+
+  /// Whether the object's version has the request.
+  var isSupported: Bool { object.version >= message.since }
+
+  /// Makes the request.
+  func callAsFunction<each Argument: WaylandArgument>(_ arguments: repeat each Argument)
+  where Message == WaylandRequest<repeat each Argument> {
+    message.send(to: object.pointer, repeat each arguments)
   }
 
-  /// Makes a request that creates an object.
+  /// Makes the request, which creates an object of the same version.
   ///
   /// - Parameters:
-  ///   - interface: the new object's interface.
-  ///   - request: the number of the request.
-  ///   - arguments: the request's arguments, with ``WaylandArgument/new`` for the object.
-  ///   - version: the new object's version; nil for the version of this object.
-  ///   - destructor: the number of the request that destroys the new object, or nil where it has none.
-  ///   - handler: called with the new object's events, on the thread that reads the connection.
+  ///   - arguments: the request's arguments without the new object.
+  ///   - handlers: sets the handlers of the new object's events.
   /// - Returns: nil when libwayland cannot allocate memory.
-  func make(
-    _ interface: WaylandInterface, _ request: UInt32, _ arguments: WaylandArgument..., version: UInt32? = nil,
-    destructor: UInt32? = 0, handler: Handler? = nil
-  ) -> WaylandProxy? {
-    loop.make(
-      interface, from: pointer, request, arguments, version: version ?? self.version, destructor: destructor,
-      handler: handler)
+  func callAsFunction<Child: WaylandInterface, each Argument: WaylandArgument>(
+    _ arguments: repeat each Argument, handlers: (WaylandHandlers<Child>) -> Void = { _ in }
+  ) -> WaylandObject<Child>? where Message == WaylandCreation<Child, repeat each Argument> {
+    object.loop.make(message, from: object.pointer, version: object.version, repeat each arguments, handlers: handlers)
   }
+}
 
-  /// A handler for the events of a wl_surface, of which enter and leave are of interest.
+extension WaylandObject where Interface == WLRegistry {
+  /// Creates an object for one of the compositor's global objects.
   ///
-  /// - Parameter changed: called with the address of the wl_output on which the surface has appeared, or that it has left.
-  static func outputsHandler(_ changed: @escaping @Sendable (_ output: UInt, _ isOn: Bool) -> Void) -> Handler {
-    { event, arguments in
-      // The events 0 and 1 are enter and leave. Later ones have other arguments.
-      if event <= 1 { changed(UInt(bitPattern: arguments.object(0)), event == 0) }
+  /// - Parameters:
+  ///   - name: the global object's number.
+  ///   - version: the version that the compositor offers.
+  ///   - handlers: sets the handlers of the object's events.
+  /// - Returns: nil when libwayland cannot allocate memory.
+  func bind<Global: WaylandInterface>(
+    _ interface: Global.Type, _ name: UInt32, version: UInt32,
+    handlers: (WaylandHandlers<Global>) -> Void = { _ in }
+  ) -> WaylandObject<Global>? {
+    let version = min(version, Global.table.version)
+    // The new object is the last argument.
+    return withArguments(name, Global.table.name, version) { values in
+      loop.make(WLRegistry.table.requests.bind, from: pointer, version: version, values, handlers: handlers)
+    }
+  }
+}
+
+// MARK: - Requests
+
+/// Calls `body` with arguments as libwayland expects them. A zero follows them.
+private func withArguments<each Argument: WaylandArgument, Result>(
+  _ arguments: repeat each Argument, body: (UnsafeMutablePointer<wl_argument>) -> Result
+) -> Result {
+  var count = 1
+  for _ in repeat (each Argument).self { count += 1 }
+  return withUnsafeTemporaryAllocation(of: wl_argument.self, capacity: count) { values in
+    values.initialize(repeating: wl_argument())
+    var index = 0
+    for argument in repeat each arguments {
+      values[index] = argument.argument
+      index += 1
+    }
+    defer {
+      index = 0
+      for type in repeat (each Argument).self {
+        type.release(values[index])
+        index += 1
+      }
+    }
+    // There is at least the zero.
+    return body(values.baseAddress.unsafelyUnwrapped)
+  }
+}
+
+extension WaylandRequest {
+  /// Makes the request on an object.
+  func send(to object: OpaquePointer, _ arguments: repeat each Argument) {
+    withArguments(repeat each arguments) { values in
+      _ = wl_proxy_marshal_array_flags(object, number, nil, wl_proxy_get_version(object), 0, values)
+    }
+  }
+}
+
+extension WaylandEventLoop {
+  /// Creates an object by a request to another one.
+  ///
+  /// - Parameter version: the version of the new object.
+  /// - Returns: nil when libwayland cannot allocate memory.
+  func make<Child: WaylandInterface, each Argument: WaylandArgument>(
+    _ request: WaylandCreation<Child, repeat each Argument>, from parent: OpaquePointer, version: UInt32,
+    _ arguments: repeat each Argument, handlers: (WaylandHandlers<Child>) -> Void
+  ) -> WaylandObject<Child>? {
+    // The first argument is the number of the new object, which libwayland chooses.
+    withArguments(UInt32(0), repeat each arguments) { values in
+      make(request, from: parent, version: version, values, handlers: handlers)
     }
   }
 
-  /// Holds an object's handler. Its address is the object's user data in libwayland.
-  fileprivate final class HandlerBox: Sendable {
-    let handle: Handler
-
-    init(_ handle: @escaping Handler) { self.handle = handle }
+  /// Creates an object. No event of it is missed, because the thread that reads events dispatches none meanwhile.
+  fileprivate func make<Child: WaylandInterface>(
+    _ request: WaylandMessage, from parent: OpaquePointer, version: UInt32, _ values: UnsafeMutablePointer<wl_argument>,
+    handlers: (WaylandHandlers<Child>) -> Void
+  ) -> WaylandObject<Child>? {
+    let box = WaylandHandlers<Child>(handlers)
+    return making.withLock { _ in
+      guard
+        let made = wl_proxy_marshal_array_flags(parent, request.number, Child.table.pointer, version, 0, values)
+      else { return nil }
+      // A toolkit may look at the user data of a surface, and leaves those alone that have none.
+      if !box.isEmpty {
+        wl_proxy_add_dispatcher(made, WaylandDispatch.dispatcher, nil, Unmanaged.passUnretained(box).toOpaque())
+      }
+      return WaylandObject(made, version: version, loop: self, destructor: Child.table.destructor, box)
+    }
   }
+}
+
+// MARK: - Events
+
+/// Dispatches the events of an object. It is the object's user data in libwayland.
+///
+/// `@unchecked Sendable`: it changes only before the object exists.
+class WaylandDispatch: @unchecked Sendable {
+  fileprivate func handle(_ event: UInt32, _ values: UnsafePointer<wl_argument>) {}
 
   fileprivate static let dispatcher: wl_dispatcher_func_t = { _, target, event, _, values in
     guard let target, let values, let box = wl_proxy_get_user_data(OpaquePointer(target)) else { return 0 }
-    Unmanaged<HandlerBox>.fromOpaque(box).takeUnretainedValue().handle(event, WaylandArguments(values))
+    Unmanaged<WaylandDispatch>.fromOpaque(box).takeUnretainedValue().handle(event, values)
     return 0
+  }
+}
+
+/// The handlers of an object's events. Each event is a member with the name that the interface gives it:
+/// `events.close { ... }` sets its handler, which is called on the thread that reads the connection. Events without a
+/// handler are ignored.
+@dynamicMemberLookup
+final class WaylandHandlers<Interface: WaylandInterface>: WaylandDispatch, @unchecked Sendable {
+  fileprivate var handlers: [UInt32: (UnsafePointer<wl_argument>) -> Void] = [:]
+
+  fileprivate init(_ set: (WaylandHandlers) -> Void) {
+    super.init()
+    set(self)
+  }
+
+  fileprivate var isEmpty: Bool { handlers.isEmpty }
+
+  override fileprivate func handle(_ event: UInt32, _ values: UnsafePointer<wl_argument>) { handlers[event]?(values) }
+
+  subscript<Event>(dynamicMember path: KeyPath<Interface.Events, Event>) -> WaylandHandlerSetter<Interface, Event> {
+    WaylandHandlerSetter(handlers: self, event: Interface.table.events[keyPath: path])
+  }
+}
+
+/// Sets the handler of an event.
+struct WaylandHandlerSetter<Interface: WaylandInterface, Event: WaylandMessage> {
+  fileprivate let handlers: WaylandHandlers<Interface>
+  fileprivate let event: Event
+
+  func callAsFunction<each Value: WaylandValue>(_ handler: @escaping @Sendable (repeat each Value) -> Void)
+  where Event == WaylandEvent<repeat each Value> {
+    let event = event
+    handlers.handlers[event.number] = { event.call(handler, with: $0) }
   }
 }
 
@@ -141,54 +232,4 @@ struct Address: @unchecked Sendable {
   let value: OpaquePointer
 
   init(_ value: OpaquePointer) { self.value = value }
-}
-
-/// Converts a request's arguments to the form that libwayland expects.
-private enum WaylandMessage {
-  static func with<Result>(
-    _ arguments: [WaylandArgument], _ body: (UnsafeMutablePointer<wl_argument>) -> Result
-  ) -> Result {
-    var texts: [UnsafeMutablePointer<CChar>?] = []
-    defer { for text in texts { free(text) } }
-    return withUnsafeTemporaryAllocation(of: wl_argument.self, capacity: max(1, arguments.count)) { values in
-      values.initialize(repeating: wl_argument())
-      for (index, argument) in arguments.enumerated() {
-        switch argument {
-        case .int(let number): values[index].i = Int32(clamping: number)
-        case .uint(let number): values[index].u = number
-        case .text(let text):
-          let copy = strdup(text)
-          texts.append(copy)
-          values[index].s = UnsafePointer(copy)
-        case .object(let object): values[index].o = object
-        case .descriptor(let descriptor): values[index].h = descriptor
-        case .new: values[index].n = 0
-        }
-      }
-      guard let address = values.baseAddress else { return body(UnsafeMutablePointer(bitPattern: 8).unsafelyUnwrapped) }
-      return body(address)
-    }
-  }
-}
-
-extension WaylandEventLoop {
-  /// Creates an object by a request to another one.
-  ///
-  /// No event of the object is missed, because the thread that reads events dispatches none while an object is created.
-  func make(
-    _ interface: WaylandInterface, from parent: OpaquePointer, _ request: UInt32, _ arguments: [WaylandArgument],
-    version: UInt32, destructor: UInt32?, handler: WaylandProxy.Handler?
-  ) -> WaylandProxy? {
-    let box = handler.map { WaylandProxy.HandlerBox($0) }
-    return making.withLock { _ in
-      let made = WaylandMessage.with(arguments) { values in
-        wl_proxy_marshal_array_flags(parent, request, interface.pointer, version, 0, values)
-      }
-      guard let made else { return nil }
-      if let box {
-        wl_proxy_add_dispatcher(made, WaylandProxy.dispatcher, nil, Unmanaged.passUnretained(box).toOpaque())
-      }
-      return WaylandProxy(made, version: version, loop: self, destructor: destructor, handler: box)
-    }
-  }
 }

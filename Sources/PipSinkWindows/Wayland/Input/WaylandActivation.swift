@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// Gets tokens with which a window can be brought to the user. The reason is the user's last action in one of the
@@ -26,15 +25,17 @@ package enum WaylandActivation {
     // The action may have been in one of PipSink's X11 windows.
     guard let action = connection.globals.lastAction else { return X11UserAction.announce() }
     let (names, continuation) = AsyncStream<String>.makeStream()
-    let token = connection.globals.activation?.make(.activationToken, 1, .new, destructor: 4) { _, arguments in
-      if let name = arguments.text(0) { continuation.yield(name) }
-      continuation.finish()
+    let token = connection.globals.activation?.getActivationToken { events in
+      events.done { name in
+        continuation.yield(name)
+        continuation.finish()
+      }
     }
     guard let token else { return nil }
-    token.send(0, .uint(action.serial), .object(action.seat.pointer))
+    token.setSerial(action.serial, action.seat.reference)
     // Sway from 1.8 on only marks the window as urgent, unless it is told in which surface the action was.
-    token.send(2, .object(action.surface))
-    token.send(3)
+    token.setSurface(action.surface)
+    token.commit()
     connection.loop.flush()
     let timer = Task {
       try? await Task.sleep(for: patience)

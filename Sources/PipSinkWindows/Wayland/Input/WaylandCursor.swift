@@ -15,12 +15,11 @@ final class WaylandCursor {
     /// The arrows for the lower left and upper right corners.
     case resizeRising
 
-    /// The number of the shape in wp_cursor_shape_device_v1.
-    fileprivate var number: UInt32 {
+    fileprivate var shape: WPCursorShapeDevice.Shape {
       switch self {
-      case .arrow: 1
-      case .resizeFalling: 29
-      case .resizeRising: 28
+      case .arrow: .default
+      case .resizeFalling: .nwseResize
+      case .resizeRising: .neswResize
       }
     }
 
@@ -34,18 +33,18 @@ final class WaylandCursor {
     }
   }
 
-  private let pointer: WaylandProxy
+  private let pointer: WaylandObject<WLPointer>
   private unowned let globals: WaylandGlobals
   private let loop: WaylandEventLoop
-  private let device: WaylandProxy?
+  private let device: WaylandObject<WPCursorShapeDevice>?
   private var serial: UInt32 = 0
   private var shown: Shape?
-  private var surface: WaylandProxy?
+  private var surface: WaylandObject<WLSurface>?
   private var theme: (scale: Int, theme: OpaquePointer)?
 
-  init(_ pointer: WaylandProxy, _ globals: WaylandGlobals, _ loop: WaylandEventLoop) {
+  init(_ pointer: WaylandObject<WLPointer>, _ globals: WaylandGlobals, _ loop: WaylandEventLoop) {
     (self.pointer, self.globals, self.loop) = (pointer, globals, loop)
-    device = globals.cursorShapeManager?.make(.cursorShapeDevice, 1, .new, .object(pointer.pointer))
+    device = globals.cursorShapeManager?.getPointer(pointer.reference)
   }
 
   deinit {
@@ -81,7 +80,7 @@ final class WaylandCursor {
     guard shape != shown else { return }
     shown = shape
     if let device {
-      device.send(1, .uint(serial), .uint(shape.number))
+      device.setShape(serial, shape.shape)
     } else {
       showFromTheme(shape, scale)
     }
@@ -90,18 +89,17 @@ final class WaylandCursor {
 
   private func showFromTheme(_ shape: Shape, _ scale: Int) {
     guard let image = image(shape, scale), let buffer = wl_cursor_image_get_buffer(image) else { return }
-    if surface == nil { surface = globals.compositor?.make(.surface, 0, .new) }
+    if surface == nil { surface = globals.compositor?.createSurface() }
     guard let surface else { return }
     let (width, height) = (Int(image.pointee.width), Int(image.pointee.height))
     // A buffer whose size is not a multiple of its scale is a protocol error.
     let factor = width % scale == 0 && height % scale == 0 ? scale : 1
-    if surface.version >= 3 { wl_surface_set_buffer_scale(surface.pointer, Int32(factor)) }
-    wl_surface_attach(surface.pointer, buffer, 0, 0)
-    wl_surface_damage(surface.pointer, 0, 0, Int32.max, Int32.max)
-    wl_surface_commit(surface.pointer)
-    pointer.send(
-      0, .uint(serial), .object(surface.pointer), .int(Int(image.pointee.hotspot_x) / factor),
-      .int(Int(image.pointee.hotspot_y) / factor))
+    if surface.setBufferScale.isSupported { surface.setBufferScale(factor) }
+    surface.attach(WaylandReference(buffer), 0, 0)
+    surface.damage(0, 0, .max, .max)
+    surface.commit()
+    pointer.setCursor(
+      serial, surface.reference, Int(image.pointee.hotspot_x) / factor, Int(image.pointee.hotspot_y) / factor)
   }
 
   private func image(_ shape: Shape, _ scale: Int) -> UnsafeMutablePointer<wl_cursor_image>? {

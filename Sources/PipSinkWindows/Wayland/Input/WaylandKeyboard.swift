@@ -12,12 +12,13 @@ final class WaylandKeyboard {
   /// Loads the keyboard's layout from the event wl_keyboard.keymap.
   ///
   /// - Parameters:
-  ///   - format: the keymap's format. Only 1, which is xkb's text format, is supported.
-  ///   - descriptor: the file with the keymap, which is closed here.
+  ///   - format: the keymap's format. Only xkb's text format is supported.
+  ///   - file: the file with the keymap, which is closed here.
   ///   - size: the keymap's size, in bytes.
-  func setKeymap(_ format: UInt32, _ descriptor: Int32, _ size: Int) {
-    defer { close(descriptor) }
-    guard format == 1, size > 0, let text = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0), text != MAP_FAILED
+  func setKeymap(_ format: WLKeyboard.KeymapFormat, _ file: WaylandDescriptor, _ size: Int) {
+    defer { close(file.number) }
+    guard format == .xkbV1, size > 0, let text = mmap(nil, size, PROT_READ, MAP_PRIVATE, file.number, 0),
+      text != MAP_FAILED
     else { return }
     defer { munmap(text, size) }
     // The text ends with a zero byte, which must not be parsed.

@@ -29,28 +29,28 @@ final class WaylandInput: Sendable {
 ///
 /// `@unchecked Sendable`: only the connection's thread uses it.
 final class WaylandSeat: @unchecked Sendable {
-  var proxy: WaylandProxy?
+  var proxy: WaylandObject<WLSeat>?
   private unowned let globals: WaylandGlobals
   private let loop: WaylandEventLoop
-  private var pointer: WaylandProxy?
-  private var keyboard: WaylandProxy?
-  private var touch: WaylandProxy?
+  private var pointer: WaylandObject<WLPointer>?
+  private var keyboard: WaylandObject<WLKeyboard>?
+  private var touch: WaylandObject<WLTouch>?
   private var cursor: WaylandCursor?
   private let keys = WaylandKeyboard()
   private var repetition = Repetition()
 
   /// The surface that the pointer is on.
-  private var hovered: OpaquePointer?
+  private var hovered: WaylandReference<WLSurface>?
   /// The pointer's position in ``hovered``, in units.
   private var place = (x: 0.0, y: 0.0)
-  private var relativePointer: WaylandProxy?
+  private var relativePointer: WaylandObject<ZWPRelativePointer>?
   /// The sum of the pointer's movements on the desktop, in units, or nil where the compositor does not report them.
   private var travel: SIMD2<Double>?
   private var scroll = Scroll()
   /// The surface that has the keyboard focus.
-  private var focused: OpaquePointer?
+  private var focused: WaylandReference<WLSurface>?
   /// The first finger on the touch screen, and its position in its surface, in units.
-  private var finger: (id: Int, surface: OpaquePointer, x: Double, y: Double)?
+  private var finger: (id: Int, surface: WaylandReference<WLSurface>, x: Double, y: Double)?
 
   /// The sum of the scroll events in one wl_pointer.frame. Right and down are positive.
   private struct Scroll {
@@ -67,52 +67,51 @@ final class WaylandSeat: @unchecked Sendable {
     (self.globals, self.loop) = (globals, loop)
   }
 
-  /// Handles an event of wl_seat.
-  func handle(_ event: UInt32, _ arguments: WaylandArguments) {
-    guard event == 0, let proxy else { return }
-    let capabilities = arguments.uint(0)
-    let release: UInt32? = proxy.version >= 3 ? 0 : nil
-    if capabilities & 1 == 0 {
+  /// Sets the handlers of the events of wl_seat.
+  func follow(_ events: WaylandHandlers<WLSeat>) {
+    events.capabilities { [weak self] capabilities in self?.update(capabilities) }
+  }
+
+  private func update(_ capabilities: WLSeat.Capability) {
+    guard let proxy else { return }
+    if !capabilities.contains(.pointer) {
       (relativePointer, travel) = (nil, nil)
       (pointer, cursor, hovered) = (nil, nil, nil)
     } else if pointer == nil {
-      // wl_pointer's request release has the number 1, because set_cursor has the number 0.
-      pointer = proxy.make(.wlPointer, 0, .new, destructor: release.map { _ in 1 }) { [weak self] in
-        self?.handlePointer($0, $1)
-      }
+      pointer = proxy.getPointer { self.followPointer($0) }
       if let pointer {
         cursor = WaylandCursor(pointer, globals, loop)
         watchMovements(of: pointer)
       }
     }
-    if capabilities & 2 == 0 {
+    if !capabilities.contains(.keyboard) {
       (keyboard, focused) = (nil, nil)
       repetition.end()
     } else if keyboard == nil {
-      keyboard = proxy.make(.keyboard, 1, .new, destructor: release) { [weak self] in self?.handleKeyboard($0, $1) }
+      keyboard = proxy.getKeyboard { self.followKeyboard($0) }
     }
-    if capabilities & 4 == 0 {
+    if !capabilities.contains(.touch) {
       (touch, finger) = (nil, nil)
     } else if touch == nil {
-      touch = proxy.make(.touch, 2, .new, destructor: release) { [weak self] in self?.handleTouch($0, $1) }
+      touch = proxy.getTouch { self.followTouch($0) }
     }
   }
 
   /// Records an action of the user in a surface.
-  private func note(_ serial: UInt32, _ surface: OpaquePointer) {
+  private func note(_ serial: UInt32, _ surface: WaylandReference<WLSurface>) {
     if let proxy { globals.lastAction = WaylandAction(serial: serial, seat: proxy, surface: surface) }
   }
 
   // MARK: - Pointer
 
   /// Starts adding up the pointer's movements, where the compositor reports them (relative-pointer-unstable-v1).
-  private func watchMovements(of pointer: WaylandProxy) {
-    relativePointer = globals.relativePointerManager?.make(
-      .relativePointer, 1, .new, .object(pointer.pointer), destructor: 0,
-      handler: { [weak self] event, arguments in
-        guard event == 0, let self else { return }
-        travel = (travel ?? .zero) + SIMD2(arguments.fixed(2), arguments.fixed(3))
-      })
+  private func watchMovements(of pointer: WaylandObject<WLPointer>) {
+    relativePointer = globals.relativePointerManager?.getRelativePointer(pointer.reference) { events in
+      events.relativeMotion { [weak self] _, _, x, y, _, _ in
+        guard let self else { return }
+        travel = (travel ?? .zero) + SIMD2(x, y)
+      }
+    }
     travel = relativePointer.map { _ in .zero }
   }
 
@@ -120,56 +119,63 @@ final class WaylandSeat: @unchecked Sendable {
     input.place(place.x, place.y, travel: travel)
   }
 
-  private func handlePointer(_ event: UInt32, _ arguments: WaylandArguments) {
-    switch event {
-    case 0:
-      hovered = arguments.object(1)
-      place = (arguments.fixed(2), arguments.fixed(3))
-      guard let input = globals.input(of: hovered) else { return }
-      cursor?.show(input, at: place, serial: arguments.uint(0))
-      input.deliver(.entered(pointerPlace(input)))
-      input.deliver(.moved(pointerPlace(input)))
-    case 1:
-      globals.input(of: hovered)?.deliver(.left)
-      hovered = nil
-      // The user's next action is in another surface, so the last one no longer counts.
-      globals.lastAction = nil
-    case 2:
-      place = (arguments.fixed(1), arguments.fixed(2))
-      guard let input = globals.input(of: hovered) else { return }
-      cursor?.update(input, at: place)
-      input.deliver(.moved(pointerPlace(input)))
-    case 3: pressButton(arguments)
-    case 4: addScroll(arguments.uint(1), distance: arguments.fixed(2))
-    // The event frame ends a group of events. Before version 5 there are no groups.
-    case 5: finishScroll()
-    case 8: addScroll(arguments.uint(0), steps: Double(arguments.int(1)))
-    case 9: addScroll(arguments.uint(0), steps: Double(arguments.int(1)) / 120)
-    default: break
+  private func followPointer(_ events: WaylandHandlers<WLPointer>) {
+    events.enter { [weak self] serial, surface, x, y in self?.enter(surface, at: (x, y), serial) }
+    events.leave { [weak self] _, _ in self?.leave() }
+    events.motion { [weak self] _, x, y in self?.move(to: (x, y)) }
+    events.button { [weak self] serial, time, button, state in
+      self?.press(button, isPressed: state == .pressed, serial, time)
     }
-    if event == 4, pointer?.version ?? 0 < 5 { finishScroll() }
+    events.axis { [weak self] _, axis, distance in
+      self?.addScroll(axis, distance: distance)
+      // The event frame ends a group of events. Before version 5 there are no groups.
+      if self?.pointer?.version ?? 0 < 5 { self?.finishScroll() }
+    }
+    events.frame { [weak self] in self?.finishScroll() }
+    events.axisDiscrete { [weak self] axis, steps in self?.addScroll(axis, steps: Double(steps)) }
+    events.axisValue120 { [weak self] axis, value in self?.addScroll(axis, steps: Double(value) / 120) }
   }
 
-  private func pressButton(_ arguments: WaylandArguments) {
+  private func enter(_ surface: WaylandReference<WLSurface>, at place: (x: Double, y: Double), _ serial: UInt32) {
+    (hovered, self.place) = (surface, place)
+    guard let input = globals.input(of: surface) else { return }
+    cursor?.show(input, at: place, serial: serial)
+    input.deliver(.entered(pointerPlace(input)))
+    input.deliver(.moved(pointerPlace(input)))
+  }
+
+  private func leave() {
+    globals.input(of: hovered)?.deliver(.left)
+    hovered = nil
+    // The user's next action is in another surface, so the last one no longer counts.
+    globals.lastAction = nil
+  }
+
+  private func move(to place: (x: Double, y: Double)) {
+    self.place = place
+    guard let input = globals.input(of: hovered) else { return }
+    cursor?.update(input, at: place)
+    input.deliver(.moved(pointerPlace(input)))
+  }
+
+  private func press(_ code: UInt32, isPressed: Bool, _ serial: UInt32, _ time: UInt32) {
     guard let hovered, let input = globals.input(of: hovered) else { return }
-    let isPressed = arguments.uint(3) == 1
     // Linux's codes for buttons (linux/input-event-codes.h): left, right, middle, and further ones.
     let button =
-      switch arguments.uint(2) {
+      switch code {
       case 0x110: 1
       case 0x111: 3
       case 0x112: 2
-      default: 8 + Int(arguments.uint(2) & 0xf)
+      default: 8 + Int(code & 0xf)
       }
     // Compositors do not accept a release as the reason for moving or showing a window.
-    if isPressed { note(arguments.uint(0), hovered) }
+    if isPressed { note(serial, hovered) }
     let place = pointerPlace(input)
-    input.deliver(
-      isPressed ? .pressed(button: button, place, time: arguments.uint(1)) : .released(button: button, place))
+    input.deliver(isPressed ? .pressed(button: button, place, time: time) : .released(button: button, place))
   }
 
-  private func addScroll(_ axis: UInt32, distance: Double = 0, steps: Double? = nil) {
-    let direction: SIMD2<Double> = axis == 0 ? [0, 1] : [1, 0]
+  private func addScroll(_ axis: WLPointer.Axis, distance: Double = 0, steps: Double? = nil) {
+    let direction: SIMD2<Double> = axis == .vertical ? [0, 1] : [1, 0]
     scroll.distance += direction * distance
     if let steps { scroll.steps = (scroll.steps ?? .zero) + direction * steps }
   }
@@ -183,28 +189,32 @@ final class WaylandSeat: @unchecked Sendable {
 
   // MARK: - Keyboard
 
-  private func handleKeyboard(_ event: UInt32, _ arguments: WaylandArguments) {
-    switch event {
-    case 0: keys.setKeymap(arguments.uint(0), arguments.descriptor(1), Int(arguments.uint(2)))
-    case 1: focused = arguments.object(1)
-    case 2:
-      focused = nil
-      repetition.end()
-    case 3:
-      let key = arguments.uint(2)
-      guard arguments.uint(3) == 1 else {
-        if repetition.key == key { repetition.end() }
-        return
-      }
-      guard let focused else { return }
-      note(arguments.uint(0), focused)
-      press(key, isRepeat: false)
-      guard keys.repeats(key), let delay = repetition.begin(key) else { return }
-      pressAgain(after: delay, in: repetition.number)
-    case 4: keys.setModifiers(arguments.uint(1), arguments.uint(2), arguments.uint(3), layout: arguments.uint(4))
-    case 5: repetition.set(rate: arguments.int(0), delay: arguments.int(1))
-    default: break
+  private func followKeyboard(_ events: WaylandHandlers<WLKeyboard>) {
+    events.keymap { [weak self] format, file, size in
+      if let self { keys.setKeymap(format, file, Int(size)) } else { close(file.number) }
     }
+    events.enter { [weak self] _, surface, _ in self?.focused = surface }
+    events.leave { [weak self] _, _ in
+      self?.focused = nil
+      self?.repetition.end()
+    }
+    events.key { [weak self] serial, _, key, state in self?.change(key, isPressed: state == .pressed, serial) }
+    events.modifiers { [weak self] _, depressed, latched, locked, layout in
+      self?.keys.setModifiers(depressed, latched, locked, layout: layout)
+    }
+    events.repeatInfo { [weak self] rate, delay in self?.repetition.set(rate: rate, delay: delay) }
+  }
+
+  private func change(_ key: UInt32, isPressed: Bool, _ serial: UInt32) {
+    guard isPressed else {
+      if repetition.key == key { repetition.end() }
+      return
+    }
+    guard let focused else { return }
+    note(serial, focused)
+    press(key, isRepeat: false)
+    guard keys.repeats(key), let delay = repetition.begin(key) else { return }
+    pressAgain(after: delay, in: repetition.number)
   }
 
   private func press(_ code: UInt32, isRepeat: Bool) {
@@ -260,34 +270,33 @@ final class WaylandSeat: @unchecked Sendable {
 
   // MARK: - Touch
 
-  /// Handles the touch screen. The first finger acts like a pointer; further fingers are ignored.
-  private func handleTouch(_ event: UInt32, _ arguments: WaylandArguments) {
-    switch event {
-    case 0:
-      guard finger == nil, let surface = arguments.object(2), let input = globals.input(of: surface) else { return }
-      let (x, y) = (arguments.fixed(4), arguments.fixed(5))
-      finger = (arguments.int(3), surface, x, y)
-      note(arguments.uint(0), surface)
-      input.deliver(.pressed(button: 1, input.place(x, y), time: arguments.uint(1)))
-    case 1:
-      guard let finger, finger.id == arguments.int(2) else { return }
-      self.finger = nil
-      if let input = globals.input(of: finger.surface) {
-        input.deliver(.released(button: 1, input.place(finger.x, finger.y)))
-      }
-    case 2:
-      guard let old = finger, old.id == arguments.int(1) else { return }
-      let (x, y) = (arguments.fixed(2), arguments.fixed(3))
-      finger = (old.id, old.surface, x, y)
-      if let input = globals.input(of: old.surface) { input.deliver(.moved(input.place(x, y))) }
-    case 4:
-      guard let finger else { return }
-      self.finger = nil
-      if let input = globals.input(of: finger.surface) {
-        input.deliver(.released(button: 1, input.place(finger.x, finger.y)))
-        input.deliver(.left)
-      }
-    default: break
+  /// Sets the handlers of the touch screen's events. The first finger acts like a pointer; further fingers are ignored.
+  private func followTouch(_ events: WaylandHandlers<WLTouch>) {
+    events.down { [weak self] serial, time, surface, id, x, y in
+      guard let self, finger == nil, let input = globals.input(of: surface) else { return }
+      finger = (id, surface, x, y)
+      note(serial, surface)
+      input.deliver(.pressed(button: 1, input.place(x, y), time: time))
     }
+    events.up { [weak self] _, _, id in
+      if self?.finger?.id == id { _ = self?.liftFinger() }
+    }
+    events.motion { [weak self] _, id, x, y in
+      guard let self, let old = finger, old.id == id else { return }
+      finger = (id, old.surface, x, y)
+      if let input = globals.input(of: old.surface) { input.deliver(.moved(input.place(x, y))) }
+    }
+    events.cancel { [weak self] in self?.liftFinger()?.deliver(.left) }
+  }
+
+  /// Ends the touch.
+  ///
+  /// - Returns: what gets the input on the surface that was touched.
+  private func liftFinger() -> WaylandInput? {
+    guard let finger else { return nil }
+    self.finger = nil
+    let input = globals.input(of: finger.surface)
+    if let input { input.deliver(.released(button: 1, input.place(finger.x, finger.y))) }
+    return input
   }
 }

@@ -18,8 +18,8 @@ final class WaylandImage: @unchecked Sendable {
   /// The number of rows at the lower edge that are a buffer of their own.
   let edgeRows: Int
   /// The wl_buffer of the picture, without the rows at its lower edge, and the wl_buffer of these.
-  private let buffer: WaylandProxy
-  private let edge: WaylandProxy?
+  private let buffer: WaylandObject<WLBuffer>
+  private let edge: WaylandObject<WLBuffer>?
   private let use: Use
 
   /// Which of the image's buffers are in use. The buffers' handlers keep it alive.
@@ -38,7 +38,7 @@ final class WaylandImage: @unchecked Sendable {
   ///   - released: called on the connection's thread when the compositor has finished reading a buffer.
   /// - Returns: nil when the system has no memory for it.
   init?(
-    _ sharedMemory: WaylandProxy, size: PictureSize, isOpaque: Bool = true, edgeRows: Int = 0,
+    _ sharedMemory: WaylandObject<WLShm>, size: PictureSize, isOpaque: Bool = true, edgeRows: Int = 0,
     released: @escaping @Sendable () -> Void = {}
   ) {
     guard size.isValid, edgeRows < size.height else { return nil }
@@ -52,21 +52,21 @@ final class WaylandImage: @unchecked Sendable {
       address != MAP_FAILED
     else { return nil }
     // The compositor keeps the pool's memory as long as its buffers exist.
-    guard let pool = sharedMemory.make(.pool, 0, .new, .descriptor(descriptor), .int(byteCount), destructor: 1) else {
+    guard let pool = sharedMemory.createPool(WaylandDescriptor(descriptor), byteCount) else {
       munmap(address, byteCount)
       return nil
     }
-    let make = { (number: UInt8, first: Int, rows: Int, format: wl_shm_format) in
-      pool.make(
-        .buffer, 0, .new, .int(first * stride), .int(size.width), .int(rows), .int(stride), .uint(format.rawValue),
-        handler: { _, _ in
+    let make = { (number: UInt8, first: Int, rows: Int, format: WLShm.Format) in
+      pool.createBuffer(first * stride, size.width, rows, stride, format) { events in
+        events.release {
           use.busy.withLock { $0 &= ~number }
           released()
-        })
+        }
+      }
     }
     let upper = size.height - edgeRows
-    let edge = edgeRows > 0 ? make(2, upper, edgeRows, WL_SHM_FORMAT_ARGB8888) : nil
-    guard let buffer = make(1, 0, upper, isOpaque ? WL_SHM_FORMAT_XRGB8888 : WL_SHM_FORMAT_ARGB8888),
+    let edge = edgeRows > 0 ? make(2, upper, edgeRows, .argb8888) : nil
+    guard let buffer = make(1, 0, upper, isOpaque ? .xrgb8888 : .argb8888),
       edge != nil || edgeRows == 0
     else {
       munmap(address, byteCount)
@@ -87,18 +87,18 @@ final class WaylandImage: @unchecked Sendable {
   var isBusy: Bool { use.busy.withLock { $0 != 0 } }
 
   /// Attaches the picture to a surface, whose next commit shows it. The image is busy until the compositor releases it.
-  func attach(to surface: WaylandProxy) { attach(buffer, 1, to: surface) }
+  func attach(to surface: WaylandObject<WLSurface>) { attach(buffer, 1, to: surface) }
 
   /// Attaches the rows at the lower edge to a surface, and makes their pixels opaque.
-  func attachEdge(to surface: WaylandProxy) {
+  func attachEdge(to surface: WaylandObject<WLSurface>) {
     guard let edge else { return }
     for index in stride * (size.height - edgeRows)..<byteCount where index % 4 == 3 { pixels[index] = 255 }
     attach(edge, 2, to: surface)
   }
 
-  private func attach(_ buffer: WaylandProxy, _ number: UInt8, to surface: WaylandProxy) {
+  private func attach(_ buffer: WaylandObject<WLBuffer>, _ number: UInt8, to surface: WaylandObject<WLSurface>) {
     use.busy.withLock { $0 |= number }
-    wl_surface_attach(surface.pointer, buffer.pointer, 0, 0)
-    wl_surface_damage(surface.pointer, 0, 0, Int32.max, Int32.max)
+    surface.attach(buffer.reference, 0, 0)
+    surface.damage(0, 0, .max, .max)
   }
 }

@@ -14,8 +14,8 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   private struct State {
     var rectangle: PictureRect?
     var preferredScale: Double?
-    /// The address of the wl_output on which the picture is.
-    var output: UInt?
+    /// The monitor on which the picture is.
+    var output: WaylandReference<WLOutput>?
   }
 
   private let connection: WaylandForeignConnection
@@ -44,7 +44,7 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     }
     tile = WaylandTile(globals, connection.loop, decoration: decoration, isForeign: true)
     tile.attach(
-      to: surface,
+      to: WaylandReference(surface),
       outputsChanged: { [weak self] output, isOn in
         if isOn { self?.note { $0.output = output } }
       },
@@ -82,7 +82,7 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     let hasViewports = connection.globals.viewporter != nil
     if hasViewports, let scale = state.preferredScale { return scale }
     let outputs = connection.globals.outputs
-    let own = outputs.first { $0.proxy.map { UInt(bitPattern: $0.pointer) } == state.output } ?? outputs.first
+    let own = outputs.first { $0.proxy?.reference == state.output } ?? outputs.first
     return own.map { hasViewports ? $0.scale : Double($0.wholeScale) } ?? 1
   }
 

@@ -75,12 +75,12 @@ final class WaylandTile: WindowTile {
   /// Attaches the tile to a window's surface, on top of what that has now, until ``detach()``.
   ///
   /// - Parameters:
-  ///   - parent: the window's wl_surface.
-  ///   - outputsChanged: called on the connection's thread when the tile has appeared on a monitor or left it, with the
-  ///     address of its wl_output.
+  ///   - parent: the window's surface.
+  ///   - outputsChanged: called on the connection's thread when the tile has appeared on a monitor or left it.
   ///   - scaleChanged: called on the connection's thread with the scale that the compositor prefers.
   func attach(
-    to parent: OpaquePointer, outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)? = nil,
+    to parent: WaylandReference<WLSurface>,
+    outputsChanged: (@Sendable (_ output: WaylandReference<WLOutput>, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
     let handler = SurfaceGate.shared.make {
@@ -318,12 +318,12 @@ final class WaylandTile: WindowTile {
 extension WaylandTile {
   /// The compositor's global objects that tiles need. Those that are optional are nil where the compositor lacks them.
   struct Globals: Sendable {
-    let compositor: WaylandProxy
-    let subcompositor: WaylandProxy
-    let sharedMemory: WaylandProxy
-    let viewporter: WaylandProxy?
-    let fractionalScaleManager: WaylandProxy?
-    let alphaModifier: WaylandProxy?
+    let compositor: WaylandObject<WLCompositor>
+    let subcompositor: WaylandObject<WLSubcompositor>
+    let sharedMemory: WaylandObject<WLShm>
+    let viewporter: WaylandObject<WPViewporter>?
+    let fractionalScaleManager: WaylandObject<WPFractionalScaleManager>?
+    let alphaModifier: WaylandObject<WPAlphaModifier>?
 
     /// - Returns: nil when a required object is missing, for instance because the compositor has gone.
     init?(_ globals: WaylandGlobals) {

@@ -8,11 +8,11 @@ import PipSink
 struct WaylandTileSurface {
   typealias Place = WaylandTile.Place
 
-  /// The window's wl_surface.
-  private let parent: OpaquePointer
+  /// The window's surface.
+  private let parent: WaylandReference<WLSurface>
   private let main: WaylandSubsurface
   private let edge: WaylandSubsurface?
-  private let alpha: WaylandProxy?
+  private let alpha: WaylandObject<WPAlphaModifierSurface>?
   private let isForeign: Bool
   /// The place whose size the compositor knows, or nil while no picture is shown.
   private var shownPlace: Place?
@@ -27,15 +27,16 @@ struct WaylandTileSurface {
   ///   - scaleChanged: as there.
   /// - Returns: nil when libwayland cannot allocate memory.
   init?(
-    _ globals: WaylandTile.Globals, over parent: OpaquePointer, isForeign: Bool,
-    outputsChanged: (@Sendable (_ output: UInt, _ isOn: Bool) -> Void)?, scaleChanged: (@Sendable (Double) -> Void)?
+    _ globals: WaylandTile.Globals, over parent: WaylandReference<WLSurface>, isForeign: Bool,
+    outputsChanged: (@Sendable (_ output: WaylandReference<WLOutput>, _ isOn: Bool) -> Void)?,
+    scaleChanged: (@Sendable (Double) -> Void)?
   ) {
     guard
       let main = WaylandSubsurface(globals, over: parent, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
     else { return nil }
     (self.parent, self.main, self.isForeign) = (parent, main, isForeign)
     edge = isForeign ? WaylandSubsurface(globals, over: parent) : nil
-    alpha = globals.alphaModifier?.make(.alphaModifierSurface, 1, .new, .object(main.surface.pointer))
+    alpha = globals.alphaModifier?.getSurface(main.surface.reference)
   }
 
   /// The number of a picture's rows that are in the lowest row of the window's units.
@@ -59,10 +60,10 @@ struct WaylandTileSurface {
     if stretches, shownPlace?.units.size != place.units.size {
       setSize(place)
       commit()
-      if let edge { wl_surface_commit(edge.surface.pointer) }
+      edge?.surface.commit()
     }
     // A toolkit commits its surface itself.
-    if !isForeign { wl_surface_commit(parent) }
+    if !isForeign { parent.commit() }
   }
 
   /// Hides the tile until a picture is attached again.
@@ -77,7 +78,7 @@ struct WaylandTileSurface {
   /// - Returns: whether there is something to commit.
   mutating func setOpacity(_ opacity: UInt32) -> Bool {
     guard let alpha, self.opacity != opacity else { return false }
-    alpha.send(1, .uint(opacity))
+    alpha.setMultiplier(opacity)
     self.opacity = opacity
     setOpaque()
     return true
@@ -88,7 +89,7 @@ struct WaylandTileSurface {
     setSize(place)
     if let edge, image.edgeRows > 0 {
       image.attachEdge(to: edge.surface)
-      wl_surface_commit(edge.surface.pointer)
+      edge.surface.commit()
     }
     image.attach(to: main.surface)
   }
@@ -97,11 +98,11 @@ struct WaylandTileSurface {
   ///
   /// - Parameter handler: called on the thread that reads the connection.
   func requestFrame(_ handler: @escaping @Sendable () -> Void) -> WaylandProxy? {
-    main.surface.make(.callback, 3, .new, destructor: nil) { _, _ in handler() }
+    main.surface.frame { events in events.done { _ in handler() } }
   }
 
   /// Makes the compositor show the new state.
-  func commit() { wl_surface_commit(main.surface.pointer) }
+  func commit() { main.surface.commit() }
 
   func destroy() {
     alpha?.destroy()

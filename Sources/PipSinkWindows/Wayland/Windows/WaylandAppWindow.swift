@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// An app's window on Wayland (xdg-shell). Where the compositor does not draw its border, as on GNOME, the window has a
@@ -9,9 +8,9 @@ import PipSink
 final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private let options: BackgroundOptions
   private var title = ""
-  private var xdgSurface: WaylandProxy?
-  private var toplevel: WaylandProxy?
-  private var decoration: WaylandProxy?
+  private var xdgSurface: WaylandObject<XDGSurface>?
+  private var toplevel: WaylandObject<XDGToplevel>?
+  private var decoration: WaylandObject<ZXDGToplevelDecoration>?
   /// Whether the compositor draws the border.
   private let isDecorated = Locked(false)
   private var bar: WaylandTitleBar?
@@ -20,15 +19,12 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   /// The window's size when it is neither maximised, nor fullscreen, nor tiled, in units.
   private var normalSize: PictureSize
   /// The states of the xdg_toplevel that the compositor has sent last.
-  private var states: Set<UInt32> = []
+  private var states: Set<XDGToplevel.State> = []
   /// Whether the compositor's last states said that the window is fullscreen.
   private var wasFullscreen = false
   private var watch: WaylandFrameWatch?
   private var isFrameMissing = false
   private var lastBarPress: UInt32?
-
-  // The numbers of states in xdg_toplevel.
-  private static let (maximized, fullscreen, activated, suspended): (UInt32, UInt32, UInt32, UInt32) = (1, 2, 4, 9)
 
   /// Creates a window that is hidden until ``show()``.
   ///
@@ -62,7 +58,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   func setTitle(_ title: String) {
     self.title = title
     guard let toplevel else { return }
-    toplevel.send(2, .text(title))
+    toplevel.setTitle(title)
     if let bar { drawBar(width: bar.width, hovered: bar.hovered) }
     flush()
   }
@@ -80,7 +76,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   func present() async {
     guard let surface, let name = await WaylandActivation.token(connection), surface === self.surface else { return }
-    globals.activation?.send(2, .text(name), .object(surface.surface.pointer))
+    globals.activation?.activate(name, surface.surface.reference)
     flush()
   }
 
@@ -95,62 +91,50 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   }
 
   private func applyFullscreen() {
-    if isFullscreen { toplevel?.send(11, .object(nil)) } else { toplevel?.send(12) }
+    if isFullscreen { toplevel?.setFullscreen(nil) } else { toplevel?.unsetFullscreen() }
   }
 
   // MARK: - The toplevel
 
   private func makeToplevel(_ surface: WaylandSurface) {
-    let configure: @Sendable (WaylandArguments, [UInt32]) -> Void
-    (xdgSurface, configure) = makeShellSurface(surface)
-    toplevel = xdgSurface?.make(.toplevel, 1, .new) { [signals] event, arguments in
-      switch event {
-      case 0: configure(arguments, arguments.numbers(2))
-      case 1: signals.append(.event(.closeRequested))
-      default: break
-      }
-    }
+    let (xdgSurface, configure) = makeShellSurface(surface)
+    self.xdgSurface = xdgSurface
+    toplevel = xdgSurface.flatMap { makeToplevel($0, title: title, configure: configure) }
     guard let toplevel else { return }
-    toplevel.send(2, .text(title))
-    toplevel.send(3, .text(WindowIdentity.programName))
-    toplevel.send(8, .int(160), .int(90))
-    globals.tagManager?.send(1, .object(toplevel.pointer), .text(VideoWindow.role))
+    toplevel.setMinSize(160, 90)
+    globals.tagManager?.setToplevelTag(toplevel.reference, VideoWindow.role)
     isDecorated.withLock { $0 = false }
-    // xdg-decoration: mode 2 asks the compositor to draw the border. Its answer comes before the window's first size.
-    decoration = globals.decorationManager?.make(
-      .decoration, 1, .new, .object(toplevel.pointer),
-      handler: { [isDecorated] _, arguments in
-        let mode = arguments.uint(0)
-        isDecorated.withLock { $0 = mode == 2 }
-      })
-    decoration?.send(1, .uint(2))
+    decoration = globals.decorationManager?.getToplevelDecoration(toplevel.reference) { [isDecorated] events in
+      events.configure { mode in isDecorated.withLock { $0 = mode == .serverSide } }
+    }
+    // The compositor's answer comes before the window's first size.
+    decoration?.setMode(.serverSide)
     if isFullscreen { applyFullscreen() }
   }
 
   override func destroyRole() {
     watch?.end()
     (watch, isFrameMissing, states, bar, wasFullscreen) = (nil, false, [], nil, false)
-    for object in [decoration, toplevel, xdgSurface] { object?.destroy() }
+    for object: WaylandProxy? in [decoration, toplevel, xdgSurface] { object?.destroy() }
     (decoration, toplevel, xdgSurface) = (nil, nil, nil)
   }
 
-  private var hasBar: Bool { !isDecorated.withLock { $0 } && !states.contains(Self.fullscreen) }
+  private var hasBar: Bool { !isDecorated.withLock { $0 } && !states.contains(.fullscreen) }
 
-  override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
-    self.states = Set(states)
+  override func chooseSize(_ offered: PictureSize?, states: Set<XDGToplevel.State>) -> PictureSize {
+    self.states = states
     let barHeight = hasBar ? WaylandTitleBar.height : 0
     guard let offered else { return normalSize }
     let size = PictureSize(width: offered.width, height: max(1, offered.height - barHeight))
-    // The states 5 to 8 say that the window is tiled at an edge.
-    if self.states.isDisjoint(with: [Self.maximized, Self.fullscreen, 5, 6, 7, 8]) { normalSize = size }
+    if states.isDisjoint(with: XDGToplevel.State.tiled.union([.maximized, .fullscreen])) { normalSize = size }
     return size
   }
 
   override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
-    xdgSurface?.send(4, .uint(serial))
+    xdgSurface?.ackConfigure(serial)
     let barHeight = hasBar ? WaylandTitleBar.height : 0
-    xdgSurface?.send(3, .int(0), .int(-barHeight), .int(size.width), .int(size.height + barHeight))
-    hasGrips = hasBar && !states.contains(Self.maximized)
+    xdgSurface?.setWindowGeometry(0, -barHeight, size.width, size.height + barHeight)
+    hasGrips = hasBar && !states.contains(.maximized)
     guard hasBar, let surface else {
       bar = nil
       return
@@ -161,13 +145,13 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   private func drawBar(width: Int, hovered: WaylandTitleBar.Part? = nil) {
     barInput.state.withLock { $0.scale = 1 }
-    bar?.draw(title, width: width, scale: scale, hovered: hovered, isActive: states.contains(Self.activated))
+    bar?.draw(title, width: width, scale: scale, hovered: hovered, isActive: states.contains(.activated))
   }
 
-  override func didEnterStates(_ states: [UInt32]) {
+  override func didEnterStates(_ states: Set<XDGToplevel.State>) {
     // The user changes the state through the compositor, too. A report that only repeats the last state is ignored,
     // because a request of the program may still be on its way.
-    let isFull = self.states.contains(Self.fullscreen)
+    let isFull = self.states.contains(.fullscreen)
     if isFull != wasFullscreen { isFullscreen = isFull }
     wasFullscreen = isFull
     // The pixel that is watched is created only now, so that it is above the tiles.
@@ -197,15 +181,14 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private func pressBar(_ button: Int, _ part: WaylandTitleBar.Part, _ place: WindowEvent.Place, _ time: UInt32) {
     guard part == .title, let action = globals.lastAction, let toplevel else { return }
     if button == 3 {
-      toplevel.send(
-        4, .object(action.seat.pointer), .uint(action.serial), .int(Int(place.x)),
-        .int(Int(place.y) - WaylandTitleBar.height))
+      toplevel.showWindowMenu(
+        action.seat.reference, action.serial, Int(place.x), Int(place.y) - WaylandTitleBar.height)
     } else if button == 1, let lastBarPress, time &- lastBarPress <= 400 {
       self.lastBarPress = nil
       toggleMaximised()
     } else if button == 1 {
       lastBarPress = time
-      toplevel.send(5, .object(action.seat.pointer), .uint(action.serial))
+      toplevel.move(action.seat.reference, action.serial)
     }
     flush()
   }
@@ -213,24 +196,24 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private func releaseBar(_ part: WaylandTitleBar.Part) {
     switch part {
     case .title: break
-    case .minimise: toplevel?.send(13)
+    case .minimise: toplevel?.setMinimized()
     case .maximise: toggleMaximised()
     case .close: tell(.closeRequested)
     }
     flush()
   }
 
-  private func toggleMaximised() { toplevel?.send(states.contains(Self.maximized) ? 10 : 9) }
+  private func toggleMaximised() {
+    if states.contains(.maximized) { toplevel?.unsetMaximized() } else { toplevel?.setMaximized() }
+  }
 
   override func handle(_ event: WindowEvent) {
     if hasGrips, case .pressed(1, let place, _) = event,
       case .corner(let isLeft) = WindowGrip(x: place.x / scale, y: place.y / scale, size: units),
       let action = globals.lastAction
     {
-      // xdg_toplevel.resize_edge: top 1, bottom 2, left 4, right 8.
       let isTop = place.y / scale < Double(units.height) / 2
-      toplevel?.send(
-        6, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
+      toplevel?.resize(action.seat.reference, action.serial, .corner(isTop: isTop, isLeft: isLeft))
       return flush()
     }
     super.handle(event)
@@ -242,8 +225,8 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     guard !isBroken else { return false }
     var signs = BackgroundSigns()
     signs.isMapped = surface != nil
-    signs.isFocused = states.contains(Self.activated)
-    signs.isFrameMissing = isFrameMissing || states.contains(Self.suspended)
+    signs.isFocused = states.contains(.activated)
+    signs.isFrameMissing = isFrameMissing || states.contains(.suspended)
     return signs.isInBackground(options)
   }
 
@@ -257,10 +240,9 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   /// Watches whether the compositor requests frames from the window. The state "suspended" of xdg_toplevel comes late,
   /// and not from all compositors.
   private func watchFrames() {
-    guard watch == nil, isConfigured, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
-    else {
-      return
-    }
+    guard watch == nil, isConfigured, let surface,
+      let probe = WaylandFrameProbe(globals, over: surface.surface.reference)
+    else { return }
     let frames = WaylandFrameWatch(connection.loop, probe) { [weak self] isMissing in
       Task { @MainActor in self?.note(isFrameMissing: isMissing) }
     }
@@ -284,7 +266,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   override func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {
     let tile = try super.makeTile(decoration: decoration)
-    if let watch, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.pointer) {
+    if let watch, let surface, let probe = WaylandFrameProbe(globals, over: surface.surface.reference) {
       (tile as? WaylandTile)?.onFrameShown { [weak watch] in watch?.noteFrame() }
       watch.replaceProbe(probe)
       surface.commit()

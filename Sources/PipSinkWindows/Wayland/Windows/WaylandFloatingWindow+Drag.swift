@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// Dragging the window. A layer-shell surface is moved by changing its margins; other windows are moved by the
@@ -25,16 +24,16 @@ extension WaylandFloatingWindow {
   }
 
   private func beginCompositorsDrag(_ grip: WindowGrip, at place: WindowEvent.Place) {
-    guard let action = globals.lastAction, action.surface == surface?.surface.pointer, let shellObject else { return }
-    // The requests move and resize have different numbers in xx_pip and xdg_toplevel.
-    let (move, resize): (UInt32, UInt32) = role == .pip ? (4, 5) : (5, 6)
+    guard let action = globals.lastAction, action.surface == surface?.surface.reference else { return }
+    let (seat, serial) = (action.seat.reference, action.serial)
     switch grip {
-    case .middle: shellObject.send(move, .object(action.seat.pointer), .uint(action.serial))
+    case .middle:
+      pip?.move(seat, serial)
+      toplevel?.move(seat, serial)
     case .corner(let isLeft):
-      // Edges in both protocols: top 1, bottom 2, left 4, right 8.
-      let isTop = inUnits(place).y < Double(units.height) / 2
-      shellObject.send(
-        resize, .object(action.seat.pointer), .uint(action.serial), .uint((isTop ? 1 : 2) | (isLeft ? 4 : 8)))
+      let edge = ResizeEdge.corner(isTop: inUnits(place).y < Double(units.height) / 2, isLeft: isLeft)
+      pip?.resize(seat, serial, edge)
+      toplevel?.resize(seat, serial, edge)
     }
     flush()
   }
@@ -72,7 +71,7 @@ extension WaylandFloatingWindow {
   /// After the window was moved for the first time in a drag, asks the compositor to say when it has shown that.
   func awaitShown() {
     guard let drag, drag.reading.origin == nil, drag.probe == nil, shift(in: drag) != .zero, let surface,
-      let probe = WaylandFrameProbe(globals, over: surface.surface.pointer)
+      let probe = WaylandFrameProbe(globals, over: surface.surface.reference)
     else { return }
     self.drag?.probe = probe
     probe.ask { [signals] in signals.append(.probed) }

@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// A picture-in-picture window on Wayland. It is a surface on layer-shell's overlay layer, a picture-in-picture window
@@ -15,12 +14,11 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   }
 
   let role: Role
-  /// The zwlr_layer_surface_v1.
-  var layer: WaylandProxy?
-  var xdgSurface: WaylandProxy?
-  /// The xdg_toplevel or the xx_pip_v1.
-  var shellObject: WaylandProxy?
-  var decoration: WaylandProxy?
+  var layer: WaylandObject<ZWLRLayerSurface>?
+  var xdgSurface: WaylandObject<XDGSurface>?
+  var toplevel: WaylandObject<XDGToplevel>?
+  var pip: WaylandObject<XXPip>?
+  var decoration: WaylandObject<ZXDGToplevelDecoration>?
   private var place = WindowPlace(x: 0, y: 0)
   /// The last size that was requested, in units.
   private(set) var wantedSize: PictureSize
@@ -96,8 +94,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   var isComposited: Bool { globals.alphaModifier != nil }
 
   func describe(_ description: String) {
-    guard let tags = globals.tagManager, let shellObject, role == .toplevel else { return }
-    tags.send(2, .object(shellObject.pointer), .text(description))
+    if let toplevel { globals.tagManager?.setToplevelDescription(toplevel.reference, description) }
   }
 
   func setOpacity(_ opacity: Double) { setSurfaceOpacity(UInt32(min(max(0, opacity), 1) * Double(UInt32.max))) }
@@ -135,9 +132,8 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     // Before version 4 of layer-shell, a layer could only have the keyboard exclusively.
     guard let layer, layer.version >= 4, takesKeys != self.takesKeys else { return }
     self.takesKeys = takesKeys
-    // zwlr_layer_surface_v1: 0 is none, 1 exclusive, and 2 on demand.
-    for interactivity: UInt32 in takesKeys ? [1, 2] : [0] {
-      layer.send(4, .uint(interactivity))
+    for interactivity: ZWLRLayerSurface.KeyboardInteractivity in takesKeys ? [.exclusive, .onDemand] : [.none] {
+      layer.setKeyboardInteractivity(interactivity)
       surface?.commit()
     }
     flush()
@@ -154,22 +150,20 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   override func destroyRole() {
     (drag, takesKeys) = (nil, false)
-    for object in [decoration, shellObject, xdgSurface, layer] { object?.destroy() }
-    (decoration, shellObject, xdgSurface, layer) = (nil, nil, nil, nil)
+    for object: WaylandProxy? in [decoration, toplevel, pip, xdgSurface, layer] { object?.destroy() }
+    (decoration, toplevel, pip, xdgSurface, layer) = (nil, nil, nil, nil, nil)
   }
 
   override func acknowledge(_ serial: UInt32, _ size: PictureSize) {
-    if let layer { layer.send(6, .uint(serial)) }
-    if let xdgSurface {
-      xdgSurface.send(4, .uint(serial))
-      xdgSurface.send(3, .int(0), .int(0), .int(size.width), .int(size.height))
-    }
+    layer?.ackConfigure(serial)
+    xdgSurface?.ackConfigure(serial)
+    xdgSurface?.setWindowGeometry(0, 0, size.width, size.height)
   }
 
-  override func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize {
+  override func chooseSize(_ offered: PictureSize?, states: Set<XDGToplevel.State>) -> PictureSize {
     guard let offered, role != .layer else { return offered ?? wantedSize }
-    // The window keeps its aspect ratio while the user resizes it (state 3), but not when it is maximised or tiled.
-    guard states.contains(3), let aspectRatio else { return offered }
+    // The window keeps its aspect ratio while the user resizes it, but not when it is maximised or tiled.
+    guard states.contains(.resizing), let aspectRatio else { return offered }
     return PictureSize(
       width: offered.width, height: WindowPlacement.height(ofWidth: offered.width, aspectRatio))
   }
@@ -271,12 +265,10 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
 
   func applyPlace() {
     guard let layer else { return }
-    // zwlr_layer_surface_v1: the anchors are top 1, bottom 2, left 4 and right 8; the margins are in the order top,
-    // right, bottom, left.
-    layer.send(1, .uint((place.isTop ? 1 : 2) | (place.isLeft ? 4 : 8)))
-    layer.send(
-      3, .int(place.isTop ? place.vertical : 0), .int(place.isLeft ? 0 : place.horizontal),
-      .int(place.isTop ? 0 : place.vertical), .int(place.isLeft ? place.horizontal : 0))
+    layer.setAnchor([place.isTop ? .top : .bottom, place.isLeft ? .left : .right])
+    layer.setMargin(
+      place.isTop ? place.vertical : 0, place.isLeft ? 0 : place.horizontal, place.isTop ? 0 : place.vertical,
+      place.isLeft ? place.horizontal : 0)
   }
 
   func resize(to size: PictureSize, aspectRatio: Double?) {
@@ -284,12 +276,12 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
     (wantedSize, self.aspectRatio) = (size, aspectRatio)
     if let layer {
       guard isNew else { return }
-      layer.send(0, .uint(UInt32(clamping: size.width)), .uint(UInt32(clamping: size.height)))
+      layer.setSize(size)
       surface?.commit()
       return flush()
     }
     setMinimum()
-    xdgSurface?.send(3, .int(0), .int(0), .int(size.width), .int(size.height))
+    xdgSurface?.setWindowGeometry(0, 0, size.width, size.height)
     takeSize(size)
   }
 

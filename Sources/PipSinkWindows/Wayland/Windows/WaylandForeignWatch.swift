@@ -20,7 +20,7 @@ package final class WaylandForeignWatch {
     _ connection: WaylandForeignConnection, surface: OpaquePointer, commit: @escaping @MainActor () -> Void,
     changed: @escaping @MainActor @Sendable (_ isFrameMissing: Bool) -> Void
   ) {
-    guard let probe = WaylandFrameProbe(connection.globals, over: surface) else { return nil }
+    guard let probe = WaylandFrameProbe(connection.globals, over: WaylandReference(surface)) else { return nil }
     (self.connection, self.surface, self.commit) = (connection, surface, commit)
     watch = WaylandFrameWatch(connection.loop, probe) { isMissing in Task { @MainActor in changed(isMissing) } }
     connection.watchTiles(ObjectIdentifier(self)) { [weak self] in self?.raise() }
@@ -35,7 +35,7 @@ package final class WaylandForeignWatch {
   /// Puts the pixel on top of the window again. Compositors may send no frame events to a pixel that an opaque picture
   /// covers.
   private func raise() {
-    guard let probe = WaylandFrameProbe(connection.globals, over: surface) else { return }
+    guard let probe = WaylandFrameProbe(connection.globals, over: WaylandReference(surface)) else { return }
     watch.replaceProbe(probe)
     commit()
   }

@@ -44,7 +44,7 @@ package final class WaylandForeignWindow: WindowTileMaker {
     tile.setScale(scale)
     tile.setOrigin(x: origin.x, y: origin.y)
     tiles.append(tile)
-    tile.attach(to: surface)
+    tile.attach(to: WaylandReference(surface))
     connection.didAddTile()
     return tile
   }

@@ -7,8 +7,8 @@ import PipSink
 /// The pixel is above all pictures in the window, because compositors may send no frame events to surfaces that opaque
 /// ones cover.
 final class WaylandFrameProbe: Sendable {
-  private let surface: WaylandProxy
-  private let subsurface: WaylandProxy
+  private let surface: WaylandObject<WLSurface>
+  private let subsurface: WaylandObject<WLSubsurface>
   private let pixel: WaylandImage
   private let callback = Locked<WaylandProxy?>(nil)
 
@@ -16,19 +16,18 @@ final class WaylandFrameProbe: Sendable {
   ///
   /// - Parameters:
   ///   - globals: the compositor's objects.
-  ///   - parent: the window's wl_surface. Its next commit adds the pixel to the window.
+  ///   - parent: the window's surface. Its next commit adds the pixel to the window.
   /// - Returns: nil when libwayland or the system cannot allocate memory.
-  init?(_ globals: WaylandGlobals, over parent: OpaquePointer) {
+  init?(_ globals: WaylandGlobals, over parent: WaylandReference<WLSurface>) {
     guard let compositor = globals.compositor, let memory = globals.sharedMemory,
       let pixel = WaylandImage(memory, size: PictureSize(width: 1, height: 1), isOpaque: false),
-      let surface = SurfaceGate.shared.make({ compositor.make(.surface, 0, .new) }),
-      let subsurface = globals.subcompositor?.make(
-        .subsurface, 1, .new, .object(surface.pointer), .object(parent))
+      let surface = SurfaceGate.shared.make({ compositor.createSurface() }),
+      let subsurface = globals.subcompositor?.getSubsurface(surface.reference, parent)
     else { return nil }
     pixel.pixels.initialize(repeating: 0, count: pixel.byteCount)
     (self.pixel, self.surface, self.subsurface) = (pixel, surface, subsurface)
-    wl_subsurface_set_desync(subsurface.pointer)
-    WaylandRegion.with(nil, compositor) { wl_surface_set_input_region(surface.pointer, $0) }
+    subsurface.setDesync()
+    compositor.withRegion(nil) { surface.setInputRegion($0) }
   }
 
   deinit {
@@ -44,12 +43,14 @@ final class WaylandFrameProbe: Sendable {
   func ask(_ shown: @escaping @Sendable () -> Void) {
     callback.withLock { callback in
       guard callback == nil else { return }
-      callback = surface.make(.callback, 3, .new, destructor: nil) { [weak self] _, _ in
-        self?.callback.withLock { $0 = nil }
-        shown()
+      callback = surface.frame { events in
+        events.done { [weak self] _ in
+          self?.callback.withLock { $0 = nil }
+          shown()
+        }
       }
       pixel.attach(to: surface)
-      wl_surface_commit(surface.pointer)
+      surface.commit()
     }
   }
 }

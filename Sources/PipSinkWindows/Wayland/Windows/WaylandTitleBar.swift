@@ -18,9 +18,9 @@ final class WaylandTitleBar {
   static let height = 32
   private static let buttonWidth = 40
 
-  private let surface: WaylandProxy
-  private let subsurface: WaylandProxy
-  private let viewport: WaylandProxy?
+  private let surface: WaylandObject<WLSurface>
+  private let subsurface: WaylandObject<WLSubsurface>
+  private let viewport: WaylandObject<WPViewport>?
   private let globals: WaylandGlobals
   private var images: [WaylandImage] = []
   private var shown: Look?
@@ -41,21 +41,20 @@ final class WaylandTitleBar {
   ///   - parent: the window's surface. Its next commit adds the title bar.
   ///   - input: gets the user's input on the title bar.
   /// - Returns: nil when the compositor has gone or libwayland cannot allocate memory.
-  init?(_ globals: WaylandGlobals, over parent: WaylandProxy, input: WaylandInput) {
-    guard let surface = SurfaceGate.shared.make({ globals.compositor?.make(.surface, 0, .new) }),
-      let subsurface = globals.subcompositor?.make(
-        .subsurface, 1, .new, .object(surface.pointer), .object(parent.pointer))
+  init?(_ globals: WaylandGlobals, over parent: WaylandObject<WLSurface>, input: WaylandInput) {
+    guard let surface = SurfaceGate.shared.make({ globals.compositor?.createSurface() }),
+      let subsurface = globals.subcompositor?.getSubsurface(surface.reference, parent.reference)
     else { return nil }
     (self.globals, self.surface, self.subsurface) = (globals, surface, subsurface)
-    viewport = globals.viewporter?.make(.viewport, 1, .new, .object(surface.pointer))
-    wl_subsurface_set_position(subsurface.pointer, 0, Int32(-Self.height))
-    wl_subsurface_set_desync(subsurface.pointer)
-    globals.setInput(input, of: surface.pointer)
+    viewport = globals.viewporter?.getViewport(surface.reference)
+    subsurface.setPosition(0, -Self.height)
+    subsurface.setDesync()
+    globals.setInput(input, of: surface.reference)
   }
 
   isolated deinit {
-    globals.setInput(nil, of: surface.pointer)
-    for object in [viewport, subsurface, surface] { object?.destroy() }
+    globals.setInput(nil, of: surface.reference)
+    for object: WaylandProxy? in [viewport, subsurface, surface] { object?.destroy() }
   }
 
   /// Returns the part at a position in the title bar, in units.
@@ -89,8 +88,8 @@ final class WaylandTitleBar {
     (shown, self.width, self.hovered) = (look, width, hovered)
     paint(look, on: image, factor)
     image.attach(to: surface)
-    viewport?.send(2, .int(width), .int(Self.height))
-    wl_surface_commit(surface.pointer)
+    viewport?.setDestination(width, Self.height)
+    surface.commit()
   }
 
   private func paint(_ look: Look, on image: WaylandImage, _ factor: Double) {

@@ -1,4 +1,3 @@
-import CWindows
 import PipSink
 
 /// One of PipSink's windows on a Wayland compositor: what windows of all roles have in common.
@@ -12,12 +11,12 @@ class WaylandWindow: NativeWindow {
     case event(WindowEvent)
     /// The compositor has chosen a size for the window, in units, or leaves it to the window where that is nil. The
     /// states are those of xdg_toplevel.
-    case configured(serial: UInt32, PictureSize?, states: [UInt32])
+    case configured(serial: UInt32, PictureSize?, states: Set<XDGToplevel.State>)
     /// The compositor prefers another scale.
     case scale(Double)
-    /// A part of the window has entered or left a monitor, which is given by the address of its wl_output. The part is
-    /// one of the tiles, or what is behind them where it is nil.
-    case output(UInt, isOn: Bool, of: ObjectIdentifier? = nil)
+    /// A part of the window has entered or left a monitor. The part is one of the tiles, or what is behind them where it
+    /// is nil.
+    case output(WaylandReference<WLOutput>, isOn: Bool, of: ObjectIdentifier? = nil)
     /// The monitors have changed.
     case outputsChanged
     /// The compositor has shown the window, as a ``WaylandFrameProbe`` was asked to find out.
@@ -55,9 +54,9 @@ class WaylandWindow: NativeWindow {
   private let handler: @MainActor @Sendable (WindowEvent) -> Void
   private var input = WaylandInput { _ in }
   private(set) var tiles: [WaylandTile] = []
-  /// The addresses of the wl_outputs that parts of the window are on, in the order in which they entered them. Some
-  /// compositors tell only of the parts that nothing covers, so what is behind the tiles does not count alone.
-  private var outputs: [(address: UInt, tile: ObjectIdentifier?)] = []
+  /// The monitors that parts of the window are on, in the order in which they entered them. Some compositors tell only
+  /// of the parts that nothing covers, so what is behind the tiles does not count alone.
+  private var outputs: [(monitor: WaylandReference<WLOutput>, tile: ObjectIdentifier?)] = []
   private var preferredScale: Double?
   private var isClosed = false
   /// Whether the compositor has given the surface a size.
@@ -135,25 +134,39 @@ class WaylandWindow: NativeWindow {
 
   /// Makes an xdg_surface of the window's surface. Its event says that all events of a configuration have arrived.
   ///
-  /// - Returns: the xdg_surface, and a closure that takes the configuration's size, which is in the first two arguments
-  ///   of an event of the shell object, and its states.
+  /// - Returns: the xdg_surface, and a closure that takes the configuration's size and states, which an event of the
+  ///   shell object has.
   func makeShellSurface(
     _ surface: WaylandSurface
-  ) -> (WaylandProxy?, configure: @Sendable (WaylandArguments, [UInt32]) -> Void) {
-    let pending = Locked((size: PictureSize?.none, states: [UInt32]()))
-    let made = globals.shell?.make(
-      .xdgSurface, 2, .new, .object(surface.surface.pointer),
-      handler: { [signals] _, arguments in
+  ) -> (WaylandObject<XDGSurface>?, configure: @Sendable (_ width: Int, _ height: Int, _ states: [UInt32]) -> Void) {
+    let pending = Locked((size: PictureSize?.none, states: Set<XDGToplevel.State>()))
+    let made = globals.shell?.getXDGSurface(surface.surface.reference) { [signals] events in
+      events.configure { serial in
         let (size, states) = pending.withLock { $0 }
-        signals.append(.configured(serial: arguments.uint(0), size, states: states))
-      })
+        signals.append(.configured(serial: serial, size, states: states))
+      }
+    }
     return (
       made,
-      { arguments, states in
-        let size = PictureSize(width: arguments.int(0), height: arguments.int(1))
-        pending.withLock { $0 = (size.isValid ? size : nil, states) }
+      { width, height, states in
+        let size = PictureSize(width: width, height: height)
+        pending.withLock { $0 = (size.isValid ? size : nil, Set(states.compactMap(XDGToplevel.State.init))) }
       }
     )
+  }
+
+  /// Makes an xdg_surface an ordinary window.
+  func makeToplevel(
+    _ xdgSurface: WaylandObject<XDGSurface>, title: String,
+    configure: @escaping @Sendable (_ width: Int, _ height: Int, _ states: [UInt32]) -> Void
+  ) -> WaylandObject<XDGToplevel>? {
+    let toplevel = xdgSurface.getToplevel { [signals] events in
+      events.configure(configure)
+      events.close { signals.append(.event(.closeRequested)) }
+    }
+    toplevel?.setTitle(title)
+    toplevel?.setAppID(WindowIdentity.programName)
+    return toplevel
   }
 
   /// Attaches the tiles to the surface. This must not happen before the compositor knows the surface with its role:
@@ -166,7 +179,7 @@ class WaylandWindow: NativeWindow {
 
   private func attach(_ tile: WaylandTile, to surface: WaylandSurface) {
     let (signals, id) = (signals, ObjectIdentifier(tile))
-    tile.attach(to: surface.surface.pointer, outputsChanged: { signals.append(.output($0, isOn: $1, of: id)) })
+    tile.attach(to: surface.surface.reference, outputsChanged: { signals.append(.output($0, isOn: $1, of: id)) })
   }
 
   /// Asks the compositor for the window's size, once the surface has its role.
@@ -180,7 +193,7 @@ class WaylandWindow: NativeWindow {
 
   /// Returns the window's size in units, given the size that the compositor has chosen; nil when it leaves that to the
   /// window. Subclasses override it.
-  func chooseSize(_ offered: PictureSize?, states: [UInt32]) -> PictureSize { offered ?? units }
+  func chooseSize(_ offered: PictureSize?, states: Set<XDGToplevel.State>) -> PictureSize { offered ?? units }
 
   /// Called for ``Signal/probed``. Subclasses override it.
   func didProbe() {}
@@ -200,7 +213,7 @@ class WaylandWindow: NativeWindow {
 
   /// Called when the compositor has sent a size with the window's states, after that has been applied. Subclasses
   /// override it.
-  func didEnterStates(_ states: [UInt32]) {}
+  func didEnterStates(_ states: Set<XDGToplevel.State>) {}
 
   /// Destroys the window's surface and its role. Subclasses call it when they are deinitialised, because the base class
   /// can no longer call their ``destroyRole()`` then.
@@ -267,13 +280,13 @@ class WaylandWindow: NativeWindow {
       preferredScale = scale
       updateScale()
     case .output(let output, let isOn, let tile):
-      outputs.removeAll { $0.address == output && $0.tile == tile }
+      outputs.removeAll { $0.monitor == output && $0.tile == tile }
       let isKnown = tile == nil || tiles.contains { ObjectIdentifier($0) == tile }
       if isOn, isKnown { outputs.append((output, tile)) }
       updateScale()
     case .outputsChanged:
-      let known = globals.outputs.compactMap { $0.proxy.map { UInt(bitPattern: $0.pointer) } }
-      outputs.removeAll { !known.contains($0.address) }
+      let known = globals.outputs.compactMap { $0.proxy?.reference }
+      outputs.removeAll { !known.contains($0.monitor) }
       updateScale()
       handle(.screenChanged)
     case .probed: didProbe()
@@ -307,18 +320,13 @@ class WaylandWindow: NativeWindow {
 
   /// The monitor that the window has entered last, of those that show a part of it.
   var monitor: WindowMonitor? {
-    guard let last = outputs.last?.address,
-      let output = globals.outputs.first(where: { $0.proxy.map { UInt(bitPattern: $0.pointer) } == last })
-    else { return nil }
-    return output.monitor
+    outputs.last.flatMap { last in globals.outputs.first { $0.proxy?.reference == last.monitor }?.monitor }
   }
 
   private var currentScale: Double {
     if let preferredScale, globals.viewporter != nil { return preferredScale }
     let known = globals.outputs
-    let own = known.filter { output in
-      output.proxy.map { proxy in outputs.contains { $0.address == UInt(bitPattern: proxy.pointer) } } ?? false
-    }
+    let own = known.filter { output in outputs.contains { $0.monitor == output.proxy?.reference } }
     // The largest scale of the monitors that the window is on counts.
     return (own.isEmpty ? (chosenOutput ?? known.first).map { [$0] } ?? [] : own)
       .map { globals.viewporter == nil ? Double($0.wholeScale) : $0.scale }.max() ?? 1
