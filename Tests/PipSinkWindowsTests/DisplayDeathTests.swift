@@ -59,12 +59,12 @@ struct DisplayDeathTests {
   private struct Server {
     let environment: [String: String]
     let stop: () -> Void
-    /// Frees the server's name when the program has ended.
+    /// Removes what the server has left, when the program has ended.
     let forget: () -> Void
 
     init(_ server: XServer) {
       environment = server.environment
-      stop = server.stopKeepingName
+      stop = server.stop
       forget = server.forgetName
     }
 
@@ -129,7 +129,8 @@ struct DisplayDeathTests {
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func theDemoSaysThatItsXServerHasGoneAtWhateverMoment() async throws {
     try await killServers(
-      Self.tries ?? 10, seed: 7, makeServer: { Server(try await XServer()) }, start: play, check: expectUnavailable)
+      Self.tries ?? 10, seed: 7, makeServer: { Server(try await XServer(named: XServer.ownName)) }, start: play,
+      check: expectUnavailable)
   }
 
   @Test(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
@@ -137,10 +138,10 @@ struct DisplayDeathTests {
     var generator = Generator(state: 5)
     for number in 0..<(Self.tries ?? 4) {
       let milliseconds = Int.random(in: 0...150, using: &generator)
-      let server = try await XServer(managesWindows: false)
+      let server = try await XServer(managesWindows: false, named: XServer.ownName)
       let program = try Demo.start(["doctor"], environment: server.environment)
       try await Task.sleep(for: .milliseconds(milliseconds))
-      server.stopKeepingName()
+      server.stop()
       let result = try await program.result(seconds: Self.patience)
       server.forgetName()
       #expect(!result.wasKilled && [0, 69].contains(result.status), "\(milliseconds) ms, \(number): \(result.errors)")
@@ -180,7 +181,7 @@ struct DisplayDeathTests {
     .enabled(if: Plugin.isUsable, "a plugin with a sanitizer cannot be loaded"),
     .enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"))
   func theElementPostsAnErrorWhenItsXServerGoes() async throws {
-    try await killServersOfTheElement(seed: 13) { Server(try await XServer()) }
+    try await killServersOfTheElement(seed: 13) { Server(try await XServer(named: XServer.ownName)) }
   }
 
   @Test(

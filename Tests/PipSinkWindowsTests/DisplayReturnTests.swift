@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox or the X tools are not installed"))
 struct DisplayReturnTests {
   @MainActor @Test func aDisplayThatIsLostAndComesBackHasTheWindowAgain() async throws {
-    let server = try await XServer()
+    let server = try await XServer(named: XServer.ownName)
     let environment = server.environment
     let router = FrameRouter()
     let input = router.input(for: "a")
@@ -43,7 +43,7 @@ struct DisplayReturnTests {
     #expect(try await eventually { try await isShown(on: environment) })
     #expect(controller.state == .active)
 
-    server.stopKeepingName()
+    server.stop()
     #expect(await eventually { !controller.isActive })
     #expect(await eventually { stops.withLock { $0.count } == 1 })
     #expect(stops.withLock { $0.first ?? "" }.contains("the display server has gone"))

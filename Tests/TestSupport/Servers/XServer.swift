@@ -68,15 +68,12 @@ final class XServer {
   /// The process ID of the server.
   var processIdentifier: Int32 { server.processIdentifier }
 
-  /// Ends the server, and keeps other servers from taking its display number before ``forgetName()`` is called.
-  func stopKeepingName() {
-    // Servers do not take a number whose lock file names a running process. They take one whose file is incomplete, even
-    // for a moment.
-    try? "\(String(repeating: " ", count: max(0, 10 - "\(getpid())".count)))\(getpid())\n".write(
-      toFile: "/tmp/.X\(display.dropFirst())-lock", atomically: true, encoding: .utf8)
-    stop()
-  }
+  /// A display that is this process's own. A server that chooses its display takes the first one without a listener,
+  /// also if there is a lock file: in a test that ends a server, a program that connects later would find another
+  /// test's server there.
+  static let ownName = ":\(1000 + Int(getpid()) % 50_000)"
 
+  /// Removes the files of a server that was killed.
   func forgetName() {
     for path in ["/tmp/.X\(display.dropFirst())-lock", "/tmp/.X11-unix/X\(display.dropFirst())"] {
       try? FileManager.default.removeItem(atPath: path)
