@@ -94,34 +94,36 @@ extension WaylandChoice {
   init(_ argument: wl_argument) { self.init(rawValue: argument.u) }
 }
 
-/// An argument of a request that is an object. Where the protocol allows that there is none, it is optional.
-protocol WaylandObjectArgument: WaylandArgument {}
+/// An argument that is an object. It is optional in requests where the protocol allows that there is none, and in all
+/// events: libwayland passes none where the program has destroyed the object before the event arrives.
+protocol WaylandObjectArgument: WaylandArgument {
+  init(_ pointer: OpaquePointer)
+}
 
-extension Optional: WaylandType, WaylandArgument where Wrapped: WaylandObjectArgument {
+extension Optional: WaylandType, WaylandArgument, WaylandValue where Wrapped: WaylandObjectArgument {
   static var letters: String { "?" + Wrapped.letters }
   static var interface: UnsafePointer<wl_interface>? { Wrapped.interface }
   var argument: wl_argument { self?.argument ?? wl_argument(o: nil) }
+  init(_ argument: wl_argument) { self = argument.o.map { Wrapped($0) } }
 }
 
-/// The address of an object in a request or an event. The object may belong to somebody else.
+/// The address of an object. The object may belong to somebody else.
 ///
 /// `@unchecked Sendable`: it is only an address. The code that uses it makes sure that the object still exists.
-struct WaylandReference<Interface: WaylandInterface>: WaylandObjectArgument, WaylandValue, Hashable, @unchecked Sendable
-{
-  /// Nil in an event about an object that has been destroyed.
-  let pointer: OpaquePointer?
+struct WaylandReference<Interface: WaylandInterface>: WaylandObjectArgument, Hashable, @unchecked Sendable {
+  let pointer: OpaquePointer
 
   static var letters: String { "o" }
   static var interface: UnsafePointer<wl_interface>? { Interface.table.pointer }
   var argument: wl_argument { wl_argument(o: pointer) }
   init(_ pointer: OpaquePointer) { self.pointer = pointer }
-  init(_ argument: wl_argument) { pointer = argument.o }
 }
 
 /// An object in a request that is never made here.
 struct WaylandUnused: WaylandObjectArgument {
   static var letters: String { "o" }
   var argument: wl_argument { wl_argument(o: nil) }
+  init(_ pointer: OpaquePointer) {}
 }
 
 /// The object that a request creates.

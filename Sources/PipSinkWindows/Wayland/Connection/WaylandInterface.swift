@@ -163,6 +163,9 @@ final class WaylandEvent<each Value: WaylandValue>: WaylandMessage, @unchecked S
     super.init(name, since: since, arguments)
   }
 
+  /// The objects of an event are optional here, whatever the protocol says.
+  override var signature: String { super.signature.filter { $0 != "?" } }
+
   /// Calls a handler with an event's values.
   func call(_ handler: (repeat each Value) -> Void, with values: UnsafePointer<wl_argument>) {
     var index = 0

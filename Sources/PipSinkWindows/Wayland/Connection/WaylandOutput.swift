@@ -102,7 +102,7 @@ final class WaylandOutput: Sendable {
     events.geometry { [weak self] x, y, _, _, _, maker, model, transform in
       self?.state.withLock { state in
         state.next.isRotated = transform % 2 == 1
-        state.next.model = [maker, model].filter { !$0.isEmpty }.joined(separator: " ")
+        state.next.model = "\(maker) \(model)"
         // The position from xdg-output is preferred.
         if state.xdgOutput == nil { state.next.position = SIMD2(x, y) }
       }

@@ -15,7 +15,7 @@ final class WaylandCursor {
     /// The arrows for the lower left and upper right corners.
     case resizeRising
 
-    fileprivate var shape: WPCursorShapeDevice.Shape {
+    fileprivate var deviceShape: WPCursorShapeDevice.Shape {
       switch self {
       case .arrow: .default
       case .resizeFalling: .nwseResize
@@ -80,7 +80,7 @@ final class WaylandCursor {
     guard shape != shown else { return }
     shown = shape
     if let device {
-      device.setShape(serial, shape.shape)
+      device.setShape(serial, shape.deviceShape)
     } else {
       showFromTheme(shape, scale)
     }

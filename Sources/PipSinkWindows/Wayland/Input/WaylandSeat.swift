@@ -136,7 +136,7 @@ final class WaylandSeat: @unchecked Sendable {
     events.axisValue120 { [weak self] axis, value in self?.addScroll(axis, steps: Double(value) / 120) }
   }
 
-  private func enter(_ surface: WaylandReference<WLSurface>, at place: (x: Double, y: Double), _ serial: UInt32) {
+  private func enter(_ surface: WaylandReference<WLSurface>?, at place: (x: Double, y: Double), _ serial: UInt32) {
     (hovered, self.place) = (surface, place)
     guard let input = globals.input(of: surface) else { return }
     cursor?.show(input, at: place, serial: serial)
@@ -273,7 +273,7 @@ final class WaylandSeat: @unchecked Sendable {
   /// Sets the handlers of the touch screen's events. The first finger acts like a pointer; further fingers are ignored.
   private func followTouch(_ events: WaylandHandlers<WLTouch>) {
     events.down { [weak self] serial, time, surface, id, x, y in
-      guard let self, finger == nil, let input = globals.input(of: surface) else { return }
+      guard let self, finger == nil, let surface, let input = globals.input(of: surface) else { return }
       finger = (id, surface, x, y)
       note(serial, surface)
       input.deliver(.pressed(button: 1, input.place(x, y), time: time))

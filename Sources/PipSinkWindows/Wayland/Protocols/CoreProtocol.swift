@@ -58,8 +58,8 @@ enum WLSurface: WaylandInterface {
     let setBufferScale = WaylandRequest<Int>("set_buffer_scale", since: 3)
   }
   struct Events {
-    let enter = WaylandEvent<WaylandReference<WLOutput>>("enter")
-    let leave = WaylandEvent<WaylandReference<WLOutput>>("leave")
+    let enter = WaylandEvent<WaylandReference<WLOutput>?>("enter")
+    let leave = WaylandEvent<WaylandReference<WLOutput>?>("leave")
   }
   static let table = WaylandTable(pipsink_wl_surface(), Requests(), Events())
 
@@ -71,17 +71,15 @@ enum WLSurface: WaylandInterface {
   ) -> (WaylandHandlers<WLSurface>) -> Void {
     { events in
       guard let changed else { return }
-      events.enter { changed($0, true) }
-      events.leave { changed($0, false) }
+      events.enter { output in if let output { changed(output, true) } }
+      events.leave { output in if let output { changed(output, false) } }
     }
   }
 }
 
 extension WaylandReference<WLSurface> {
   /// Makes the compositor show the surface's new state.
-  func commit() {
-    if let pointer { WLSurface.table.requests.commit.send(to: pointer) }
-  }
+  func commit() { WLSurface.table.requests.commit.send(to: pointer) }
 }
 
 enum WLSubcompositor: WaylandInterface {
@@ -197,8 +195,8 @@ enum WLPointer: WaylandInterface {
   }
   struct Events {
     /// The serial, the surface, and the place in it.
-    let enter = WaylandEvent<UInt32, WaylandReference<WLSurface>, Double, Double>("enter")
-    let leave = WaylandEvent<UInt32, WaylandReference<WLSurface>>("leave")
+    let enter = WaylandEvent<UInt32, WaylandReference<WLSurface>?, Double, Double>("enter")
+    let leave = WaylandEvent<UInt32, WaylandReference<WLSurface>?>("leave")
     /// The time in milliseconds, and the place in the surface.
     let motion = WaylandEvent<UInt32, Double, Double>("motion")
     /// The serial, the time in milliseconds, Linux's code of the button, and its state.
@@ -226,8 +224,8 @@ enum WLKeyboard: WaylandInterface {
     /// The format, the file, and its size in bytes.
     let keymap = WaylandEvent<KeymapFormat, WaylandDescriptor, UInt32>("keymap")
     /// The serial, the surface, and the keys that are held.
-    let enter = WaylandEvent<UInt32, WaylandReference<WLSurface>, [UInt32]>("enter")
-    let leave = WaylandEvent<UInt32, WaylandReference<WLSurface>>("leave")
+    let enter = WaylandEvent<UInt32, WaylandReference<WLSurface>?, [UInt32]>("enter")
+    let leave = WaylandEvent<UInt32, WaylandReference<WLSurface>?>("leave")
     /// The serial, the time in milliseconds, Linux's code of the key, and its state.
     let key = WaylandEvent<UInt32, UInt32, UInt32, WLButtonState>("key")
     /// The serial, the modifiers that are held, latched and locked, and the number of the layout.
@@ -242,7 +240,7 @@ enum WLTouch: WaylandInterface {
   struct Requests { let release = WaylandDestructor("release", since: 3) }
   struct Events {
     /// The serial, the time in milliseconds, the surface, the finger, and its place in the surface.
-    let down = WaylandEvent<UInt32, UInt32, WaylandReference<WLSurface>, Int, Double, Double>("down")
+    let down = WaylandEvent<UInt32, UInt32, WaylandReference<WLSurface>?, Int, Double, Double>("down")
     /// The serial, the time in milliseconds, and the finger.
     let up = WaylandEvent<UInt32, UInt32, Int>("up")
     /// The time in milliseconds, the finger, and its place in the surface.
