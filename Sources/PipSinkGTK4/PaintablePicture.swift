@@ -26,7 +26,6 @@ final class PaintablePicture: Sendable {
     /// The placeholder as it was drawn last.
     var cover: (placeholder: StreamPlaceholder, scale: Double, texture: PaintableTexture)?
     var convertedCount: UInt64 = 0
-    var needsDisplay: (@Sendable () -> Void)?
     // What GTK has to be told.
     var mustInvalidateSize = false
     var isInvalidationQueued = false
@@ -71,22 +70,19 @@ final class PaintablePicture: Sendable {
     }
   }
 
-  var needsDisplay: (@Sendable () -> Void)? {
-    get { state.withLock { $0.needsDisplay } }
-    set { state.withLock { $0.needsDisplay = newValue } }
-  }
+  let needsDisplay = NeedsDisplayHandler()
 
   var placeholder: StreamPlaceholder? {
     get { state.withLock { $0.placeholder } }
     set {
-      let handler = state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.placeholder != newValue else { return nil }
+      let mustTell = state.withLock { state in
+        guard state.placeholder != newValue else { return false }
         state.placeholder = newValue
         if newValue == nil { state.cover = nil }
         queueInvalidation(&state)
-        return newValue == nil ? state.needsDisplay : nil
+        return newValue == nil
       }
-      handler?()
+      if mustTell { needsDisplay() }
     }
   }
 
@@ -160,14 +156,14 @@ final class PaintablePicture: Sendable {
     let scale = gtk.largestScale()
     let size = PictureSize(width: Int(nearest: width * scale), height: Int(nearest: height * scale))
     guard size.isValid else { return }
-    let (texture, placeholder, replaced, handler) = state.withLock { state in
+    let (texture, placeholder, replaced, mustTell) = state.withLock { state in
       let replaced = state.made == nil ? nil : state.drawn
       let isFirst = state.made != nil
       if let made = state.made { (state.drawn, state.made) = (made, nil) }
       state.demand.note(size, isFirst: isFirst)
       let isSmall = state.drawn.map { size.width > $0.size.width || size.height > $0.size.height } ?? true
       let mustTell = state.placeholder == nil && (state.hasSkipped || isSmall)
-      return (state.drawn, state.placeholder, replaced, mustTell ? state.needsDisplay : nil)
+      return (state.drawn, state.placeholder, replaced, mustTell)
     }
     _ = replaced
     if let placeholder {
@@ -175,7 +171,7 @@ final class PaintablePicture: Sendable {
     } else if let texture {
       gtk.snapshot(texture.object, snapshot, width, height)
     }
-    handler?()
+    if mustTell { needsDisplay() }
   }
 
   /// The placeholder's picture, which is drawn again when its size has changed.
@@ -185,7 +181,7 @@ final class PaintablePicture: Sendable {
       return known.texture
     }
     let made = try? makeTexture(size) { pixels, _ in
-      PlaceholderPicture.draw(placeholder.text, on: pixels, size: size, scale: scale)
+      PlaceholderPicture.draw(placeholder.text, on: pixels, stride: size.width * 4, size: size, scale: scale)
     }
     if let made { state.withLock { $0.cover = (placeholder, scale, made) } }
     return made

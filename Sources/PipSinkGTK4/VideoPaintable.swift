@@ -78,5 +78,5 @@ public final class VideoPaintable: VideoRenderer, @unchecked Sendable {
   /// Whether GTK would draw another picture: it has drawn the one before, and there is no placeholder.
   public var isVisible: Bool { picture.isVisible }
   /// Takes the handler that asks the layer for its newest frame.
-  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { picture.needsDisplay = handler }
+  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { picture.needsDisplay.set(handler) }
 }

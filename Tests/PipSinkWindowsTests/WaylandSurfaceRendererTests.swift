@@ -106,6 +106,39 @@ struct WaylandSurfaceRendererTests {
     await owner.window.hide()
   }
 
+  @Test func aTextReplacesThePictureAndFollowsTheSize() async throws {
+    let server = try await WaylandServer(.sway)
+    let owner = try await Owner(socket(server))
+    #expect(await eventually { await owner.hasSize })
+    let renderer = try await owner.makeRenderer()
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer, videoGravity: .resize)
+    let cover: [UInt8] = [28, 28, 28]
+    renderer.renderRectangle = PictureRect(x: 100, y: 50, width: 320, height: 180)
+    // The text is shown without a frame.
+    renderer.text = "In picture-in-picture"
+    await owner.draw()
+    for (x, y) in [(100, 50), (419, 50), (100, 229), (419, 229)] { #expect(try await shows(server, cover, x, y)) }
+    let screen = try await server.screenshot()
+    #expect(
+      screen.cropped(x: 180, y: 120, width: 160, height: 40).bytes.enumerated().contains { $0 % 4 < 3 && $1 > 200 })
+    renderer.renderRectangle = PictureRect(x: 200, y: 100, width: 500, height: 400)
+    await owner.draw()
+    for (x, y) in [(200, 100), (699, 100), (200, 499), (699, 499)] { #expect(try await shows(server, cover, x, y)) }
+    // Frames that arrive meanwhile do not change it.
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(await eventually { layer.statistics.hidden == 1 })
+    #expect(try await shows(server, cover, 210, 110))
+    renderer.text = nil
+    #expect(try await shows(server, Self.red, 210, 110))
+    renderer.text = "Camera is off"
+    #expect(try await shows(server, cover, 210, 110))
+    layer.flushAndRemoveImage()
+    renderer.text = nil
+    #expect(try await shows(server, [0, 0, 0], 210, 110))
+    renderer.leaveWindow()
+    await owner.window.hide()
+  }
+
   @Test func aSurfaceWhoseCompositorDiesIsLost() async throws {
     let server = try await WaylandServer(.sway)
     let owner = try await Owner(socket(server))

@@ -16,7 +16,7 @@ struct WaylandTileTests {
     private let parent: WaylandObject<WLSurface>
     private let folder: TemporaryFolder
 
-    init(_ decoration: (any PictureDecoration)?, _ compositor: RunningProgram, _ folder: TemporaryFolder) throws {
+    init(_ decoration: any PictureDecoration, _ compositor: RunningProgram, _ folder: TemporaryFolder) throws {
       (self.compositor, self.folder) = (compositor, folder)
       connection = try WaylandConnection.shared(folder.path("socket"))
       parent = try #require(connection.globals.compositor?.createSurface())
@@ -26,7 +26,7 @@ struct WaylandTileTests {
       tile.rectangle = PictureRect(x: 0, y: 0, width: 64, height: 36)
     }
 
-    static func start(_ decoration: (any PictureDecoration)? = nil) async throws -> Call {
+    static func start(_ decoration: any PictureDecoration = WindowOverlay()) async throws -> Call {
       let folder = try TemporaryFolder()
       let script = Demo.root.appendingPathComponent("Tests/PipSinkWindowsTests/holding-compositor.py").path
       let compositor = try RunningProgram(

@@ -79,6 +79,127 @@ struct X11WindowRendererTests {
     #expect(layer.bounds == PictureSize(width: 160, height: 90))
   }
 
+  /// A gray window of another connection that takes clicks.
+  private final class HostWindow {
+    let server: XServer
+    private let owner: OpaquePointer
+    let id: UInt
+
+    /// - Parameter redirects: whether the window decides about its children, as a container of other programs' windows
+    ///   does.
+    init(redirects: Bool = false) async throws {
+      server = try await XServer(managesWindows: false, size: "640x480")
+      owner = try #require(XOpenDisplay(server.display))
+      id = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 400, 300, 0, 0, 0x808080)
+      XSelectInput(owner, id, ButtonPressMask | (redirects ? SubstructureRedirectMask : 0))
+      XMapWindow(owner, id)
+      XSync(owner, 0)
+    }
+
+    deinit { XCloseDisplay(owner) }
+
+    /// Whether the server knows no window in this one.
+    var hasNoChildren: Bool {
+      var (root, parent, count) = (Window(), Window(), UInt32(0))
+      var children: UnsafeMutablePointer<Window>?
+      XQueryTree(owner, id, &root, &parent, &children, &count)
+      if let children { XFree(children) }
+      return count == 0
+    }
+
+    /// The position of the next click that the window gets.
+    func click() async throws -> PictureSize? {
+      var event = XEvent()
+      var position: PictureSize?
+      _ = await eventually {
+        guard XCheckTypedWindowEvent(owner, id, ButtonPress, &event) != 0 else { return false }
+        position = PictureSize(width: Int(event.xbutton.x), height: Int(event.xbutton.y))
+        return true
+      }
+      return position
+    }
+
+    /// Whether the window has one colour, given as blue, green and red, at each of these positions.
+    func shows(_ color: [UInt8], at positions: [(x: Int, y: Int)]) async throws -> Bool {
+      try await eventually {
+        let screen = try await server.screenshot(of: "\(id)")
+        return positions.allSatisfy { x, y in
+          zip(screen.pixel(x, y), color).allSatisfy { abs(Int($0) - Int($1)) <= 4 }
+        }
+      }
+    }
+  }
+
+  private static let (red, gray, cover): ([UInt8], [UInt8], [UInt8]) = ([0, 0, 255], [128, 128, 128], [28, 28, 28])
+  private static let corners = [(x: 0, y: 0), (x: 399, y: 0), (x: 0, y: 299), (x: 399, y: 299)]
+
+  @Test(arguments: [false, true])
+  func itCoversNothingBeforeItsFirstPictureAndAfterItHasLeft(redirects: Bool) async throws {
+    let host = try await HostWindow(redirects: redirects)
+    let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer, videoGravity: .resize)
+    #expect(renderer.isVisible && renderer.renderSize == PictureSize(width: 400, height: 300))
+    #expect(try await host.shows(Self.gray, at: Self.corners))
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(try await host.shows(Self.red, at: Self.corners))
+    layer.flushAndRemoveImage()
+    #expect(try await host.shows([0, 0, 0], at: Self.corners))
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(try await host.shows(Self.red, at: Self.corners))
+    #expect(renderer.leaveWindow())
+    #expect(host.hasNoChildren && !renderer.isVisible)
+    #expect(try await host.shows(Self.gray, at: Self.corners))
+    layer.enqueue(try PlainFrame.make(Self.red))
+    renderer.renderRectangle = PictureRect(x: 10, y: 10, width: 100, height: 100)
+    renderer.text = "Camera is off"
+    #expect(renderer.leaveWindow())
+    #expect(host.hasNoChildren && layer.error == nil)
+    #expect(try await host.shows(Self.gray, at: Self.corners))
+  }
+
+  @Test func clicksOnAPictureGoToTheWindow() async throws {
+    let host = try await HostWindow()
+    let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)
+    renderer.renderRectangle = PictureRect(x: 100, y: 50, width: 200, height: 100)
+    try renderer.render(PlainFrame.make(Self.red), gravity: .resize)
+    #expect(try await host.shows(Self.red, at: [(100, 50), (299, 149)]))
+    #expect(try await host.shows(Self.gray, at: [(99, 50), (100, 49), (300, 149), (299, 150)]))
+    try await host.server.tool("xdotool", "mousemove", "150", "80", "click", "1")
+    #expect(try await host.click() == PictureSize(width: 150, height: 80))
+  }
+
+  @Test func aTextReplacesThePictureAndFollowsTheWindowsSize() async throws {
+    let host = try await HostWindow()
+    let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer, videoGravity: .resize)
+    // The text is shown without a frame.
+    renderer.text = "In picture-in-picture"
+    #expect(try await host.shows(Self.cover, at: Self.corners))
+    let text = try await host.server.screenshot(of: "\(host.id)")
+    #expect(text.bytes.contains { $0 > 200 }, "the text has a light colour")
+    for (width, height) in [(200, 150), (500, 350)] {
+      try await host.server.tool("xdotool", "windowsize", "\(host.id)", "\(width)", "\(height)")
+      #expect(try await host.shows(Self.cover, at: [(0, 0), (width - 1, 0), (0, height - 1), (width - 1, height - 1)]))
+      // The text is in the middle.
+      let screen = try await host.server.screenshot(of: "\(host.id)")
+      let middle = screen.cropped(x: width / 2 - 80, y: height / 2 - 20, width: 160, height: 40)
+      #expect(middle.bytes.contains { $0 > 200 })
+    }
+    // Frames that arrive meanwhile do not change it.
+    layer.enqueue(try PlainFrame.make(Self.red))
+    #expect(await eventually { layer.statistics.hidden == 1 })
+    #expect(try await host.shows(Self.cover, at: [(0, 0), (499, 349)]))
+    #expect(renderer.convertedFrameCount == 0)
+    renderer.text = nil
+    #expect(try await host.shows(Self.red, at: [(0, 0), (499, 349)]))
+    renderer.text = "Camera is off"
+    #expect(try await host.shows(Self.cover, at: [(0, 0), (499, 349)]))
+    layer.flushAndRemoveImage()
+    #expect(try await host.shows(Self.cover, at: [(0, 0), (499, 349)]))
+    renderer.text = nil
+    #expect(try await host.shows([0, 0, 0], at: [(0, 0), (499, 349)]))
+  }
+
   @Test func theEndOfTheWindowIsATypedErrorAndTheLayerGoesOnElsewhere() async throws {
     let server = try await XServer(managesWindows: false)
     let (program, id) = try await otherWindow(server)

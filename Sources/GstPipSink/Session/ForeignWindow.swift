@@ -5,11 +5,9 @@ import PipSinkWindows
 /// to a Wayland compositor.
 struct ForeignWindow {
   let handle: WindowHandle
-  let renderer: CoveredRenderer
+  let renderer: any ForeignRenderer
   /// Whether a change of the pictures' place takes effect only with the application's next drawing of the window.
   let isDrawnByApplication: Bool
-  /// - Returns: whether the rectangle has changed.
-  let setRenderRectangle: (PictureRect?) -> Bool
   private let access: WindowAccess
 
   /// Whether the application has not taken the window back.
@@ -22,35 +20,29 @@ struct ForeignWindow {
   /// - Returns: nil when the application has taken the window back meanwhile.
   /// - Throws: ``PipSinkError/System/displayUnavailable(reason:)``.
   init?(_ handle: WindowHandle, _ access: WindowAccess, _ rectangle: PictureRect?) throws(PipSinkError) {
-    self.handle = handle
-    self.access = access
-    guard let display = OpaquePointer(bitPattern: handle.waylandDisplay) else {
-      let renderer = try X11WindowRenderer(windowID: handle.number, access: access)
-      renderer.renderRectangle = rectangle
-      self.renderer = CoveredRenderer(renderer) { _ in 1 }
-      isDrawnByApplication = false
-      setRenderRectangle = { rectangle in
-        defer { renderer.renderRectangle = rectangle }
-        return renderer.renderRectangle != rectangle
+    let display = OpaquePointer(bitPattern: handle.waylandDisplay)
+    let made = try access.use { () throws(PipSinkError) -> (any ForeignRenderer)? in
+      let renderer: any ForeignRenderer
+      if let display {
+        guard let surface = OpaquePointer(bitPattern: handle.number) else { return nil }
+        renderer = try WaylandSurfaceRenderer(display: display, surface: surface)
+      } else {
+        renderer = try X11WindowRenderer(windowID: handle.number)
       }
-      return
-    }
-    guard let surface = OpaquePointer(bitPattern: handle.number) else { return nil }
-    let made = try access.use { () throws(PipSinkError) in
-      let renderer = try WaylandSurfaceRenderer(display: display, surface: surface)
       access.whenRevoked { renderer.leaveWindow() }
       return renderer
     }
-    guard let renderer = made else { return nil }
+    guard let renderer = made ?? nil else { return nil }
+    (self.handle, self.access, self.renderer, isDrawnByApplication) = (handle, access, renderer, display != nil)
     renderer.renderRectangle = rectangle
-    self.renderer = CoveredRenderer(renderer) { pixels in
-      Double(pixels.width) / Double(renderer.renderRectangle?.width ?? pixels.width)
-    }
-    isDrawnByApplication = true
-    setRenderRectangle = { rectangle in
-      defer { renderer.renderRectangle = rectangle }
-      return renderer.renderRectangle != rectangle
-    }
+  }
+
+  /// Moves the pictures to another part of the window; nil means all of an X11 window.
+  ///
+  /// - Returns: whether the rectangle has changed.
+  func setRenderRectangle(_ rectangle: PictureRect?) -> Bool {
+    defer { renderer.renderRectangle = rectangle }
+    return renderer.renderRectangle != rectangle
   }
 
   /// Shows a placeholder instead of the picture, but only that the camera is off or that the stream is in

@@ -7,7 +7,8 @@ final class ExchangeableRenderer: VideoRenderer {
   private struct State {
     var tile: (any WindowTile)?
     var isShown = false
-    var needsDisplay: (@Sendable () -> Void)?
+    /// The layer's handler, which each new tile gets.
+    var handler: (@Sendable () -> Void)?
   }
 
   private let state = Locked(State())
@@ -18,7 +19,7 @@ final class ExchangeableRenderer: VideoRenderer {
     set {
       let (old, handler) = state.withLock { state in
         defer { state.tile = newValue }
-        return (state.tile, state.needsDisplay)
+        return (state.tile, state.handler)
       }
       guard old !== newValue else { return }
       old?.setNeedsDisplayHandler(nil)
@@ -31,16 +32,16 @@ final class ExchangeableRenderer: VideoRenderer {
   var isShown: Bool {
     get { state.withLock { $0.isShown } }
     set {
-      let handler = state.withLock { state -> (@Sendable () -> Void)? in
+      let isNew = state.withLock { state in
         defer { state.isShown = newValue }
-        return state.isShown == newValue ? nil : state.needsDisplay
+        return state.isShown != newValue
       }
-      handler?()
+      if isNew { askForPicture() }
     }
   }
 
   /// Asks the layer to render its newest frame again.
-  func askForPicture() { state.withLock { $0.needsDisplay }?() }
+  func askForPicture() { state.withLock { $0.handler }?() }
 
   func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
     guard let tile else { return }
@@ -58,7 +59,7 @@ final class ExchangeableRenderer: VideoRenderer {
 
   func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
     let tile = state.withLock { state in
-      state.needsDisplay = handler
+      state.handler = handler
       return state.tile
     }
     tile?.setNeedsDisplayHandler(handler)

@@ -53,6 +53,9 @@ struct PictureUnderlay: ~Copyable {
     }
   }
 
+  /// Whether no pixels are kept.
+  var isEmpty: Bool { parts.isEmpty }
+
   /// Discards the kept pixels, because the picture is no longer there.
   mutating func forget() { parts = [] }
 

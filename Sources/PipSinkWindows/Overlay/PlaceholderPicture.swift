@@ -7,20 +7,21 @@ package enum PlaceholderPicture {
   ///
   /// - Parameters:
   ///   - text: the text, for instance ``StreamPlaceholder/text``.
-  ///   - pixels: the picture's memory, from the top row down, with four bytes for each pixel and no padding. It is used
-  ///     only during the call.
+  ///   - pixels: the picture's memory, from the top row down, with four bytes for each pixel. It is used only during the
+  ///     call.
+  ///   - stride: the number of bytes from one row to the next.
   ///   - size: the picture's size, in pixels.
   ///   - scale: the number of pixels in a unit of the text.
   package static func draw(
-    _ text: String, on pixels: UnsafeMutablePointer<UInt8>, size: PictureSize, scale: Double
+    _ text: String, on pixels: UnsafeMutablePointer<UInt8>, stride: Int, size: PictureSize, scale: Double
   ) {
     let area = PictureRect(x: 0, y: 0, width: size.width, height: size.height)
     let overlay = WindowOverlay()
     overlay.set(
       OverlayDrawing.coverParts(
         OverlayDrawing.cover(text, width: size.width, scale: scale), in: area))
-    overlay.draw(on: pixels, stride: size.width * 4, in: area) { _ in }
+    overlay.draw(on: pixels, stride: stride, in: area) { _ in }
     // Cairo draws into a format that leaves the fourth byte undefined.
-    FrameCanvas.makeOpaque(pixels, stride: size.width * 4, size: size)
+    FrameCanvas.makeOpaque(pixels, stride: stride, size: size)
   }
 }

@@ -250,10 +250,6 @@ struct DisplayMailbox {
       return begin(
         .present(job(latest, on: renderer, isRepeated: latestWasPresented, isCounted: true, isNew: false)))
     }
-    if needsDisplay, renderer.drawsWithoutPicture {
-      needsDisplay = false
-      return begin(.removeImage(renderer))
-    }
     needsDisplay = false
     guard let next = queue.first, let moment = timebase?.moment(of: next.timing.presentationTimeStamp) else {
       return .whenWoken

@@ -7,13 +7,8 @@ public final class OffscreenRenderer: VideoRenderer {
   /// How frames are scaled to the renderer's size.
   public let scalingFilter: ScalingFilter
   private let state: Locked<Canvas>
-  private let visibility = Locked(Visibility())
-
-  /// Whether the picture is wanted, and what asks the layer for a frame.
-  private struct Visibility {
-    var isVisible = true
-    var needsDisplay: (@Sendable () -> Void)?
-  }
+  private let visibility = Locked(true)
+  private let needsDisplay = NeedsDisplayHandler()
 
   /// Makes a renderer with a black picture.
   ///
@@ -44,25 +39,23 @@ public final class OffscreenRenderer: VideoRenderer {
       canvas = try Canvas(size: size, scalingFilter: filter)
       return true
     }
-    if isNew { visibility.withLock { $0.needsDisplay }?() }
+    if isNew { needsDisplay() }
   }
 
   /// Whether anybody looks at the picture; true at first. While it is false, no frames are drawn.
   public var isVisible: Bool {
-    get { visibility.withLock { $0.isVisible } }
+    get { visibility.withLock { $0 } }
     set {
-      let handler = visibility.withLock { visibility in
-        defer { visibility.isVisible = newValue }
-        return newValue && !visibility.isVisible ? visibility.needsDisplay : nil
+      let wasVisible = visibility.withLock { isVisible in
+        defer { isVisible = newValue }
+        return isVisible
       }
-      handler?()
+      if newValue, !wasVisible { needsDisplay() }
     }
   }
 
   /// Takes the handler that asks the layer for its newest frame.
-  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {
-    visibility.withLock { $0.needsDisplay = handler }
-  }
+  public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { needsDisplay.set(handler) }
 
   /// Draws a frame into memory.
   ///

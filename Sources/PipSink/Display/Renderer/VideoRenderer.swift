@@ -41,10 +41,6 @@ public protocol VideoRenderer: AnyObject, Sendable {
   /// newest frame.
   var isVisible: Bool { get }
 
-  /// Whether ``removeImage()`` draws something instead of a picture; false by default. If it is true, ``removeImage()``
-  /// is also called when the renderer has to be redrawn and there is no picture.
-  var drawsWithoutPicture: Bool { get }
-
   /// Takes the handler that the renderer calls, on any thread, when its size or visibility has changed or its picture
   /// was lost. The layer renders the newest frame again then. The layer sets the handler when it is attached, and
   /// removes it with nil when it is detached. By default nothing calls it.
@@ -68,8 +64,6 @@ extension VideoRenderer {
   public var renderSize: PictureSize? { nil }
   /// Always visible.
   public var isVisible: Bool { true }
-  /// Draws nothing.
-  public var drawsWithoutPicture: Bool { false }
   /// Ignores the handler.
   public func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) {}
   /// Does nothing.

@@ -7,14 +7,11 @@ import PipSink
 ///
 /// `@unchecked Sendable`: everything that changes is behind a lock, and the owner makes sure that only one thread at a
 /// time uses the pixels.
-final class WaylandImage: @unchecked Sendable {
+final class WaylandImage: TileImage, @unchecked Sendable {
   /// The picture's size, in pixels.
   let size: PictureSize
-  /// The number of bytes from one row to the next. There is no padding.
-  let stride: Int
   /// The first byte of the upper left pixel.
   let pixels: UnsafeMutablePointer<UInt8>
-  let byteCount: Int
   /// The number of rows at the lower edge that are a buffer of their own.
   let edgeRows: Int
   /// The wl_buffer of the picture, without the rows at its lower edge, and the wl_buffer of these.
@@ -72,8 +69,7 @@ final class WaylandImage: @unchecked Sendable {
       munmap(address, byteCount)
       return nil
     }
-    (self.size, self.stride, self.byteCount, self.edgeRows) = (size, stride, byteCount, edgeRows)
-    (self.buffer, self.edge, self.use) = (buffer, edge, use)
+    (self.size, self.edgeRows, self.buffer, self.edge, self.use) = (size, edgeRows, buffer, edge, use)
     pixels = address.assumingMemoryBound(to: UInt8.self)
   }
 

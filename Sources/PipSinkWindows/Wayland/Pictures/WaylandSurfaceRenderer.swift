@@ -10,7 +10,7 @@ import PipSink
 /// thread without waiting.
 ///
 /// The owner of the surface calls ``leaveWindow()`` before it destroys the surface or disconnects.
-public final class WaylandSurfaceRenderer: VideoRenderer {
+public final class WaylandSurfaceRenderer: ForeignRenderer {
   private struct State {
     var rectangle: PictureRect?
     var preferredScale: Double?
@@ -20,6 +20,7 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
 
   private let connection: WaylandForeignConnection
   private let tile: WaylandTile
+  private let cover = CoverDecoration()
   private let state = Locked(State())
 
   /// Creates a renderer for a surface, and waits for the compositor.
@@ -30,19 +31,12 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
   ///   - surface: the owner's `wl_surface` on this display.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the compositor does not answer or has
   ///   no subsurfaces.
-  public convenience init(display: OpaquePointer, surface: OpaquePointer) throws(PipSinkError) {
-    try self.init(display: display, surface: surface, decoration: nil)
-  }
-
-  /// Creates a renderer that draws a decoration over its pictures.
-  package init(
-    display: OpaquePointer, surface: OpaquePointer, decoration: (any PictureDecoration)?
-  ) throws(PipSinkError) {
+  public init(display: OpaquePointer, surface: OpaquePointer) throws(PipSinkError) {
     connection = try WaylandForeignConnection(display)
     guard let globals = WaylandTile.Globals(connection.globals) else {
       throw .system(.displayUnavailable(reason: "the Wayland compositor has gone"))
     }
-    tile = WaylandTile(globals, connection.loop, decoration: decoration, isForeign: true)
+    tile = WaylandTile(globals, connection.loop, decoration: cover, isForeign: true)
     tile.attach(
       to: WaylandReference(surface),
       outputsChanged: { [weak self] output, isOn in
@@ -73,9 +67,11 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     let (rectangle, scale) = (now.rectangle, scale(now))
     guard let rectangle, rectangle.size.isValid else { return tile.set(nil, place: nil) }
     let pixels = rectangle.size.scaled(by: scale)
+    cover.setScale(scale)
     tile.set(
       PictureRect(x: 0, y: 0, width: pixels.width, height: pixels.height),
       place: WaylandTile.Place(units: rectangle, pixels: pixels))
+    if cover.text != nil { tile.redraw() }
   }
 
   private func scale(_ state: State) -> Double {
@@ -86,19 +82,30 @@ public final class WaylandSurfaceRenderer: VideoRenderer {
     return own.map { hasViewports ? $0.scale : Double($0.wholeScale) } ?? 1
   }
 
+  package var text: String? {
+    get { cover.text }
+    set {
+      guard cover.text != newValue else { return }
+      cover.text = newValue
+      tile.redraw()
+      tile.askForFrame()
+    }
+  }
+
   /// Renders the newest frame again, for instance because the owner's surface has changed.
   public func expose() { tile.askForFrame() }
 
   /// Stops using the surface and its connection. When this returns, both may be destroyed. From then on no frame is
   /// shown, as in a window that is not visible. It can be called on any thread except from one of the renderer's
   /// handlers.
-  public func leaveWindow() {
+  ///
+  /// - Returns: true.
+  @discardableResult
+  public func leaveWindow() -> Bool {
     tile.leaveWindow()
     connection.leave()
+    return true
   }
-
-  /// Draws the current decoration over the picture that is shown.
-  package func redraw() { tile.redraw() }
 
   /// Returns a copy of the picture that is shown, without its decoration, or nil when none is shown.
   package func image() -> BGRAImage? { tile.image() }

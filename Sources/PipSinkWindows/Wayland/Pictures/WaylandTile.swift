@@ -10,7 +10,7 @@ import PipSink
 /// does not show the window, and gets no more frames until it does.
 ///
 /// Requests are made while the lock on the state is held, so that none is on its way when the surface is destroyed.
-final class WaylandTile: WindowTile {
+final class WaylandTile: ImageTile {
   private struct State {
     var surface: WaylandTileSurface?
     /// The compositor's answer that is awaited, and the time when it was requested.
@@ -30,7 +30,6 @@ final class WaylandTile: WindowTile {
     var isRevoked = false
     /// Whether a picture could not be drawn because the compositor reads all images.
     var isStarved = false
-    var needsDisplay: (@Sendable () -> Void)?
     var frameShown: (@Sendable () -> Void)?
   }
 
@@ -40,13 +39,14 @@ final class WaylandTile: WindowTile {
 
   private let globals: Globals
   private let loop: WaylandEventLoop
-  private let decoration: (any PictureDecoration)?
+  let decoration: any PictureDecoration
   /// Whether the window belongs to a toolkit.
   private let isForeign: Bool
+  private let needsDisplay = NeedsDisplayHandler()
   private let state = Locked(State())
-  /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads. It is
-  /// taken before the lock on ``state``.
-  private let pictures = Locked(WaylandPictures())
+  /// One image is shown, one is next, one is drawn, and one is about to be released. The lock is taken before the lock
+  /// on ``state``.
+  let pictures = Locked(TilePictures<WaylandImage>(limit: 4))
 
   /// - Parameters:
   ///   - globals: the compositor's objects.
@@ -56,7 +56,7 @@ final class WaylandTile: WindowTile {
   ///     covered by opaque surfaces alone: compositors send no frame events to a covered surface, and toolkits wait for
   ///     these. So the lowest row is on a surface of its own, whose format has alpha although its pixels are opaque.
   init(
-    _ globals: Globals, _ loop: WaylandEventLoop, decoration: (any PictureDecoration)?, isForeign: Bool = false
+    _ globals: Globals, _ loop: WaylandEventLoop, decoration: any PictureDecoration, isForeign: Bool = false
   ) {
     (self.globals, self.loop, self.decoration, self.isForeign) = (globals, loop, decoration, isForeign)
     loop.onLoss(ObjectIdentifier(self)) { [weak self] in self?.askForFrame() }
@@ -68,7 +68,7 @@ final class WaylandTile: WindowTile {
   }
 
   /// Asks the layer to render its newest frame again.
-  func askForFrame() { state.withLock { $0.needsDisplay }?() }
+  func askForFrame() { needsDisplay() }
 
   // MARK: - The surface
 
@@ -83,16 +83,16 @@ final class WaylandTile: WindowTile {
     outputsChanged: (@Sendable (_ output: WaylandReference<WLOutput>, _ isOn: Bool) -> Void)? = nil,
     scaleChanged: (@Sendable (Double) -> Void)? = nil
   ) {
-    let handler = SurfaceGate.shared.make {
-      state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.surface == nil, !state.isRevoked else { return nil }
+    let isNew = SurfaceGate.shared.make {
+      state.withLock { state in
+        guard state.surface == nil, !state.isRevoked else { return false }
         state.surface = WaylandTileSurface(
           globals, over: parent, isForeign: isForeign, outputsChanged: outputsChanged, scaleChanged: scaleChanged)
         applyPlace(&state)
-        return state.needsDisplay
+        return true
       }
     }
-    handler?()
+    if isNew { needsDisplay() }
   }
 
   /// Detaches the tile from its window. Afterwards no request about the window's surface is on its way.
@@ -129,13 +129,13 @@ final class WaylandTile: WindowTile {
   ///   - rectangle: the rectangle in the window, in pixels, by which the decoration is drawn; nil hides the tile.
   ///   - place: the same rectangle for the compositor.
   func set(_ rectangle: PictureRect?, place: Place?) {
-    let handler = state.withLock { state -> (@Sendable () -> Void)? in
-      guard state.rectangle != rectangle || state.place != place else { return nil }
+    let isNew = state.withLock { state in
+      guard state.rectangle != rectangle || state.place != place else { return false }
       (state.rectangle, state.place) = (rectangle, place)
       applyPlace(&state)
-      return state.needsDisplay
+      return true
     }
-    handler?()
+    if isNew { needsDisplay() }
   }
 
   /// Sets the tile's opacity, from 0 to `UInt32.max`, where the compositor supports that (wp_alpha_modifier).
@@ -179,13 +179,13 @@ final class WaylandTile: WindowTile {
 
   /// Called when the compositor has shown the last picture and wants the next one.
   private func didShow() {
-    let (handler, frameShown) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
+    let (wasHidden, frameShown) = state.withLock { state in
       state.callback = nil
       let wasHidden = state.surface != nil && isSilent(state)
       if let next = state.next { commit(next, &state) }
-      return (wasHidden ? state.needsDisplay : nil, state.frameShown)
+      return (wasHidden, state.frameShown)
     }
-    handler?()
+    if wasHidden { needsDisplay() }
     frameShown?()
   }
 
@@ -200,16 +200,14 @@ final class WaylandTile: WindowTile {
 
   /// Called when the compositor has finished reading an image.
   private func didRelease() {
-    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+    let wasStarved = state.withLock { state in
       defer { state.isStarved = false }
-      return state.isStarved ? state.needsDisplay : nil
+      return state.isStarved
     }
-    handler?()
+    if wasStarved { needsDisplay() }
   }
 
   // MARK: - WindowTile
-
-  var convertedFrameCount: UInt64 { pictures.withLock { $0.convertedCount } }
 
   /// Stops using the window. Afterwards the tile uses the connection only for work that its thread has already been
   /// given.
@@ -221,25 +219,7 @@ final class WaylandTile: WindowTile {
     return true
   }
 
-  func image() -> BGRAImage? { pictures.withLock { $0.copy() } }
-
-  func redraw() {
-    guard let decoration, let area else { return }
-    pictures.withLock { redraw(&$0, decoration, in: area) }
-  }
-
   // MARK: - VideoRenderer
-
-  /// The rectangle that pictures fill in the window, in pixels, or nil while none are shown.
-  private var area: PictureRect? {
-    state.withLock { state in
-      guard state.surface != nil, let rectangle = state.rectangle, let pixels = state.place?.pixels, pixels.isValid
-      else {
-        return nil
-      }
-      return PictureRect(x: rectangle.x, y: rectangle.y, width: pixels.width, height: pixels.height)
-    }
-  }
 
   var renderSize: PictureSize? { state.withLock { $0.place?.pixels } }
 
@@ -252,67 +232,57 @@ final class WaylandTile: WindowTile {
       return state.callback != nil && state.next != nil && isSilent(state) ? nil : rectangle
     }
     guard let shown else { return false }
-    return decoration?.hides(shown) != true
+    return !decoration.hides(shown)
   }
 
-  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.needsDisplay = handler } }
+  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { needsDisplay.set(handler) }
 
-  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+  // MARK: - ImageTile
+
+  func area() throws(RenderingError) -> PictureRect? {
     guard !loop.isLost else {
       throw RenderingError(code: .rendererLost, reason: "the Wayland compositor has gone")
     }
-    guard let area else { return }
-    try pictures.withLock { pictures throws(RenderingError) in
-      guard let image = freeImage(area.size, &pictures) else {
-        // The compositor reads all images. The frame is requested again when it releases one.
-        if pictures.isFull { return }
-        throw RenderingError(.frame(.outOfMemory(byteCount: area.width * area.height * 4)))
+    return state.withLock { state in
+      guard state.surface != nil, let rectangle = state.rectangle, let pixels = state.place?.pixels, pixels.isValid
+      else {
+        return nil
       }
-      try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
-      submit(image)
+      return PictureRect(x: rectangle.x, y: rectangle.y, width: pixels.width, height: pixels.height)
     }
   }
 
-  func removeImage() {
-    pictures.withLock { pictures in
-      pictures.forgetPicture()
-      if let area { redraw(&pictures, decoration, in: area) }
-    }
-  }
-
-  func rebuild() { pictures.withLock { $0.forget() } }
-
-  // MARK: - Drawing
-
-  /// Sends the picture again with the current decoration, or black where there is no picture.
-  private func redraw(
-    _ pictures: inout WaylandPictures, _ decoration: (any PictureDecoration)?, in area: PictureRect
-  ) {
-    let isHidden = decoration?.hides(area) == true
-    guard pictures.canRedraw(area.size, isHidden: isHidden), let image = freeImage(area.size, &pictures) else { return }
-    pictures.redraw(on: image, decoration, in: area)
-    submit(image)
-    if isHidden { pictures.releaseHiddenPicture() }
-  }
-
-  /// Returns an image that can be drawn on, or nil when the compositor reads all of them.
-  private func freeImage(_ size: PictureSize, _ pictures: inout WaylandPictures) -> WaylandImage? {
+  func freeImage(
+    of size: PictureSize, in pictures: inout TilePictures<WaylandImage>
+  ) throws(RenderingError) -> WaylandImage? {
     let (next, place) = state.withLock { ($0.next, $0.place) }
     let rows = place.map { WaylandTileSurface.edgeRows($0, isForeign: isForeign) } ?? 0
-    let image = pictures.free(size, next: next) {
-      WaylandImage(globals.sharedMemory, size: size, edgeRows: rows) { [weak self] in self?.didRelease() }
+    return try pictures.freeImage(of: size, except: next) { () throws(RenderingError) in
+      let image = WaylandImage(globals.sharedMemory, size: size, edgeRows: rows) { [weak self] in self?.didRelease() }
+      guard let image else { throw RenderingError(.frame(.outOfMemory(byteCount: size.width * size.height * 4))) }
+      return image
     }
-    if image == nil { state.withLock { $0.isStarved = true } }
-    return image
   }
 
   /// Sends an image to the compositor now, or as soon as that wants the next one.
-  private func submit(_ image: WaylandImage) {
+  func send(_ image: WaylandImage) {
     state.withLock { state in
       guard state.surface != nil else { return }
       if state.callback == nil { commit(image, &state) } else { state.next = image }
     }
   }
+
+  /// The picture is left out. It is requested again when the compositor releases an image.
+  func waitForFreeImage() -> Bool {
+    state.withLock { $0.isStarved = true }
+    // The compositor may have released one just before.
+    return pictures.withLock { pictures in
+      let next = state.withLock { $0.next }
+      return pictures.images.contains { $0 !== next && !$0.isBusy }
+    }
+  }
+
+  func didFail(_ error: RenderingError, isRedraw: Bool) {}
 }
 
 extension WaylandTile {

@@ -5,19 +5,19 @@ import PipSink
 /// A picture for windows of an X server, as rows of BGRx pixels. The server reads it from shared memory (MIT-SHM) or,
 /// where it has no memory in common with this program, gets it through the connection.
 ///
-/// `@unchecked Sendable`: all properties are constant, and the owner makes sure that only one thread at a time uses the
-/// pixels.
-final class X11Image: @unchecked Sendable {
+/// `@unchecked Sendable`: the owner makes sure that only one thread at a time uses it.
+final class X11Image: TileImage, @unchecked Sendable {
   /// The picture's size, in pixels.
   let size: PictureSize
   /// The depth of the windows in which the picture can be shown, in bits for each pixel.
   let depth: UInt8
-  /// The number of bytes from one row to the next.
-  let stride: Int
   /// The first byte of the upper left pixel, for who draws the picture.
   let pixels: UnsafeMutablePointer<UInt8>
   /// The number by which the server knows the shared memory; nil where the picture is sent.
   let segmentID: UInt32?
+  private(set) var isBusy = false
+  /// The request whose answer says that the server has got an image that was sent through the connection.
+  private var receipt: xcb_get_input_focus_cookie_t?
   private let connection: X11Connection
   private let layout: X11PixelLayout
   /// The first byte of the upper left pixel, for the server. It is ``pixels`` where the server's pixels are BGRx.
@@ -38,8 +38,8 @@ final class X11Image: @unchecked Sendable {
     guard let layout = X11PixelLayout(connection, depth: depth) else {
       throw RenderingError(code: .other(-1), reason: "the X server has unknown pixels for \(depth) bits")
     }
-    (self.connection, self.depth, self.size, self.layout, stride) = (connection, depth, size, layout, size.width * 4)
-    let byteCount = stride * size.height
+    (self.connection, self.depth, self.size, self.layout) = (connection, depth, size, layout)
+    let byteCount = size.width * 4 * size.height
     let drawn = layout == .bgrx ? nil : try Self.allocate(byteCount)
     do throws(RenderingError) {
       if let shared = try Self.share(byteCount, with: connection) {
@@ -85,6 +85,7 @@ final class X11Image: @unchecked Sendable {
   }
 
   deinit {
+    if let receipt { connection.forget(receipt.sequence) }
     if pixels != sentPixels { free(pixels) }
     guard let segmentID else { return free(sentPixels) }
     // The server processes earlier requests with these pixels before it detaches.
@@ -93,63 +94,54 @@ final class X11Image: @unchecked Sendable {
     shmdt(sentPixels)
   }
 
-  /// A copy of the pixels without padding between the rows.
-  var bytes: [UInt8] {
-    let width = size.width * 4
-    return [UInt8](unsafeUninitializedCapacity: width * size.height) { bytes, count in
-      for row in 0..<size.height {
-        bytes.baseAddress?.advanced(by: row * width)
-          .initialize(from: pixels.advanced(by: row * stride), count: width)
-      }
-      count = width * size.height
-    }
-  }
-
-  /// Asks the server to draw the picture in a window. Where memory is shared, an event says when it has been read, unless
-  /// the request is checked.
+  /// Asks the server to draw the picture in a window. The image is busy until the server has read it, which it says by
+  /// an event where memory is shared (``noteRead()``), and by an answer otherwise (``lookForReceipt()``). An error
+  /// arrives as an event.
   ///
   /// - Parameters:
   ///   - window: the window's XID.
-  ///   - origin: the position of the picture's upper left corner in the window, in pixels.
   ///   - context: the graphics context's XID.
-  ///   - isChecked: whether the result can be passed to ``X11Connection/errorCode(of:)``. Otherwise an error arrives as
-  ///     an event.
   /// - Throws: ``PipSink/RenderingError`` when the server takes no more data.
-  @discardableResult
-  func put(
-    into window: UInt32, at origin: (x: Int, y: Int), _ context: UInt32, isChecked: Bool
-  ) throws(RenderingError) -> xcb_void_cookie_t {
+  func put(into window: UInt32, _ context: UInt32) throws(RenderingError) {
     if pixels != sentPixels {
       let count = size.width * size.height
       pixels.withMemoryRebound(to: UInt32.self, capacity: count) { source in
         sentPixels.withMemoryRebound(to: UInt32.self, capacity: count) { layout.convert(source, to: $0, count: count) }
       }
     }
+    isBusy = true
     let format = UInt8(XCB_IMAGE_FORMAT_Z_PIXMAP.rawValue)
     if let segmentID {
       let (width, height) = (UInt16(size.width), UInt16(size.height))
-      let put = isChecked ? xcb_shm_put_image_checked : xcb_shm_put_image
-      return put(
-        connection.pointer, window, context, width, height, 0, 0, width, height, Int16(clamping: origin.x),
-        Int16(clamping: origin.y), depth, format, isChecked ? 0 : 1, segmentID, 0)
+      xcb_shm_put_image(
+        connection.pointer, window, context, width, height, 0, 0, width, height, 0, 0, depth, format, 1, segmentID, 0)
+      return
     }
     // A request is a header of 24 bytes and the pixels. A long one would block the thread while the server is behind.
     let limit = min(32_768, connection.longestRequest) - 24
     let columns = min(size.width, limit / 4)
     let rows = columns < size.width ? 1 : max(1, limit / stride)
-    var cookie = xcb_void_cookie_t()
     for y in Swift.stride(from: 0, to: size.height, by: rows) {
       for x in Swift.stride(from: 0, to: size.width, by: columns) {
-        guard connection.canSend else { throw connection.silence }
+        guard connection.canSend else {
+          isBusy = false
+          throw connection.silence
+        }
         let (width, height) = (min(columns, size.width - x), min(rows, size.height - y))
-        let isLast = y + height == size.height && x + width == size.width
-        let put = isChecked && isLast ? xcb_put_image_checked : xcb_put_image
-        cookie = put(
-          connection.pointer, format, window, context, UInt16(width), UInt16(height), Int16(clamping: origin.x + x),
-          Int16(clamping: origin.y + y), 0, depth, UInt32(width * 4 * height),
-          sentPixels.advanced(by: y * stride + x * 4))
+        xcb_put_image(
+          connection.pointer, format, window, context, UInt16(width), UInt16(height), Int16(clamping: x),
+          Int16(clamping: y), 0, depth, UInt32(width * 4 * height), sentPixels.advanced(by: y * stride + x * 4))
       }
     }
-    return cookie
+    receipt = xcb_get_input_focus(connection.pointer)
+  }
+
+  /// Notes that the server has read the image.
+  func noteRead() { isBusy = false }
+
+  /// Looks, without waiting, whether the server has got the image that was sent through the connection.
+  func lookForReceipt() {
+    guard let receipt, connection.hasAnswered(receipt.sequence) else { return }
+    (isBusy, self.receipt) = (false, nil)
   }
 }

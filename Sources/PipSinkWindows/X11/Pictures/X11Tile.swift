@@ -3,29 +3,44 @@ import PipSink
 
 /// A tile that is a child window, so that the server clips it against its siblings.
 ///
-/// Sending a picture wakes the server and no other thread or process, because ``X11Pictures`` has a connection of its
-/// own. Events of the window arrive on the parent window's connection, and are passed on by ``X11TileWindows``.
-final class X11Tile: WindowTile {
+/// Pictures are sent on a connection on which no thread waits, so that sending one wakes the server and no other thread
+/// or process. Whether the server has read the last picture is looked up when the next one is drawn. Events of the
+/// window arrive on the parent window's connection, and are passed on by ``X11TileWindows``.
+final class X11Tile: ImageTile {
   /// The XID of the tile's window.
   let window: UInt32
+  private let parent: UInt32
   /// The connection on which the window is created, moved and destroyed.
   private let owner: X11Connection
   /// The connection on which pictures are sent.
   private let connection: X11Connection
-  private let decoration: any PictureDecoration
-  private let state = Locked(State())
-  /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads.
-  private let pictures: Locked<X11Pictures>
+  private let depth: UInt8
+  let decoration: any PictureDecoration
+  private let needsDisplay = NeedsDisplayHandler()
+  private let state: Locked<State>
+  /// Two images are enough: the server reads one while the other is drawn.
+  let pictures = Locked(TilePictures<X11Image>(limit: 2))
+  /// The graphics context for drawing.
+  private let context: UInt32
 
   private struct State {
     var rectangle: PictureRect?
     var isObscured = false
     /// Whether the parent window is shown.
     var isParentMapped = true
+    /// Whether the parent window or the server has gone.
     var isLost = false
     var isRevoked = false
+    var isDestroyed = false
+    /// Whether the window is shown where there is a rectangle.
+    var isRevealed: Bool
     var isRedrawAwaited = false
-    var needsDisplay: (@Sendable () -> Void)?
+
+    /// The rectangle, if pictures can be shown in it.
+    var area: PictureRect? {
+      guard !isRevoked, let rectangle, rectangle.size.isValid else { return nil }
+      return rectangle
+    }
   }
 
   /// Creates a child window. It selects no input, so the parent gets the pointer's events.
@@ -35,10 +50,11 @@ final class X11Tile: WindowTile {
   ///   - parent: the XID of the window to create the tile in.
   ///   - display: the server, as in `DISPLAY`; nil for the one that the environment names.
   ///   - decoration: what is drawn over the pictures.
+  ///   - isRevealed: whether the tile is shown, in black, before there is a picture. Otherwise ``reveal()`` shows it.
   /// - Throws: ``PipSink/PipSinkError/System/displayUnavailable(reason:)`` when the server has gone or refuses the
   ///   window.
   init(
-    _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration
+    _ owner: X11Connection, parent: UInt32, display: String?, decoration: any PictureDecoration, isRevealed: Bool = true
   ) throws(PipSinkError) {
     guard let connection = X11Connection(display) else {
       // Either the server has gone, or it accepts no more connections.
@@ -46,13 +62,16 @@ final class X11Tile: WindowTile {
       throw .system(.displayUnavailable(reason: "the X server accepts no more connections"))
     }
     let window = xcb_generate_id(owner.pointer)
-    // The background is black, and the old contents stay at the upper left corner while the size changes.
+    // The background is black, and the old contents stay at the upper left corner while the size changes. Somebody who
+    // redirects the requests of the parent's children, as a container of other programs' windows does, is not asked.
     let events = XCB_EVENT_MASK_EXPOSURE.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue
-    let values: [UInt32] = [0, UInt32(XCB_GRAVITY_NORTH_WEST.rawValue), UInt32(events)]
+    let values: [UInt32] = [0, UInt32(XCB_GRAVITY_NORTH_WEST.rawValue), 1, UInt32(events)]
+    let attributes =
+      XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BIT_GRAVITY.rawValue | XCB_CW_OVERRIDE_REDIRECT.rawValue
+      | XCB_CW_EVENT_MASK.rawValue
     let creation = xcb_create_window_checked(
       owner.pointer, UInt8(XCB_COPY_FROM_PARENT), window, parent, 0, 0, 1, 1, 0,
-      UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), UInt32(XCB_COPY_FROM_PARENT),
-      UInt32(XCB_CW_BACK_PIXEL.rawValue | XCB_CW_BIT_GRAVITY.rawValue | XCB_CW_EVENT_MASK.rawValue), values)
+      UInt16(XCB_WINDOW_CLASS_INPUT_OUTPUT.rawValue), UInt32(XCB_COPY_FROM_PARENT), UInt32(attributes), values)
     let errorCode = owner.errorCode(of: creation)
     guard errorCode == 0, !owner.isBroken,
       let geometry = owner.answer(xcb_get_geometry(owner.pointer, window).sequence, as: xcb_get_geometry_reply_t.self)
@@ -62,37 +81,31 @@ final class X11Tile: WindowTile {
     guard X11PixelLayout(connection, depth: depth) != nil else {
       throw .system(.displayUnavailable(reason: "windows have \(depth) bits per pixel, not 24, 30 or 32"))
     }
-    (self.owner, self.connection, self.window) = (owner, connection, window)
-    pictures = Locked(X11Pictures(connection, window, depth: depth))
-    self.decoration = OffsetDecoration(decoration) { [state] in
-      state.withLock { ($0.rectangle?.x ?? 0, $0.rectangle?.y ?? 0) }
-    }
+    (self.owner, self.connection, self.window, self.parent, self.depth) = (owner, connection, window, parent, depth)
+    (self.decoration, state) = (decoration, Locked(State(isRevealed: isRevealed)))
+    context = xcb_generate_id(connection.pointer)
+    xcb_create_gc(connection.pointer, context, window, 0, nil)
   }
 
-  deinit {
-    guard !owner.isBroken else { return }
-    xcb_destroy_window(owner.pointer, window)
-    owner.flush()
-  }
+  deinit { destroy() }
 
   // MARK: - The window
 
   var rectangle: PictureRect? {
     get { state.withLock { $0.rectangle } }
     set {
-      let handler = state.withLock { state -> (@Sendable () -> Void)? in
-        guard state.rectangle != newValue else { return nil }
-        let wasShown = state.rectangle != nil
-        let isResized = state.rectangle?.size != newValue?.size
+      let isResized = state.withLock { state in
+        guard state.rectangle != newValue else { return false }
+        let old = state.rectangle
         state.rectangle = newValue
-        configure(newValue, wasShown: wasShown)
-        return isResized ? state.needsDisplay : nil
+        if !state.isRevoked { configure(newValue, mustShow: old == nil && state.isRevealed) }
+        return old?.size != newValue?.size
       }
-      handler?()
+      if isResized { needsDisplay() }
     }
   }
 
-  private func configure(_ rectangle: PictureRect?, wasShown: Bool) {
+  private func configure(_ rectangle: PictureRect?, mustShow: Bool) {
     defer { owner.flush() }
     guard let rectangle else {
       xcb_unmap_window(owner.pointer, window)
@@ -105,14 +118,33 @@ final class X11Tile: WindowTile {
       UInt32(bitPattern: Int32(clamping: $0))
     }
     xcb_configure_window(owner.pointer, window, UInt16(mask), values)
-    if !wasShown { xcb_map_window(owner.pointer, window) }
+    if mustShow { xcb_map_window(owner.pointer, window) }
   }
+
+  /// Shows the tile, if it was made to wait for its first picture. What is drawn afterwards is seen, because the server
+  /// is waited for.
+  func reveal() {
+    let mustShow = state.withLock { state in
+      guard !state.isRevealed, !state.isRevoked else { return false }
+      state.isRevealed = true
+      guard state.rectangle != nil else { return false }
+      xcb_map_window(owner.pointer, window)
+      return true
+    }
+    if mustShow { owner.synchronize() }
+  }
+
+  /// Asks the layer to render its newest frame again.
+  func askForFrame() { needsDisplay() }
+
+  /// Notes that the parent window has been destroyed, so that the next frame reports that.
+  func noteLost() { change(\.isLost, to: true) }
 
   /// Called on any thread when a part of the window's contents was lost.
   func noteExposed() {
-    askForPicture()
+    needsDisplay()
     // A text that replaces the picture is redrawn at once, without waiting for a frame.
-    if let area, decoration.isShown(in: area) { redraw() }
+    if let area = state.withLock({ $0.area }), decoration.isShown(in: area) { redraw() }
   }
 
   /// Records whether other windows cover the tile completely, as the server has reported.
@@ -122,11 +154,11 @@ final class X11Tile: WindowTile {
   func note(isParentMapped: Bool) { change(\.isParentMapped, to: isParentMapped) }
 
   private func change(_ sign: WritableKeyPath<State, Bool> & Sendable, to value: Bool) {
-    let handler = state.withLock { state -> (@Sendable () -> Void)? in
+    let isNew = state.withLock { state in
       defer { state[keyPath: sign] = value }
-      return state[keyPath: sign] == value ? nil : state.needsDisplay
+      return state[keyPath: sign] != value
     }
-    handler?()
+    if isNew { needsDisplay() }
   }
 
   @discardableResult
@@ -135,11 +167,14 @@ final class X11Tile: WindowTile {
     return true
   }
 
-  /// The area that pictures fill, in pixels of the tile's window, or nil while none are shown.
-  private var area: PictureRect? {
+  /// Leaves the parent window and destroys the tile's own. Nothing of it is seen any more.
+  func destroy() {
     state.withLock { state in
-      guard !state.isRevoked, let rectangle = state.rectangle, rectangle.size.isValid else { return nil }
-      return PictureRect(x: 0, y: 0, width: rectangle.width, height: rectangle.height)
+      state.isRevoked = true
+      guard !state.isDestroyed, !owner.isBroken else { return }
+      state.isDestroyed = true
+      xcb_destroy_window(owner.pointer, window)
+      owner.flush()
     }
   }
 
@@ -149,65 +184,81 @@ final class X11Tile: WindowTile {
 
   /// It is also true when the server has gone, so that the next frame reports that.
   var isVisible: Bool {
-    let (isHidden, isLost) = state.withLock { ($0.isObscured || !$0.isParentMapped || $0.isRevoked, $0.isLost) }
+    let (area, isLost, isRevoked) = state.withLock { state in
+      (state.isObscured || !state.isParentMapped ? nil : state.area, state.isLost, state.isRevoked)
+    }
+    if isRevoked { return false }
     if isLost || connection.isBroken { return true }
-    guard !isHidden, let area else { return false }
-    return !decoration.hides(area)
+    return area.map { !decoration.hides($0) } ?? false
   }
 
-  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { state.withLock { $0.needsDisplay = handler } }
+  func setNeedsDisplayHandler(_ handler: (@Sendable () -> Void)?) { needsDisplay.set(handler) }
 
-  func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
-    guard !connection.isBroken else { throw connection.loss(of: window) }
-    guard let area else { return }
-    do throws(RenderingError) {
-      try whenImageIsFree { pictures throws(RenderingError) in
-        try pictures.draw(sampleBuffer, gravity: gravity, decoration, in: area)
-      }
-    } catch {
-      note(error)
-      throw error
+  // MARK: - ImageTile
+
+  func area() throws(RenderingError) -> PictureRect? {
+    let (area, isLost, isRevoked) = state.withLock { ($0.area, $0.isLost, $0.isRevoked) }
+    if isRevoked { return nil }
+    if isLost || connection.isBroken { throw connection.loss(of: parent) }
+    return area
+  }
+
+  func freeImage(of size: PictureSize, in pictures: inout TilePictures<X11Image>) throws(RenderingError) -> X11Image? {
+    try lookUpWhatTheServerHasRead(pictures.images)
+    return try pictures.freeImage(of: size) { () throws(RenderingError) in
+      try X11Image(connection, depth: depth, size: size)
     }
   }
 
-  /// Calls `body` with the pictures until it has found an image that the server does not read. The pictures are not held
-  /// while the server is waited for.
-  ///
-  /// - Throws: ``PipSink/RenderingError`` of `body`, and when the server does not answer.
-  private func whenImageIsFree(
-    _ body: (inout X11Pictures) throws(RenderingError) -> Bool
-  ) throws(RenderingError) {
-    while try !pictures.withLock(body) {
-      var failure: RenderingError?
-      let isFree = connection.wait { () -> Bool? in
-        do throws(RenderingError) {
-          return try pictures.withLock { pictures throws(RenderingError) in try pictures.hasFreeImage() } ? true : nil
-        } catch {
-          failure = error
-          return true
+  func send(_ image: X11Image) throws(RenderingError) {
+    try image.put(into: window, context)
+    connection.flush()
+  }
+
+  func waitForFreeImage() throws(RenderingError) -> Bool {
+    var failure: RenderingError?
+    let isFree = connection.wait { () -> Bool? in
+      do throws(RenderingError) {
+        return try pictures.withLock { pictures throws(RenderingError) in
+          try lookUpWhatTheServerHasRead(pictures.images)
+          return pictures.images.allSatisfy(\.isBusy) ? nil : true
         }
-      }
-      if let failure { throw failure }
-      guard isFree != nil else { throw connection.silence }
-    }
-  }
-
-  func redraw() {
-    guard !connection.isBroken, let area else { return }
-    do throws(RenderingError) {
-      try whenImageIsFree { pictures throws(RenderingError) in
-        guard pictures.canRedraw(area.size, isHidden: decoration.hides(area)) else { return true }
-        guard try pictures.redraw(decoration, in: area) else { return false }
-        if decoration.hides(area) { pictures.releaseHiddenPicture() }
+      } catch {
+        failure = error
         return true
       }
-    } catch {
-      // The next frame reports when the window has gone. A server that does not answer now may do so later.
-      note(error)
-      guard error.code != .rendererLost else { return }
-      askForPicture()
-      redrawLater()
     }
+    if let failure { throw failure }
+    guard isFree != nil else { throw connection.silence }
+    return true
+  }
+
+  /// Handles the answers and events that have arrived on the connection, without waiting, as long as images are busy.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the server has refused a picture or has gone.
+  private func lookUpWhatTheServerHasRead(_ images: [X11Image]) throws(RenderingError) {
+    for image in images { image.lookForReceipt() }
+    while images.contains(where: \.isBusy), let event = connection.nextEvent() {
+      defer { free(event) }
+      if event.pointee.response_type == 0 {
+        let code = UnsafeRawPointer(event).load(as: xcb_generic_error_t.self).error_code
+        throw connection.refusal(of: code, in: parent)
+      }
+      guard let base = connection.sharedMemoryEventBase,
+        event.pointee.response_type & 0x7f == base + UInt8(XCB_SHM_COMPLETION)
+      else { continue }
+      let segment = UnsafeRawPointer(event).load(as: xcb_shm_completion_event_t.self).shmseg
+      images.first { $0.segmentID == segment }?.noteRead()
+    }
+    if connection.isBroken { throw connection.hasGone }
+  }
+
+  func didFail(_ error: RenderingError, isRedraw: Bool) {
+    if error.code == .rendererLost { state.withLock { $0.isLost = true } }
+    // The next frame reports when the window has gone. A server that does not answer now may do so later.
+    guard isRedraw, error.code != .rendererLost else { return }
+    needsDisplay()
+    redrawLater()
   }
 
   /// Tries again to show the decoration. No frame does so where it hides them.
@@ -223,22 +274,4 @@ final class X11Tile: WindowTile {
       self?.redraw()
     }
   }
-
-  private func askForPicture() { state.withLock { $0.needsDisplay }?() }
-
-  func removeImage() {
-    guard !connection.isBroken, area != nil else { return rebuild() }
-    pictures.withLock { $0.forgetPicture() }
-    redraw()
-  }
-
-  private func note(_ error: RenderingError) {
-    if error.code == .rendererLost { state.withLock { $0.isLost = true } }
-  }
-
-  func rebuild() { pictures.withLock { $0.forget() } }
-
-  var convertedFrameCount: UInt64 { pictures.withLock { $0.convertedCount } }
-
-  func image() -> BGRAImage? { pictures.withLock { $0.copy() } }
 }

@@ -1,0 +1,97 @@
+import PipSink
+
+/// A tile whose pictures are drawn into memory that the display server reads.
+///
+/// What such tiles have in common is here: drawing a frame, drawing another decoration over it, and releasing memory. A
+/// tile itself knows its server: where it is, whether it is shown, and how an image gets there.
+protocol ImageTile: WindowTile {
+  associatedtype Image: TileImage
+
+  /// Used by the presenting thread. The lock is needed because the decoration is redrawn from other threads.
+  var pictures: Locked<TilePictures<Image>> { get }
+  /// What is drawn over the pictures, in pixels of the window.
+  var decoration: any PictureDecoration { get }
+
+  /// Returns the rectangle that pictures fill in the window, in pixels, or nil while none can be shown.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the server or the window has gone.
+  func area() throws(RenderingError) -> PictureRect?
+
+  /// Returns an image that can be drawn on, or nil when the server reads all of them. It is called with the pictures
+  /// locked, and does not wait.
+  ///
+  /// - Throws: ``PipSink/RenderingError`` when the server has refused the last picture or has gone, or when there is no
+  ///   memory.
+  func freeImage(of size: PictureSize, in pictures: inout TilePictures<Image>) throws(RenderingError) -> Image?
+
+  /// Sends an image to the server. It is called with the pictures locked, and does not wait.
+  func send(_ image: Image) throws(RenderingError)
+
+  /// Called, without any lock, when the server reads all images.
+  ///
+  /// - Returns: whether there may be a free image now. Otherwise the picture is left out.
+  /// - Throws: ``PipSink/RenderingError`` when the server does not answer.
+  func waitForFreeImage() throws(RenderingError) -> Bool
+
+  /// Called when a picture could not be sent.
+  ///
+  /// - Parameters:
+  ///   - error: the reason.
+  ///   - isRedraw: whether only the decoration has changed. The error is not thrown then.
+  func didFail(_ error: RenderingError, isRedraw: Bool)
+}
+
+extension ImageTile {
+  package var convertedFrameCount: UInt64 { pictures.withLock { $0.convertedCount } }
+
+  package func image() -> BGRAImage? { pictures.withLock { $0.copy() } }
+
+  package func render(_ sampleBuffer: SampleBuffer, gravity: VideoGravity) throws(RenderingError) {
+    do throws(RenderingError) {
+      guard let area = try area() else { return }
+      try whenImageIsFree { pictures throws(RenderingError) in
+        guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
+        try pictures.draw(sampleBuffer, gravity: gravity, on: image, decoration, in: area)
+        try send(image)
+        return true
+      }
+    } catch {
+      didFail(error, isRedraw: false)
+      throw error
+    }
+  }
+
+  package func redraw() {
+    do throws(RenderingError) {
+      guard let area = try area() else { return }
+      try whenImageIsFree { pictures throws(RenderingError) in
+        let isHidden = decoration.hides(area)
+        guard pictures.canRedraw(area.size, isHidden: isHidden) else { return true }
+        guard let image = try freeImage(of: area.size, in: &pictures) else { return false }
+        pictures.redraw(on: image, decoration, in: area)
+        try send(image)
+        if isHidden { pictures.releaseHiddenPicture() }
+        return true
+      }
+    } catch {
+      didFail(error, isRedraw: true)
+    }
+  }
+
+  /// Calls `body` with the pictures until it has found an image that the server does not read, which it says by true.
+  private func whenImageIsFree(
+    _ body: (inout TilePictures<Image>) throws(RenderingError) -> Bool
+  ) throws(RenderingError) {
+    while try !pictures.withLock(body) {
+      guard try waitForFreeImage() else { return }
+    }
+  }
+
+  package func removeImage() {
+    guard (try? area()) != nil else { return pictures.withLock { $0.forget() } }
+    pictures.withLock { $0.forgetPicture() }
+    redraw()
+  }
+
+  package func rebuild() { pictures.withLock { $0.forget() } }
+}

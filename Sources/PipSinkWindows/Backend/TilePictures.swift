@@ -1,0 +1,162 @@
+import PipSink
+
+/// A picture in memory that the display server reads, as rows of BGRx pixels without padding between the rows.
+protocol TileImage: AnyObject {
+  /// The picture's size, in pixels.
+  var size: PictureSize { get }
+  /// The first byte of the upper left pixel.
+  var pixels: UnsafeMutablePointer<UInt8> { get }
+  /// Whether the server may still read it.
+  var isBusy: Bool { get }
+}
+
+extension TileImage {
+  /// The number of bytes from one row to the next.
+  var stride: Int { size.width * 4 }
+  var byteCount: Int { stride * size.height }
+}
+
+/// The pictures of a tile: the one that was drawn last, and memory for the next ones. Only one thread uses it at a
+/// time.
+struct TilePictures<Image: TileImage>: ~Copyable {
+  /// What the tile shows.
+  private enum Contents {
+    /// Black, and a text at most.
+    case black
+    /// The newest image.
+    case picture
+    /// A text that replaces a picture. The picture's memory was released, and the display layer has the picture.
+    case releasedPicture
+  }
+
+  /// The largest number of images.
+  private let limit: Int
+  private(set) var images: [Image] = []
+  /// The rectangle of the last picture on each image, or nil where something may have been drawn over it.
+  private var targets: [ObjectIdentifier: PictureRect] = [:]
+  /// The image that was drawn last.
+  private var newest: Image?
+  private var contents = Contents.black
+  /// The pixels of the newest image that the decoration covers.
+  private var underlay = PictureUnderlay()
+  private var canvas = FrameCanvas()
+  /// The number of frames that have been converted.
+  private(set) var convertedCount: UInt64 = 0
+
+  /// - Parameter limit: the largest number of images that may be allocated.
+  init(limit: Int) { self.limit = limit }
+
+  /// Releases all images.
+  mutating func forget() {
+    (images, targets) = ([], [:])
+    canvas = FrameCanvas()
+    forgetPicture()
+  }
+
+  /// Forgets the newest picture, and keeps the memory.
+  mutating func forgetPicture() {
+    // A decoration may stay on its image.
+    if let newest { targets[ObjectIdentifier(newest)] = nil }
+    (newest, contents) = (nil, .black)
+    underlay.forget()
+  }
+
+  /// Releases the memory while a text replaces the picture, which may be for long. The server keeps the text.
+  mutating func releaseHiddenPicture() {
+    let hasPicture = contents != .black
+    forget()
+    if hasPicture { contents = .releasedPicture }
+  }
+
+  /// Returns an image of a size that can be drawn on, or nil when the server reads all of them and there may be no more.
+  /// It is the newest one where the server has read that, because a tile whose server is quick then needs only one.
+  ///
+  /// - Parameters:
+  ///   - size: the size, in pixels. Images of other sizes are released.
+  ///   - next: an image that the server gets next, which must not be drawn on.
+  ///   - make: allocates another image.
+  mutating func freeImage(
+    of size: PictureSize, except next: Image? = nil, make: () throws(RenderingError) -> Image
+  ) throws(RenderingError) -> Image? {
+    if images.contains(where: { $0.size != size }) { (images, targets) = ([], [:]) }
+    let free = images.filter { $0 !== next && !$0.isBusy }
+    if let image = free.first(where: { $0 === newest }) ?? free.first { return image }
+    guard images.count < limit else { return nil }
+    let image = try make()
+    images.append(image)
+    return image
+  }
+
+  /// Whether the contents can be shown with another decoration. That is not possible at another size, where the next
+  /// picture shows the decoration, or when the picture has been released and its display layer has been asked for it.
+  ///
+  /// - Parameters:
+  ///   - size: the size at which the picture would be shown, in pixels.
+  ///   - isHidden: whether the decoration covers the picture completely.
+  func canRedraw(_ size: PictureSize, isHidden: Bool) -> Bool {
+    switch contents {
+    case .black: true
+    case .picture: newest?.size == size
+    case .releasedPicture: isHidden
+    }
+  }
+
+  /// Draws the newest picture, or black where there is none, with the current decoration.
+  ///
+  /// - Parameters:
+  ///   - image: an image from ``freeImage(of:except:make:)``, of the size of `area`.
+  ///   - decoration: what is drawn over the picture.
+  ///   - area: the picture's rectangle in the window, in pixels.
+  mutating func redraw(on image: Image, _ decoration: any PictureDecoration, in area: PictureRect) {
+    if contents == .picture, let newest {
+      if image !== newest {
+        image.pixels.update(from: newest.pixels, count: image.byteCount)
+        targets[ObjectIdentifier(image)] = targets.removeValue(forKey: ObjectIdentifier(newest))
+      }
+      underlay.restore(on: image.pixels, stride: image.stride)
+    } else {
+      FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
+      targets[ObjectIdentifier(image)] = nil
+      underlay.forget()
+    }
+    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
+    newest = image
+  }
+
+  /// Draws a frame with the current decoration.
+  ///
+  /// - Parameters:
+  ///   - sampleBuffer: the frame.
+  ///   - gravity: how the frame is fitted into the image.
+  ///   - image: an image from ``freeImage(of:except:make:)``, of the size of `area`.
+  ///   - decoration: what is drawn over the picture.
+  ///   - area: the picture's rectangle in the window, in pixels.
+  /// - Throws: ``PipSink/RenderingError`` when the frame cannot be converted.
+  mutating func draw(
+    _ sampleBuffer: SampleBuffer, gravity: VideoGravity, on image: Image, _ decoration: any PictureDecoration,
+    in area: PictureRect
+  ) throws(RenderingError) {
+    let key = ObjectIdentifier(image)
+    if image === newest { underlay.restore(on: image.pixels, stride: image.stride) }
+    do throws(PipSinkError) {
+      targets[key] = try canvas.draw(
+        sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size, keeping: targets[key])
+    } catch {
+      throw RenderingError(error)
+    }
+    convertedCount += 1
+    // A decoration stays on the image that was the newest, so the next picture on that is drawn completely.
+    if let newest, image !== newest, !underlay.isEmpty { targets[ObjectIdentifier(newest)] = nil }
+    (newest, contents) = (image, .picture)
+    underlay.forget()
+    underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area)
+  }
+
+  /// Returns a copy of the newest picture without its decoration, or nil when there is none.
+  func copy() -> BGRAImage? {
+    guard contents == .picture, let newest else { return nil }
+    var bytes = [UInt8](UnsafeBufferPointer(start: newest.pixels, count: newest.byteCount))
+    underlay.restore(inCopy: &bytes, width: newest.size.width)
+    return BGRAImage(size: newest.size, opaque: bytes)
+  }
+}
