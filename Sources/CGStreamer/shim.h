@@ -13,6 +13,15 @@
 /// GST_CLOCK_TIME_NONE is a cast in a macro, which Swift does not import.
 static const GstClockTime PIPSINK_CLOCK_TIME_NONE = GST_CLOCK_TIME_NONE;
 
+// GLib's names for its fundamental types are such casts, too.
+static const GType PIPSINK_TYPE_NONE = G_TYPE_NONE;
+static const GType PIPSINK_TYPE_BOOLEAN = G_TYPE_BOOLEAN;
+static const GType PIPSINK_TYPE_UINT = G_TYPE_UINT;
+static const GType PIPSINK_TYPE_UINT64 = G_TYPE_UINT64;
+static const GType PIPSINK_TYPE_STRING = G_TYPE_STRING;
+static const GType PIPSINK_TYPE_POINTER = G_TYPE_POINTER;
+static const GType PIPSINK_TYPE_OBJECT = G_TYPE_OBJECT;
+
 /// The name of an object as GStreamer's log has it: "<name>", or "<element:pad>" for a pad. The caller frees it with
 /// g_free().
 static inline gchar *pipsink_object_description(GObject *object) {

@@ -4,14 +4,12 @@ import PipSink
 /// The GType of paintables that show a stream: a GObject with the interface GdkPaintable. A pointer at the end of the
 /// instance keeps the ``PaintablePicture``.
 enum PaintableType {
-  /// G_TYPE_OBJECT, which is a macro with a cast.
-  private static let objectType = GType(20 << 2)
   private static let registered = Locked<GType?>(nil)
 
   /// The sizes of GObject's structures in bytes. The pointer to the picture follows the instance.
   private static let parentSize: (class: guint, instance: guint) = {
     var parent = GTypeQuery()
-    g_type_query(objectType, &parent)
+    g_type_query(PIPSINK_TYPE_OBJECT, &parent)
     return (parent.class_size, parent.instance_size)
   }()
 
@@ -43,7 +41,7 @@ enum PaintableType {
   /// as well.
   private static func register(_ gtk: GTK4Library) -> GType {
     let type = g_type_register_static_simple(
-      objectType, GObjectTypeName.unused("PipSinkVideoPaintable"), parentSize.class,
+      PIPSINK_TYPE_OBJECT, GObjectTypeName.unused("PipSinkVideoPaintable"), parentSize.class,
       { `class`, _ in
         `class`?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize = { PaintableType.finalize($0) }
       }, parentSize.instance + guint(MemoryLayout<UnsafeRawPointer>.size), nil, GTypeFlags(rawValue: 0))
@@ -59,7 +57,7 @@ enum PaintableType {
   private static func finalize(_ object: UnsafeMutablePointer<GObject>?) {
     guard let object else { return }
     slot(object).pointee?.release()
-    g_type_class_peek(objectType)?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
+    g_type_class_peek(PIPSINK_TYPE_OBJECT)?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize?(object)
   }
 
   // MARK: - The interface

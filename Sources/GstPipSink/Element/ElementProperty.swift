@@ -13,9 +13,6 @@ struct ElementProperty: Sendable {
   private static let whenReady = GParamFlags(rawValue: readWrite | 1 << 10)
   static let whenPlaying = GParamFlags(rawValue: readWrite | 1 << 12)
 
-  /// G_TYPE_OBJECT, a macro with a cast.
-  private static let objectType = GType(20 << 2)
-
   /// All properties. A property's number in GObject is its position here, counted from 1.
   static let all: [ElementProperty] = [
     ElementProperty(name: "stream-id") {
@@ -107,7 +104,7 @@ struct ElementProperty: Sendable {
       g_param_spec_object(
         "paintable", "Paintable",
         "In programs with GTK 4, a GdkPaintable that shows the stream in the app instead of a window, for "
-          + "Gtk.Picture.new_for_paintable(); null in other programs", objectType,
+          + "Gtk.Picture.new_for_paintable(); null in other programs", PIPSINK_TYPE_OBJECT,
         GParamFlags(rawValue: G_PARAM_READABLE.rawValue))
     } set: { _, _ in
     } get: { state, value in

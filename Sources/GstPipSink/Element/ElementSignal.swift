@@ -51,7 +51,7 @@ struct ElementSignal {
     for signal in examples.compactMap({ ElementSignal($0) }) + [drawWindow] {
       var types = signal.values.map(\.value.type)
       g_signal_newv(
-        signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, ElementValue.noType, guint(types.count), &types)
+        signal.name, type, G_SIGNAL_RUN_LAST, nil, nil, nil, nil, PIPSINK_TYPE_NONE, guint(types.count), &types)
     }
     // Action signals, which an application emits to request something. The closure's data is the index of the request.
     let handler: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = { element, place in
@@ -62,7 +62,7 @@ struct ElementSignal {
         unsafeBitCast(handler, to: GCallback.self), UnsafeMutableRawPointer(bitPattern: place), nil)
       g_signal_newv(
         request.rawValue, type, GSignalFlags(rawValue: G_SIGNAL_RUN_LAST.rawValue | G_SIGNAL_ACTION.rawValue), closure,
-        nil, nil, nil, ElementValue.noType, 0, nil)
+        nil, nil, nil, PIPSINK_TYPE_NONE, 0, nil)
     }
   }
 

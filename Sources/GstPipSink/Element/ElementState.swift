@@ -87,10 +87,7 @@ final class ElementState: @unchecked Sendable {
 
   /// Posts a warning if the application has asked for a paintable that cannot be made.
   private func warnOfNoPaintable() {
-    let error = paintableError.withLock { error in
-      defer { error = nil }
-      return error
-    }
+    let error = paintableError.exchange(nil)
     guard let error else { return }
     reference.post(
       "There is no paintable.", error.description, code: GST_RESOURCE_ERROR_SETTINGS, isWarning: true)
@@ -190,11 +187,7 @@ final class ElementState: @unchecked Sendable {
   }
 
   func stop() -> gboolean {
-    let last = Locked(
-      membership.withLock { member in
-        defer { member = nil }
-        return member
-      })
+    let last = Locked(membership.exchange(nil))
     let hasWindow = last.withLock { member in
       member?.leave()
       // Jobs that the main actor has still to run keep the chain alive, and for good if the program ends before. With

@@ -26,7 +26,7 @@ final class ElementVolume: Sendable {
 
   private typealias NotifyHandler =
     @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
-  private static let (property, booleanType) = ("mute", GType(5 << 2))
+  private static let property = "mute"
 
   /// - Parameter changed: called on any thread when the volume has been muted or unmuted. It must not read ``isMuted``
   ///   there, because the thread may hold locks of the pipeline.
@@ -75,7 +75,7 @@ final class ElementVolume: Sendable {
     if let known = last.isMuted { return known }
     let isMuted = owner.use { element in
       var value = GValue()
-      g_value_init(&value, Self.booleanType)
+      g_value_init(&value, PIPSINK_TYPE_BOOLEAN)
       defer { g_value_unset(&value) }
       g_object_get_property(Self.object(element), Self.property, &value)
       return g_value_get_boolean(&value) != 0
@@ -90,7 +90,7 @@ final class ElementVolume: Sendable {
   func set(isMuted: Bool) {
     owner.use { element in
       var value = GValue()
-      g_value_init(&value, Self.booleanType)
+      g_value_init(&value, PIPSINK_TYPE_BOOLEAN)
       defer { g_value_unset(&value) }
       g_value_set_boolean(&value, isMuted ? 1 : 0)
       g_object_set_property(Self.object(element), Self.property, &value)

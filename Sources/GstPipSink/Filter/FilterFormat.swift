@@ -149,7 +149,7 @@ private struct CapsFields {
   }
 
   /// - Parameter type: the type of the value, whose text has GStreamer's serialized form.
-  private func set(_ field: String, to text: String, _ type: GType = GType(16 << 2)) {
+  private func set(_ field: String, to text: String, _ type: GType = PIPSINK_TYPE_STRING) {
     var value = GValue()
     g_value_init(&value, type)
     gst_value_deserialize(&value, text)
@@ -165,7 +165,7 @@ private struct CapsFields {
   private func hasText(_ text: String, in field: String) -> Bool {
     guard let value = gst_structure_get_value(structure, field) else { return true }
     var wanted = GValue()
-    g_value_init(&wanted, GType(16 << 2))
+    g_value_init(&wanted, PIPSINK_TYPE_STRING)
     defer { g_value_unset(&wanted) }
     g_value_set_string(&wanted, text)
     return gst_value_can_intersect(value, &wanted) != 0

@@ -41,9 +41,6 @@ final class FilterResults: SampleBufferConsumer {
   }
 
   func take() -> SampleBuffer? {
-    latest.withLock { latest in
-      defer { latest = nil }
-      return latest
-    }
+    latest.exchange(nil)
   }
 }

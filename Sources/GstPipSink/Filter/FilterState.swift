@@ -156,10 +156,7 @@ final class FilterState: @unchecked Sendable {
     in element: UnsafeMutablePointer<GstBaseTransform>, for caps: UnsafeMutablePointer<GstCaps>? = nil
   ) {
     guard hasNext.load(ordering: .acquiring), hasNext.exchange(false, ordering: .acquiring) else { return }
-    let next = settings.withLock { settings in
-      defer { settings.next = nil }
-      return settings.next
-    }
+    let next = settings.exchange(\.next, nil)
     guard let next else { return }
     let old = format.withLock { $0 }
     var new = old

@@ -49,7 +49,7 @@ struct FilterTags: ~Copyable {
   private func makeEvent(_ orientation: VideoOrientation) -> UnsafeMutablePointer<GstEvent>? {
     guard let list = tags.map({ gst_tag_list_copy($0) }) ?? gst_tag_list_new_empty() else { return nil }
     var value = GValue()
-    g_value_init(&value, GType(16 << 2))
+    g_value_init(&value, PIPSINK_TYPE_STRING)
     defer { g_value_unset(&value) }
     g_value_set_string(&value, orientation.tag)
     gst_tag_list_add_value(list, GST_TAG_MERGE_REPLACE, "image-orientation", &value)

@@ -70,8 +70,7 @@ final class ElementReference: @unchecked Sendable {
 
   /// Whether a handler is connected to changes of a property: one of the application, or a binding to the property.
   func isNotifying(_ property: String) -> Bool {
-    // G_TYPE_OBJECT, a macro with a cast.
-    let signal = g_signal_lookup("notify", GType(20 << 2))
+    let signal = g_signal_lookup("notify", PIPSINK_TYPE_OBJECT)
     return use { g_signal_has_handler_pending($0, signal, g_quark_from_string(property), 0) != 0 } ?? false
   }
 

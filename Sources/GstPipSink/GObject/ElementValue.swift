@@ -5,15 +5,10 @@ enum ElementValue {
   case text(String)
   case unsigned(UInt64)
 
-  // GLib's names for its fundamental types are macros with casts.
-  private static let stringType = GType(16 << 2)
-  private static let unsignedType = GType(11 << 2)
-  static let noType = GType(1 << 2)
-
   var type: GType {
     switch self {
-    case .text: Self.stringType
-    case .unsigned: Self.unsignedType
+    case .text: PIPSINK_TYPE_STRING
+    case .unsigned: PIPSINK_TYPE_UINT64
     }
   }
 

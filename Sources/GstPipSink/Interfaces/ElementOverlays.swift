@@ -30,8 +30,7 @@ struct ElementOverlays {
       let structure = gst_structure_new_empty("GstVideoOverlayCompositionMeta")
       for (name, length) in [("width", size.width), ("height", size.height)] {
         var value = GValue()
-        // G_TYPE_UINT, a macro with a cast.
-        g_value_init(&value, GType(7 << 2))
+        g_value_init(&value, PIPSINK_TYPE_UINT)
         g_value_set_uint(&value, guint(clamping: length))
         gst_structure_set_value(structure, name, &value)
       }

@@ -8,8 +8,6 @@ enum WaylandContext {
   private static let types = ["GstWlDisplayHandleContextType", "GstWaylandDisplayHandleContextType"]
   /// The names of the field with the pointer, in different versions of GStreamer.
   private static let fields = ["display", "handle", "wl_display"]
-  /// G_TYPE_POINTER, a macro with a cast.
-  private static let pointerType = GType(17 << 2)
 
   /// Asks the application for its connection, with messages that it may answer before this returns.
   static func request(for element: ElementReference) {
@@ -27,7 +25,9 @@ enum WaylandContext {
       let structure = gst_context_get_structure(context)
     else { return nil }
     for field in fields {
-      guard let value = gst_structure_get_value(structure, field), value.pointee.g_type == pointerType else { continue }
+      guard let value = gst_structure_get_value(structure, field), value.pointee.g_type == PIPSINK_TYPE_POINTER else {
+        continue
+      }
       return UInt(bitPattern: g_value_get_pointer(value))
     }
     return nil

@@ -164,10 +164,7 @@ final class SessionMember: Sendable {
 
   /// Sets the property `mode` after a request or an action of the user, and notifies of its change.
   func note(_ mode: ElementMode) {
-    let isNew = box.withLock { settings in
-      defer { settings.mode = mode }
-      return settings.mode != mode
-    }
+    let isNew = box.exchange(\.mode, mode) != mode
     if isNew { element.notify("mode") }
   }
 }

@@ -33,10 +33,7 @@ public enum GStreamerLog {
   ) throws(PipSinkError) {
     try PipSink.initialize()
     hasReplaced.withLock { hasReplaced in
-      let isFirst = bridge.withLock { bridge in
-        defer { bridge = Bridge(makeLogger: makeLogger) }
-        return bridge == nil
-      }
+      let isFirst = bridge.exchange(Bridge(makeLogger: makeLogger)) == nil
       guard isFirst else { return }
       hasReplaced = gst_debug_remove_log_function(gst_debug_log_default) > 0
       gst_debug_add_log_function(receive, nil, nil)

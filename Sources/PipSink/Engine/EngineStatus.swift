@@ -93,10 +93,7 @@ final class EngineStatus: Sendable {
   }
 
   func setEngine(_ new: EngineState) {
-    let isNew = state.withLock { state in
-      defer { state.engine = new }
-      return state.engine != new
-    }
+    let isNew = state.exchange(\.engine, new) != new
     guard isNew else { return }
     logger.debug("the pipeline: \(new)")
     broadcast.send(.stateChanged(new))

@@ -19,10 +19,7 @@ extension VideoEngine {
   public var visibleStreamIDs: Set<StreamID>? {
     get { status.state.withLock { $0.visibleStreamIDs } }
     set {
-      let isNew = status.state.withLock { state in
-        defer { state.visibleStreamIDs = newValue }
-        return state.visibleStreamIDs != newValue
-      }
+      let isNew = status.state.exchange(\.visibleStreamIDs, newValue) != newValue
       if isNew { updateDecoding() }
     }
   }

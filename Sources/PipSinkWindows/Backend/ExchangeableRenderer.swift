@@ -32,10 +32,7 @@ final class ExchangeableRenderer: VideoRenderer {
   var isShown: Bool {
     get { state.withLock { $0.isShown } }
     set {
-      let isNew = state.withLock { state in
-        defer { state.isShown = newValue }
-        return state.isShown != newValue
-      }
+      let isNew = state.exchange(\.isShown, newValue) != newValue
       if isNew { askForPicture() }
     }
   }

@@ -69,10 +69,7 @@ final class WindowEventQueue<Event: Sendable>: Sendable {
 
   @MainActor
   private func deliver() {
-    let events = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
-    }
+    let events = waiting.exchange([])
     for event in events { handler(event) }
   }
 }

@@ -142,10 +142,7 @@ struct LayerPresenter {
 
   /// Notes an error, and logs it if it differs from the one before.
   private func note(_ error: RenderingError) {
-    let isNew = mailbox.withLock { mailbox in
-      defer { mailbox.failures.error = error }
-      return mailbox.failures.error != error
-    }
+    let isNew = mailbox.exchange(\.failures.error, error) != error
     if isNew { Logger(visible: "pipsink.display").error("layer \"\(name)\" cannot show a frame: \(error)") }
   }
 

@@ -46,10 +46,7 @@ public final class OffscreenRenderer: VideoRenderer {
   public var isVisible: Bool {
     get { visibility.withLock { $0 } }
     set {
-      let wasVisible = visibility.withLock { isVisible in
-        defer { isVisible = newValue }
-        return isVisible
-      }
+      let wasVisible = visibility.exchange(newValue)
       if newValue, !wasVisible { needsDisplay() }
     }
   }

@@ -25,10 +25,7 @@ final class PipelineFactory: Sendable {
   ///
   /// - Throws: the errors of ``Pipeline/init(_:as:)``.
   func makePipeline() throws(PipSinkError) -> Pipeline {
-    let pipeline = first.withLock { first in
-      defer { first = nil }
-      return first
-    }
+    let pipeline = first.exchange(nil)
     guard let pipeline else { return try Pipeline(description, as: streamID) }
     // There may be fewer threads and files left than when the description was parsed.
     try ResourceLimits.check()

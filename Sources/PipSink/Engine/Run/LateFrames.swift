@@ -50,10 +50,7 @@ final class LateFrames: Sendable {
 
   /// Calls `body` with each element that has dropped frames since the last look, and their number.
   func look(_ body: (UnsafeMutablePointer<GstObject>, UInt64) -> Void) {
-    let new = counts.withLock { counts in
-      defer { counts.new = [:] }
-      return counts.new
-    }
+    let new = counts.exchange(\.new, [:])
     for (element, count) in new {
       body(element, count)
       gst_object_unref(element)

@@ -228,10 +228,7 @@ final class PipelinePlayer: Sendable {
       return error
     }
     // What the app has captured is released after the lock.
-    _ = state.withLock { state in
-      defer { state.consumer = nil }
-      return state.consumer
-    }
+    _ = state.exchange(\.consumer, nil)
     ending.complete(hasStopped)
     beginning.complete(error)
   }

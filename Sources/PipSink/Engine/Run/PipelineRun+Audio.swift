@@ -112,10 +112,7 @@ extension PipelineRun {
 
   /// Removes and returns the streams that wait for the end of their sound, after that has ended or was removed.
   private func takeEndings() -> [StreamID: Ending] {
-    progress.withLock { progress in
-      defer { progress.endings = [:] }
-      return progress.endings
-    }
+    progress.exchange(\.endings, [:])
   }
 
   /// Reports outputs for sound that are missing, unless there is no sound for them: they may wait for a pad that the

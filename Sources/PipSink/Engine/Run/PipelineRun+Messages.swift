@@ -52,10 +52,7 @@ extension PipelineRun {
     // Buffering is progress, so the streams are not stalled.
     forgiveSilence()
     player?.pipelineIsBuffering(self)
-    let isNew = progress.withLock { progress in
-      defer { progress.isBuffering = percent < 100 }
-      return progress.isBuffering != (percent < 100)
-    }
+    let isNew = progress.exchange(\.isBuffering, percent < 100) != (percent < 100)
     send(.buffering(percent: Int(percent)))
     if isNew { settle() }
   }

@@ -45,10 +45,7 @@ final class FrameConversions: Sendable {
 
   /// Frees the memory of all formats. The next frame that is converted takes it again.
   func forget() {
-    let forgotten = conversions.withLock { conversions in
-      defer { conversions = [:] }
-      return conversions
-    }
+    let forgotten = conversions.exchange([:])
     _ = forgotten
   }
 }

@@ -46,6 +46,25 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
     return try body(&state.pointee)
   }
 
+  /// Replaces the state, and returns the old one, which the caller releases when the lock is free again.
+  package func exchange(_ new: consuming State) -> State where State: Copyable {
+    withLock { state in
+      let old = state
+      state = new
+      return old
+    }
+  }
+
+  /// Replaces a part of the state, and returns the old part, which the caller releases when the lock is free again.
+  package func exchange<Part>(_ part: WritableKeyPath<State, Part>, _ new: consuming Part) -> Part
+  where State: Copyable {
+    withLock { state in
+      let old = state[keyPath: part]
+      state[keyPath: part] = new
+      return old
+    }
+  }
+
   /// Wakes every waiting thread. Call it after the change that they wait for.
   @inline(__always)
   package func wakeAll() {

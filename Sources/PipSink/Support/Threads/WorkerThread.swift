@@ -36,10 +36,7 @@ package final class WorkerThread: @unchecked Sendable {
   /// Waits until the thread has ended. On the thread itself it does nothing.
   package func join() {
     guard !isCurrent else { return }
-    let isFirst = isJoined.withLock { isJoined in
-      defer { isJoined = true }
-      return !isJoined
-    }
+    let isFirst = !isJoined.exchange(true)
     // The thread is kept by another reference: otherwise a later thread could get the same address and mistake itself
     // for this one.
     if isFirst { g_thread_join(g_thread_ref(thread)) }

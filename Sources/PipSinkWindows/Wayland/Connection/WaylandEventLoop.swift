@@ -74,10 +74,7 @@ final class WaylandEventLoop: @unchecked Sendable {
   /// Stops using the display, which may be disconnected afterwards. It is called once ``run()`` has returned and all
   /// objects have been destroyed.
   func leaveDisplay() {
-    let isFirst = state.withLock { state in
-      defer { state.isClosed = true }
-      return !state.isClosed
-    }
+    let isFirst = !state.exchange(\.isClosed, true)
     guard isFirst else { return }
     wl_proxy_wrapper_destroy(UnsafeMutableRawPointer(wrapper))
     wl_event_queue_destroy(queue)
@@ -202,10 +199,7 @@ final class WaylandEventLoop: @unchecked Sendable {
 
   private func work() {
     while true {
-      let work = state.withLock { state in
-        defer { state.work = [] }
-        return state.work
-      }
+      let work = state.exchange(\.work, [])
       if work.isEmpty { return }
       for item in work { item() }
     }

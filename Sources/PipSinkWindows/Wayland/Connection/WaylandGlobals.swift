@@ -49,10 +49,7 @@ final class WaylandGlobals: Sendable {
 
   /// Releases all objects.
   func forget() {
-    let old = state.withLock { state in
-      defer { state = State() }
-      return state
-    }
+    let old = state.exchange(State())
     withExtendedLifetime(old) {}
   }
 

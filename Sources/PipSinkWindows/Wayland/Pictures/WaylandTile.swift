@@ -200,10 +200,7 @@ final class WaylandTile: ImageTile {
 
   /// Called when the compositor has finished reading an image.
   private func didRelease() {
-    let wasStarved = state.withLock { state in
-      defer { state.isStarved = false }
-      return state.isStarved
-    }
+    let wasStarved = state.exchange(\.isStarved, false)
     if wasStarved { needsDisplay() }
   }
 

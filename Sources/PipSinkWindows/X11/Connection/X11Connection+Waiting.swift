@@ -117,10 +117,7 @@ extension X11Connection {
   }
 
   private func flushLater() {
-    let isAwaited = isFlushAwaited.withLock { isAwaited in
-      defer { isAwaited = true }
-      return isAwaited
-    }
+    let isAwaited = isFlushAwaited.exchange(true)
     guard !isAwaited else { return }
     Task { [weak self] in
       try? await Task.sleep(for: .milliseconds(200))

@@ -127,12 +127,24 @@ struct X11Screen: Sendable {
     event.window = window
     event.type = atoms[message]
     event.data.data32 = values
-    let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
-    withUnsafeBytes(of: &event) { bytes in
-      _ = xcb_send_event(
-        connection.pointer, 0, root, UInt32(mask), bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
-    }
+    sendToRoot(event)
     connection.flush()
+  }
+
+  /// Sends an event of at most 32 bytes to the root window, from where the window manager and the desktop read it.
+  ///
+  /// - Parameters:
+  ///   - event: a structure of XCB.
+  ///   - mask: which clients get the event; by default the window manager.
+  func sendToRoot<Event: BitwiseCopyable>(
+    _ event: Event,
+    mask: UInt32 = UInt32(
+      XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue)
+  ) {
+    // XCB reads 32 bytes, whatever the event.
+    var bytes = [CChar](repeating: 0, count: 32)
+    bytes.withUnsafeMutableBytes { bytes in withUnsafeBytes(of: event) { bytes.copyMemory(from: $0) } }
+    xcb_send_event(connection.pointer, 0, root, mask, bytes)
   }
 
   private func owner(_ selection: String) -> UInt32 {

@@ -263,10 +263,7 @@ final class X11Tile: ImageTile {
 
   /// Tries again to show the decoration. No frame does so where it hides them.
   private func redrawLater() {
-    let isAwaited = state.withLock { state in
-      defer { state.isRedrawAwaited = true }
-      return state.isRedrawAwaited
-    }
+    let isAwaited = state.exchange(\.isRedrawAwaited, true)
     guard !isAwaited else { return }
     Task { [weak self] in
       try? await Task.sleep(for: .milliseconds(200))

@@ -210,12 +210,7 @@ class X11Window: NativeWindow {
     event.response_type = UInt8(XCB_UNMAP_NOTIFY)
     event.event = screen.root
     event.window = id
-    let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
-    var bytes = [CChar](repeating: 0, count: 32)
-    withUnsafeBytes(of: event) { event in
-      for (index, byte) in event.enumerated() where index < bytes.count { bytes[index] = CChar(bitPattern: byte) }
-    }
-    xcb_send_event(connection.pointer, 0, screen.root, UInt32(mask), bytes)
+    screen.sendToRoot(event)
     connection.flush()
   }
 

@@ -168,12 +168,7 @@ final class X11WindowEvents: @unchecked Sendable {
     if message.data.data32.0 == screen.atoms[.ping] {
       var answer = message
       answer.window = screen.root
-      let mask = XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue
-      withUnsafeBytes(of: &answer) { bytes in
-        _ = xcb_send_event(
-          screen.connection.pointer, 0, screen.root, UInt32(mask),
-          bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
-      }
+      screen.sendToRoot(answer)
       screen.connection.flush()
     }
     return nil

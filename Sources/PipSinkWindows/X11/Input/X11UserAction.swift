@@ -57,11 +57,7 @@ package enum X11UserAction {
       event.window = window
       event.type = screen.atoms[start == 0 ? .startupInfoBegin : .startupInfo]
       withUnsafeMutableBytes(of: &event.data) { $0.copyBytes(from: bytes[start..<min(start + 20, bytes.count)]) }
-      withUnsafeBytes(of: &event) { event in
-        _ = xcb_send_event(
-          connection.pointer, 0, screen.root, UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue),
-          event.baseAddress?.assumingMemoryBound(to: CChar.self))
-      }
+      screen.sendToRoot(event, mask: UInt32(XCB_EVENT_MASK_PROPERTY_CHANGE.rawValue))
     }
     xcb_destroy_window(connection.pointer, window)
     connection.synchronize()
