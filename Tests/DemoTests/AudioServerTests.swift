@@ -7,13 +7,6 @@ import Testing
 
 /// Tests of sound on a real PulseAudio server.
 @Suite(.enabled(if: PulseServer.isInstalled), .timeLimit(.minutes(5))) struct AudioServerTests {
-  /// Counts the frames that it consumes.
-  private final class Counter: SampleBufferConsumer {
-    private let count = Locked(0)
-    var value: Int { count.withLock { $0 } }
-    func consume(_ sampleBuffer: SampleBuffer) { count.withLock { $0 += 1 } }
-  }
-
   private static let video = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
 
   private func description(_ server: PulseServer, sink: String = "") -> PipelineDescription {
@@ -61,7 +54,7 @@ import Testing
     let engine = try VideoEngine(description(server))
     engine.audioSession.category = category
     engine.audioSession.applicationName = "My Player"
-    try await engine.start { _ in Counter() }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
     let input = try await server.sinkInput { _ in true }
     #expect(input.role == (category == .playback ? "video" : "phone"))
     #expect(input.properties["application.name"] == "My Player")
@@ -71,7 +64,7 @@ import Testing
   @Test func theDescriptionsOwnStreamPropertiesGoFirst() async throws {
     let server = try await PulseServer()
     let engine = try VideoEngine(description(server, sink: "volume=0.5 stream-properties=props,media.role=music"))
-    try await engine.start { _ in Counter() }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
     let input = try await server.sinkInput { isHalf($0) }
     #expect(input.role == "music")
   }
@@ -79,7 +72,7 @@ import Testing
   @Test func aCallPausesTheStreamsAndItsEndResumesThem() async throws {
     let server = try await PulseServer(modules: "module-role-cork")
     let engine = try VideoEngine(description(server))
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     try engine.audioSession.setVolume(0.5, for: "a")
     try await engine.start { _ in counter }
     let input = try await server.sinkInput { isHalf($0) && !$0.corked }
@@ -93,9 +86,9 @@ import Testing
       try engine.audioSession.setMuted(isMuted, for: "a")
       try await server.sinkInput { $0.corked && $0.mute }
       #expect(engine.audioSession.interruption == .pause)
-      let count = counter.value
+      let count = counter.count
       call.stop()
-      #expect(await eventually { counter.value > count + 5 })
+      #expect(await eventually { counter.count > count + 5 })
       #expect(engine.audioSession.interruption == nil)
       let after = try await server.sinkInput { !$0.corked && $0.mute == isMuted && isHalf($0) }
       #expect(after.index == input.index)
@@ -105,15 +98,15 @@ import Testing
   @Test func duringACallPicturesGoOnWhereTheyAreToBeDucked() async throws {
     let server = try await PulseServer(modules: "module-role-cork")
     let engine = try VideoEngine(description(server))
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     engine.audioSession.interruptionPolicy = .duck(0.25)
     engine.audioSession.volume = 0.5
     try await engine.start { _ in counter }
     try await server.sinkInput { isHalf($0) && !$0.corked }
     let call = try server.startCall()
     try await server.sinkInput { $0.mute && abs($0.amplitude - 0.125) < 0.001 }
-    let count = counter.value
-    #expect(await eventually { counter.value > count + 5 })
+    let count = counter.count
+    #expect(await eventually { counter.count > count + 5 })
     call.stop()
     try await server.sinkInput { !$0.mute && isHalf($0) }
     #expect(engine.audioSession.interruption == nil)
@@ -123,7 +116,7 @@ import Testing
     let server = try await PulseServer(modules: "module-role-ducking ducking_roles=video volume=-20dB")
     let engine = try VideoEngine(description(server))
     engine.audioSession.volume = 0.5
-    try await engine.start { _ in Counter() }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
     let input = try await server.sinkInput { isHalf($0) && !$0.corked }
     let ear = try await Ear(server)
     // The tone has 0.8 of the full amplitude.
@@ -140,24 +133,24 @@ import Testing
   @Test func anInterruptionEndsWithTheStreamThatWasAskedToMakeRoom() async throws {
     let server = try await PulseServer(modules: "module-role-cork")
     let engine = try VideoEngine()
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     try engine.startPlayingStream("silent", from: .text(Self.video + "appsink name=x")) { _ in counter }
-    try engine.startPlayingStream("film", from: description(server)) { _ in Counter() }
+    try engine.startPlayingStream("film", from: description(server)) { _ in CountingConsumer(keepsFrames: false) }
     // The server asks only those to make room that play.
     try await server.sinkInput { !$0.corked }
     let call = try server.startCall()
     #expect(await eventually { engine.audioSession.interruption == .pause })
-    let count = counter.value
+    let count = counter.count
     try await engine.stopPlayingStream("film")
     #expect(engine.audioSession.interruption == nil)
-    #expect(await eventually { counter.value > count + 5 })
+    #expect(await eventually { counter.count > count + 5 })
     call.stop()
   }
 
   @Test func whenTheServerDiesPicturesGoOn() async throws {
     let server = try await PulseServer()
     let engine = try VideoEngine(description(server))
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     let events = engine.events()
     try await engine.start { _ in counter }
     try await server.sinkInput { !$0.corked }
@@ -169,8 +162,8 @@ import Testing
         break
       }
     }
-    let count = counter.value
-    #expect(await eventually { counter.value > count + 20 })
+    let count = counter.count
+    #expect(await eventually { counter.count > count + 20 })
   }
 
   @Test func whenTheServerDiesAFilmGoesOnWithoutSound() async throws {
@@ -184,7 +177,7 @@ import Testing
     var configuration = PipelineConfiguration()
     (configuration.stallTimeout, configuration.restartTimeout) = (.seconds(1), .seconds(1))
     configuration.retryPolicy = RetryPolicy(limit: 10, firstPause: .seconds(0.05))
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     try engine.startPlayingStream(
       "film",
       from: .text(
@@ -199,8 +192,8 @@ import Testing
     }
     #expect(await eventually { engine.playState(of: "film") != .playing })
     #expect(await eventually { engine.playState(of: "film") == .playing })
-    let count = counter.value
-    #expect(await eventually { counter.value > count + 20 })
+    let count = counter.count
+    #expect(await eventually { counter.count > count + 20 })
   }
 
   @Test(arguments: [(true, true), (true, false), (false, true)])
@@ -219,7 +212,7 @@ import Testing
     let events = engine.events()
     var configuration = PipelineConfiguration()
     configuration.playsAudio = true
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     try engine.startPlayingStream("film", uri: "file://\(path)", configuration: configuration) { _ in counter }
     engine.audioSession.volume = 0.5
     if hasAudio {
@@ -243,7 +236,7 @@ import Testing
     #expect(states == [.requesting, .playing, .ended])
     // A busy machine drops late frames.
     let late = Int(engine.info(of: "film")?.lateFrameCount ?? 0)
-    #expect(counter.value + late == (hasVideo ? 30 : 0))
+    #expect(counter.count + late == (hasVideo ? 30 : 0))
     // The audio lasts one and a half seconds and the pictures last one second.
     #expect((13...16).contains(levels) == hasAudio)
     #expect(isWithoutVideo == !hasVideo)

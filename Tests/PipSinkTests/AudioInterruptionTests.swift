@@ -68,11 +68,11 @@ import Testing
   @Test func duckingIsFromNothingToAll() {
     for (asked, left) in [(0.5, 0.5), (7, 1), (-1, 0), (.nan, 0)] as [(Double, Double)] {
       session.beginInterruption(.duck(asked))
-      #expect(session.wish(for: nil, takesOverall: true).factor == left)
-      #expect(session.wish(for: nil, takesOverall: false).factor == 1)
+      #expect(session.settings(for: nil, takesOverall: true).factor == left)
+      #expect(session.settings(for: nil, takesOverall: false).factor == 1)
       session.endInterruption()
     }
-    #expect(session.wish(for: nil, takesOverall: true).factor == 1)
+    #expect(session.settings(for: nil, takesOverall: true).factor == 1)
   }
 
   @Test func aServersRequestsAreTheElementsOwnAndEndWithThem() {
@@ -100,9 +100,9 @@ import Testing
     #expect(session.volume(of: "a") == nil && !session.isMuted("a"))
     #expect(session.volume(of: "b") == 0.5)
     session.isMuted = true
-    let wish = session.wish(for: "b", takesOverall: true)
+    let wish = session.settings(for: "b", takesOverall: true)
     #expect(wish.isMutedByAll && wish.volume == 0.5 && wish.isMuted == nil)
-    #expect(!session.wish(for: "b", takesOverall: false).isMutedByAll)
+    #expect(!session.settings(for: "b", takesOverall: false).isMutedByAll)
   }
 
   @Test func whatAMixerSetsAfterItWasLeftAloneIsTheBaseOfTheNext() {

@@ -27,12 +27,12 @@ import Testing
   /// Advances the clock by the delay after which a change of the app's state takes effect.
   private func settled(_ controller: PictureInPictureController) async -> Bool {
     guard await clock.reach(controller.configuration.backgroundDelay / .seconds(1)) else { return false }
-    return await eventually { !controller.isSettling }
+    return await eventually { !controller.isUpdatingForBackground }
   }
 
   /// Advances the clock until nothing waits any more.
   private func isQuiet(_ controller: PictureInPictureController) async -> Bool {
-    await clock.pass() && !controller.isSettling
+    await clock.pass() && !controller.isUpdatingForBackground
   }
 
   private func retrying(after pause: Double) -> PictureInPictureController.Configuration {
@@ -299,7 +299,7 @@ import Testing
     call.window.perform(.close)
     #expect(controller.state == .background)
     // The only alarm that may be left is that of the first start, which waits for its first picture.
-    #expect(!controller.isSettling && clock.alarmCount <= 1)
+    #expect(!controller.isUpdatingForBackground && clock.alarmCount <= 1)
     clock.advance(by: 60)
     #expect(await eventually { clock.alarmCount == 0 })
     #expect(!call.window.isOpen)

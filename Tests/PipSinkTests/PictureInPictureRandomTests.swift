@@ -101,7 +101,7 @@ import Testing
   private func isQuiet(_ controller: PictureInPictureController) -> Bool {
     switch controller.phase {
     case .starting, .stopping: false
-    case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isSettling
+    case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isUpdatingForBackground
     }
   }
 

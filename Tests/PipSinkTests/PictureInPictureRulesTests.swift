@@ -46,7 +46,7 @@ import Testing
     case "speaker": (rules.policy, rules.speaker) = (.activeSpeaker, StreamID(policy[1]))
     default: Issue.record("the table has a policy \"\(cells[2])\"")
     }
-    rules.wishes = cells[3].split(separator: " ").map { $0 == "_" ? nil : StreamID(String($0)) }
+    rules.requests = cells[3].split(separator: " ").map { $0 == "_" ? nil : StreamID(String($0)) }
     rules.localIDs = Set(streams.filter(\.isLocal).map(\.id))
     rules.previous = cells[4].split(separator: " ").enumerated().map { index, text in
       let id = StreamID(String(text))
@@ -79,7 +79,7 @@ import Testing
 
   // MARK: - Whatever happens
 
-  /// Random streams, policies, wishes and earlier places.
+  /// Random streams, policies, requests and earlier places.
   private func random(_ random: inout SeededGenerator) -> PictureInPictureRules {
     let ids = (["a", "b", "c", "d", "me", "me2"] as [StreamID]).shuffled(using: &random)
     let placeholders: [StreamPlaceholder?] = [nil, nil, nil, .waiting, .reconnecting, .cameraOff, .ended, .failed("")]
@@ -98,7 +98,7 @@ import Testing
     rules.policy = policies.randomElement(using: &random) ?? .first
     rules.speaker = ids.randomElement(using: &random)
     rules.localIDs = ["me", "me2"]
-    rules.wishes = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+    rules.requests = (0..<Int.random(in: 1...9, using: &random)).map { _ in
       Bool.random(using: &random) ? nil : ids.randomElement(using: &random)
     }
     rules.previous = ids.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random)).enumerated()
@@ -120,12 +120,12 @@ import Testing
       func check(_ isRight: Bool, _ text: String) { if !isRight { Issue.record("seed \(seed): \(text): \(rules)") } }
 
       check(Set(shown).count == shown.count, "a stream is in two places")
-      check(places.count <= rules.wishes.count, "there are more places than wishes")
+      check(places.count <= rules.requests.count, "there are more places than wishes")
       check(!places.isEmpty || rules.streams.isEmpty, "nothing is shown although there are streams")
       let kept =
         situation.isOpen && situation.keepsEnded
         && rules.previous.first.map { stream($0.streamID)?.isOver ?? true } == true
-      for wish in rules.wishes {
+      for wish in rules.requests {
         guard let wanted = stream(wish), situation.mayShow(wanted) else { continue }
         check(shown.contains(wanted.id), "a wish for a stream with a picture is not granted")
       }
@@ -133,7 +133,7 @@ import Testing
       for place in places where stream(place.streamID).map(situation.mayShow) != true && !kept {
         check(pictures.isEmpty && places.count == 1, "nobody without a picture beats somebody with one")
       }
-      let granted = rules.wishes.compactMap(stream).filter(situation.mayShow).map(\.id)
+      let granted = rules.requests.compactMap(stream).filter(situation.mayShow).map(\.id)
       if places.count == 1, let only = stream(shown.first), only.isLocal, !kept, !granted.contains(only.id) {
         let isTheAppsChoice =
           switch rules.policy {

@@ -122,7 +122,7 @@ import Testing
       controller.streamSelector.remove(gone)
       #expect(controller.isActive)
       #expect(call.window.presentation?.places.map(\.streamID) == [gone == "a" ? "b" : "a"])
-      // The wishes remain until they are withdrawn.
+      // The requests remain until they are withdrawn.
       controller.streamSelector.set(gone)
       #expect(call.window.presentation?.places.map(\.streamID) == ["a", "b"])
       try controller.setSecondStream(nil)

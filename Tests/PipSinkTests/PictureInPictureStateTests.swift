@@ -4,7 +4,7 @@ import Testing
 @testable import PipSink
 
 @Suite struct PictureInPictureStateTests {
-  /// The transitions in ZEGO's diagram. They are written here independently of the table in the code.
+  /// The transitions of the documented diagram. They are written here independently of the table in the code.
   private static let drawn: [String: [String: String]] = [
     "Uninitialized": ["init()": "Initializing"],
     "Initializing": ["Init Success": "Initialized", "Init Failed": "Error"],

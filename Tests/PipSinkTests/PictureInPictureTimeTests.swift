@@ -206,14 +206,14 @@ import Testing
     let controller = try #require(call.controller)
     controller.applicationDidEnterBackground()
     #expect(await clock.reach(0.05))
-    #expect(await eventually { !controller.isSettling })
+    #expect(await eventually { !controller.isUpdatingForBackground })
     #expect(!call.window.isOpen)
     controller.startsAutomatically = true
     #expect(await clock.isAwaited(in: 0.05))
     controller.startsAutomatically = false
     #expect(controller.state == .initialized)
     #expect(await clock.reach(0.05))
-    #expect(await eventually { !controller.isSettling })
+    #expect(await eventually { !controller.isUpdatingForBackground })
     #expect(!call.window.isOpen)
     controller.startsAutomatically = true
     #expect(await clock.reach(0.05))

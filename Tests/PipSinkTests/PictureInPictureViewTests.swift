@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 @testable import TestSupport
 
-/// What the controller says about itself: all its properties agree, and ZEGO's states are derived from them.
+/// What the controller says about itself: all its properties agree, and its state is derived from them.
 @MainActor @Suite(.timeLimit(.minutes(5))) struct PictureInPictureViewTests {
   private typealias Call = PictureInPictureControllerTests.Call
 
@@ -131,7 +131,7 @@ import Testing
     controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await clock.reach(0.05))
-    #expect(await eventually { !controller.isSettling })
+    #expect(await eventually { !controller.isUpdatingForBackground })
     #expect(controller.state == .error && !window.isOpen)
     #expect(throws: PipSinkError.pictureInPicture(.unsupported(reason: "there is no display"))) {
       try controller.initialize()
@@ -157,7 +157,7 @@ import Testing
     controller.startsAutomatically = true
     controller.applicationDidEnterBackground()
     #expect(await clock.reach(0.05))
-    #expect(await eventually { !controller.isSettling })
+    #expect(await eventually { !controller.isUpdatingForBackground })
     #expect(controller.state == .uninitialized && !call.window.isOpen)
     try controller.initialize()
     #expect(controller.state == .background)
@@ -280,12 +280,12 @@ import Testing
       watch.reaction = nil
       controller.startsAutomatically = true
       controller.applicationDidEnterBackground()
-      while controller.isSettling { await Task.yield() }
+      while controller.isUpdatingForBackground { await Task.yield() }
       controller.applicationWillEnterForeground()
       let isQuiet = await eventually {
         switch controller.phase {
         case .starting, .stopping: false
-        case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isSettling
+        case .settingUp, .unavailable, .idle, .active, .uninitialized: !controller.isUpdatingForBackground
         }
       }
       #expect(isQuiet && controller.phase.run?.isAutomatic != true, "seed \(seed)")

@@ -6,13 +6,6 @@ import Testing
 
 /// Streams that come and go at run time, and come back after failures, in real time.
 @Suite(.timeLimit(.minutes(5))) struct PipelinePlayerTests {
-  /// Counts frames.
-  private final class Counter: SampleBufferConsumer {
-    private let count = Locked(0)
-    var value: Int { count.withLock { $0 } }
-    func consume(_ sampleBuffer: SampleBuffer) { count.withLock { $0 += 1 } }
-  }
-
   private static let live = "videotestsrc is-live=true ! video/x-raw,width=64,height=36,framerate=60/1 ! "
 
   private func quick(limit: Int = .max) -> PipelineConfiguration {
@@ -27,7 +20,7 @@ import Testing
   /// Starts a stream and returns the states that it goes through until it has ended or failed.
   private func states(
     ofStream id: StreamID, from description: PipelineDescription, _ configuration: PipelineConfiguration = .init(),
-    in engine: VideoEngine, deliveringTo consumer: any SampleBufferConsumer = Counter()
+    in engine: VideoEngine, deliveringTo consumer: any SampleBufferConsumer = CountingConsumer(keepsFrames: false)
   ) async throws -> [StreamPlayState] {
     let events = engine.events()
     try engine.startPlayingStream(id, from: description, configuration: configuration) { _ in consumer }
@@ -41,7 +34,7 @@ import Testing
   }
 
   @Test func aStreamPlaysToItsEnd() async throws {
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     let engine = try VideoEngine()
     #expect(engine.playState(of: "a") == .stopped)
     for round in 1...2 {
@@ -49,7 +42,7 @@ import Testing
         ofStream: "a", from: "videotestsrc num-buffers=5 ! appsink name=x sync=false", in: engine, deliveringTo: counter
       )
       #expect(seen == [.requesting, .playing, .ended])
-      #expect(counter.value == 5 * round)
+      #expect(counter.count == 5 * round)
       try await engine.stopPlayingStream("a")
     }
   }
@@ -85,7 +78,7 @@ import Testing
         "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
       ) { _ in
         starts.withLock { $0 += 1 }
-        return Counter()
+        return CountingConsumer(keepsFrames: false)
       }
       #expect(await eventually { if case .reconnecting = engine.playState(of: "a") { true } else { false } })
       try await engine.stopPlayingStream("a")
@@ -97,12 +90,12 @@ import Testing
   @Test func anEndIsAFailureWhereThereIsNone() async throws {
     var configuration = quick()
     configuration.restartsAtEnd = true
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     let engine = try VideoEngine()
     try engine.startPlayingStream(
       "a", from: "videotestsrc num-buffers=2 ! appsink name=x", configuration: configuration
     ) { _ in counter }
-    #expect(await eventually { counter.value >= 8 })
+    #expect(await eventually { counter.count >= 8 })
     try await engine.stopPlayingStream("a")
     #expect(engine.playState(of: "a") == .stopped)
   }
@@ -113,7 +106,7 @@ import Testing
     let engine = try VideoEngine()
     try engine.startPlayingStream(
       "a", from: .text(Self.live + "valve name=valve ! appsink name=x"), configuration: configuration
-    ) { _ in Counter() }
+    ) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     let setDrop = { (value: String) in
       engine.run(of: "a")?.withUnsafeElement(named: "valve") {
@@ -130,24 +123,31 @@ import Testing
   @Test func streamsComeAndGoInAnEngineWithoutTouchingTheOthers() async throws {
     let engine = try VideoEngine()
     let events = engine.events()
-    let counters: [StreamID: Counter] = ["a": Counter(), "b": Counter(), "c": Counter()]
+    let counters: [StreamID: CountingConsumer] = [
+      "a": CountingConsumer(keepsFrames: false), "b": CountingConsumer(keepsFrames: false),
+      "c": CountingConsumer(keepsFrames: false),
+    ]
     for id: StreamID in ["a", "b"] {
-      try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
+      try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) {
+        counters[$0] ?? CountingConsumer(keepsFrames: false)
+      }
     }
     #expect(engine.playingStreamIDs == ["a", "b"])
     #expect(throws: PipSinkError.stream(.duplicate("a"))) {
-      try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x") { _ in Counter() }
+      try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x") { _ in
+        CountingConsumer(keepsFrames: false)
+      }
     }
     #expect(await eventually { engine.playState(of: "a") == .playing && engine.playState(of: "b") == .playing })
     try engine.startPlayingStream(
       "c", from: "videotestsrc ! identity error-after=2 ! appsink name=x", configuration: quick()
-    ) { counters[$0] ?? Counter() }
-    #expect(await eventually { (counters["c"]?.value ?? 0) > 4 }, "the stream comes back after its failures")
+    ) { counters[$0] ?? CountingConsumer(keepsFrames: false) }
+    #expect(await eventually { (counters["c"]?.count ?? 0) > 4 }, "the stream comes back after its failures")
     try await engine.stopPlayingStream("b")
-    let count = counters["b"]?.value
-    let before = counters["a"]?.value ?? 0
-    #expect(await eventually { (counters["a"]?.value ?? 0) > before + 10 })
-    #expect(counters["b"]?.value == count)
+    let count = counters["b"]?.count
+    let before = counters["a"]?.count ?? 0
+    #expect(await eventually { (counters["a"]?.count ?? 0) > before + 10 })
+    #expect(counters["b"]?.count == count)
     #expect(engine.playState(of: "a") == .playing)
     await #expect(throws: PipSinkError.stream(.unknown("b", known: ["a", "c"]))) {
       try await engine.stopPlayingStream("b")
@@ -165,23 +165,27 @@ import Testing
 
   @Test func anEngineThatIsPausedHasItsStreamsStandStillAndThoseThatComeThen() async throws {
     let engine = try VideoEngine()
-    let counters: [StreamID: Counter] = ["a": Counter(), "b": Counter()]
+    let counters: [StreamID: CountingConsumer] = [
+      "a": CountingConsumer(keepsFrames: false), "b": CountingConsumer(keepsFrames: false),
+    ]
     func start(_ id: StreamID) throws {
-      try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) { counters[$0] ?? Counter() }
+      try engine.startPlayingStream(id, from: .text(Self.live + "appsink name=x")) {
+        counters[$0] ?? CountingConsumer(keepsFrames: false)
+      }
     }
     try start("a")
-    #expect(await eventually { (counters["a"]?.value ?? 0) > 2 })
+    #expect(await eventually { (counters["a"]?.count ?? 0) > 2 })
     engine.isPaused = true
     try start("b")
     // The pipeline may still deliver the frames that were on their way.
     try await Task.sleep(for: .milliseconds(200))
-    let before = counters["a"]?.value ?? 0
+    let before = counters["a"]?.count ?? 0
     try await Task.sleep(for: .milliseconds(300))
-    #expect(counters["a"]?.value == before)
-    #expect(counters["b"]?.value == 0)
+    #expect(counters["a"]?.count == before)
+    #expect(counters["b"]?.count == 0)
     #expect(engine.playState(of: "a") == .playing && engine.playState(of: "b") == .requesting)
     engine.isPaused = false
-    #expect(await eventually { counters.values.allSatisfy { $0.value > before } })
+    #expect(await eventually { counters.values.allSatisfy { $0.count > before } })
     await engine.stop()
   }
 
@@ -197,7 +201,7 @@ import Testing
         for _ in 0..<200 where !isRemoved.withLock({ $0 }) { g_usleep(1000) }
         if isRemoved.withLock({ $0 }) { isAskedTooLate.withLock { $0 = true } }
       }
-      return Counter()
+      return CountingConsumer(keepsFrames: false)
     }
     #expect(await eventually { isAsked.withLock { $0 } })
     let stop = Task.immediate { try await engine.stopPlayingStream("a") }
@@ -211,8 +215,10 @@ import Testing
 
   @Test func whatARunReportsAfterItsStopIsNotHeard() async throws {
     let engine = try VideoEngine(.text(Self.live + "appsink name=a"))
-    try engine.startPlayingStream("b", from: .text(Self.live + "appsink name=x")) { _ in Counter() }
-    try await engine.start { _ in Counter() }
+    try engine.startPlayingStream("b", from: .text(Self.live + "appsink name=x")) { _ in
+      CountingConsumer(keepsFrames: false)
+    }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "a") == .playing && engine.playState(of: "b") == .playing })
     let runs = try ["a", "b"].map { try #require(engine.run(of: $0)) }
     await engine.stop()
@@ -224,8 +230,8 @@ import Testing
       run.setPipeline(.running)
       run.setStream(id, to: .playing)
       run.send(.finished)
-      run.tell { $0.update(id) { $0.skippedFrameCount = 9 } }
-      run.tell { $0.setDecodingSuspended(true, of: id) }
+      run.report { $0.update(id) { $0.skippedFrameCount = 9 } }
+      run.report { $0.setDecodingSuspended(true, of: id) }
       #expect(engine.info(of: id)?.skippedFrameCount == 0 && engine.playState(of: id) == .stopped)
     }
     #expect(events.withLock { $0 } == 0 && engine.state == .stopped)
@@ -233,7 +239,9 @@ import Testing
 
   @Test func onlyTheStateOfTheFirstPipelineIsThatOfTheEngine() async throws {
     let engine = try VideoEngine()
-    try engine.startPlayingStream("a", from: .text(Self.live + "appsink name=x")) { _ in Counter() }
+    try engine.startPlayingStream("a", from: .text(Self.live + "appsink name=x")) { _ in
+      CountingConsumer(keepsFrames: false)
+    }
     #expect(await eventually { engine.player(of: "a")?.pipelineState == .running })
     #expect(engine.state == .stopped)
     await engine.stop()
@@ -245,14 +253,16 @@ import Testing
     engine.status.broadcast.observe { _ in events.withLock { $0 += 1 } }
     #expect(throws: PipSinkError.pipeline(.notOneStream(["x", "y"]))) {
       try engine.startPlayingStream("a", from: "videotestsrc ! appsink name=x videotestsrc ! appsink name=y") { _ in
-        Counter()
+        CountingConsumer(keepsFrames: false)
       }
     }
     #expect(throws: PipSinkError.pipeline(.noStreams)) {
-      try engine.startPlayingStream("a", from: "videotestsrc ! fakesink") { _ in Counter() }
+      try engine.startPlayingStream("a", from: "videotestsrc ! fakesink") { _ in CountingConsumer(keepsFrames: false) }
     }
     #expect(engine.streams.isEmpty && engine.playingStreamIDs.isEmpty && events.withLock { $0 } == 0)
-    await #expect(throws: PipSinkError.pipeline(.empty)) { try await VideoEngine().start { _ in Counter() } }
+    await #expect(throws: PipSinkError.pipeline(.empty)) {
+      try await VideoEngine().start { _ in CountingConsumer(keepsFrames: false) }
+    }
   }
 
   @Test func thePipelineThatFoundNoMistakeIsTheOneThatPlaysFirst() throws {
@@ -267,18 +277,18 @@ import Testing
   }
 
   @Test func theStreamsOfAnEngineThatIsDroppedStop() async throws {
-    let counter = Counter()
+    let counter = CountingConsumer(keepsFrames: false)
     var events: AsyncStream<EngineEvent>?
     do {
       let engine = try VideoEngine()
       try engine.startPlayingStream("gone", from: .text(Self.live + "appsink name=x")) { _ in counter }
-      #expect(await eventually { counter.value > 0 })
+      #expect(await eventually { counter.count > 0 })
       events = engine.events()
     }
     for await _ in try #require(events) {}
-    let count = counter.value
+    let count = counter.count
     try await Task.sleep(for: .milliseconds(100))
-    #expect(counter.value == count)
+    #expect(counter.count == count)
     #expect(await eventually { !threads().values.contains("pipsink-bus") })
   }
 }

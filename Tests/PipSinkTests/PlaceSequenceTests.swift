@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// What the places of a picture-in-picture window show while people join, leave and switch their cameras, and the user
-/// wishes and switches. There are a thousand sequences at 60 frames a second, and each can be repeated by its seed.
+/// requests and switches. There are a thousand sequences at 60 frames a second, and each can be repeated by its seed.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct PlaceSequenceTests {
   /// Keeps the size of the frame that it shows; the streams' frames have different sizes.
   private final class SizeRenderer: VideoRenderer {
@@ -138,14 +138,14 @@ import Testing
       let (places, streams) = (selector.places, selector.streams)
       if Set(streams.map(\.id)) != Set(inputs.keys) { return "the selector has \(streams.map(\.id))" }
       if Set(places.map(\.streamID)).count < places.count { return "a stream is in two places" }
-      for wish in selector.wishes {
+      for wish in selector.requests {
         guard let wish, selector.mayShow(wish), !places.contains(where: { $0.streamID == wish }) else { continue }
         return "the wish for \(wish) is not granted"
       }
       let pictures = streams.filter { $0.standing == .live }
       guard selector.situation.isOpen, let first = places.first else { return nil }
       if !selector.mayShow(first.streamID), !pictures.isEmpty { return "\(first.streamID) has no picture" }
-      let isWanted = selector.wishes.contains(first.streamID)
+      let isWanted = selector.requests.contains(first.streamID)
       if places.count == 1, first.streamID == "me", !isWanted, pictures.contains(where: { !$0.isLocal }) {
         return "the local stream is alone"
       }

@@ -15,7 +15,7 @@ import Testing
     var current: StreamID
     var inPictureInPicture: StreamID?
     var second: StreamID?
-    var wishes: [StreamID?]
+    var requests: [StreamID?]
     var places: [PictureInPicturePlace]
     var presentation: PictureInPicturePresentation?
     var routed: [StreamID]
@@ -27,7 +27,7 @@ import Testing
       current = controller.currentStreamID
       inPictureInPicture = session.pictureInPictureStreamID
       second = session.secondPictureInPictureStreamID
-      wishes = controller.streamSelector.wishes
+      requests = controller.streamSelector.requests
       places = controller.streamSelector.places
       presentation = display.pictureInPictureWindow.presentation
       routed = session.router.table.entries.values.map(\.streamID).sorted()

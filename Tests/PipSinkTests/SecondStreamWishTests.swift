@@ -3,7 +3,7 @@ import Testing
 @testable import PipSink
 @testable import TestSupport
 
-/// What the halves of the window show while streams come and go. The wishes for both last until they are withdrawn.
+/// What the halves of the window show while streams come and go. The requests for both last until they are withdrawn.
 @MainActor @Suite(.timeLimit(.minutes(2))) struct SecondStreamWishTests {
   /// A session with the local stream "cam", in picture-in-picture with two halves.
   @MainActor

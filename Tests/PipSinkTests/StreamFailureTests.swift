@@ -8,10 +8,6 @@ import Testing
 
 /// Which failures are permanent, and when all streams of an engine have finished.
 @Suite(.timeLimit(.minutes(5))) struct StreamFailureTests {
-  private final class Nobody: SampleBufferConsumer {
-    func consume(_ sampleBuffer: SampleBuffer) {}
-  }
-
   private func quick() -> PipelineConfiguration {
     var configuration = PipelineConfiguration()
     configuration.retryPolicy = RetryPolicy(limit: .max, firstPause: .seconds(0.02), longestPause: .seconds(0.1))
@@ -22,7 +18,9 @@ import Testing
   private func fate(of description: PipelineDescription) async throws -> [StreamPlayState] {
     let engine = try VideoEngine()
     let events = engine.events()
-    try engine.startPlayingStream("a", from: description, configuration: quick()) { _ in Nobody() }
+    try engine.startPlayingStream("a", from: description, configuration: quick()) { _ in
+      CountingConsumer(keepsFrames: false)
+    }
     var seen: [StreamPlayState] = []
     for await event in events {
       guard case .streamStateChanged(_, let state) = event else { continue }
@@ -52,7 +50,7 @@ import Testing
       tries.withLock { $0 += 1 }
       unlink(path)
     }
-    try await engine.start { _ in Nobody() }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.player(of: "a")?.isOver == true })
     guard case .failed(.pipeline(.elementFailed(_, _, _, .notFound))) = engine.playState(of: "a") else {
       Issue.record("\(engine.playState(of: "a"))")
@@ -69,7 +67,7 @@ import Testing
     let engine = try VideoEngine()
     try engine.startPlayingStream(
       "a", from: "videotestsrc is-live=true name=source ! appsink name=x", configuration: quick()
-    ) { _ in Nobody() }
+    ) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     engine.run(of: "a")?.withUnsafeElement(named: "source") { source in
       let error = g_error_new_literal(gst_core_error_quark(), gint(code.rawValue), "told to fail")
@@ -200,7 +198,9 @@ import Testing
       for (index, frames) in others.enumerated() {
         try engine.startPlayingStream("s\(index)", from: .text(Self.film(frames))) { _ in gate }
       }
-      try engine.startPlayingStream("broken", from: .text(Self.decoded("file:///nowhere/a.mkv"))) { _ in Nobody() }
+      try engine.startPlayingStream("broken", from: .text(Self.decoded("file:///nowhere/a.mkv"))) { _ in
+        CountingConsumer(keepsFrames: false)
+      }
       try await engine.start { _ in gate }
       gate.open()
       var over: Set<StreamID> = []
@@ -224,18 +224,18 @@ import Testing
       }
     }
     let finishes = { events.withLock { $0.count { $0 == "finished" } } }
-    try engine.startPlayingStream("a", from: .text(Self.film(3))) { _ in Nobody() }
+    try engine.startPlayingStream("a", from: .text(Self.film(3))) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { finishes() == 1 })
     #expect(events.withLock { $0 } == ["a requesting", "a playing", "a ended", "finished"])
-    try engine.startPlayingStream("b", from: .text(Self.film(3))) { _ in Nobody() }
+    try engine.startPlayingStream("b", from: .text(Self.film(3))) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { finishes() == 2 })
     // The last playing stream is stopped, and the others have ended.
-    try engine.startPlayingStream("c", from: .text(Self.film(-1))) { _ in Nobody() }
+    try engine.startPlayingStream("c", from: .text(Self.film(-1))) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "c") == .playing })
     try await engine.stopPlayingStream("c")
     #expect(finishes() == 3)
     // All streams are stopped by the app, which does not count as finished.
-    try engine.startPlayingStream("d", from: .text(Self.film(-1))) { _ in Nobody() }
+    try engine.startPlayingStream("d", from: .text(Self.film(-1))) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "d") == .playing })
     await engine.stop()
     #expect(finishes() == 3)
@@ -244,7 +244,7 @@ import Testing
   @Test func aFailureIsRememberedUntilFramesCome() async throws {
     let engine = try VideoEngine()
     try engine.startPlayingStream("a", from: .text(Self.decoded("http://127.0.0.1:1/a.mkv")), configuration: quick()) {
-      _ in Nobody()
+      _ in CountingConsumer(keepsFrames: false)
     }
     #expect(await eventually { engine.info(of: "a")?.failure != nil })
     for _ in 0..<50 {
@@ -252,7 +252,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(5))
     }
     try await engine.stopPlayingStream("a")
-    try engine.startPlayingStream("a", from: .text(Self.film(-1))) { _ in Nobody() }
+    try engine.startPlayingStream("a", from: .text(Self.film(-1))) { _ in CountingConsumer(keepsFrames: false) }
     #expect(await eventually { engine.playState(of: "a") == .playing })
     #expect(engine.info(of: "a")?.failure == nil)
     await engine.stop()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct StreamInputCopyTests {
   private let size = PictureSize(width: 35, height: 21)
   private let pool = PixelBufferPool()
-  private let collector = FrameCollector()
+  private let collector = CountingConsumer()
   private let input: StreamInput
 
   init() {
@@ -65,7 +65,7 @@ import Testing
       let engine = try EnginePlanes(original, padding: rows.padding, isUpsideDown: rows.isUpsideDown)
       try engine.lend { try input.push(copying: $0, format: format, size: size) }
       engine.overwrite()
-      let frame = try #require(collector.frames.last)
+      let frame = try #require(collector.sampleBuffers.last)
       #expect(try Oracle.planes(frame.pixelBuffer) == Oracle.planes(original))
       #expect(frame.pixelBuffer.size == size)
     }
@@ -78,10 +78,10 @@ import Testing
         let plane = UnsafeLentPlane(address: try #require(bytes.baseAddress), bytesPerRow: 35)
         try input.push(copying: [plane], format: .gray8, size: size)
       }
-      let frame = try #require(collector.frames.last)
+      let frame = try #require(collector.sampleBuffers.last)
       #expect(frame.sequenceNumber == UInt64(value) && frame.attachments.displayImmediately)
       #expect(try Oracle.tightBytes(frame.pixelBuffer).allSatisfy { $0 == value })
-      collector.drop()
+      collector.removeAll()
     }
     #expect(pool.statistics.bufferCount <= 2)
     #expect(pool.statistics.inUse == 0)
@@ -104,8 +104,8 @@ import Testing
         }
       }
     }
-    #expect(collector.frames.map(\.sequenceNumber) == Array(1...16))
-    let values = try collector.frames.map { frame in
+    #expect(collector.sampleBuffers.map(\.sequenceNumber) == Array(1...16))
+    let values = try collector.sampleBuffers.map { frame in
       let bytes = try Oracle.tightBytes(frame.pixelBuffer)
       #expect(Set(bytes).count == 1, "two threads wrote into one frame")
       return bytes[0]
@@ -119,9 +119,9 @@ import Testing
     func push() throws { try engine.lend { try input.push(copying: $0, format: .gray8, size: size) } }
     for _ in 0..<16 { try push() }
     #expect(throws: PipSinkError.frame(.poolExhausted(limit: 16))) { try push() }
-    collector.drop()
+    collector.removeAll()
     try push()
-    #expect(collector.frames.map(\.sequenceNumber) == [17], "the refused frame has no number")
+    #expect(collector.sampleBuffers.map(\.sequenceNumber) == [17], "the refused frame has no number")
   }
 
   @Test func coloursAndTheShapeOfPixelsAreThoseThatTheAppSays() throws {
@@ -133,18 +133,18 @@ import Testing
         [true, false].map { Colorimetry(matrix: matrix, isFullRange: $0) }
       }) {
         try input.push(copying: planes, format: .i420, size: size, colorimetry: colorimetry)
-        #expect(collector.frames.last?.formatDescription.colorimetry == colorimetry)
+        #expect(collector.sampleBuffers.last?.formatDescription.colorimetry == colorimetry)
       }
       try input.push(copying: planes, format: .i420, size: size, pixelAspectRatio: (32, 28))
-      let wide = try #require(collector.frames.last?.formatDescription)
+      let wide = try #require(collector.sampleBuffers.last?.formatDescription)
       #expect(wide.pixelAspectRatio == (8, 7) && wide.displaySize == (40, 21))
       try input.push(copying: planes, format: .i420, size: size)
-      let usual = try #require(collector.frames.last?.formatDescription)
+      let usual = try #require(collector.sampleBuffers.last?.formatDescription)
       #expect(usual.pixelAspectRatio == (1, 1) && usual.colorimetry == Colorimetry(matrix: .bt601, isFullRange: false))
       try input.push(
         copying: Array(planes.prefix(1)), format: .bgrx, size: PictureSize(width: 8, height: 8),
         colorimetry: Colorimetry(matrix: .bt709, isFullRange: false))
-      #expect(collector.frames.last?.formatDescription.capsDescription.contains("BGRx") == true)
+      #expect(collector.sampleBuffers.last?.formatDescription.capsDescription.contains("BGRx") == true)
     }
   }
 
@@ -186,9 +186,9 @@ import Testing
         continue
       }
     }
-    #expect(collector.frames.isEmpty)
+    #expect(collector.sampleBuffers.isEmpty)
     #expect(pool.statistics.inUse == 0)
     try input.push(copying: planes, format: .i420, size: size)
-    #expect(collector.frames.map(\.sequenceNumber) == [1])
+    #expect(collector.sampleBuffers.map(\.sequenceNumber) == [1])
   }
 }

@@ -23,7 +23,7 @@ import Testing
     }
     defer { for block in blocks { block.deallocate() } }
     let releases = Locked(0)
-    let collector = FrameCollector()
+    let collector = CountingConsumer()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     let description = try VideoFormatDescription.make(format, size: original.size, frameRate: (30, 1))
     do {
@@ -34,7 +34,7 @@ import Testing
         try PixelBuffer(unsafeLending: planes, description) { releases.withLock { $0 += 1 } },
         timing: SampleTiming(presentationTimeStamp: MediaTime(seconds: 1)))
     }
-    let frame = try #require(collector.frames.first)
+    let frame = try #require(collector.sampleBuffers.first)
     #expect(frame.sequenceNumber == 1)
     #expect(frame.timing.presentationTimeStamp.seconds == 1)
     #expect(try Oracle.planes(frame.pixelBuffer) == Oracle.planes(original))
@@ -43,7 +43,7 @@ import Testing
       #expect(address == UnsafeRawPointer(block.baseAddress), "the frame was not copied")
     }
     #expect(releases.withLock { $0 } == 0)
-    collector.drop()
+    collector.removeAll()
     #expect(releases.withLock { $0 } == 0, "the test still has the frame")
     withExtendedLifetime(frame) {}
   }
@@ -100,18 +100,18 @@ import Testing
 
   @Test func framesOfSeveralThreadsAreHandedOnInTheOrderOfTheirNumbers() async throws {
     let frame = try TestFrame.pixelBuffer(TestFrame.testSource(.gray8, 16, 8))
-    let collector = FrameCollector()
+    let collector = CountingConsumer()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask { for _ in 0..<500 { input.push(frame) } }
       }
     }
-    #expect(collector.frames.map(\.sequenceNumber) == Array(1...2000))
+    #expect(collector.sampleBuffers.map(\.sequenceNumber) == Array(1...2000))
   }
 
   @Test func whatAnAppSaysOfAFrameArrivesWithIt() throws {
-    let collector = FrameCollector()
+    let collector = CountingConsumer()
     let input = StreamInput(streamID: "a", deliveringTo: collector)
     let timing = SampleTiming(
       presentationTimeStamp: MediaTime(value: 5, timescale: 30), decodeTimeStamp: MediaTime(value: 3, timescale: 30),
@@ -120,9 +120,9 @@ import Testing
       let plane = UnsafeLentPlane(address: try #require(UnsafeRawPointer(bytes.baseAddress)), bytesPerRow: 35)
       try input.push(copying: [plane], format: .gray8, size: size, timing: timing, orientation: .mirrored)
     }
-    input.push(try #require(collector.frames.first).pixelBuffer, timing: timing, orientation: .flippedVertically)
-    #expect(collector.frames.map(\.timing) == [timing, timing])
-    #expect(collector.frames.map(\.orientation) == [.mirrored, .flippedVertically])
-    #expect(collector.frames.allSatisfy { !$0.attachments.displayImmediately }, "the frame has a time")
+    input.push(try #require(collector.sampleBuffers.first).pixelBuffer, timing: timing, orientation: .flippedVertically)
+    #expect(collector.sampleBuffers.map(\.timing) == [timing, timing])
+    #expect(collector.sampleBuffers.map(\.orientation) == [.mirrored, .flippedVertically])
+    #expect(collector.sampleBuffers.allSatisfy { !$0.attachments.displayImmediately }, "the frame has a time")
   }
 }

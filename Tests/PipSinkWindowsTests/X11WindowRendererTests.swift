@@ -10,21 +10,14 @@ import Testing
 @Suite(.enabled(if: XServer.isInstalled, "Xvfb, openbox and the X tools are not installed"), .timeLimit(.minutes(5)))
 struct X11WindowRendererTests {
   private func frame() async throws -> SampleBuffer {
-    let consumer = FirstFrame()
+    let consumer = CountingConsumer()
     let engine = try VideoEngine(
       "videotestsrc num-buffers=1 pattern=smpte75 ! video/x-raw,format=I420,width=640,height=360 ! appsink name=a")
     let events = engine.events()
     try await engine.start { _ in consumer }
     for await event in events { if case .finished = event { break } }
     await engine.stop()
-    return try #require(consumer.frame)
-  }
-
-  private final class FirstFrame: SampleBufferConsumer, @unchecked Sendable {
-    // One streaming thread writes the frame. It is read after the engine has stopped.
-    private(set) var frame: SampleBuffer?
-
-    func consume(_ sampleBuffer: SampleBuffer) { frame = frame ?? sampleBuffer }
+    return try #require(consumer.sampleBuffers.first)
   }
 
   /// Starts another program that has a window, and finds the window's XID.

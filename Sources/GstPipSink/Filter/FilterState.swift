@@ -243,7 +243,7 @@ final class FilterState: @unchecked Sendable {
     isDropping = false
     output.pointee = input
     guard !isPassthrough else {
-      tags.tell(nil, of: wrapper.taggedOrientation, on: element.pointee.srcpad)
+      tags.send(nil, of: wrapper.taggedOrientation, on: element.pointee.srcpad)
       return GST_FLOW_OK
     }
     guard let format = wrapper.format else { return GST_FLOW_NOT_NEGOTIATED }
@@ -257,7 +257,7 @@ final class FilterState: @unchecked Sendable {
     }
     guard negotiate(result.formatDescription, of: format, in: element) else { return GST_FLOW_NOT_NEGOTIATED }
     outcome.keepsOrientation = result.orientation == orientation
-    tags.tell(
+    tags.send(
       outcome.keepsOrientation ? nil : result.orientation, of: wrapper.taggedOrientation, on: element.pointee.srcpad)
     if result.pixelBuffer.buffer == input, result.timing == timing { return GST_FLOW_OK }
     return finish(consume result, output, from: input, in: element)

@@ -6,7 +6,7 @@ import PipSink
 struct FilterTags: ~Copyable {
   /// The newest tags with an orientation. This owns a reference to them.
   private var tags: UnsafeMutablePointer<GstTagList>?
-  private var told = VideoOrientation.upright
+  private var sent = VideoOrientation.upright
 
   deinit {
     if let tags { gst_tag_list_unref(tags) }
@@ -26,23 +26,23 @@ struct FilterTags: ~Copyable {
     guard let list, let tagged = VideoOrientation(tags: list) else { return event }
     if let tags { gst_tag_list_unref(tags) }
     tags = gst_tag_list_ref(list)
-    told = orientation ?? tagged
-    guard told != tagged, let new = makeEvent(told) else { return event }
+    sent = orientation ?? tagged
+    guard sent != tagged, let new = makeEvent(sent) else { return event }
     gst_event_unref(event)
     return new
   }
 
-  /// Tells downstream the orientation of the next frame, if downstream has been told another one.
+  /// Tells downstream the orientation of the next frame, if downstream has been sent another one.
   ///
   /// - Parameters:
   ///   - orientation: the orientation of the frame; nil where its tag is valid.
   ///   - tagged: the orientation that the stream's tag says.
-  mutating func tell(
+  mutating func send(
     _ orientation: VideoOrientation?, of tagged: VideoOrientation, on pad: UnsafeMutablePointer<GstPad>?
   ) {
     let wanted = orientation ?? tagged
-    guard wanted != told, let event = makeEvent(wanted) else { return }
-    told = wanted
+    guard wanted != sent, let event = makeEvent(wanted) else { return }
+    sent = wanted
     gst_pad_push_event(pad, event)
   }
 

@@ -240,14 +240,14 @@ final class ElementSessionAdapter {
     switch event {
     case .pictureInPicture(let event, _): handle(event)
     // Where the user has not chosen a stream, automatic picture-in-picture shows that of an element with `auto-pip`.
-    case .display(.background(true)) where !controller.isActive && controller.streamSelector.wish == nil:
+    case .display(.background(true)) where !controller.isActive && controller.streamSelector.request == nil:
       if let member = members.first(where: \.settings.isAutomatic) {
         controller.streamSelector.select(member.wantedStreamID)
       }
     // This is the first stream in the pipeline's order, as in the window. A bin starts its elements from the last one
     // to the first.
     case .display(.key(let key))
-    where SessionAction(key: key) == .togglePictureInPicture && !hasStarted && controller.streamSelector.wish == nil:
+    where SessionAction(key: key) == .togglePictureInPicture && !hasStarted && controller.streamSelector.request == nil:
       if let member = members.min(by: { $0.element.number < $1.element.number }) {
         controller.streamSelector.select(member.wantedStreamID)
       }

@@ -7,7 +7,7 @@ final class AudioElement {
   typealias ID = UInt
 
   /// The volume and mute state that a session wants an element to have.
-  struct Wish {
+  struct Settings {
     /// The volume of the element's stream; nil where none has been set.
     var volume: Double?
     /// What the volume is multiplied by: the overall volume and ducking.
@@ -69,14 +69,14 @@ final class AudioElement {
 
   /// Sets the volume and mute state that a session wants. Where it wants nothing, what the description or a mixer has
   /// set stays.
-  func take(_ wish: Wish) {
+  func take(_ settings: Settings) {
     guard hasVolume else { return }
     volume.update(
-      wish.volume == nil && wish.factor == 1 ? nil : { (wish.volume ?? $0) * wish.factor },
+      settings.volume == nil && settings.factor == 1 ? nil : { (settings.volume ?? $0) * settings.factor },
       read: readVolume,
       write: { new in pointer.setProperty("volume", Self.double) { g_value_set_double(&$0, new) } })
     mute.update(
-      wish.isMuted == nil && !wish.isMutedByAll ? nil : { wish.isMutedByAll || (wish.isMuted ?? $0) },
+      settings.isMuted == nil && !settings.isMutedByAll ? nil : { settings.isMutedByAll || (settings.isMuted ?? $0) },
       read: { isSilencedByServer ? false : isMuted },
       // Only the server may unmute what it has muted.
       write: { if $0 || !isSilencedByServer { write(isMuted: $0) } })

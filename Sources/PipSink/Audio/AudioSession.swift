@@ -112,10 +112,10 @@ public final class AudioSession: Sendable {
   /// - Parameters:
   ///   - id: the element's stream; nil for an element that several streams share.
   ///   - takesOverall: whether the overall volume is applied here, because no element downstream applies it.
-  func wish(for id: StreamID?, takesOverall: Bool) -> AudioElement.Wish {
+  func settings(for id: StreamID?, takesOverall: Bool) -> AudioElement.Settings {
     state.withLock { state in
       let own = id.flatMap { state.streams[$0] }
-      return AudioElement.Wish(
+      return AudioElement.Settings(
         volume: own?.volume, factor: takesOverall ? state.volume * state.interruptions.level : 1, isMuted: own?.isMuted,
         isMutedByAll: takesOverall && state.isMuted)
     }

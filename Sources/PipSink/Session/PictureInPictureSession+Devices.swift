@@ -23,11 +23,11 @@ extension PictureInPictureSession {
 
   /// Whether a device of a stream that has not ended is off. What the app has said applies even while no frames come.
   /// Otherwise a device counts as off in every stream that has stopped, so what the engine infers only counts for
-  /// streams that play. The stream may have ended since the session heard of it.
+  /// streams that play. The stream may have ended since the session was informed.
   func isOff(_ device: StreamDevice, of id: StreamID) -> Bool {
-    guard let told = known[id]?.state, let info = engine.info(of: id), info[device] == .off, !told.isOver,
+    guard let reported = known[id]?.state, let info = engine.info(of: id), info[device] == .off, !reported.isOver,
       !info.state.isOver
     else { return false }
-    return info.saidDevices.contains(device) || told == .playing && info.state == .playing
+    return info.saidDevices.contains(device) || reported == .playing && info.state == .playing
   }
 }

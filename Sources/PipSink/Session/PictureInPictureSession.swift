@@ -135,7 +135,7 @@ public final class PictureInPictureSession {
     controller.observeEvents { [weak self] event in self?.handle(event) }
     connect(controller)
     display.eventHandler = { [weak self] event in self?.handle(event) }
-    hearStreams()
+    observeStreams()
     updateBackgroundWatch()
     updatePlaces()
   }
@@ -160,7 +160,7 @@ public final class PictureInPictureSession {
   }
 
   /// Listens to the engine and the router.
-  private func hearStreams() {
+  private func observeStreams() {
     let (events, firstFrames, failures) = (engine.events(), router.firstFrames(), router.surfaceFailures())
     tasks = [
       Task { [weak self] in for await event in events { self?.handle(event) } },

@@ -1,5 +1,5 @@
 extension StringProtocol {
-  /// The text with all characters escaped that a terminal would obey, or that would change the order or the line breaks
+  /// The text with all characters escaped that a terminal would execute, or that would change the order or the line breaks
   /// of what is read. These are control characters (C0, DEL, C1), the overrides, embeddings and isolates of
   /// bidirectional text, and the separators of lines and paragraphs. An ESC becomes `\u{1B}`, as Swift spells it, and a
   /// line break `\n`.
@@ -34,7 +34,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal obeys the character rather than showing it, or the character changes how its neighbours are
+  /// Whether a terminal executes the character rather than showing it, or the character changes how its neighbours are
   /// read.
   package var isUnseen: Bool { isUnseen(keepingLayout: false) }
 

@@ -11,7 +11,7 @@ public final class WindowDisplay: ContainerDisplay {
     get { window.title }
     set { window.title = newValue }
   }
-  /// Called when a key is pressed in the app's window, before the session hears of it. It returns whether it has
+  /// Called when a key is pressed in the app's window, before the session gets it. It returns whether it has
   /// handled the key.
   package var keyHandler: ((WindowKey) -> Bool)? {
     get { window.anyKeyPressed }

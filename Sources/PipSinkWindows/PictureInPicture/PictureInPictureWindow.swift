@@ -307,12 +307,12 @@ public final class PictureInPictureWindow: PictureInPictureHost {
     settling?.cancel()
     settling = Task { [weak self] in
       try? await Task.sleep(for: Self.settlingTime)
-      if !Task.isCancelled { self?.settle() }
+      if !Task.isCancelled { self?.acceptPlace() }
     }
   }
 
   /// Takes over a place and a size that the desktop has given the window.
-  private func settle() {
+  private func acceptPlace() {
     settling = nil
     noteChange()
   }

@@ -63,5 +63,5 @@ extension PictureInPictureControllerTests {
 
 extension PictureInPictureController {
   /// Whether the controller waits for a change between background and foreground to settle.
-  var isSettling: Bool { background.settling == .waiting }
+  var isUpdatingForBackground: Bool { background.update == .waiting }
 }

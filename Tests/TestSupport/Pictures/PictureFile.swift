@@ -7,7 +7,7 @@ enum PictureFile {
   /// Decodes a PNG or PPM file with GStreamer and returns its pixels. Tools for screenshots write a PPM file in a tenth of
   /// the time, since they need not compress it.
   static func decoded(_ path: String) async throws -> BGRAImage {
-    let consumer = LastFrame()
+    let consumer = CountingConsumer()
     let engine = try VideoEngine(
       .arguments([
         "filesrc", "location=\(path)", "!", path.hasSuffix(".ppm") ? "pnmdec" : "pngdec", "!", "videoconvert", "!",
@@ -23,7 +23,7 @@ enum PictureFile {
       }
     }
     await engine.stop()
-    let frame = try #require(consumer.frame)
+    let frame = try #require(consumer.sampleBuffers.last)
     let renderer = try OffscreenRenderer(size: frame.pixelBuffer.size)
     try renderer.render(frame, gravity: .resize)
     return try #require(renderer.image())
@@ -33,12 +33,5 @@ enum PictureFile {
   static func expect(_ pixel: [UInt8], isNear color: [Int], location: SourceLocation = #_sourceLocation) {
     let isNear = zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= 12 }
     #expect(isNear, "\(pixel) is not near \(color)", sourceLocation: location)
-  }
-
-  private final class LastFrame: SampleBufferConsumer, @unchecked Sendable {
-    // One streaming thread writes the frame. It is read after the engine has stopped.
-    private(set) var frame: SampleBuffer?
-
-    func consume(_ sampleBuffer: SampleBuffer) { frame = sampleBuffer }
   }
 }

@@ -7,10 +7,6 @@ final class Ear: Sendable {
   /// The amplitude of the loudest channel, from 0 to 1.
   var amplitude: Double { level.withLock { $0 } }
 
-  private final class Nobody: SampleBufferConsumer {
-    func consume(_ sampleBuffer: SampleBuffer) {}
-  }
-
   init(_ server: PulseServer) async throws {
     engine = try VideoEngine(
       .text(
@@ -20,6 +16,6 @@ final class Ear: Sendable {
     engine.status.broadcast.observe { [level] event in
       if case .audioLevel(_, let heard) = event { level.withLock { $0 = heard.linear } }
     }
-    try await engine.start { _ in Nobody() }
+    try await engine.start { _ in CountingConsumer(keepsFrames: false) }
   }
 }

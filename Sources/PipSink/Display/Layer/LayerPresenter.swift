@@ -7,11 +7,11 @@ struct LayerPresenter {
   let clock: SchedulingClock
 
   /// The last frame size that a renderer was informed of. Only the presenting thread uses it.
-  private struct ToldSize {
+  private struct ReportedSize {
     weak var renderer: (any VideoRenderer)?
     var size: PictureSize?
 
-    mutating func tell(_ renderer: any VideoRenderer, of sampleBuffer: SampleBuffer) {
+    mutating func report(to renderer: any VideoRenderer, sizeOf sampleBuffer: SampleBuffer) {
       let new = sampleBuffer.orientation.applied(to: sampleBuffer.pixelBuffer.visibleRect.size)
       guard self.renderer !== renderer || size != new else { return }
       (self.renderer, size) = (renderer, new)
@@ -21,11 +21,11 @@ struct LayerPresenter {
 
   /// Presents frames until the layer is closed.
   func run() {
-    var told = ToldSize()
+    var reported = ReportedSize()
     while true {
       switch mailbox.waitStepwise(by: clock, { $0.nextWork(at: clock.now) }) {
       case .present(let job):
-        present(job, &told)
+        present(job, &reported)
       case .removeImage(let renderer):
         renderer.removeImage()
         finish { _ in }
@@ -63,13 +63,13 @@ struct LayerPresenter {
     mailbox.wakeAll()
   }
 
-  private func present(_ job: DisplayMailbox.Job, _ told: inout ToldSize) {
+  private func present(_ job: DisplayMailbox.Job, _ reported: inout ReportedSize) {
     job.sizeObserver?(job.sampleBuffer)
     guard job.renderer.isVisible else { return keep(job) }
     var sampleBuffer = job.sampleBuffer
     sampleBuffer.orientation = sampleBuffer.orientation.followed(by: job.orientation)
     sampleBuffer.colorBalance = job.colorBalance
-    told.tell(job.renderer, of: sampleBuffer)
+    reported.report(to: job.renderer, sizeOf: sampleBuffer)
     do throws(PipSinkError) {
       sampleBuffer = try inFormatOfRenderer(sampleBuffer, job)
     } catch {

@@ -95,7 +95,7 @@ final class Pipeline: @unchecked Sendable {
   /// Requests a state of the pipeline. After state NULL, its streaming threads have ended. Called on its run's thread,
   /// which it may block.
   @discardableResult
-  func settle(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
+  func setState(_ wanted: GstState) -> GstStateChangeReturn { gst_element_set_state(element, wanted) }
 
   /// Opens or closes the device or the connection of an element (state READY or NULL), on a thread of its own, because
   /// that may block for any time. An element that is removed meanwhile counts as a blocked pipeline until it is closed.
@@ -126,7 +126,7 @@ final class Pipeline: @unchecked Sendable {
   }
 
   /// The current state; nil during a change to another state. Does not wait.
-  var settledState: GstState? {
+  var reachedState: GstState? {
     var state = GST_STATE_NULL
     switch gst_element_get_state(element, &state, nil, 0) {
     case GST_STATE_CHANGE_SUCCESS, GST_STATE_CHANGE_NO_PREROLL: return state

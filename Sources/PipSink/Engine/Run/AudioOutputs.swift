@@ -44,7 +44,7 @@ final class AudioOutputs: AudioOutput {
       let chosen = Dictionary(uniqueKeysWithValues: controls.map { ($0.element.id, $0) })
       state.controlled = Set(controls.compactMap(\.owner))
       for (id, element) in state.elements {
-        element.take(chosen[id].map { session.wish(for: $0.owner, takesOverall: $0.takesOverall) } ?? .init())
+        element.take(chosen[id].map { session.settings(for: $0.owner, takesOverall: $0.takesOverall) } ?? .init())
         let (category, applicationName) = session.streamProperties
         element.take(category, applicationName: applicationName)
       }

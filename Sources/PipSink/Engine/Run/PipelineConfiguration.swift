@@ -18,7 +18,7 @@ public struct PipelineConfiguration: Sendable {
   /// whose end means that the server has closed the connection.
   public var restartsAtEnd: Bool?
   /// The time of playing after which earlier failures no longer count.
-  public var settledAfter = Duration.seconds(10)
+  public var failuresForgottenAfter = Duration.seconds(10)
   /// The time that a pipeline has to stop before it is abandoned (``EngineEvent/abandoned(_:)``).
   public var stateChangeTimeout = Duration.seconds(5)
   /// The number of abandoned pipelines that still block from which on no other is started in their place, since each

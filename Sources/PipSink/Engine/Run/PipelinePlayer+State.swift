@@ -11,7 +11,7 @@ extension PipelinePlayer {
     var isAwaited = false
     var run: PipelineRun?
     /// Whether the run is listened to: from its start until it is decided what follows it.
-    var isHeard = false
+    var isObserved = false
     /// Whether the streams have ended, and the run waits for a seek.
     var isParked = false
     /// Whether the user has paused the engine.
@@ -49,13 +49,13 @@ extension PipelinePlayer {
 extension PipelinePlayer.State {
   /// Notes that the streams stood still, or deliver no frames, for a reason.
   mutating func rest(at now: MonotonicTime, _ configuration: PipelineConfiguration) {
-    settle(at: now, configuration)
+    forgetFailures(at: now, configuration)
     since = now
   }
 
   /// Forgets earlier failures when the pipeline has played for long enough.
-  mutating func settle(at now: MonotonicTime, _ configuration: PipelineConfiguration) {
-    if flow == .playing, !isStill, now >= since.advanced(by: configuration.settledAfter) { attempt = 0 }
+  mutating func forgetFailures(at now: MonotonicTime, _ configuration: PipelineConfiguration) {
+    if flow == .playing, !isStill, now >= since.advanced(by: configuration.failuresForgottenAfter) { attempt = 0 }
   }
 
   /// Waits for the end of all streams, or until the player is to stop. The streams of a dead pipeline have failed.
@@ -64,11 +64,13 @@ extension PipelinePlayer.State {
   mutating func look(
     at now: MonotonicTime, _ configuration: PipelineConfiguration
   ) -> Locked<PipelinePlayer.State>.Step<Void> {
-    settle(at: now, configuration)
+    forgetFailures(at: now, configuration)
     guard stopDeadline == nil else { return .done(()) }
     if isOver { return isParked ? .whenWoken : .done(()) }
     if isStill { return .whenWoken }
-    if flow == .playing { return attempt > 0 ? .at(since.advanced(by: configuration.settledAfter)) : .whenWoken }
+    if flow == .playing {
+      return attempt > 0 ? .at(since.advanced(by: configuration.failuresForgottenAfter)) : .whenWoken
+    }
     // The time that a pipeline has for its first frame.
     let wholeTimeout = configuration.stallTimeout + configuration.restartTimeout
     // A pipeline one of whose streams has ended may be silent for any time, too.

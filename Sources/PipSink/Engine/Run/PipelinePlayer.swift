@@ -73,7 +73,7 @@ final class PipelinePlayer: Sendable {
     let run = state.change { state in
       state.stopDeadline = state.stopDeadline ?? deadline
       if isRemoved, !state.isRemoved {
-        (state.isRemoved, state.isHeard) = (true, false)
+        (state.isRemoved, state.isObserved) = (true, false)
         streamIDs.forEach(engine.retire)
       }
       return state.run
@@ -124,14 +124,14 @@ final class PipelinePlayer: Sendable {
   // MARK: - Reports of the run, on its threads
 
   /// Calls `body` with the engine, unless the run is no longer listened to.
-  func tell(of run: PipelineRun, _ body: (EngineStatus) -> Void) {
-    state.withLock { if $0.isHeard, $0.run === run { body(engine) } }
+  func report(of run: PipelineRun, _ body: (EngineStatus) -> Void) {
+    state.withLock { if $0.isObserved, $0.run === run { body(engine) } }
   }
 
   /// Notes that the pipeline is up.
   func pipelineDidStart(_ run: PipelineRun) {
     let maySendNothing = run.pipeline.streams.allSatisfy { run.pipeline.maySendNothing($0) }
-    hear(run) { state in
+    apply(run) { state in
       state.maySendNothing = maySendNothing
       state.isAwaited = false
       beginning.complete(nil)
@@ -140,11 +140,11 @@ final class PipelinePlayer: Sendable {
 
   /// Notes that the pipeline was refused its start.
   func pipelineDidNotStart(_ run: PipelineRun, _ error: PipSinkError) {
-    hear(run) { refuse(&$0, error) }
+    apply(run) { refuse(&$0, error) }
   }
 
   func pipeline(of run: PipelineRun, didChangeTo new: EngineState) {
-    hear(run) { state in
+    apply(run) { state in
       guard state.pipeline != new else { return }
       state.rest(at: clock.now, configuration)
       state.pipeline = new
@@ -153,8 +153,8 @@ final class PipelinePlayer: Sendable {
   }
 
   func streams(of run: PipelineRun, didChange changes: [(id: StreamID, state: StreamPlayState)]) {
-    hear(run) { state in
-      state.settle(at: clock.now, configuration)
+    apply(run) { state in
+      state.forgetFailures(at: clock.now, configuration)
       let (flow, wasOver) = (state.flow, state.isOver)
       for (id, new) in changes { state.streams[id] = new }
       if state.flow != flow || wasOver { state.since = clock.now }
@@ -167,18 +167,18 @@ final class PipelinePlayer: Sendable {
   }
 
   /// Notes that the pipeline makes progress without delivering frames.
-  func pipelineIsBuffering(_ run: PipelineRun) { hear(run) { $0.rest(at: clock.now, configuration) } }
+  func pipelineIsBuffering(_ run: PipelineRun) { apply(run) { $0.rest(at: clock.now, configuration) } }
 
   /// Notes that a run was abandoned, or that an abandoned run has stopped at last.
   func runIsBlocked(_ run: PipelineRun, _ isBlocked: Bool) {
     state.change { state in
       state.blockedCount += isBlocked ? 1 : -1
-      if state.run === run { state.isHeard = false }
+      if state.run === run { state.isObserved = false }
     }
   }
 
-  private func hear(_ run: PipelineRun, _ body: (inout State) -> Void) {
-    state.change { if $0.isHeard, $0.run === run { body(&$0) } }
+  private func apply(_ run: PipelineRun, _ body: (inout State) -> Void) {
+    state.change { if $0.isObserved, $0.run === run { body(&$0) } }
   }
 
   // MARK: - The task
@@ -197,7 +197,7 @@ final class PipelinePlayer: Sendable {
       let (run, sequel) = await play()
       if let run { hasStopped = await run.stop(by: state.withLock { $0.stopDeadline } ?? deadline()) }
       state.withLock { state in
-        (state.run, state.isHeard) = (nil, false)
+        (state.run, state.isObserved) = (nil, false)
         if !state.isRemoved { for id in streamIDs { engine.setDecodingSuspended(false, of: id) } }
       }
       engine.endCustomVideoRender()
@@ -228,7 +228,10 @@ final class PipelinePlayer: Sendable {
       return error
     }
     // What the app has captured is released after the lock.
-    _ = state.exchange(\.consumer, nil)
+    _ = state.withLock { state in
+      defer { state.consumer = nil }
+      return state.consumer
+    }
     ending.complete(hasStopped)
     beginning.complete(error)
   }
@@ -280,7 +283,7 @@ final class PipelinePlayer: Sendable {
     let tap = engine.customVideoRender.withLock { $0.tap }
     return state.withLock { state in
       guard state.stopDeadline == nil, let consumer = state.consumer else { return nil }
-      (state.run, state.isHeard) = (run, true)
+      (state.run, state.isObserved) = (run, true)
       return Dictionary(
         uniqueKeysWithValues: streamIDs.map { id in
           let consumer = consumer(id)
@@ -313,7 +316,7 @@ final class PipelinePlayer: Sendable {
           errors[id] = .stream(.endedUnexpectedly(id))
         }
       }
-      state.isHeard = false
+      state.isObserved = false
       // A stream that has ended would begin again.
       if errors.count == streamIDs.count, errors.values.contains(where: { !$0.isFinal(hasPlayed: state.hasPlayed) }),
         let pause = configuration.retryPolicy?.pause(before: state.attempt + 1)
@@ -328,7 +331,7 @@ final class PipelinePlayer: Sendable {
       }
       for id in streamIDs { engine.setStream(id, to: errors[id].map { .failed($0) } ?? .ended) }
       guard canGoBack, errors.count < streamIDs.count else { return .end }
-      (state.isHeard, state.isParked) = (true, true)
+      (state.isObserved, state.isParked) = (true, true)
       return .stay
     }
   }

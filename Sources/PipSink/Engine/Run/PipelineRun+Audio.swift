@@ -74,11 +74,11 @@ extension PipelineRun {
     case GST_MESSAGE_REQUEST_STATE:
       var wanted = GST_STATE_NULL
       gst_message_parse_request_state(message, &wanted)
-      obey(source, isToBeStill: wanted != GST_STATE_PLAYING)
+      applySilence(source, isToBeStill: wanted != GST_STATE_PLAYING)
       return true
     case GST_MESSAGE_APPLICATION where BusNote.muteChanged.isIn(message):
       // A server that has silenced a pipeline which does not pause sends no request when that is over.
-      if audioOutputs.isAudibleAgain(AudioElement.id(of: source)) { obey(source, isToBeStill: false) }
+      if audioOutputs.isAudibleAgain(AudioElement.id(of: source)) { applySilence(source, isToBeStill: false) }
       return true
     case GST_MESSAGE_ELEMENT:
       guard let level = AudioLevel(message), pipeline.contains(source) else { return false }
@@ -128,7 +128,7 @@ extension PipelineRun {
   }
 
   /// Follows a sound server's request to be silent or to play again.
-  private func obey(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
+  private func applySilence(_ source: UnsafeMutablePointer<GstObject>, isToBeStill: Bool) {
     let id = AudioElement.id(of: source)
     guard audioOutputs.setSilencedByServer(id, isToBeStill) else { return }
     if isToBeStill { engine.audioSession.beginRequest(of: id) } else { engine.audioSession.endRequests(of: [id]) }
@@ -141,11 +141,11 @@ extension PipelineRun {
     audioOutputs.removeLost()
     for id in streams {
       progress.withLock { $0.endings[id] = .hasNoVideo }
-      tell { $0.update(id) { $0.hasNoVideo = true } }
+      report { $0.update(id) { $0.hasNoVideo = true } }
       setStream(id, to: .playing)
       send(.streamHasNoVideo(id))
     }
-    settle()
+    updateState()
     return true
   }
 }

@@ -32,7 +32,7 @@ extension PipelineRun {
       let withheld = wanted.values.flatMap(\.self)
       for stream in pipeline.streams {
         let isWithheld = withheld.contains { $0 === stream.flow }
-        tell { $0.setDecodingSuspended(isWithheld, of: stream.id) }
+        report { $0.setDecodingSuspended(isWithheld, of: stream.id) }
       }
     }
   }

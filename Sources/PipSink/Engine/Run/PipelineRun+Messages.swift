@@ -17,8 +17,8 @@ extension PipelineRun {
       gst_bin_recalculate_latency(pipeline.element.asBin)
     case GST_MESSAGE_CLOCK_LOST:
       // As GStreamer's documentation advises: the pipeline chooses a new clock when it goes from PAUSED to PLAYING.
-      pipeline.settle(GST_STATE_PAUSED)
-      settle()
+      pipeline.setState(GST_STATE_PAUSED)
+      updateState()
     case GST_MESSAGE_DURATION_CHANGED:
       for stream in pipeline.streams { send(.durationChanged(stream.id)) }
     case GST_MESSAGE_BUFFERING:
@@ -54,14 +54,14 @@ extension PipelineRun {
     player?.pipelineIsBuffering(self)
     let isNew = progress.exchange(\.isBuffering, percent < 100) != (percent < 100)
     send(.buffering(percent: Int(percent)))
-    if isNew { settle() }
+    if isNew { updateState() }
   }
 
   /// Adds the frames that elements have dropped as late to the numbers of the streams.
   func countLateFrames() {
     lateFrames.look { element, count in
       for stream in pipeline.streams(dependingOn: element) {
-        tell { $0.update(stream.id) { $0.lateFrameCount += count } }
+        report { $0.update(stream.id) { $0.lateFrameCount += count } }
       }
     }
   }
@@ -76,7 +76,7 @@ extension PipelineRun {
     }
     let dependent = pipeline.streams(dependingOn: source)
     guard !dependent.isEmpty else {
-      if removeAudio(source, after: posted, isRunning: true) { return settle() }
+      if removeAudio(source, after: posted, isRunning: true) { return updateState() }
       // No stream has failed; the element may belong to a recording, for instance.
       if case .pipeline(.elementFailed(let element, let text, let detail, _)) = posted {
         send(.warning(element: element, message: text, detail: detail))
@@ -101,6 +101,6 @@ extension PipelineRun {
     guard isolateBroken() else { return }
     audioOutputs.removeLost()
     // A failed preroll ends the pipeline's state change, so the state is requested again.
-    settle()
+    updateState()
   }
 }

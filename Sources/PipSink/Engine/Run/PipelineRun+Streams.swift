@@ -4,7 +4,7 @@ import CGStreamer
 extension PipelineRun {
   /// Notes the format of a stream's next frames. Called on a streaming thread.
   func noteFormat(_ format: VideoFormatDescription, of id: StreamID) {
-    tell { $0.update(id) { $0.format = format } }
+    report { $0.update(id) { $0.format = format } }
     send(.formatChanged(id, format))
     // The stream may have a new decoder.
     updateDecoding()
@@ -16,7 +16,7 @@ extension PipelineRun {
   ///   - id: the stream.
   ///   - caps: the frame's caps, which name its memory.
   func noteSkippedFrame(of id: StreamID, caps: String) {
-    tell { engine in
+    report { engine in
       let count = engine.update(id) { info in
         info.skippedFrameCount += 1
         return info.skippedFrameCount
@@ -53,11 +53,11 @@ extension PipelineRun {
     noteUnseenFrames()
     reportMissingOutputs()
     let silent = progress.withLock { progress in
-      let silent = progress.heardAt.filter { now >= $0.value.advanced(by: timeout) }.keys
-      for id in silent { progress.heardAt[id] = nil }
+      let silent = progress.lastFrames.filter { now >= $0.value.advanced(by: timeout) }.keys
+      for id in silent { progress.lastFrames[id] = nil }
       return Array(silent)
     }
-    for id in silent { tell { $0.observe(.microphone, of: id, .off) } }
+    for id in silent { report { $0.observe(.microphone, of: id, .off) } }
   }
 
   /// Whether a stream that plays has lost its source: no frame has come for too long, and neither has sound from the same
@@ -99,15 +99,15 @@ extension PipelineRun {
 
   /// Notes that a stream has sound. Called on the run's thread.
   func noteSound(of id: StreamID) {
-    progress.withLock { $0.heardAt[id] = clock.now }
-    tell { $0.observe(.microphone, of: id, .on) }
+    progress.withLock { $0.lastFrames[id] = clock.now }
+    report { $0.observe(.microphone, of: id, .on) }
   }
 
   /// Restarts all time-outs, after the streams were silent for a reason.
   func forgiveSilence() {
     progress.withLock { progress in
       progress.activity = [:]
-      for id in progress.heardAt.keys { progress.heardAt[id] = clock.now }
+      for id in progress.lastFrames.keys { progress.lastFrames[id] = clock.now }
     }
   }
 
@@ -151,7 +151,7 @@ extension PipelineRun {
     /// For each stalled stream, the number of frames that it had delivered.
     var stalledAfter: [StreamID: UInt64] = [:]
     /// For each stream, when its `level` element last reported.
-    var heardAt: [StreamID: MonotonicTime] = [:]
+    var lastFrames: [StreamID: MonotonicTime] = [:]
     /// Streams that end when their sound ends, and why.
     var endings: [StreamID: Ending] = [:]
     /// Why outputs for sound are missing that may have no sound to play.

@@ -8,7 +8,7 @@ import Synchronization
 /// The run's thread retains it, and with it the pipeline, until the pipeline is in state NULL.
 final class PipelineRun: Sendable {
   let pipeline: Pipeline
-  /// Hears what the run reports. Weak, because an abandoned run may exist for ever.
+  /// Receives what the run reports. Weak, because an abandoned run may exist for ever.
   weak let player: PipelinePlayer?
   let engine: EngineStatus
   let audioOutputs: AudioOutputs
@@ -39,7 +39,7 @@ final class PipelineRun: Sendable {
     let thread = PipelineThread(of: pipeline, clock: clock)
     self.thread = thread
     lateFrames.watch(pipeline.element)
-    audioOutputs = AudioOutputs(of: engine.audioSession) { thread.want { $0.mustSettle = true } }
+    audioOutputs = AudioOutputs(of: engine.audioSession) { thread.want { $0.mustUpdateState = true } }
     progress = Locked(Progress(open: Set(pipeline.streams.map(\.id))))
   }
 
@@ -56,14 +56,14 @@ final class PipelineRun: Sendable {
   var isToStandStill: Bool { engine.isPaused || engine.audioSession.interruption == .pause }
 
   /// Asks the thread to bring the pipeline to ``wantedState``.
-  func settle() { thread.want { $0.mustSettle = true } }
+  func updateState() { thread.want { $0.mustUpdateState = true } }
 
   // MARK: - Reports
 
   /// Calls `body` with the engine, unless the run is no longer listened to.
-  func tell(_ body: (EngineStatus) -> Void) { player?.tell(of: self, body) }
+  func report(_ body: (EngineStatus) -> Void) { player?.report(of: self, body) }
 
-  func send(_ event: EngineEvent) { tell { $0.broadcast.send(event) } }
+  func send(_ event: EngineEvent) { report { $0.broadcast.send(event) } }
 
   func setPipeline(_ new: EngineState) { player?.pipeline(of: self, didChangeTo: new) }
 
@@ -135,7 +135,7 @@ final class PipelineRun: Sendable {
   /// Pauses or resumes the pipeline as the engine's `isPaused` says.
   func updatePause() {
     forgiveSilence()
-    settle()
+    updateState()
   }
 
   /// Asks the thread to suspend and resume decoders according to the current settings.
@@ -183,7 +183,7 @@ final class PipelineRun: Sendable {
       try bringUp()
       player?.pipelineDidStart(self)
       // An interruption may have begun or ended meanwhile.
-      settle()
+      updateState()
       let interval = min(.milliseconds(500), max(.milliseconds(20), stallTimeout / 4))
       thread.serve(interval: interval, perform: perform, tick: tick) { message in
         if phase.withLock({ $0 }) == .running { handle(message) }
@@ -197,10 +197,10 @@ final class PipelineRun: Sendable {
 
   private func perform(_ work: PipelineThread.Work) {
     for call in work.calls { call(true) }
-    if work.mustSettle {
-      pipeline.settle(wantedState)
+    if work.mustUpdateState {
+      pipeline.setState(wantedState)
       // A pipeline that was paused during its start posts no message until it has started, which may never happen.
-      if player?.pipelineState == .paused, !isToStandStill, pipeline.settledState != GST_STATE_PLAYING {
+      if player?.pipelineState == .paused, !isToStandStill, pipeline.reachedState != GST_STATE_PLAYING {
         setPipeline(.starting)
       }
     }
@@ -211,14 +211,14 @@ final class PipelineRun: Sendable {
     watchFlows()
     countLateFrames()
     // The app may have changed the pipeline's state, which it can reach through any of its elements.
-    if let state = pipeline.settledState, state != wantedState { settle() }
+    if let state = pipeline.reachedState, state != wantedState { updateState() }
   }
 
   private func finish() {
     audioOutputs.close()
     closeOutputs()
     countLateFrames()
-    pipeline.settle(GST_STATE_NULL)
+    pipeline.setState(GST_STATE_NULL)
     thread.end()
     progress.withLock { $0.open = [] }
     VideoFormatDescription.forgetUnused()
@@ -231,14 +231,14 @@ final class PipelineRun: Sendable {
   /// need it are isolated, and the start is tried again with the rest.
   private func bringUp() throws(PipSinkError) {
     openOutputs()
-    while !thread.isStopping, pipeline.settle(wantedState) == GST_STATE_CHANGE_FAILURE {
+    while !thread.isStopping, pipeline.setState(wantedState) == GST_STATE_CHANGE_FAILURE {
       let (error, source) = pipeline.takeFirstError()
       defer { if let source { gst_object_unref(source) } }
       let affected = source.map(pipeline.streams(dependingOn:)) ?? pipeline.streams
       if affected.isEmpty, let source, removeAudio(source, after: error, isRunning: false) { continue }
       let whole = Set(pipeline.streams.map(\.id)).subtracting(progress.withLock { $0.broken })
       let left = whole.subtracting(affected.map(\.id))
-      pipeline.settle(GST_STATE_NULL)
+      pipeline.setState(GST_STATE_NULL)
       for stream in pipeline.streams { StreamSinkClass.stream(of: stream.sink)?.startAgain() }
       // The whole pipeline depends on an element that is on no stream's path.
       guard !left.isEmpty, left.count < whole.count else { throw error }

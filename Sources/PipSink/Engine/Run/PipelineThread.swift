@@ -12,13 +12,13 @@ final class PipelineThread: @unchecked Sendable {
   struct Work {
     var isStopping = false
     /// Whether to bring the pipeline to its wanted state.
-    var mustSettle = false
+    var mustUpdateState = false
     /// Whether to suspend and resume decoders according to the current settings.
     var mustUpdateDecoding = false
     /// Closures to call, each once: on the thread with true, or with false when the thread has ended.
     var calls: [@Sendable (_ isRunning: Bool) -> Void] = []
 
-    var isEmpty: Bool { !isStopping && !mustSettle && !mustUpdateDecoding && calls.isEmpty }
+    var isEmpty: Bool { !isStopping && !mustUpdateState && !mustUpdateDecoding && calls.isEmpty }
   }
 
   private struct State {

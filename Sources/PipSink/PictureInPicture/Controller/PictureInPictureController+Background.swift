@@ -1,9 +1,9 @@
 /// Whether the app is in the background, and whether the controller has reacted to that.
 struct PictureInPictureBackground {
   /// How far the controller has reacted to the last change.
-  enum Settling {
+  enum Update {
     /// There is nothing left to do.
-    case settled
+    case done
     /// There is something to do, when what is in progress has ended.
     case due
     /// The controller waits to see whether the change persists.
@@ -12,13 +12,13 @@ struct PictureInPictureBackground {
 
   var isInBackground = false
   var startsAutomatically = false
-  var settling = Settling.due
+  var update = Update.due
   /// Whether the last stream has ended, so that the controller reacts again when there is another one.
   var awaitsStream = false
 
   /// Notes that something has changed.
-  mutating func unsettle() {
-    if settling == .settled { settling = .due }
+  mutating func invalidate() {
+    if update == .done { update = .due }
   }
 }
 
@@ -35,10 +35,10 @@ extension PictureInPictureController {
     set {
       guard newValue != background.startsAutomatically else { return }
       background.startsAutomatically = newValue
-      tellState()
+      reportState()
       guard newValue else { return }
-      background.unsettle()
-      settle()
+      background.invalidate()
+      updateForBackground()
     }
   }
 
@@ -53,35 +53,35 @@ extension PictureInPictureController {
   private func noteBackground(_ isInBackground: Bool) {
     guard isInBackground != background.isInBackground else { return }
     background.isInBackground = isInBackground
-    background.unsettle()
+    background.invalidate()
     if !isInBackground { updateVisibility() }
-    settle()
+    updateForBackground()
   }
 
   /// Reacts to the app's state after a short delay. If it changes several times, only the last change counts.
-  func settle() {
-    guard background.settling == .due else { return }
-    background.settling = .waiting
+  func updateForBackground() {
+    guard background.update == .due else { return }
+    background.update = .waiting
     after(configuration.backgroundDelay) { controller in
-      controller.background.settling = .due
-      controller.settleNow()
+      controller.background.update = .due
+      controller.applyBackground()
       controller.updateVisibility()
     }
   }
 
-  private func settleNow() {
+  private func applyBackground() {
     let isInBackground = background.isInBackground
     switch phase {
     // What is in progress ends first, and calls this again.
     case .starting, .stopping: return
     case .settingUp, .unavailable, .idle, .uninitialized:
-      background.settling = .settled
+      background.update = .done
       guard isInBackground, startsAutomatically else { return }
       background.awaitsStream = endsWithItsStream
       // It starts when the stream has a picture.
-      if !background.awaitsStream, (try? begin(isAutomatic: true)) == nil { background.unsettle() }
+      if !background.awaitsStream, (try? begin(isAutomatic: true)) == nil { background.invalidate() }
     case .active(let run):
-      background.settling = .settled
+      background.update = .done
       if run.isAutomatic, !isInBackground {
         end(.foreground)
       } else {

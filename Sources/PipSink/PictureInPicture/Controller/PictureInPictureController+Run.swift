@@ -42,11 +42,11 @@ extension PictureInPictureController {
   }
 
   /// Ends picture-in-picture and refuses it until ``initialize()`` is called. It does not start by itself any more, and
-  /// a window that waits for the app to restore itself closes at once. ZEGO calls this `uninit`.
+  /// a window that waits for the app to restore itself closes at once.
   public func uninitialize() {
     startsAutomatically = false
     end(.uninitialized)
-    if case .stopping(let run, let reason) = phase { finish(run, .uninitialized, telling: .didStop(reason)) }
+    if case .stopping(let run, let reason) = phase { finish(run, .uninitialized, reporting: .didStop(reason)) }
     guard phase != .uninitialized else { return }
     handover.forgetRouting()
     become(.uninitialized)
@@ -59,8 +59,8 @@ extension PictureInPictureController {
   public func initialize() throws(PipSinkError) {
     if phase == .unavailable || phase == .uninitialized {
       setUp()
-      background.unsettle()
-      settle()
+      background.invalidate()
+      updateForBackground()
     }
     if let unsupportedReason { throw .pictureInPicture(.unsupported(reason: unsupportedReason)) }
   }
@@ -101,7 +101,7 @@ extension PictureInPictureController {
     streamAspectRatio = handover.latest(of: streamID)?.displayAspectRatio ?? streamAspectRatio
     become(
       .starting(.init(number: number, streamID: streamID, attempt: attempt, isAutomatic: isAutomatic)),
-      telling: .willStart)
+      reporting: .willStart)
     do throws(PipSinkError) {
       // An observer of the start or of the window may have stopped it.
       guard phase.run?.number == number else { return }
@@ -113,7 +113,7 @@ extension PictureInPictureController {
       }
     } catch {
       // The background does not start it again at once, as it does after other ends.
-      if let run = phase.run, run.number == number { finish(run, .failed(error), telling: .failedToStart(error)) }
+      if let run = phase.run, run.number == number { finish(run, .failed(error), reporting: .failedToStart(error)) }
       return
     }
     after(configuration.firstPictureTimeout) { $0.didPresent(run: number, latency: nil) }
@@ -126,9 +126,9 @@ extension PictureInPictureController {
     run.attempt = 0
     // An automatic start means that the app is in the background.
     run.isMinimized = background.isInBackground || run.isAutomatic
-    become(.active(run), telling: .didStart(latency: latency))
+    become(.active(run), reporting: .didStart(latency: latency))
     hideDarkPicture()
-    settle()
+    updateForBackground()
   }
 
   /// Ends the current run.
@@ -137,10 +137,10 @@ extension PictureInPictureController {
     case .settingUp, .unavailable, .idle, .stopping, .uninitialized: break
     case .starting(let run):
       let error = if case .failed(let error) = reason { error } else { PipSinkError.pictureInPicture(.cancelled) }
-      finish(run, reason, telling: .failedToStart(error))
-      settle()
+      finish(run, reason, reporting: .failedToStart(error))
+      updateForBackground()
     case .active(let run):
-      become(.stopping(run, reason), telling: .willStop(reason))
+      become(.stopping(run, reason), reporting: .willStop(reason))
       if reason == .backToApp { restoreUserInterface(run) } else { finishStopping(run: run.number) }
     }
   }
@@ -172,20 +172,20 @@ extension PictureInPictureController {
   /// - Parameter number: the number of the run; nil for any run.
   func finishStopping(run number: Int? = nil) {
     guard case .stopping(let run, let reason) = phase, number ?? run.number == run.number else { return }
-    finish(run, reason, telling: .didStop(reason))
-    settle()
+    finish(run, reason, reporting: .didStop(reason))
+    updateForBackground()
   }
 
   /// Takes the frames back, closes the window, and reports the end of the run.
   private func finish(
-    _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, telling event: PictureInPictureEvent
+    _ run: PictureInPicturePhase.Run, _ reason: PictureInPictureStopReason, reporting event: PictureInPictureEvent
   ) {
     handover.leave()
     second?.leave()
     window.close()
     // In the background it starts again with the next picture, which it does not where the user has ended it.
     background.awaitsStream = reason == .sourceEnded
-    become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), telling: event)
+    become(reason == .uninitialized ? .uninitialized : .idle(plan(after: run, reason)), reporting: event)
   }
 
   /// Plans another attempt after a failed run, where the retry policy allows one.

@@ -4,12 +4,12 @@ extension PictureInPictureController {
   public var currentStreamID: StreamID { streamID }
 
   /// The stream that has, or will have, the right half of the window; nil where the window shows one stream. The user's
-  /// wish counts until it can be fulfilled.
+  /// request counts until it can be fulfilled.
   public var secondStreamID: StreamID? {
     let places = streamSelector.places
     if places.count > 1 { return places[1].streamID }
-    let wish = streamSelector.wishes.count > 1 ? streamSelector.wishes[1] : nil
-    return wish == streamID ? nil : wish
+    let request = streamSelector.requests.count > 1 ? streamSelector.requests[1] : nil
+    return request == streamID ? nil : request
   }
 
   /// Shows another stream, whenever it has a picture, until another one is chosen. While the window is open, the
@@ -56,7 +56,7 @@ extension PictureInPictureController {
       throw .pictureInPicture(.notPossible(reason: "its window can show one stream only"))
     }
     guard router.streamIDs.contains(new) else { throw .stream(.unknown(new, known: router.streamIDs)) }
-    guard new != streamSelector.wishes[0] else {
+    guard new != streamSelector.requests[0] else {
       throw .pictureInPicture(.notPossible(reason: "\"\(new)\" has the window already; choose another second stream"))
     }
     streamSelector.selectSecond(new)
@@ -66,7 +66,7 @@ extension PictureInPictureController {
 
   /// Tells the selector what the window is doing.
   func updateSituation() {
-    let takesAny = isChoosing || isWaitingForPicture && isPatienceOver && streamSelector.wishes[0] == nil
+    let takesAny = isChoosing || isWaitingForPicture && isPatienceOver && streamSelector.requests[0] == nil
     let situation = PictureInPictureRules.Situation(
       isOpen: phase.run != nil || takesAny, keepsEnded: configuration.endAction == .placeholder)
     if streamSelector.situation != situation { streamSelector.situation = situation }
@@ -76,7 +76,7 @@ extension PictureInPictureController {
   /// for the stream that the user has chosen.
   func chooseForStart(isAutomatic: Bool) {
     noteFrames()
-    guard streamSelector.isManaged, !isReady, isAutomatic || streamSelector.wishes[0] == nil else { return }
+    guard streamSelector.isManaged, !isReady, isAutomatic || streamSelector.requests[0] == nil else { return }
     isChoosing = true
     updateSituation()
     if !isReady { endChoosing() }
@@ -104,7 +104,7 @@ extension PictureInPictureController {
   /// Applies what the selector has decided.
   func followSelector() {
     noteFrames()
-    // The user may have withdrawn the wish that a start waits for.
+    // The user may have withdrawn the request that a start waits for.
     updateSituation()
     if phase.isOpen, endsWithItsStream { return end(.sourceEnded) }
     let first = streamSelector.selected ?? streamID
@@ -119,8 +119,8 @@ extension PictureInPictureController {
     updatePresentation()
     guard background.awaitsStream, !endsWithItsStream else { return }
     background.awaitsStream = false
-    background.unsettle()
-    settle()
+    background.invalidate()
+    updateForBackground()
   }
 
   /// Whether picture-in-picture ends now, or does not start by itself, because its stream has ended.
@@ -144,7 +144,7 @@ extension PictureInPictureController {
     if !old.rawValue.isEmpty { emit(.sourceChanged(from: old, to: new)) }
     updateVisibility()
     // In the background, the start may have waited for a stream with a picture.
-    settle()
+    updateForBackground()
   }
 
   /// Shows the current stream in the open window, if it has a picture and is not there.
@@ -163,14 +163,14 @@ extension PictureInPictureController {
   /// Sends the frames of a stream to the window from the first one on, if the start waits for it. A stream that is only
   /// there instead of the user's is shown in the app until then.
   func prepare(_ id: StreamID) {
-    if isWaitingForPicture, id == streamID, streamSelector.wishes[0] ?? id == id { handover.prepare(id) }
+    if isWaitingForPicture, id == streamID, streamSelector.requests[0] ?? id == id { handover.prepare(id) }
   }
 
   /// Reacts to the first frame of a stream.
   func streamDidBecomeReady(_ id: StreamID) {
     // The window's controls may lead to the stream from now on.
     followSelector()
-    if id == streamID { settle() }
+    if id == streamID { updateForBackground() }
   }
 
   // MARK: - The second stream

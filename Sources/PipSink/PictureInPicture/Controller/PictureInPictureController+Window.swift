@@ -9,7 +9,7 @@ extension PictureInPictureController {
       emit(.renderSizeChanged(size))
       source.playbackDelegate?.pictureInPictureController(self, didTransitionToRenderSize: size)
     case .visibilityChanged(let isVisible):
-      updateRun(telling: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
+      updateRun(reporting: .suspendedChanged(!isVisible)) { $0.isSuspended = !isVisible }
     }
   }
 

@@ -36,7 +36,7 @@ public final class PictureInPictureController {
   let window: any PictureInPictureHost
   let source: ContentSource
   let handover: PictureInPictureHandover
-  /// The current phase. Only ``become(_:telling:)`` changes it.
+  /// The current phase. Only ``become(_:reporting:)`` changes it.
   private(set) var phase = PictureInPicturePhase.settingUp
   var background = PictureInPictureBackground()
   /// How many runs there have been.
@@ -52,7 +52,7 @@ public final class PictureInPictureController {
   /// Brings frames to the other half of the window; nil until there are any.
   var second: PictureInPictureHandover?
   /// The state that `stateChanged` has reported last.
-  private var told = PictureInPictureStateMachine()
+  private var reported = PictureInPictureStateMachine()
   private let broadcast = Broadcast<PictureInPictureEvent>()
   /// Waits for the first frames of streams.
   private var firstFrames: Task<Void, Never>?
@@ -122,9 +122,9 @@ public final class PictureInPictureController {
   /// unless the layer is its own source.
   public var displayLayer: SampleBufferDisplayLayer { handover.layer }
 
-  /// The state in ZEGO's diagram. It is PIPActive or AppMinimized exactly while ``isActive`` is true.
+  /// The state, as apps know it from other SDKs. It is PIPActive or AppMinimized exactly while ``isActive`` is true.
   public var state: PictureInPictureState {
-    phase.state(after: told.state, startsAutomatically: startsAutomatically)
+    phase.state(after: reported.state, startsAutomatically: startsAutomatically)
   }
 
   /// Whether picture-in-picture is possible here at all.
@@ -208,26 +208,26 @@ public final class PictureInPictureController {
 
   // MARK: - Changes
 
-  /// Changes the phase and informs observers: first of the event, then of the transitions in ZEGO's diagram. An
+  /// Changes the phase and informs observers: first of the event, then of the transitions between states. An
   /// observer may change the phase again.
-  func become(_ next: PictureInPicturePhase, telling event: PictureInPictureEvent? = nil) {
+  func become(_ next: PictureInPicturePhase, reporting event: PictureInPictureEvent? = nil) {
     phase = next
     updateVisibility()
     if let event { emit(event) }
-    tellState()
+    reportState()
     updateSituation()
   }
 
   /// Changes the data of the current run, if there is one, and informs observers if that makes a difference.
-  func updateRun(telling event: PictureInPictureEvent? = nil, _ change: (inout PictureInPicturePhase.Run) -> Void) {
+  func updateRun(reporting event: PictureInPictureEvent? = nil, _ change: (inout PictureInPicturePhase.Run) -> Void) {
     guard var run = phase.run else { return }
     change(&run)
-    if run != phase.run { become(phase.with(run), telling: event) }
+    if run != phase.run { become(phase.with(run), reporting: event) }
   }
 
   /// Reports all transitions from the state that was reported last to the current one.
-  func tellState() {
-    while let transition = told.advance(towards: state) {
+  func reportState() {
+    while let transition = reported.advance(towards: state) {
       Logger(visible: "pipsink.pip").debug("\(transition.trigger): \(transition.to)")
       emit(.stateChanged(transition.to))
     }

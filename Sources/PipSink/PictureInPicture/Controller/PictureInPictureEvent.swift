@@ -26,7 +26,7 @@ public enum PictureInPictureEvent: Equatable, Sendable {
   /// ``PictureInPictureController/currentStreamID`` is another stream now. It is in the window or, while the window is
   /// closed, will be shown by the next start.
   case sourceChanged(from: StreamID, to: StreamID)
-  /// One transition in ZEGO's diagram. When one change causes several transitions, each is reported, while
+  /// One transition in the diagram of ``PictureInPictureState``. When one change causes several transitions, each is reported, while
   /// ``PictureInPictureController/state`` is already the last of them.
   case stateChanged(PictureInPictureState)
   /// The user cannot see the window any more, or can see it again.

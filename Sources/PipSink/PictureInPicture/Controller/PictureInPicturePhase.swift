@@ -1,7 +1,7 @@
 /// The phase of picture-in-picture.
 ///
 /// It is the single source of truth of a ``PictureInPictureController``: whether it is active, which stream it shows,
-/// whether it can be started and which of ZEGO's states it is in all follow from it.
+/// whether it can be started and which ``PictureInPictureState`` it is in all follow from it.
 enum PictureInPicturePhase: Equatable {
   /// The controller finds out whether a window can be shown here.
   case settingUp
@@ -66,7 +66,7 @@ enum PictureInPicturePhase: Equatable {
     }
   }
 
-  /// The corresponding state in ZEGO's diagram.
+  /// The corresponding state for apps.
   ///
   /// - Parameters:
   ///   - last: the state that was reported last. An idle controller stays where the last run left it: the diagram leads

@@ -1,4 +1,5 @@
-/// The states of picture-in-picture in ZEGO's diagram.
+/// The states of picture-in-picture, as in the state diagram of ZEGO, whose SDK for calls on iOS and Android has
+/// picture-in-picture. Apps that come from there know them.
 public enum PictureInPictureState: String, CaseIterable, Sendable {
   /// Picture-in-picture has not been set up, or ``PictureInPictureController/uninitialize()`` was called.
   case uninitialized = "Uninitialized"
@@ -21,7 +22,7 @@ public enum PictureInPictureState: String, CaseIterable, Sendable {
   var isActive: Bool { self == .active || self == .appMinimized }
 }
 
-/// What moves picture-in-picture from one state to another in ZEGO's diagram. The raw values are the diagram's labels.
+/// What moves picture-in-picture from one state to another in the diagram of ``PictureInPictureState``. The raw values are the diagram's labels.
 public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
   /// The set-up begins.
   case initialize = "init()"
@@ -53,7 +54,7 @@ public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
   case uninit = "uninit()"
 }
 
-/// The state of picture-in-picture, with the transitions of ZEGO's diagram. Every other pair of state and trigger is
+/// The state of picture-in-picture, with the transitions of its diagram. Every other pair of state and trigger is
 /// refused.
 public struct PictureInPictureStateMachine: Equatable, Sendable {
   /// One transition of the diagram.

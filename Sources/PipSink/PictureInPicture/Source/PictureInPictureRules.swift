@@ -37,8 +37,8 @@ struct PictureInPictureRules {
   /// All streams, in their order.
   var streams: [Stream]
   var policy = PictureInPictureStreamSelector.Policy.first
-  /// The stream that the user wants in each place. There are as many places as wishes.
-  var wishes: [StreamID?] = [nil]
+  /// The stream that the user wants in each place. There are as many places as requests.
+  var requests: [StreamID?] = [nil]
   /// The streams that are, or were, local.
   var localIDs: Set<StreamID> = []
   /// The stream that speaks.
@@ -50,12 +50,14 @@ struct PictureInPictureRules {
   /// What the places show now. Places that remain empty are left out. While no stream has a picture, there is one place
   /// with a placeholder.
   var places: [PictureInPicturePlace] {
-    var chosen = [StreamID?](repeating: nil, count: wishes.count)
+    var chosen = [StreamID?](repeating: nil, count: requests.count)
     if let ended = keptStream { chosen[0] = ended }
-    for (place, wish) in wishes.enumerated() where chosen[place] == nil {
-      if let stream = known(wish), situation.mayShow(stream), !chosen.contains(stream.id) { chosen[place] = stream.id }
+    for (place, request) in requests.enumerated() where chosen[place] == nil {
+      if let stream = known(request), situation.mayShow(stream), !chosen.contains(stream.id) {
+        chosen[place] = stream.id
+      }
     }
-    for place in wishes.indices where chosen[place] == nil {
+    for place in requests.indices where chosen[place] == nil {
       let free = streams.filter { !chosen.contains($0.id) }
       chosen[place] = place == 0 ? firstChoice(of: free) : choice(for: place, of: free)
     }
@@ -67,10 +69,10 @@ struct PictureInPictureRules {
 
   private func known(_ id: StreamID?) -> Stream? { streams.first { $0.id == id } }
 
-  /// The stream that has ended in the first place and keeps it, until the user's wish can be shown.
+  /// The stream that has ended in the first place and keeps it, until the requested one can be shown.
   private var keptStream: StreamID? {
     guard situation.isOpen, situation.keepsEnded, let id = previous.first?.streamID, known(id)?.isOver ?? true,
-      known(wishes[0]).map(situation.mayShow) != true
+      known(requests[0]).map(situation.mayShow) != true
     else { return nil }
     return id
   }
@@ -90,7 +92,7 @@ struct PictureInPictureRules {
     return found.isEmpty ? free.filter(situation.mayShow) : found
   }
 
-  /// The stream for the first place where the user's wish cannot be shown.
+  /// The stream for the first place where the requested one cannot be shown.
   private func firstChoice(of free: [Stream]) -> StreamID? {
     let candidates = candidates(of: free, for: 0)
     let remote = candidates.filter { !$0.isLocal }
@@ -115,14 +117,14 @@ struct PictureInPictureRules {
     return following(before(0), in: remote)?.id ?? candidates.first?.id
   }
 
-  /// The stream for another place where the user's wish cannot be shown. The place of a local stream stays empty.
+  /// The stream for another place where the requested one cannot be shown. The place of a local stream stays empty.
   private func choice(for place: Int, of free: [Stream]) -> StreamID? {
-    if let wish = wishes[place], localIDs.contains(wish) { return nil }
+    if let request = requests[place], localIDs.contains(request) { return nil }
     let before = before(place)
     let remote = candidates(of: free.filter { !$0.isLocal }, for: place)
     if let staying = remote.first(where: { $0.id == before?.streamID }) { return staying.id }
     if let next = following(before, in: remote) { return next.id }
-    return wishes[place] == nil ? candidates(of: free, for: place).first?.id : nil
+    return requests[place] == nil ? candidates(of: free, for: place).first?.id : nil
   }
 
   /// The first stream after the one that was in a place, or else the first one.
@@ -135,7 +137,7 @@ struct PictureInPictureRules {
     let staying = previous.first?.streamID
     if situation.isOpen, let staying { return staying }
     let alive = streams.filter { !$0.isOver }
-    let wanted = [wishes[0], staying].lazy.compactMap { id in alive.first { $0.id == id } }.first
+    let wanted = [requests[0], staying].lazy.compactMap { id in alive.first { $0.id == id } }.first
     return (wanted ?? alive.first { !$0.isLocal } ?? alive.first ?? known(staying) ?? streams.first)?.id
   }
 

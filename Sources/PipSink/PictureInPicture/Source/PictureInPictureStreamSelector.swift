@@ -1,5 +1,5 @@
 /// Chooses the streams that picture-in-picture shows: what is known of them, how they are chosen, and what the user
-/// wishes.
+/// requests.
 ///
 /// The choice is made again whenever one of these changes.
 public struct PictureInPictureStreamSelector: Sendable {
@@ -9,7 +9,7 @@ public struct PictureInPictureStreamSelector: Sendable {
     public let id: StreamID
     /// Whether it is the user's own picture.
     public internal(set) var isLocal: Bool
-    /// Whether it shows somebody's screen, which is shown before all streams but the ones that were wished for.
+    /// Whether it shows somebody's screen, which is shown before all streams but the requested ones.
     public internal(set) var isScreenShare: Bool
     /// What stands in place of its picture; nil while it has one.
     public internal(set) var placeholder: StreamPlaceholder?
@@ -21,7 +21,7 @@ public struct PictureInPictureStreamSelector: Sendable {
     var hasFrame: Bool?
   }
 
-  /// How the stream is chosen where the user has not wished for one.
+  /// How the stream is chosen where the user has requested none.
   public enum Policy: Sendable {
     /// The first remote stream with a picture, in the order in which the streams were added. It stays until it ends or
     /// its camera goes off; then the next one follows.
@@ -49,15 +49,15 @@ public struct PictureInPictureStreamSelector: Sendable {
   /// The chosen stream, which is in the first place; nil when there is none.
   public var selected: StreamID? { places.first?.streamID }
 
-  /// The stream that the user wants in each place; nil for a place without a wish. There are as many places as wishes.
-  private(set) var wishes: [StreamID?] = [nil]
-  /// The stream that the user wants in the first place; nil without a wish.
-  package var wish: StreamID? { wishes[0] }
+  /// The stream that the user wants in each place; nil for a place without a request. There are as many places as requests.
+  private(set) var requests: [StreamID?] = [nil]
+  /// The stream that the user wants in the first place; nil without a request.
+  package var request: StreamID? { requests[0] }
   /// What the window is doing.
   var situation = PictureInPictureRules.Situation() {
     didSet { if situation != oldValue { choose() } }
   }
-  /// Whether the app tells about streams. Without that, the streams that were wished for are shown.
+  /// Whether the app tells about streams. Without that, the requested streams are shown.
   var isManaged = false {
     didSet { choose() }
   }
@@ -109,7 +109,7 @@ public struct PictureInPictureStreamSelector: Sendable {
     isManaged = true
   }
 
-  /// Removes a stream. If it was the chosen one, another one is chosen. A wish for it remains.
+  /// Removes a stream. If it was the chosen one, another one is chosen. A request for it remains.
   public mutating func remove(_ id: StreamID) {
     guard self[id] != nil else { return }
     self[id] = nil
@@ -158,20 +158,20 @@ public struct PictureInPictureStreamSelector: Sendable {
     }
   }
 
-  // MARK: - Wishes
+  // MARK: - Requests
 
-  /// Notes which stream the user wants to see. It is shown whenever it has a picture, until the user wishes for another
-  /// one or withdraws the wish with nil. The stream need not exist yet. If it is in the window's second place, the two
+  /// Notes which stream the user wants to see. It is shown whenever it has a picture, until the user requests another
+  /// one or withdraws the request with nil. The stream need not exist yet. If it is in the window's second place, the two
   /// streams change places.
   public mutating func select(_ id: StreamID?) {
-    if wishes.count > 1, id != nil, wishes[1] == id { wishes[1] = selected == id ? nil : selected }
-    wishes[0] = id
+    if requests.count > 1, id != nil, requests[1] == id { requests[1] = selected == id ? nil : selected }
+    requests[0] = id
     choose()
   }
 
   /// Notes which stream the user wants to see beside the chosen one. With nil the window has one place.
   mutating func selectSecond(_ id: StreamID?) {
-    wishes = [wishes[0]] + (id.map { [$0] } ?? [])
+    requests = [requests[0]] + (id.map { [$0] } ?? [])
     choose()
   }
 
@@ -195,12 +195,12 @@ public struct PictureInPictureStreamSelector: Sendable {
   private mutating func choose() {
     choiceCount += 1
     guard isManaged else {
-      places = wishes.compactMap(\.self).map { PictureInPicturePlace(streamID: $0) }
+      places = requests.compactMap(\.self).map { PictureInPicturePlace(streamID: $0) }
       return
     }
     places =
       PictureInPictureRules(
-        streams: streams, policy: policy, wishes: wishes, localIDs: localIDs, speaker: speaker, previous: places,
+        streams: streams, policy: policy, requests: requests, localIDs: localIDs, speaker: speaker, previous: places,
         situation: situation
       ).places
   }

@@ -6,7 +6,7 @@ public enum CustomVideoRenderChange: Equatable, Sendable {
   /// stopped (``EngineEvent/customVideoRenderChanged(isEnabled:)``). Of several changes, the last one counts.
   case afterStop
 
-  /// The error code 1011003 for ``afterStop``, by which apps for ZEGO's engine know that custom rendering cannot be
+  /// The error code 1011003 for ``afterStop``, by which apps that used ZEGO's engine, an SDK for calls, know that custom rendering cannot be
   /// changed while the engine runs; nil for ``applied``.
   public var code: Int? { self == .afterStop ? 1_011_003 : nil }
 }

@@ -47,7 +47,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// Replaces the state, and returns the old one, which the caller releases when the lock is free again.
-  package func exchange(_ new: consuming State) -> State where State: Copyable {
+  package func exchange(_ new: State) -> State where State: Copyable {
     withLock { state in
       let old = state
       state = new
@@ -56,7 +56,7 @@ package final class Locked<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// Replaces a part of the state, and returns the old part, which the caller releases when the lock is free again.
-  package func exchange<Part>(_ part: WritableKeyPath<State, Part>, _ new: consuming Part) -> Part
+  package func exchange<Part>(_ part: WritableKeyPath<State, Part>, _ new: Part) -> Part
   where State: Copyable {
     withLock { state in
       let old = state[keyPath: part]

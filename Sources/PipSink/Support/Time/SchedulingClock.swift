@@ -1,5 +1,5 @@
-/// The clock that the library waits by: until a stream counts as stalled, before the next attempt, for a change to
-/// settle.
+/// The clock that the library waits by: until a stream counts as stalled, before the next attempt, for a change to take
+/// effect.
 ///
 /// It is the machine's monotonic clock (``system``). A test replaces it by a clock that it moves by hand, and so can
 /// check, without waiting, what happens before and at a moment. The arrival times of frames and the durations of

@@ -2,7 +2,7 @@ import PipSink
 
 /// Keeps PipSink's new Wayland surfaces apart from its X11 windows that appear in the session's Xwayland.
 ///
-/// GNOME's compositor, mutter (43 to the beta of 51), hears the number of an X11 window's surface from the X server. If
+/// GNOME's compositor, mutter (43 to the beta of 51), gets the number of an X11 window's surface from the X server. If
 /// it does not know that surface yet, it takes the next surface that gets this number, of whatever client. A program
 /// that makes a surface while its X11 window appears can lose the surface to that window. Then mutter ends the program's
 /// connection: "wl_surface@27 already has a different role".

@@ -71,7 +71,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
 
   func hide() {
     takeAway()
-    tell(.stateChanged)
+    report(.stateChanged)
   }
 
   func present() async {
@@ -156,7 +156,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     wasFullscreen = isFull
     // The pixel that is watched is created only now, so that it is above the tiles.
     if isBackgroundWatched { watchFrames() }
-    tell(.stateChanged)
+    report(.stateChanged)
   }
 
   // MARK: - The title bar and the corners
@@ -198,7 +198,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
     case .title: break
     case .minimise: toplevel?.setMinimized()
     case .maximise: toggleMaximised()
-    case .close: tell(.closeRequested)
+    case .close: report(.closeRequested)
     }
     flush()
   }
@@ -261,7 +261,7 @@ final class WaylandAppWindow: WaylandWindow, NativeAppWindow {
   private func note(isFrameMissing: Bool) {
     guard watch != nil, self.isFrameMissing != isFrameMissing else { return }
     self.isFrameMissing = isFrameMissing
-    tell(.stateChanged)
+    report(.stateChanged)
   }
 
   override func makeTile(decoration: WindowOverlay) throws(PipSinkError) -> any WindowTile {

@@ -20,7 +20,7 @@ extension WaylandFloatingWindow {
     guard (inUnits(place) - inUnits(start)).length >= Self.dragThreshold else { return }
     beginCompositorsDrag(grip, at: start)
     // The compositor does not report the button's release.
-    tell(.released(button: 1, place))
+    report(.released(button: 1, place))
   }
 
   private func beginCompositorsDrag(_ grip: WindowGrip, at place: WindowEvent.Place) {

@@ -192,7 +192,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   private func loseDrag() {
     guard drag != nil else { return }
     drag = nil
-    tell(.dragLost)
+    report(.dragLost)
   }
 
   /// Called when the compositor has closed the window. It closes the layers of a monitor that is disconnected, and may
@@ -219,7 +219,7 @@ final class WaylandFloatingWindow: WaylandWindow, NativePictureInPictureWindow {
   private func setWaiting(_ isWaiting: Bool) {
     guard isWaiting != self.isWaiting else { return }
     self.isWaiting = isWaiting
-    tell(.stateChanged)
+    report(.stateChanged)
   }
 
   // MARK: - Place

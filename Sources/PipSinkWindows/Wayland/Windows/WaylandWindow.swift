@@ -257,7 +257,7 @@ class WaylandWindow: NativeWindow {
   // MARK: - Events
 
   /// Reports an event to the window's owner.
-  func tell(_ event: WindowEvent) { handler(event) }
+  func report(_ event: WindowEvent) { handler(event) }
 
   /// Called with each event. Subclasses override it to handle events first.
   func handle(_ event: WindowEvent) { handler(event) }

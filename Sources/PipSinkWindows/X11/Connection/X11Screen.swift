@@ -136,7 +136,7 @@ struct X11Screen: Sendable {
   /// - Parameters:
   ///   - event: a structure of XCB.
   ///   - mask: which clients get the event; by default the window manager.
-  func sendToRoot<Event: BitwiseCopyable>(
+  func sendToRoot<Event>(
     _ event: Event,
     mask: UInt32 = UInt32(
       XCB_EVENT_MASK_SUBSTRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_SUBSTRUCTURE_REDIRECT.rawValue)
