@@ -173,7 +173,7 @@ deb: package-dependencies install-build
 test-deb: deb
 	scripts/test-deb.sh .build/deb
 
-# Builds one site with the library's reference and articles, all documents and the manual pages, in .build/docs/site.
+# Builds the library's reference and articles, in .build/docs/site.
 docs:
 	@scripts/install-dependencies.sh --docs
 	SWIFT=$(SWIFT) scripts/build-docs.sh .build/docs

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds one static site of the library's reference and articles, the Markdown documents and the manual pages, with a
-# search. Needs no network. Fails on a warning, on a link to nothing, and on a fault in a manual page.
+# Builds the library's reference and articles as a static site. Needs no network. Fails on a warning, on a link to
+# nothing, and on a fault in a manual page.
 #   build-docs.sh FOLDER [PATH]
 # PATH is where the site will be on its server, such as pipsink; its root by default.
 set -eu
@@ -31,11 +31,11 @@ for module in $modules; do
   swift-symbolgraph-extract -module-name "$module" -target "$target" -I "$build/Modules" -minimum-access-level public \
     -skip-synthesized-members -module-cache-path "$folder/cache" -output-dir "$folder/graphs" $options
 done
-/usr/bin/python3 scripts/build-site.py --graphs "$folder/graphs"
+/usr/bin/python3 scripts/point-to-modules.py "$folder/graphs"
 
 docc convert Sources/PipSink/PipSink.docc --additional-symbol-graph-dir "$folder/graphs" \
-  --output-dir "$folder/site/reference" --fallback-display-name PipSink --fallback-bundle-identifier pipsink \
-  --transform-for-static-hosting --hosting-base-path "${base:+$base/}reference" >"$folder/log" 2>&1 || {
+  --output-dir "$folder/site" --fallback-display-name PipSink --fallback-bundle-identifier pipsink \
+  --transform-for-static-hosting ${base:+--hosting-base-path "$base"} >"$folder/log" 2>&1 || {
   cat "$folder/log" >&2
   exit 1
 }
@@ -44,6 +44,5 @@ if grep -E "^(warning|error):" "$folder/log"; then
   exit 1
 fi
 for page in docs/*.[1-9]; do mandoc -T lint -W warning "$page"; done
-/usr/bin/python3 scripts/build-site.py --graphs "$folder/graphs" --site "$folder/site"
 rm -rf "$folder/cache"
-echo "The documentation is in $folder/site. To look at it: python3 -m http.server -d $folder/site"
+echo "To look at the reference: python3 -m http.server -d $folder/site; it is at /documentation."

@@ -22,7 +22,7 @@ test_packages="
 package_tools="
   build-essential debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
-docs_packages="mandoc python3-markdown-it"
+docs_packages="mandoc python3"
 
 case "${1:-}" in
   "") ;;
