@@ -1,5 +1,6 @@
 import CWindows
 import PipSink
+import Synchronization
 
 /// The images that are shown over a window's video. They are drawn once and then blended over every frame.
 package final class WindowOverlay: PictureDecoration {
@@ -33,6 +34,9 @@ package final class WindowOverlay: PictureDecoration {
       isOpaque = true
     }
 
+    /// Whether the part covers everything below it.
+    fileprivate var isCover: Bool { isOpaque && opacity >= 1 }
+
     /// The part's image if it has one and is fully opaque, so that it needs no cairo context.
     fileprivate var wholeImage: OverlayImage? {
       guard case .image(let image) = content, opacity >= 1, image.hasPixels else { return nil }
@@ -53,9 +57,20 @@ package final class WindowOverlay: PictureDecoration {
   }
 
   private let parts = Locked<[Part]>([])
+  /// Whether there are parts at all, and parts that can hide a picture. Frames are drawn without the lock on the parts
+  /// where there are none, which is the usual case.
+  private let hasParts = Atomic(false)
+  private let hasCovers = Atomic(false)
 
   /// Replaces all parts. The first one is the lowest.
-  func set(_ parts: [Part]) { self.parts.withLock { $0 = parts.filter { $0.opacity > 0 } } }
+  func set(_ parts: [Part]) {
+    let visible = parts.filter { $0.opacity > 0 }
+    self.parts.withLock { parts in
+      parts = visible
+      hasParts.store(!visible.isEmpty, ordering: .releasing)
+      hasCovers.store(visible.contains(where: \.isCover), ordering: .releasing)
+    }
+  }
 
   /// Replaces all parts and redraws the pictures in `places`.
   ///
@@ -69,16 +84,18 @@ package final class WindowOverlay: PictureDecoration {
   }
 
   package func isShown(in area: PictureRect) -> Bool {
-    parts.withLock { $0.contains { $0.rectangle.intersects(area) } }
+    hasParts.load(ordering: .acquiring) && parts.withLock { $0.contains { $0.rectangle.intersects(area) } }
   }
 
   package func hides(_ area: PictureRect) -> Bool {
-    parts.withLock { $0.contains { $0.isOpaque && $0.opacity >= 1 && $0.rectangle.contains(area) } }
+    hasCovers.load(ordering: .acquiring)
+      && parts.withLock { $0.contains { $0.isCover && $0.rectangle.contains(area) } }
   }
 
   package func draw(
     on pixels: UnsafeMutablePointer<UInt8>, stride: Int, in area: PictureRect, willDraw: (PictureRect) -> Void
   ) {
+    guard hasParts.load(ordering: .acquiring) else { return }
     let parts = parts.withLock { $0.filter { $0.rectangle.intersects(area) } }
     guard !parts.isEmpty else { return }
     for part in parts {

@@ -112,8 +112,13 @@ extension X11Connection {
 
   /// Sends all pending requests to the server, or later if it does not take them by the ``deadline``.
   package func flush() {
-    if canSend { xcb_flush(pointer) } else { flushLater() }
+    flushUnread()
     haveEventsRead()
+  }
+
+  /// The same for a connection whose events no thread waits for.
+  func flushUnread() {
+    if canSend { xcb_flush(pointer) } else { flushLater() }
   }
 
   private func flushLater() {

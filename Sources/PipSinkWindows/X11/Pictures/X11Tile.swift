@@ -212,7 +212,7 @@ final class X11Tile: ImageTile {
 
   func send(_ image: X11Image) throws(RenderingError) {
     try image.put(into: window, context)
-    connection.flush()
+    connection.flushUnread()
   }
 
   func waitForFreeImage() throws(RenderingError) -> Bool {
