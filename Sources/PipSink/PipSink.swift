@@ -6,7 +6,7 @@ public enum PipSink {
   public static let version = "0.2.0"
 
   /// The name and version of the GStreamer library in use, for instance "GStreamer 1.22.0".
-  public static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }
+  package static var gstreamerVersion: String { String(taking: gst_version_string()) ?? "GStreamer" }
 
   /// Initialises GStreamer, once in the process. Every entry point of the library does it by itself. An app calls it
   /// only to learn early that GStreamer does not work here. Any thread may call it.

@@ -1,8 +1,9 @@
 extension PipSinkError {
   /// Why picture-in-picture is not possible, or has ended.
   public enum PictureInPicture: Equatable, Sendable {
-    /// The trigger is not allowed in this state.
-    case illegalTransition(state: PictureInPictureState, trigger: PictureInPictureTrigger)
+    /// What was asked for is not allowed in this state. The trigger has its name in the diagram of the states, such as
+    /// "User Triggers PIP".
+    case illegalTransition(state: PictureInPictureState, trigger: String)
     /// Picture-in-picture is not possible on this system at all.
     case unsupported(reason: String)
     /// Picture-in-picture cannot do this now.
@@ -16,10 +17,15 @@ extension PipSinkError {
     /// The user went back to the app, and the app did not show its user interface.
     case notRestored(reason: String)
 
+    /// The error for a trigger that a state does not allow.
+    package static func refusal(of trigger: PictureInPictureTrigger, in state: PictureInPictureState) -> Self {
+      .illegalTransition(state: state, trigger: trigger.rawValue)
+    }
+
     var text: Text {
       switch self {
       case .illegalTransition(let state, let trigger):
-        Text(1300, "picture-in-picture is \(state.rawValue), where \"\(trigger.rawValue)\" is not allowed")
+        Text(1300, "picture-in-picture is \(state.rawValue), where \"\(trigger)\" is not allowed")
       case .unsupported(let reason):
         Text(1301, "picture-in-picture is not supported here: \(reason)")
       case .notPossible(let reason):

@@ -22,7 +22,7 @@ extension BusInterface {
         BusMethod("EnableWhenBackground") { session in
           let state = session.controller.state
           if state == .error || state == .uninitialized {
-            throw PipSinkError.pictureInPicture(.illegalTransition(state: state, trigger: .enableWhenBackground))
+            throw PipSinkError.pictureInPicture(.refusal(of: .enableWhenBackground, in: state))
           }
           session.startsAutomatically = true
         },

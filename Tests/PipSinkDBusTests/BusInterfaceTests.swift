@@ -217,7 +217,7 @@ import Testing
   @Test func afterAnErrorOfSetUpNothingIsEnabledUntilInitSucceeds() throws {
     let call = try Call(unsupportedReason: "told to")
     let interface = BusInterface.session()
-    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .error, trigger: .enableWhenBackground))) {
+    #expect(throws: PipSinkError.pictureInPicture(.refusal(of: .enableWhenBackground, in: .error))) {
       try interface.perform("EnableWhenBackground", [], on: call.session)
     }
     _ = try interface.perform("CancelBackground", [], on: call.session)

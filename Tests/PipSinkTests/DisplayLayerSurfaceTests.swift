@@ -330,10 +330,8 @@ import Testing
     let timebase = Timebase()
     layer.controlTimebase = timebase
     for number in 1...8 as ClosedRange<UInt64> {
-      #expect(layer.isReadyForMoreMediaData)
       #expect(!layer.enqueue(numbered(number, seconds: Double(number))))
     }
-    #expect(!layer.isReadyForMoreMediaData)
     #expect(layer.enqueue(numbered(9, seconds: 9)))
     #expect(layer.statistics.replaced == 1)
     timebase.time = MediaTime(value: 2, timescale: 1)
@@ -367,35 +365,5 @@ import Testing
     let moment = timebase.moment(of: MediaTime(value: 20, timescale: 1))
     #expect(moment.map { abs(Double($0.nanoseconds(since: before)) / 1e9 - 5) < 1 } == true)
     #expect(timebase.time >= MediaTime(value: 10, timescale: 1))
-  }
-
-  // MARK: Asking for frames
-
-  @Test func aLayerAsksForFramesWheneverItIsReady() async {
-    let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    let next = Locked<UInt64>(0)
-    let weakLayer = WeakLayer(layer)
-    layer.requestMediaDataWhenReady { [numbered] in
-      while let layer = weakLayer.layer, layer.isReadyForMoreMediaData {
-        let number = next.withLock { next in
-          next += 1
-          return next
-        }
-        if number > 5 { return layer.stopRequestingMediaData() }
-        layer.enqueue(numbered(number))
-      }
-    }
-    #expect(await eventually { renderer.shown == [1, 2, 3, 4, 5] })
-    #expect(layer.statistics.replaced == 0)
-  }
-
-  /// `@unchecked Sendable`: the reference is constant, and weak references may be read on every thread.
-  private final class WeakLayer: @unchecked Sendable {
-    private(set) weak var layer: SampleBufferDisplayLayer?
-
-    init(_ layer: SampleBufferDisplayLayer) {
-      self.layer = layer
-    }
   }
 }

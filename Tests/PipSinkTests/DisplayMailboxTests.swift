@@ -42,7 +42,6 @@ import Testing
     case .done(.adopt): return "adopt"
     case .done(.retire): return "retire"
     case .done(.copy): return "copy"
-    case .done(.requestData): return "request"
     case .done(.end): return "end"
     }
   }
@@ -222,41 +221,5 @@ import Testing
     #expect(next(&mailbox, at: now).hasPrefix("wait until"))
     mailbox.failures.count = 1
     #expect(next(&mailbox, at: now) == "show 1")
-  }
-
-  // MARK: - Asking for frames
-
-  @Test func framesAreAskedForOnceForEachThatIsTaken() {
-    var mailbox = adopted()
-    mailbox.request = {}
-    mailbox.isRequestDue = true
-    put(numbered(1), into: &mailbox)
-    #expect(!mailbox.isReadyForMoreMediaData)
-    #expect(next(&mailbox, at: 1) == "show 1", "there is no room while a frame waits")
-    #expect(mailbox.isReadyForMoreMediaData)
-    #expect(next(&mailbox, at: 1) == "request")
-    #expect(next(&mailbox, at: 1) == "wait")
-    put(numbered(2), into: &mailbox)
-    #expect(next(&mailbox, at: 1) == "show 2")
-    #expect(next(&mailbox, at: 1) == "request")
-    mailbox.request = nil
-    put(numbered(3), into: &mailbox)
-    #expect(next(&mailbox, at: 1) == "show 3")
-    #expect(next(&mailbox, at: 1) == "wait")
-  }
-
-  @Test func whatIsAskedForIsNoMoreThanTheQueueTakes() {
-    var mailbox = adopted()
-    mailbox.timebase = Timebase(time: .zero, rate: 0)
-    for number in 1...UInt64(DisplayMailbox.queueLimit) {
-      #expect(mailbox.isReadyForMoreMediaData)
-      put(numbered(number, seconds: 100), into: &mailbox)
-    }
-    #expect(!mailbox.isReadyForMoreMediaData)
-    mailbox.request = {}
-    mailbox.isRequestDue = true
-    #expect(next(&mailbox, at: 1) == "wait")
-    _ = mailbox.empty(removingImage: false)
-    #expect(next(&mailbox, at: 1) == "request")
   }
 }

@@ -208,15 +208,6 @@ import Testing
     #expect(router.changes.map(\.framesLost) == [0, 0])
   }
 
-  @Test func theInAppSurfaceIsClearedWhereThatIsConfigured() throws {
-    let inApp = RecordingDestination()
-    let router = FrameRouter(pictureInPicture: RecordingDestination())
-    router.keepsInAppPictures = false
-    router.addStream("a", inApp: inApp).consume(frame("a", 1))
-    try router.enterPictureInPicture("a")
-    #expect(inApp.events.last == .relinquish(removingImage: true))
-  }
-
   @Test func aSwitchIsAnnouncedWhenItsFirstPictureIsShown() async throws {
     let layer = SampleBufferDisplayLayer(name: "pip", renderer: TestRenderer())
     let router = FrameRouter(pictureInPicture: layer)

@@ -311,21 +311,6 @@ import Testing
     #expect(seen.withLock { $0.count } == 5)
   }
 
-  @Test func whoAsksForFramesNoLongerIsNotCalled() {
-    let renderer = TestRenderer()
-    let layer = SampleBufferDisplayLayer(name: "test", renderer: renderer)
-    let calls = Locked(0)
-    renderer.during(.render) {
-      layer.requestMediaDataWhenReady { calls.withLock { $0 += 1 } }
-      layer.stopRequestingMediaData()
-    }
-    for number in 1...3 as ClosedRange<UInt64> {
-      layer.enqueue(numbered(number))
-      #expect(layer.waitUntilPresented(by: soon))
-    }
-    #expect(calls.withLock { $0 } == 0)
-  }
-
   @Test func aFrameThatWaitsIsAFrameThatThereIs() {
     let layer = SampleBufferDisplayLayer(name: "test")
     #expect(!layer.hasFrame)

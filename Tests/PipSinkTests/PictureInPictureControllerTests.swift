@@ -58,7 +58,7 @@ import Testing
       try controller.start()
     }
     window.unsupportedReason = nil
-    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .error, trigger: .userTriggers))) {
+    #expect(throws: PipSinkError.pictureInPicture(.refusal(of: .userTriggers, in: .error))) {
       try controller.start()
     }
     #expect(!controller.isPossible)
@@ -394,10 +394,10 @@ import Testing
     controller.uninitialize()
     #expect(await eventually { log.events == [.willStop(.uninitialized), .didStop(.uninitialized)] })
     #expect(controller.state == .uninitialized && !controller.isPossible && !call.window.isOpen)
-    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .uninitialized, trigger: .userTriggers))) {
+    #expect(throws: PipSinkError.pictureInPicture(.refusal(of: .userTriggers, in: .uninitialized))) {
       try controller.start()
     }
-    #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: .uninitialized, trigger: .userTriggers))) {
+    #expect(throws: PipSinkError.pictureInPicture(.refusal(of: .userTriggers, in: .uninitialized))) {
       try controller.startWhenReady()
     }
     try controller.initialize()

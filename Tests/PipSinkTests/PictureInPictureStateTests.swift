@@ -38,7 +38,7 @@ import Testing
         try machine.apply(trigger)
         #expect(machine.state.rawValue == next)
       } else {
-        #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: state, trigger: trigger))) {
+        #expect(throws: PipSinkError.pictureInPicture(.illegalTransition(state: state, trigger: trigger.rawValue))) {
           try machine.apply(trigger)
         }
         #expect(machine.state == state)

@@ -23,7 +23,7 @@ import Testing
       .unacceptedOutput(processors: "p", caps: "c"), .notWritten(path: "p", reason: "r"),
     ].map { .frame($0) }
     + [
-      .illegalTransition(state: .active, trigger: .enable), .unsupported(reason: "r"), .notPossible(reason: "r"),
+      .illegalTransition(state: .active, trigger: "enable()"), .unsupported(reason: "r"), .notPossible(reason: "r"),
       .sourceNotReady("a"), .cancelled, .windowLost(reason: "r"),
     ].map { .pictureInPicture($0) }
     + [

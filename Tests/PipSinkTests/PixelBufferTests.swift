@@ -150,15 +150,4 @@ import Testing
       pixelBuffer: pixelBuffer, timing: SampleTiming(presentationTimeStamp: MediaTime(value: 1, timescale: 30)))
     #expect(!timed.attachments.displayImmediately)
   }
-
-  @Test func aFormatDescriptionOfAnotherFrameIsRefused() throws {
-    let first = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 16, 16))
-    let other = try TestFrame.pixelBuffer(TestFrame.testSource(.i420, 32, 16))
-    #expect(throws: PipSinkError.self) {
-      try SampleBuffer(pixelBuffer: first, formatDescription: other.formatDescription, timing: .invalid)
-    }
-    #expect(throws: Never.self) {
-      try SampleBuffer(pixelBuffer: first, formatDescription: first.formatDescription, timing: .invalid)
-    }
-  }
 }

@@ -308,15 +308,6 @@ import Testing
     #expect(router.table.mode == .normal)
   }
 
-  @Test func theAppsPictureIsNotClearedForAStreamThatIsMirrored() throws {
-    let inApp = RecordingDestination()
-    let router = FrameRouter(pictureInPicture: RecordingDestination())
-    router.keepsInAppPictures = false
-    router.addStream("a", inApp: inApp).consume(frame("a", 1))
-    try router.enterPictureInPicture("a", keepsShowingInApp: true)
-    #expect(!inApp.events.contains(.relinquish(removingImage: true)))
-  }
-
   // MARK: - Frames that wait while their stream moves
 
   @Test func aFrameThatWaitedAndHasNowhereToGoCountsAsReplaced() throws {

@@ -9,13 +9,13 @@ public struct AudioLevel: Equatable, Sendable {
   public var peak: Double
 
   /// Makes a level from values in dBFS.
-  public init(rms: Double, peak: Double) {
+  init(rms: Double, peak: Double) {
     self.rms = rms
     self.peak = peak
   }
 
   /// The amplitude of the peak, from 0 (silent) to 1, as in WebRTC's `audioLevel`.
-  /// ``PictureInPictureStreamSelector/setAudioLevel(_:_:at:)`` takes it.
+  /// ``PictureInPictureStreamSelector/setAudioLevel(_:_:)`` takes it.
   public var linear: Double { Self.clamped(Self.power(peak).squareRoot()) }
 
   /// Clamps a volume to the range from 0 to 1; NaN becomes 0.

@@ -91,9 +91,6 @@ public final class AudioSession: Sendable {
     try checkVolume(of: id)
   }
 
-  /// Forgets the volume and mute state of a stream that does not come back.
-  public func forgetStream(_ id: StreamID) { change { $0.streams[id] = nil } }
-
   private func checkVolume(of id: StreamID) throws(PipSinkError) {
     let answers = state.withLock { Array($0.outputs.values) }.compactMap { $0.hasVolume(id) }
     guard answers.isEmpty || answers.contains(true) else { throw .stream(.noAudioVolume(id)) }

@@ -1,16 +1,16 @@
 import CGStreamer
 
 /// What GStreamer offers on this machine. All of it can be asked from any thread.
-public enum ElementInspection {
+package enum ElementInspection {
   /// Whether an installed plugin has an element with this factory name.
-  public static func exists(_ factory: String) -> Bool {
+  package static func exists(_ factory: String) -> Bool {
     guard (try? PipSink.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     gst_object_unref(UnsafeMutableRawPointer(found))
     return true
   }
 
   /// The factory names of the video decoders that say that they work in hardware, highest rank first.
-  public static var hardwareVideoDecoders: [String] {
+  package static var hardwareVideoDecoders: [String] {
     guard (try? PipSink.initialize()) != nil else { return [] }
     // This is GST_ELEMENT_FACTORY_TYPE_DECODER with the media type video. Both are macros with casts, which Swift does
     // not import.

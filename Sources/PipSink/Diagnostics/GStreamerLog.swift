@@ -44,7 +44,7 @@ public enum GStreamerLog {
   }
 
   /// Gives the log back to GStreamer. The levels that were set remain.
-  public static func remove() {
+  package static func remove() {
     hasReplaced.withLock { hasReplaced in
       gst_debug_remove_log_function(receive)
       if hasReplaced { gst_debug_add_log_function(gst_debug_log_default, nil, nil) }

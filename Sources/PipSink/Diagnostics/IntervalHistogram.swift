@@ -68,13 +68,13 @@ public struct IntervalHistogram: Sendable {
   }
 
   /// How many durations were no longer than `limit`, to two significant digits.
-  public func count(upTo limit: Duration) -> UInt64 {
+  package func count(upTo limit: Duration) -> UInt64 {
     let microseconds = UInt64(max(0, limit.wholeNanoseconds)) / 1000
     return counts.prefix(Self.bucket(of: min(microseconds, Self.longest)) + 1).reduce(0) { $0 + UInt64($1) }
   }
 
   /// The exact sum of all durations.
-  public var total: Duration { .nanoseconds(totalNanoseconds) }
+  package var total: Duration { .nanoseconds(totalNanoseconds) }
 
   /// The duration that `percentile` (0 to 100) percent of the recorded ones do not exceed; nil when there are none.
   public func value(atPercentile percentile: Double) -> Duration? {

@@ -25,7 +25,7 @@ public struct LogLevels: Equatable, Sendable {
   }
 
   /// The environment variable that ``ofEnvironment()`` reads.
-  public static let environmentVariable = "PIPSINK_DEBUG"
+  package static let environmentVariable = "PIPSINK_DEBUG"
 
   let rules: [Rule]
 
@@ -53,13 +53,13 @@ public struct LogLevels: Equatable, Sendable {
   ///
   /// - Throws: ``PipSinkError/System/invalidArgument(_:reason:)`` for an entry that is not a pattern with a level, or a
   ///   level.
-  public static func ofEnvironment() throws(PipSinkError) -> LogLevels? {
+  package static func ofEnvironment() throws(PipSinkError) -> LogLevels? {
     guard let value = getenv(environmentVariable) else { return nil }
     return try LogLevels(String(cString: value))
   }
 
   /// Whether a rule is about GStreamer's log (``GStreamerLog``).
-  public var namesGStreamer: Bool { rules.contains { $0.pattern.hasPrefix(GStreamerLog.labelPrefix) } }
+  package var namesGStreamer: Bool { rules.contains { $0.pattern.hasPrefix(GStreamerLog.labelPrefix) } }
 
   /// The lowest level at which messages with this label are logged.
   public func level(of label: String) -> Logger.Level {

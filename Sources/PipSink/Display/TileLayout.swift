@@ -1,5 +1,5 @@
 /// Arranges any number of streams in a grid whose rows and columns show them as large as possible.
-public enum GridLayout {
+package enum GridLayout {
   /// The places of the tiles.
   ///
   /// - Parameters:
@@ -7,7 +7,7 @@ public enum GridLayout {
   ///   - size: the size of the whole area, in pixels.
   ///   - aspectRatio: width divided by height of what the tiles show.
   /// - Returns: `count` rectangles, row by row from the upper left. A last row that is not full is centred.
-  public static func rectangles(count: Int, in size: PictureSize, aspectRatio: Double = 16.0 / 9) -> [PictureRect] {
+  package static func rectangles(count: Int, in size: PictureSize, aspectRatio: Double = 16.0 / 9) -> [PictureRect] {
     guard count > 0, size.width > 0, size.height > 0 else { return [] }
     // If two are equally good, the one with more columns wins: side by side rather than one above the other.
     let columns = (1...count).reversed().max {
@@ -41,14 +41,15 @@ public enum GridLayout {
 
 /// Arranges the local picture beside the remote one: the local one has the whole width alone, and half of it beside the
 /// remote one.
-public enum SplitLayout {
+package enum SplitLayout {
   /// The places of the local and the remote picture.
   ///
   /// - Parameters:
   ///   - size: the size of the whole area, in pixels.
   ///   - showsRemote: whether the remote picture is shown.
   /// - Returns: the two places; nil for the remote picture when it is not shown.
-  public static func rectangles(in size: PictureSize, showsRemote: Bool) -> (local: PictureRect, remote: PictureRect?) {
+  package static func rectangles(in size: PictureSize, showsRemote: Bool) -> (local: PictureRect, remote: PictureRect?)
+  {
     guard showsRemote else { return (PictureRect(x: 0, y: 0, width: size.width, height: size.height), nil) }
     let half = size.width / 2
     return (

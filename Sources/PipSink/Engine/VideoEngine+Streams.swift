@@ -82,7 +82,7 @@ extension VideoEngine {
   }
 
   /// The IDs of the streams with their own pipelines, sorted.
-  public var playingStreamIDs: [StreamID] {
+  package var playingStreamIDs: [StreamID] {
     players.withLock { $0.filter { !$0.isFirst && !$0.isRemoved }.flatMap(\.streamIDs) }.sorted()
   }
 
@@ -95,13 +95,13 @@ extension VideoEngine {
   ///
   /// ``EngineEvent/finished`` is sent when this becomes true. An app that starts streams meanwhile should check this
   /// property again when it receives the event.
-  public var hasFinished: Bool { status.state.withLock { $0.hasFinished } }
+  package var hasFinished: Bool { status.state.withLock { $0.hasFinished } }
 
   /// What the engine knows of a stream; nil for an unknown stream.
   public func info(of streamID: StreamID) -> StreamInfo? { status.info(of: streamID) }
 
   /// The state of a stream; `stopped` for an unknown stream.
-  public func playState(of streamID: StreamID) -> StreamPlayState { info(of: streamID)?.state ?? .stopped }
+  package func playState(of streamID: StreamID) -> StreamPlayState { info(of: streamID)?.state ?? .stopped }
 
   /// The IDs of the local streams, such as the app's own camera; all others are remote. The set may name streams that
   /// do not exist yet. May be set from any thread.

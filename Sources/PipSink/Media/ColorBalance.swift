@@ -5,43 +5,43 @@
 /// pixels the same luma, and one of 1000 doubles the difference from black. A brightness of 1000 adds the whole range.
 /// A hue of 1000 rotates the colours by half a circle. A saturation of -1000 removes the colours, and one of 1000
 /// doubles them.
-public struct ColorBalance: Hashable, Sendable {
+package struct ColorBalance: Hashable, Sendable {
   /// The range of each value.
-  public static let range = -1000...1000
+  package static let range = -1000...1000
   /// The balance that changes nothing.
-  public static let neutral = ColorBalance()
+  package static let neutral = ColorBalance()
 
   // Each value has 16 bits, so that all four fit in one atomic word.
   private var values = InlineArray<4, Int16>(repeating: 0)
 
   /// Makes a balance. Values outside of ``range`` are clamped to it.
-  public init(brightness: Int = 0, contrast: Int = 0, hue: Int = 0, saturation: Int = 0) {
+  package init(brightness: Int = 0, contrast: Int = 0, hue: Int = 0, saturation: Int = 0) {
     (self.brightness, self.contrast, self.hue, self.saturation) = (brightness, contrast, hue, saturation)
   }
 
   /// The brightness, in thousandths. A new value is clamped to ``range``.
-  public var brightness: Int {
+  package var brightness: Int {
     get { Int(values[0]) }
     set { values[0] = Self.cut(newValue) }
   }
   /// The contrast, in thousandths. A new value is clamped to ``range``.
-  public var contrast: Int {
+  package var contrast: Int {
     get { Int(values[1]) }
     set { values[1] = Self.cut(newValue) }
   }
   /// The hue, in thousandths. A new value is clamped to ``range``.
-  public var hue: Int {
+  package var hue: Int {
     get { Int(values[2]) }
     set { values[2] = Self.cut(newValue) }
   }
   /// The saturation, in thousandths. A new value is clamped to ``range``.
-  public var saturation: Int {
+  package var saturation: Int {
     get { Int(values[3]) }
     set { values[3] = Self.cut(newValue) }
   }
 
   /// Whether all four values are 0, so that nothing is changed.
-  public var isNeutral: Bool { word == 0 }
+  package var isNeutral: Bool { word == 0 }
 
   private static func cut(_ value: Int) -> Int16 {
     Int16(max(range.lowerBound, min(range.upperBound, value)))
@@ -57,7 +57,7 @@ public struct ColorBalance: Hashable, Sendable {
   }
 
   /// Whether all four values are equal.
-  public static func == (left: ColorBalance, right: ColorBalance) -> Bool { left.word == right.word }
+  package static func == (left: ColorBalance, right: ColorBalance) -> Bool { left.word == right.word }
   /// Feeds all four values into a hasher.
-  public func hash(into hasher: inout Hasher) { hasher.combine(word) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(word) }
 }

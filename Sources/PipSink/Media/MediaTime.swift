@@ -6,7 +6,7 @@ import CGStreamer
 /// large, the result is rounded to the nearest tick of the finer one; if even that overflows, it is an infinity.
 public struct MediaTime: Sendable {
   /// The kinds of times, in the order in which times of different kinds are sorted.
-  public enum Kind: UInt8, Sendable {
+  package enum Kind: UInt8, Sendable {
     /// A time before all others.
     case negativeInfinity
     /// A number of ticks.
@@ -17,24 +17,24 @@ public struct MediaTime: Sendable {
     case invalid
   }
 
-  /// The number of ticks; 0 unless ``kind`` is numeric.
+  /// The number of ticks; 0 for an infinity and for an invalid time.
   public let value: Int64
-  /// The number of ticks per second, above zero; 0 unless ``kind`` is numeric.
+  /// The number of ticks per second, above zero; 0 for an infinity and for an invalid time.
   public let timescale: Int32
   /// Whether the time is a number, an infinity or invalid.
-  public let kind: Kind
+  package let kind: Kind
 
   /// No time, for instance that of a frame without a time stamp.
   public static let invalid = MediaTime(kind: .invalid)
   /// A time after all numeric times.
-  public static let positiveInfinity = MediaTime(kind: .positiveInfinity)
+  package static let positiveInfinity = MediaTime(kind: .positiveInfinity)
   /// A time before all numeric times.
-  public static let negativeInfinity = MediaTime(kind: .negativeInfinity)
+  package static let negativeInfinity = MediaTime(kind: .negativeInfinity)
   /// Zero seconds.
   public static let zero = MediaTime(value: 0, timescale: 1)
 
   /// The timescale of GStreamer's clock times: 1,000,000,000 ticks per second.
-  public static let nanosecondTimescale: Int32 = 1_000_000_000
+  package static let nanosecondTimescale: Int32 = 1_000_000_000
 
   /// Makes a time of `value / timescale` seconds; ``invalid`` if `timescale` is not above zero.
   public init(value: Int64, timescale: Int32) {
@@ -44,7 +44,7 @@ public struct MediaTime: Sendable {
   }
 
   /// Makes a time from a GstClockTime in nanoseconds. `GST_CLOCK_TIME_NONE` (all bits set) becomes ``invalid``, and a
-  /// value that does not fit in a signed 64-bit number (beyond 292 years) becomes ``positiveInfinity``.
+  /// value that does not fit in a signed 64-bit number (beyond 292 years) becomes an infinity.
   public init(clockTime: UInt64) {
     if clockTime == PIPSINK_CLOCK_TIME_NONE {
       self = .invalid
@@ -59,7 +59,7 @@ public struct MediaTime: Sendable {
   ///
   /// It is ``invalid`` if `seconds` is not a number or `timescale` is not above zero, and an infinity if the number of
   /// ticks does not fit in 64 bits.
-  public init(seconds: Double, timescale: Int32 = nanosecondTimescale) {
+  public init(seconds: Double, timescale: Int32 = 1_000_000_000) {
     if seconds.isNaN || timescale <= 0 {
       self = .invalid
     } else if let value = Int64(exactly: (seconds * Double(timescale)).rounded()) {
@@ -78,7 +78,7 @@ public struct MediaTime: Sendable {
   /// Whether the time is of any kind except invalid.
   public var isValid: Bool { kind != .invalid }
   /// Whether the time is a number rather than an infinity or invalid.
-  public var isNumeric: Bool { kind == .numeric }
+  package var isNumeric: Bool { kind == .numeric }
 
   /// The time in seconds; not a number for an invalid time.
   public var seconds: Double {
@@ -100,7 +100,7 @@ public struct MediaTime: Sendable {
   /// The same time at another timescale, rounded to the nearest tick, with halves away from zero.
   ///
   /// - Parameter newTimescale: ticks per second. If it is not above zero, the result of a numeric time is ``invalid``.
-  public func converted(to newTimescale: Int32) -> MediaTime {
+  package func converted(to newTimescale: Int32) -> MediaTime {
     guard isNumeric, newTimescale != timescale else { return self }
     guard newTimescale > 0 else { return .invalid }
     return Self.rounded(Int128(value) * Int128(newTimescale), over: Int128(timescale), timescale: newTimescale)

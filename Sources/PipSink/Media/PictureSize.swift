@@ -2,21 +2,21 @@
 public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
   /// The largest width or height of a frame or a surface, in pixels. It is the largest 16-bit coordinate of libyuv and
   /// Cairo.
-  public static let maximumDimension = 32767
+  package static let maximumDimension = 32767
 
   /// The width in pixels.
   public var width: Int
   /// The height in pixels.
   public var height: Int
 
-  /// Makes a size from a width and a height in pixels, which are not checked (``isValid``).
+  /// Makes a size from a width and a height in pixels, which are not checked.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
   /// Whether width and height are both from 1 to ``maximumDimension``.
-  public var isValid: Bool {
+  package var isValid: Bool {
     (1...Self.maximumDimension).contains(width) && (1...Self.maximumDimension).contains(height)
   }
 
@@ -44,7 +44,7 @@ public struct PictureRect: Hashable, Sendable {
   }
 
   /// The size of the rectangle.
-  public var size: PictureSize { PictureSize(width: width, height: height) }
+  package var size: PictureSize { PictureSize(width: width, height: height) }
 }
 
 extension PictureRect {

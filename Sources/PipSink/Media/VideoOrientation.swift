@@ -38,7 +38,7 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
   /// Left and right are exchanged.
   public static let mirrored = VideoOrientation(isMirrored: true)
   /// Top and bottom are exchanged.
-  public static let flippedVertically = VideoOrientation(rotation: .half, isMirrored: true)
+  package static let flippedVertically = VideoOrientation(rotation: .half, isMirrored: true)
 
   /// All eight orientations.
   public static let allCases = [false, true].flatMap { isMirrored in
@@ -46,10 +46,10 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
   }
 
   /// Whether width and height are exchanged.
-  public var swapsSides: Bool { rotation == .quarter || rotation == .threeQuarters }
+  package var swapsSides: Bool { rotation == .quarter || rotation == .threeQuarters }
 
   /// The orientation that has the effect of this one followed by `next`.
-  public func followed(by next: VideoOrientation) -> VideoOrientation {
+  package func followed(by next: VideoOrientation) -> VideoOrientation {
     // Mirroring after a rotation is the same as the opposite rotation after mirroring.
     let own = next.isMirrored ? -rotation.rawValue : rotation.rawValue
     return VideoOrientation(
@@ -57,13 +57,13 @@ public struct VideoOrientation: Hashable, Sendable, CaseIterable {
   }
 
   /// The orientation that undoes this one.
-  public var inverse: VideoOrientation {
+  package var inverse: VideoOrientation {
     VideoOrientation(
       rotation: isMirrored ? rotation : Rotation(degrees: -rotation.rawValue) ?? .none, isMirrored: isMirrored)
   }
 
   /// The size of a picture of `size`, in pixels, after this orientation was applied.
-  public func applied(to size: PictureSize) -> PictureSize {
+  package func applied(to size: PictureSize) -> PictureSize {
     swapsSides ? PictureSize(width: size.height, height: size.width) : size
   }
 

@@ -1,11 +1,10 @@
 import Logging
 
-/// Sends each frame of each stream to one surface: to a picture-in-picture surface if the ``RoutingTable`` says so, and
-/// to the stream's surface in the app otherwise. With `keepsShowingInApp`, frames go to both.
+/// Sends each frame of each stream to one surface: to a picture-in-picture surface where the stream is in
+/// picture-in-picture, and to the stream's surface in the app otherwise. With `keepsShowingInApp`, frames go to both.
 ///
-/// A switch replaces the table as a whole. Frames never wait for a switch of another stream, and two streams never
-/// reach the same picture-in-picture surface at the same time. All methods may be called from any thread, except from
-/// within a layer that is receiving a frame.
+/// Frames never wait for a switch of another stream, and two streams never reach the same picture-in-picture surface at
+/// the same time. All methods may be called from any thread, except from within a layer that is receiving a frame.
 public final class FrameRouter: Sendable {
   /// The lock serialises switches. No frame takes it.
   private let control: Locked<Control>
@@ -22,7 +21,6 @@ public final class FrameRouter: Sendable {
     /// Destinations that wait for streams which have not been added yet.
     var awaiting: [StreamID: [any SampleBufferDestination]] = [:]
     var lastSurfaceNumber = 0
-    var keepsInAppPictures = true
 
     func route(_ id: StreamID?) -> StreamRoute? {
       routes.first { $0.streamID == id }
@@ -48,14 +46,7 @@ public final class FrameRouter: Sendable {
   }
 
   /// The current table.
-  public var table: RoutingTable { control.withLock { $0.table } }
-
-  /// Whether a surface in the app keeps its last picture when its stream moves to picture-in-picture; true by default.
-  /// If not, the surface is cleared.
-  public var keepsInAppPictures: Bool {
-    get { control.withLock { $0.keepsInAppPictures } }
-    set { control.withLock { $0.keepsInAppPictures = newValue } }
-  }
+  package var table: RoutingTable { control.withLock { $0.table } }
 
   // MARK: - Streams and surfaces
 
@@ -158,7 +149,7 @@ public final class FrameRouter: Sendable {
   }
 
   /// Removes a picture-in-picture surface. Its stream moves back to the app.
-  public func removePictureInPictureSurface(_ surface: PictureInPictureSurfaceID) {
+  func removePictureInPictureSurface(_ surface: PictureInPictureSurfaceID) {
     leavePictureInPicture(on: surface)
     control.withLock { _ = $0.surfaces.removeValue(forKey: surface) }
   }
@@ -166,7 +157,7 @@ public final class FrameRouter: Sendable {
   /// Adjusts a stream's colours on all surfaces and attached layers that show it, including the pictures that are shown
   /// at the moment. Other consumers of its frames get them unchanged. A neutral balance costs nothing. The call has no
   /// effect on an unknown stream.
-  public func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
+  package func setColorBalance(_ balance: ColorBalance, for streamID: StreamID) {
     control.withLock { $0.route(streamID) }?.setColorBalance(balance)
   }
 
@@ -178,6 +169,16 @@ public final class FrameRouter: Sendable {
 
   // MARK: - Switches
 
+  /// Moves a stream to picture-in-picture. A stream that was shown there moves back to the app.
+  ///
+  /// - Parameters:
+  ///   - streamID: the stream.
+  ///   - keepsShowingInApp: whether its frames go to its layer in the app as well.
+  /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``. Then nothing has changed.
+  public func enterPictureInPicture(_ streamID: StreamID, keepsShowingInApp: Bool = false) throws(PipSinkError) {
+    try enterPictureInPicture(streamID, on: .primary, keepsShowingInApp: keepsShowingInApp)
+  }
+
   /// Moves a stream to a picture-in-picture surface. A stream that was shown there moves back to the app.
   ///
   /// - Parameters:
@@ -187,7 +188,7 @@ public final class FrameRouter: Sendable {
   ///   - presented: is called once, on the surface's presenting thread, with the moment when the surface has presented
   ///     its first picture of the stream. It is released without a call if that never happens.
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``. Then nothing has changed.
-  public func enterPictureInPicture(
+  func enterPictureInPicture(
     _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false,
     presented: (@Sendable (MonotonicTime) -> Void)? = nil
   ) throws(PipSinkError) {
@@ -203,9 +204,11 @@ public final class FrameRouter: Sendable {
     try change(nil, isRecorded: false) { $0.showing(streamID, on: surface, keepsShowingInApp: keepsShowingInApp) }
   }
 
-  /// Moves the stream of a picture-in-picture surface back to the app. For the primary surface, it stays the chosen
-  /// stream (``RoutingTable/pictureInPictureStreamID``).
-  public func leavePictureInPicture(on surface: PictureInPictureSurfaceID = .primary) {
+  /// Moves the stream that is in picture-in-picture back to the app.
+  public func leavePictureInPicture() { leavePictureInPicture(on: .primary) }
+
+  /// Moves the stream of a picture-in-picture surface back to the app.
+  func leavePictureInPicture(on surface: PictureInPictureSurfaceID) {
     let requestedAt = MonotonicTime.now
     control.withLock { control in publish(control.table.clearing(surface), in: &control, requestedAt, nil) }
   }
@@ -214,7 +217,7 @@ public final class FrameRouter: Sendable {
   ///
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)`` if the table names a stream that was not added. Then nothing
   ///   has changed.
-  public func switchTo(_ table: RoutingTable) throws(PipSinkError) {
+  func switchTo(_ table: RoutingTable) throws(PipSinkError) {
     try change(nil) { _ in table }
   }
 
@@ -242,8 +245,8 @@ public final class FrameRouter: Sendable {
       logger.debug("stream \"\(route.streamID)\" goes to \(placement.kind)")
       let isEntering = placement.surface != nil && placement == table.placement(of: route.streamID)
       route.move(
-        to: placement, control.destination(of: placement), keepsInAppPicture: control.keepsInAppPictures,
-        requestedAt: requestedAt, isRecorded: isRecorded, presented: isEntering ? presented : nil)
+        to: placement, control.destination(of: placement), requestedAt: requestedAt, isRecorded: isRecorded,
+        presented: isEntering ? presented : nil)
     }
     // A stream leaves a surface before another one enters it, so that two streams never reach it at the same time.
     while !moving.isEmpty {
@@ -265,7 +268,7 @@ public final class FrameRouter: Sendable {
   // MARK: - Statistics
 
   /// The counts of a stream's frames; nil for a stream that was not added.
-  public func statistics(of streamID: StreamID) -> StreamStatistics? {
+  package func statistics(of streamID: StreamID) -> StreamStatistics? {
     control.withLock { $0.route(streamID) }?.statistics
   }
 
@@ -275,9 +278,13 @@ public final class FrameRouter: Sendable {
   ///   - streamID: the stream.
   ///   - info: what its engine knows about it (``VideoEngine/info(of:)``), which adds the frames that never reached the
   ///     router.
-  ///   - processing: the statistics of its ``ProcessorChain``, if it has one.
-  public func renderStatistics(
-    of streamID: StreamID, info: StreamInfo? = nil, processing: ProcessorChain.Statistics? = nil
+  public func renderStatistics(of streamID: StreamID, info: StreamInfo? = nil) -> RenderStatistics? {
+    renderStatistics(of: streamID, info: info, processing: nil)
+  }
+
+  /// All counts and measurements of a stream, with the statistics of its ``ProcessorChain``.
+  package func renderStatistics(
+    of streamID: StreamID, info: StreamInfo? = nil, processing: ProcessorChain.Statistics?
   ) -> RenderStatistics? {
     guard let route = control.withLock({ $0.route(streamID) }) else { return nil }
     return RenderStatistics(
@@ -295,7 +302,7 @@ public final class FrameRouter: Sendable {
 
   /// The moves of all streams between surfaces, in order. Of the moves of one switch, those back to the app come first.
   /// The last thousand moves of each stream are kept.
-  public var changes: [SurfaceChange] {
+  package var changes: [SurfaceChange] {
     control.withLock { $0.routes }.flatMap(\.changes).sorted {
       ($0.requestedAt, $0.to == .inApp ? 0 : 1) < ($1.requestedAt, $1.to == .inApp ? 0 : 1)
     }
@@ -304,7 +311,7 @@ public final class FrameRouter: Sendable {
   /// A sequence of the moves from now on. Each is sent when the new surface has presented its first picture. At that
   /// time, lost and repeated frames have not been counted yet; ``changes`` has these counts. Each call returns an
   /// independent sequence.
-  public func presentedChanges() -> AsyncStream<SurfaceChange> {
+  package func presentedChanges() -> AsyncStream<SurfaceChange> {
     broadcast.stream()
   }
 
@@ -318,7 +325,7 @@ public final class FrameRouter: Sendable {
 
   /// A sequence of the streams whose first frame comes from now on, and of those that come back after an end, a stall
   /// or a pause that their session knows of. Each call returns an independent sequence.
-  public func firstFrames() -> AsyncStream<StreamID> {
+  func firstFrames() -> AsyncStream<StreamID> {
     firstFrameBroadcast.stream()
   }
 

@@ -67,7 +67,7 @@ public struct RenderStatistics: Sendable {
   /// The format of the newest frame; nil before the first one.
   public var format: VideoFormatDescription? { routed.format }
   /// The number of frames received per second while the stream ran; nil before the second frame.
-  public var averageFrameRate: Double? { routed.averageFrameRate }
+  package var averageFrameRate: Double? { routed.averageFrameRate }
   /// The times between the arrivals of successive frames.
   public var intervals: IntervalHistogram { routed.intervals }
   /// The times from a frame's arrival until its surface has presented it. With a timebase, they include the wait for

@@ -1,5 +1,5 @@
 /// Whether a stream is shown in picture-in-picture.
-public enum RoutingMode: String, Sendable {
+package enum RoutingMode: String, Sendable {
   /// Every stream is shown on its own surface in the app.
   case normal
   /// The picture-in-picture stream is shown on the picture-in-picture surface, and the others in the app.
@@ -15,9 +15,9 @@ public enum SurfaceKind: String, Sendable {
 }
 
 /// Identifies one of a router's picture-in-picture surfaces.
-public struct PictureInPictureSurfaceID: Hashable, Sendable {
+package struct PictureInPictureSurfaceID: Hashable, Sendable {
   /// The router's first picture-in-picture surface.
-  public static let primary = PictureInPictureSurfaceID(number: 0)
+  package static let primary = PictureInPictureSurfaceID(number: 0)
 
   let number: Int
 }
@@ -25,13 +25,13 @@ public struct PictureInPictureSurfaceID: Hashable, Sendable {
 /// Determines the surface of each stream. A table is immutable; a switch replaces it.
 ///
 /// A stream is on one picture-in-picture surface at most, and each of these surfaces shows one stream at most.
-public struct RoutingTable: Equatable, Sendable {
+package struct RoutingTable: Equatable, Sendable {
   /// The stream that a picture-in-picture surface shows.
-  public struct Entry: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// The ID of the stream.
-    public let streamID: StreamID
+    package let streamID: StreamID
     /// Whether the stream's frames go to its surface in the app as well.
-    public let keepsShowingInApp: Bool
+    package let keepsShowingInApp: Bool
   }
 
   /// Where a stream's frames go. If `surface` is nil, it is the stream's surface in the app.
@@ -44,16 +44,16 @@ public struct RoutingTable: Equatable, Sendable {
   }
 
   /// The streams on the picture-in-picture surfaces. Surfaces that show nothing have no entry.
-  public let entries: [PictureInPictureSurfaceID: Entry]
+  package let entries: [PictureInPictureSurfaceID: Entry]
   /// The stream that is chosen for the primary surface, even while that shows nothing.
-  public let pictureInPictureStreamID: StreamID?
+  package let pictureInPictureStreamID: StreamID?
 
   /// Makes a table for the primary picture-in-picture surface.
   ///
   /// - Parameters:
   ///   - mode: whether the surface shows the stream.
   ///   - pictureInPictureStreamID: the stream that is chosen for the surface. In normal mode it is not shown there.
-  public init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
+  package init(mode: RoutingMode = .normal, pictureInPictureStreamID: StreamID? = nil) {
     let entry = pictureInPictureStreamID.map { Entry(streamID: $0, keepsShowingInApp: false) }
     self.init(entries: mode == .normal ? [:] : [.primary: entry].compactMapValues(\.self), pictureInPictureStreamID)
   }
@@ -69,16 +69,16 @@ public struct RoutingTable: Equatable, Sendable {
   }
 
   /// The mode of the primary surface.
-  public var mode: RoutingMode { entries[.primary] == nil ? .normal : .pictureInPicture }
+  package var mode: RoutingMode { entries[.primary] == nil ? .normal : .pictureInPicture }
 
   /// The kind of surface that a stream's frames go to: a picture-in-picture surface if one shows the stream, and the
   /// stream's surface in the app otherwise.
-  public func surface(for streamID: StreamID) -> SurfaceKind {
+  package func surface(for streamID: StreamID) -> SurfaceKind {
     placement(of: streamID).kind
   }
 
   /// The table in which `surface` shows the stream, and no other picture-in-picture surface does.
-  public func showing(
+  package func showing(
     _ streamID: StreamID, on surface: PictureInPictureSurfaceID = .primary, keepsShowingInApp: Bool = false
   ) -> RoutingTable {
     var entries = entries.filter { $0.value.streamID != streamID }
@@ -87,7 +87,7 @@ public struct RoutingTable: Equatable, Sendable {
   }
 
   /// The table in which `surface` shows no stream.
-  public func clearing(_ surface: PictureInPictureSurfaceID = .primary) -> RoutingTable {
+  package func clearing(_ surface: PictureInPictureSurfaceID = .primary) -> RoutingTable {
     RoutingTable(entries: entries.filter { $0.key != surface }, pictureInPictureStreamID)
   }
 

@@ -79,7 +79,7 @@ final class StreamRoute: SampleBufferConsumer {
   ///
   /// - Parameter isRecorded: whether the move is one of ``changes``.
   func move(
-    to placement: RoutingTable.Placement, _ pictureInPicture: (any SampleBufferDestination)?, keepsInAppPicture: Bool,
+    to placement: RoutingTable.Placement, _ pictureInPicture: (any SampleBufferDestination)?,
     requestedAt: MonotonicTime, isRecorded: Bool, presented: (@Sendable (MonotonicTime) -> Void)?
   ) {
     state.withLock { state in
@@ -90,7 +90,7 @@ final class StreamRoute: SampleBufferConsumer {
       var waiting: SampleBuffer?
       if old.surface != nil, changesSurface { waiting = state.pictureInPicture?.relinquish(removingImage: true) }
       if old.isInApp, !placement.isInApp {
-        let inApp = state.inApp?.relinquish(removingImage: !keepsInAppPicture)
+        let inApp = state.inApp?.relinquish(removingImage: false)
         waiting = waiting ?? inApp
       }
       let change = changesSurface && isRecorded ? state.beginChange(of: streamID, to: placement.kind, requestedAt) : nil

@@ -1,22 +1,22 @@
 /// The counts of one stream's frames in a router.
-public struct StreamStatistics: Sendable {
+package struct StreamStatistics: Sendable {
   /// The number of frames routed to the stream's surface in the app.
-  public private(set) var inApp: UInt64 = 0
+  package private(set) var inApp: UInt64 = 0
   /// The number of frames routed to a picture-in-picture surface.
-  public private(set) var pictureInPicture: UInt64 = 0
+  package private(set) var pictureInPicture: UInt64 = 0
   /// The number of routed frames that were never shown because a newer one came first.
-  public internal(set) var replaced: UInt64 = 0
+  package internal(set) var replaced: UInt64 = 0
   /// The format of the newest frame; nil before the first one.
-  public internal(set) var format: VideoFormatDescription?
+  package internal(set) var format: VideoFormatDescription?
   /// The times between the arrivals of successive frames.
-  public private(set) var intervals = IntervalHistogram()
+  package private(set) var intervals = IntervalHistogram()
   /// When the first frame arrived; nil before that.
-  public private(set) var firstArrival: MonotonicTime?
+  package private(set) var firstArrival: MonotonicTime?
   /// When the newest frame arrived; nil before the first one.
-  public private(set) var lastArrival: MonotonicTime?
+  package private(set) var lastArrival: MonotonicTime?
 
   /// The number of frames that the router has received.
-  public var received: UInt64 { inApp + pictureInPicture }
+  package var received: UInt64 { inApp + pictureInPicture }
 
   private var isContinuous = false
   private var rateMeter = FrameRateMeter()
@@ -45,10 +45,10 @@ public struct StreamStatistics: Sendable {
   }
 
   /// The number of frames per second while the stream ran; nil before the second frame.
-  public var averageFrameRate: Double? {
+  package var averageFrameRate: Double? {
     intervals.totalNanoseconds == 0 ? nil : Double(intervals.count) * 1e9 / Double(intervals.totalNanoseconds)
   }
 
   /// The number of frames per second in the last second or two before `now`; nil before the second frame.
-  public func frameRate(at now: MonotonicTime) -> Double? { rateMeter.rate(at: now) ?? averageFrameRate }
+  package func frameRate(at now: MonotonicTime) -> Double? { rateMeter.rate(at: now) ?? averageFrameRate }
 }

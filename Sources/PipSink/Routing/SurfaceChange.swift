@@ -7,9 +7,9 @@ public struct SurfaceChange: Sendable {
   /// The kind of surface that shows the stream now.
   public let to: SurfaceKind
   /// When the switch was requested.
-  public let requestedAt: MonotonicTime
+  package let requestedAt: MonotonicTime
   /// When the new surface had presented its first picture; nil if it has not yet.
-  public internal(set) var firstPresentedAt: MonotonicTime?
+  package internal(set) var firstPresentedAt: MonotonicTime?
   /// The number of frames, by their sequence numbers, that neither surface got, between the last frame on the old
   /// surface and the first one on the new.
   public internal(set) var framesLost: UInt64 = 0

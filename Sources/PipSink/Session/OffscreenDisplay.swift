@@ -8,19 +8,19 @@ public final class OffscreenDisplay: SessionDisplay {
 
   /// "offscreen".
   public let kind = "offscreen"
-  /// The same as ``pictureInPictureWindow``.
+  /// The session's picture-in-picture window, which is an ``OffscreenPictureInPictureWindow``.
   public var pictureInPictureHost: any PictureInPictureHost { pictureInPictureWindow }
   /// The session's picture-in-picture window.
-  public let pictureInPictureWindow: OffscreenPictureInPictureWindow
+  package let pictureInPictureWindow: OffscreenPictureInPictureWindow
   /// The session's handler. A program may call it as if a user had done something.
   public var eventHandler: (@MainActor (SessionDisplayEvent) -> Void)?
   private var places: [StreamID: Place] = [:]
   /// The placeholders that stand for streams. A stream whose picture is shown has none.
-  public private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
+  package private(set) var placeholders: [StreamID: StreamPlaceholder] = [:]
   /// The names of streams that have another one than their ID.
-  public private(set) var names: [StreamID: String] = [:]
+  package private(set) var names: [StreamID: String] = [:]
   /// The streams whose places say that the microphone is off.
-  public private(set) var microphonesOff: Set<StreamID> = []
+  package private(set) var microphonesOff: Set<StreamID> = []
   private let inAppSize: PictureSize
   private let pictureInPictureSize: PictureSize
   /// The picture of the first two streams in the split layout; nil in the other layout.
@@ -34,7 +34,7 @@ public final class OffscreenDisplay: SessionDisplay {
   ///   - inAppSize: the size of each stream's picture in the app, in pixels; in the split layout, the size of the first
   ///     two streams' picture together.
   ///   - pictureInPictureSize: the size of picture-in-picture windows, in pixels.
-  ///   - isSplit: whether the first two streams share one picture (``OffscreenSplitView``).
+  ///   - isSplit: whether the first two streams share one picture.
   /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
   public init(
     inAppSize: PictureSize = PictureSize(width: 640, height: 360),
@@ -90,16 +90,16 @@ public final class OffscreenDisplay: SessionDisplay {
     showOrHideRemote()
   }
 
-  /// Notes the placeholder in ``placeholders``. The picture itself stays as it is.
+  /// Notes the placeholder. The picture itself stays as it is.
   public func setPlaceholder(_ placeholder: StreamPlaceholder?, for streamID: StreamID) {
     placeholders[streamID] = placeholder
     showOrHideRemote()
   }
 
-  /// Notes the name in ``names``.
+  /// Notes the name, which is not drawn.
   public func setName(_ name: String, for streamID: StreamID) { names[streamID] = name }
 
-  /// Notes the microphone in ``microphonesOff``.
+  /// Notes the microphone, which is not drawn.
   public func setMicrophoneOff(_ isOff: Bool, for streamID: StreamID) {
     if isOff { microphonesOff.insert(streamID) } else { microphonesOff.remove(streamID) }
   }

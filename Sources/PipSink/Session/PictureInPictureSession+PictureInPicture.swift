@@ -8,8 +8,8 @@ extension PictureInPictureSession {
   /// stream in it.
   ///
   /// - Parameter streamID: the stream that the user wants; nil for the one that is chosen already.
-  /// - Throws: the errors of ``setPictureInPictureSource(_:)`` and ``PictureInPictureController/startWhenReady()``.
-  ///   Nothing has changed then.
+  /// - Throws: the errors of ``setPictureInPictureSource(_:)``, and ``PictureInPictureController/impossibility`` unless
+  ///   the only obstacle is that the stream has no picture yet. Nothing has changed then.
   public func startPictureInPicture(_ streamID: StreamID? = nil) throws(PipSinkError) {
     defer { updatePlaces() }
     if let streamID { try checkSource(streamID) }
@@ -144,7 +144,7 @@ extension PictureInPictureSession {
   // MARK: - Windows for single streams
 
   /// The controller of the session's window, and those of streams with windows for themselves.
-  public var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
+  package var controllers: [PictureInPictureController] { [controller] + dedicatedControllers.values }
 
   /// Gives a stream a picture-in-picture window for itself. The returned controller starts and stops it. The session's
   /// window does not choose the stream any more. Where it shows the stream, it shows another one with a picture instead,

@@ -103,7 +103,7 @@ extension PictureInPictureSession {
   public func summary(of streamID: StreamID) -> StreamSummary? { summary(of: streamID, engine.info(of: streamID)) }
 
   /// What is known of every stream at this moment, in the order in which the streams were added.
-  public var summaries: [StreamSummary] { router.streamIDs.compactMap { summary(of: $0) } }
+  package var summaries: [StreamSummary] { router.streamIDs.compactMap { summary(of: $0) } }
 
   /// What is known of a stream, with information from the engine that was taken earlier.
   package func summary(of id: StreamID, _ info: StreamInfo?) -> StreamSummary? {

@@ -8,7 +8,7 @@ public struct PictureInPictureUsage: Equatable, Sendable {
   public var residentBytes = 0
 
   /// How many processors were busy on average; 0 where picture-in-picture was never active.
-  public var processorShare: Double { duration > .zero ? cpuTime / duration : 0 }
+  package var processorShare: Double { duration > .zero ? cpuTime / duration : 0 }
 }
 
 /// Measures what the process uses while picture-in-picture is active.

@@ -40,7 +40,7 @@ public struct StreamSummary: Sendable {
   /// The last error of its processors; nil where there was none.
   public let processingError: PipSinkError?
   /// Whether it has processors.
-  public let isProcessed: Bool
+  package let isProcessed: Bool
 
   /// The stream's ID.
   public var streamID: StreamID { statistics.streamID }
@@ -60,7 +60,7 @@ public enum SessionAction: Equatable, Sendable {
   case toggleFullscreen
 
   /// The keys of windows and terminals, each by its character, and what they do, for a list of keys.
-  public static let keys: [(key: Character, action: SessionAction, summary: String)] = [
+  package static let keys: [(key: Character, action: SessionAction, summary: String)] = [
     ("p", .togglePictureInPicture, "start or stop picture-in-picture"),
     ("n", .nextStream, "show the next stream in picture-in-picture"),
     (" ", .togglePause, "pause the streams, or resume them"),
@@ -68,7 +68,8 @@ public enum SessionAction: Equatable, Sendable {
     ("f", .toggleFullscreen, "show the window in fullscreen, or stop that"),
   ]
 
-  /// The action of a key; nil for a key that is not among ``keys``.
+  /// The action of a key; nil for a key that has none. Windows and terminals of PipSink have these keys: p, n, space, m
+  /// and f, in the order of the cases.
   public init?(key: Character) {
     guard let entry = Self.keys.first(where: { $0.key == key }) else { return nil }
     self = entry.action

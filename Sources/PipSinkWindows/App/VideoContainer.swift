@@ -11,8 +11,7 @@ public final class VideoContainer {
     /// All views are in rows and columns, in the numbers that make the views largest.
     case grid
     /// The first view has the whole width, or shares it in halves with the second one while
-    /// ``VideoContainer/showsRemote`` is true. Further views are not shown. ``PipSink/OffscreenSplitView`` has the same
-    /// layout without a window.
+    /// ``VideoContainer/showsRemote`` is true. Further views are not shown.
     case split
   }
 

@@ -33,7 +33,6 @@ struct DisplayMailbox {
     case retire(any VideoRenderer)
     /// Replace the picture that stays by a copy.
     case copy(SampleBuffer)
-    case requestData(@Sendable () -> Void)
     case end
   }
 
@@ -54,9 +53,6 @@ struct DisplayMailbox {
   /// Frames that wait for their time, in the order of their arrival.
   var queue: [SampleBuffer] = []
   var timebase: Timebase?
-  /// Called when the layer is ready for more frames.
-  var request: (@Sendable () -> Void)?
-  var isRequestDue = false
 
   // The picture that is shown.
   /// The newest frame that went to the renderer, kept so that it can be shown again.
@@ -99,8 +95,6 @@ struct DisplayMailbox {
     waiting == nil && queue.isEmpty && !mustRemoveImage && !isPresenting && renderers.isSettled
       && !(needsDisplay && latest != nil)
   }
-
-  var isReadyForMoreMediaData: Bool { waiting == nil && queue.count < Self.queueLimit }
 
   /// Uses another renderer from now on, or none. ``RendererOccupancy`` decides when the layer may use it.
   ///
@@ -231,10 +225,6 @@ struct DisplayMailbox {
       mustRemoveImage = false
       return begin(.removeImage(renderer))
     }
-    if isRequestDue, let request, isReadyForMoreMediaData {
-      isRequestDue = false
-      return .done(.requestData(request))
-    }
     let pause = failures.pause(at: now)
     if let pause, failures.holdsNewFrames { return .at(pause) }
     if let frame = waiting {
@@ -267,7 +257,6 @@ struct DisplayMailbox {
     isNew: Bool
   ) -> Job {
     needsDisplay = false
-    if request != nil { isRequestDue = true }
     defer { presented = nil }
     return Job(
       sampleBuffer: sampleBuffer, renderer: renderer, gravity: gravity,

@@ -2,10 +2,13 @@
 extension FrameRouter {
   /// Makes a router for display layers.
   ///
-  /// - Parameters:
-  ///   - table: the routing at the start.
-  ///   - pictureInPicture: the layer of the primary picture-in-picture surface; with nil its frames are only counted.
-  public convenience init(table: RoutingTable = RoutingTable(), pictureInPicture: SampleBufferDisplayLayer? = nil) {
+  /// - Parameter pictureInPicture: the layer of picture-in-picture; with nil its frames are only counted.
+  public convenience init(pictureInPicture: SampleBufferDisplayLayer? = nil) {
+    self.init(destination: pictureInPicture)
+  }
+
+  /// Makes a router for display layers, with the routing at the start.
+  package convenience init(table: RoutingTable, pictureInPicture: SampleBufferDisplayLayer? = nil) {
     self.init(table: table, destination: pictureInPicture)
   }
 
@@ -19,7 +22,7 @@ extension FrameRouter {
   /// otherwise.
   ///
   /// - Returns: the surface's ID, for routing streams to it.
-  public func addPictureInPictureSurface(_ layer: SampleBufferDisplayLayer) -> PictureInPictureSurfaceID {
+  func addPictureInPictureSurface(_ layer: SampleBufferDisplayLayer) -> PictureInPictureSurfaceID {
     addSurface(layer)
   }
 

@@ -46,8 +46,6 @@ struct LayerPresenter {
         finish { mailbox in
           if mailbox.latest?.pixelBuffer === picture.pixelBuffer { mailbox.latest = copy }
         }
-      case .requestData(let request):
-        request()
       case .end:
         return
       }

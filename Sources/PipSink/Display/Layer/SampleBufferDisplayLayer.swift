@@ -78,11 +78,10 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     controlTimebase = nil
     let (renderer, isOwned, dropped) = mailbox.withLock { mailbox in
       mailbox.isClosed = true
-      let dropped = (mailbox.waiting, mailbox.queue, mailbox.latest, mailbox.request)
+      let dropped = (mailbox.waiting, mailbox.queue, mailbox.latest)
       mailbox.waiting = nil
       mailbox.queue = []
       mailbox.latest = nil
-      mailbox.request = nil
       return (mailbox.renderers.current, mailbox.renderers.isGranted, dropped)
     }
     _ = dropped
@@ -143,7 +142,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   }
 
   /// The renderer's size in pixels; nil while there is no renderer or it has no size.
-  public var bounds: PictureSize? { mailbox.withLock { $0.renderers.current }?.renderSize }
+  package var bounds: PictureSize? { mailbox.withLock { $0.renderers.current }?.renderSize }
 
   /// Whether a frame has been presented on the current renderer.
   public var isReadyForDisplay: Bool { mailbox.withLock { $0.isReadyForDisplay } }
@@ -197,28 +196,6 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
     let (mustWake, hasReplaced) = mailbox.withLock { $0.put(&frame) }
     if mustWake { mailbox.wakeAll() }
     return hasReplaced
-  }
-
-  /// Whether the next frame that is enqueued will replace none.
-  public var isReadyForMoreMediaData: Bool { mailbox.withLock { $0.isReadyForMoreMediaData } }
-
-  /// Calls `block` on the presenting thread at once, and again whenever the layer is ready for more frames, until
-  /// ``stopRequestingMediaData()``. The block enqueues as many frames as it has while ``isReadyForMoreMediaData`` is
-  /// true. It is not called while the layer has no renderer.
-  public func requestMediaDataWhenReady(_ block: @escaping @Sendable () -> Void) {
-    mailbox.withLock { mailbox in
-      mailbox.request = block
-      mailbox.isRequestDue = true
-    }
-    mailbox.wakeAll()
-  }
-
-  /// Ends the requests of ``requestMediaDataWhenReady(_:)``. A call of its block that is in progress still completes.
-  public func stopRequestingMediaData() {
-    mailbox.withLock { mailbox in
-      mailbox.request = nil
-      mailbox.isRequestDue = false
-    }
   }
 
   /// The timebase that says when frames are shown. With nil every frame is shown at once.
@@ -292,7 +269,7 @@ public final class SampleBufferDisplayLayer: SampleBufferDestination {
   /// Blocks until everything that has been enqueued so far has been presented or refused.
   ///
   /// - Returns: false when that was not the case by `deadline`, as without a renderer.
-  public func waitUntilPresented(by deadline: MonotonicTime) -> Bool {
+  package func waitUntilPresented(by deadline: MonotonicTime) -> Bool {
     mailbox.wait(until: deadline) { $0.isIdle ? true : nil } ?? false
   }
 }

@@ -60,7 +60,7 @@ public struct BGRAImage: Sendable, CustomStringConvertible {
   ///
   /// - Throws: ``PipSinkError/Frame/notWritten(path:reason:)`` with an empty path, or
   ///   ``PipSinkError/System/gstreamerUnavailable(reason:)``.
-  public func pngBytes() throws(PipSinkError) -> [UInt8] {
+  func pngBytes() throws(PipSinkError) -> [UInt8] {
     try PipSink.initialize()
     let caps = gst_caps_from_string(
       "video/x-raw, format=BGRA, width=\(size.width), height=\(size.height), framerate=1/1")

@@ -5,7 +5,7 @@ import Glibc
 /// Frames are drawn on the layer's presenting thread. Any thread may read the picture.
 public final class OffscreenRenderer: VideoRenderer {
   /// How frames are scaled to the renderer's size.
-  public let scalingFilter: ScalingFilter
+  package let scalingFilter: ScalingFilter
   private let state: Locked<Canvas>
   private let visibility = Locked(true)
   private let needsDisplay = NeedsDisplayHandler()
@@ -85,7 +85,7 @@ public final class OffscreenRenderer: VideoRenderer {
   }
 
   /// Whether a frame is shown.
-  public var hasImage: Bool { state.withLock { $0.hasImage } }
+  var hasImage: Bool { state.withLock { $0.hasImage } }
 
   /// A copy of the picture; nil while no frame is shown.
   public func image() -> BGRAImage? {

@@ -2,13 +2,13 @@
 ///
 /// A display layer is attached to each of the two renderers. ``showsRemote`` may change while frames flow: both
 /// renderers get their new size and ask their layers for the newest frame. Any thread may use it.
-public final class OffscreenSplitView: Sendable {
+package final class OffscreenSplitView: Sendable {
   /// The size of the whole picture in pixels.
-  public let size: PictureSize
+  package let size: PictureSize
   /// The renderer of the local stream, on the whole width or in the left half.
-  public let local: OffscreenRenderer
+  package let local: OffscreenRenderer
   /// The renderer of the remote stream, in the right half.
-  public let remote: OffscreenRenderer
+  package let remote: OffscreenRenderer
   private let isRemoteShown = Locked(false)
 
   /// Makes a view that shows the local stream only.
@@ -17,7 +17,7 @@ public final class OffscreenSplitView: Sendable {
   ///   - size: the size of the whole picture in pixels, at least two pixels wide.
   ///   - scalingFilter: how frames are scaled.
   /// - Throws: ``PipSinkError/Frame/invalidSize(width:height:)``, ``PipSinkError/Frame/outOfMemory(byteCount:)``.
-  public init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
+  package init(size: PictureSize, scalingFilter: ScalingFilter = .automatic) throws(PipSinkError) {
     guard size.isValid, size.width >= 2 else { throw .frame(.invalidSize(width: size.width, height: size.height)) }
     self.size = size
     local = try OffscreenRenderer(size: size, scalingFilter: scalingFilter)
@@ -27,7 +27,7 @@ public final class OffscreenSplitView: Sendable {
   }
 
   /// Whether the remote stream is shown; false at first.
-  public var showsRemote: Bool {
+  package var showsRemote: Bool {
     get { isRemoteShown.withLock { $0 } }
     set {
       isRemoteShown.withLock { isShown in
@@ -41,7 +41,7 @@ public final class OffscreenSplitView: Sendable {
   }
 
   /// A copy of the whole picture, which is black where a stream has no picture.
-  public func image() -> BGRAImage {
+  package func image() -> BGRAImage {
     let showsRemote = showsRemote
     let places = SplitLayout.rectangles(in: size, showsRemote: showsRemote)
     let parts = [(local, places.local)] + (places.remote.map { [(remote, $0)] } ?? [])

@@ -21,7 +21,7 @@ public enum ElementFailureKind: Sendable, Equatable {
   case other
 
   /// Whether another attempt would fail for the same reason, so that a retry is useless.
-  public var isPermanent: Bool {
+  package var isPermanent: Bool {
     switch self {
     case .notFound, .notReadable, .notAuthorized, .unsupported, .notNegotiated, .badData: true
     case .unavailable, .other: false

@@ -18,12 +18,12 @@ public struct PipelineConfiguration: Sendable {
   /// whose end means that the server has closed the connection.
   public var restartsAtEnd: Bool?
   /// The time of playing after which earlier failures no longer count.
-  public var failuresForgottenAfter = Duration.seconds(10)
+  package var failuresForgottenAfter = Duration.seconds(10)
   /// The time that a pipeline has to stop before it is abandoned (``EngineEvent/abandoned(_:)``).
   public var stateChangeTimeout = Duration.seconds(5)
   /// The number of abandoned pipelines that still block from which on no other is started in their place, since each
   /// keeps threads and memory.
-  public var blockedLimit = 3
+  package var blockedLimit = 3
   /// Whether the sound of a URI is played as well, on the default output. A URI with only sound or only pictures plays
   /// what it has. The setting has no effect on a pipeline description.
   public var playsAudio = false

@@ -22,7 +22,7 @@ public struct StreamInfo: Sendable {
   /// (``EngineEvent/streamHasNoVideo(_:)``).
   public internal(set) var hasNoVideo = false
   /// Whether the decoder is suspended because the stream is hidden (``VideoEngine/isBackgroundDecodingEnabled``).
-  public internal(set) var isDecodingSuspended = false
+  package internal(set) var isDecodingSuspended = false
   /// The number of frames that were skipped since the last start because their memory cannot be read.
   public internal(set) var skippedFrameCount: UInt64 = 0
   /// The number of frames that elements have dropped since the last start because they were late, as their
@@ -30,5 +30,5 @@ public struct StreamInfo: Sendable {
   public internal(set) var lateFrameCount: UInt64 = 0
   /// The number of pipelines of this stream that did not stop in time and were abandoned
   /// (``EngineEvent/abandoned(_:)``), since the stream was added.
-  public internal(set) var abandonedPipelineCount = 0
+  package internal(set) var abandonedPipelineCount = 0
 }

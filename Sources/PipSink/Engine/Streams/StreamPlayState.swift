@@ -16,7 +16,7 @@ public enum StreamPlayState: Equatable, Sendable {
   case failed(PipSinkError)
 
   /// The name of the state: "stopped", "requesting", "playing", "stalled", "reconnecting", "ended" or "failed".
-  public var name: String {
+  package var name: String {
     switch self {
     case .stopped: "stopped"
     case .requesting: "requesting"
@@ -29,7 +29,7 @@ public enum StreamPlayState: Equatable, Sendable {
   }
 
   /// Whether the stream has ended or failed, and does not continue by itself.
-  public var isOver: Bool {
+  package var isOver: Bool {
     switch self {
     case .ended, .failed: true
     default: false

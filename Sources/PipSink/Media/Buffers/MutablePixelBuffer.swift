@@ -28,11 +28,11 @@ public struct MutablePixelBuffer: ~Copyable, @unchecked Sendable {
   }
 
   /// The pixel format.
-  public var pixelFormat: PixelFormat { formatDescription.pixelFormat }
+  package var pixelFormat: PixelFormat { formatDescription.pixelFormat }
   /// The size in pixels.
-  public var size: PictureSize { formatDescription.size }
+  package var size: PictureSize { formatDescription.size }
   /// The number of planes.
-  public var planeCount: Int { formatDescription.planeCount }
+  package var planeCount: Int { formatDescription.planeCount }
 
   /// Calls `body` with the bytes of one plane, for reading and writing. The initial contents are undefined.
   ///

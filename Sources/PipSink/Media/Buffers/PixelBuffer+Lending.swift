@@ -6,10 +6,10 @@ import Glibc
 /// (``StreamInput/push(copying:format:size:timing:orientation:colorimetry:pixelAspectRatio:)``).
 public struct UnsafeLentPlane {
   /// The address of the first sample in the top row.
-  public var address: UnsafeRawPointer
+  package var address: UnsafeRawPointer
   /// The number of bytes from one row to the next; negative if rows are stored from the last to the first, which is
   /// possible only for planes that are copied.
-  public var bytesPerRow: Int
+  package var bytesPerRow: Int
 
   /// Makes a plane from the address of its first sample and the number of bytes from one row to the next.
   public init(address: UnsafeRawPointer, bytesPerRow: Int) {

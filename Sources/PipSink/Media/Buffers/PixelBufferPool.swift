@@ -5,7 +5,7 @@ import CGStreamer
 /// A frame's memory returns to the pool when the last reference to the frame is gone. The pool keeps buffers for
 /// several formats and sizes, and so follows a stream whose size changes. It never has more than
 /// ``Configuration/maximumBufferCount`` buffers of one format, and frees memory that has not been used for
-/// ``Configuration/idleTime``. Any thread may use it.
+/// some time. Any thread may use it.
 public final class PixelBufferPool: Sendable {
   /// The limits of a pool.
   public struct Configuration: Sendable {
@@ -13,31 +13,31 @@ public final class PixelBufferPool: Sendable {
     /// refused at once, so that a slow consumer of frames neither blocks its stream nor takes all memory.
     public var maximumBufferCount = 16
     /// The maximum number of formats and sizes. For another one, the buffers of the least recently used one are freed.
-    public var maximumFormatCount = 4
+    package var maximumFormatCount = 4
     /// The time after which the buffers of a format are freed if none of them was taken or returned.
-    public var idleTime = Duration.seconds(2)
+    package var idleTime = Duration.seconds(2)
 
     /// Makes a configuration with the default values.
     public init() {}
   }
 
   /// The counts of a pool.
-  public struct Statistics: Equatable, Sendable {
+  package struct Statistics: Equatable, Sendable {
     /// The number of buffers that exist, of all formats.
-    public internal(set) var bufferCount = 0
+    package internal(set) var bufferCount = 0
     /// The number of existing buffers that frames use.
-    public internal(set) var inUse = 0
+    package internal(set) var inUse = 0
     /// The memory of all existing buffers, in bytes.
-    public internal(set) var byteCount = 0
+    package internal(set) var byteCount = 0
     /// The number of times that a buffer was handed out.
-    public internal(set) var taken: UInt64 = 0
+    package internal(set) var taken: UInt64 = 0
     /// The number of times that a handed out buffer had been used before.
-    public internal(set) var reused: UInt64 = 0
+    package internal(set) var reused: UInt64 = 0
     /// The number of requests that were refused because the maximum number of buffers existed.
-    public internal(set) var refused: UInt64 = 0
+    package internal(set) var refused: UInt64 = 0
     /// The number of times that the buffers of a format were freed: because they were idle, because there were too many
     /// formats, or by ``PixelBufferPool/trim()``. Buffers of such a format that frames still use are no longer counted.
-    public internal(set) var formatsTrimmed: UInt64 = 0
+    package internal(set) var formatsTrimmed: UInt64 = 0
 
     fileprivate mutating func add(_ counts: CountingBufferPool.Counts) {
       taken += counts.taken
@@ -57,7 +57,7 @@ public final class PixelBufferPool: Sendable {
   }
 
   /// The current counts.
-  public var statistics: Statistics { shelves.statistics }
+  package var statistics: Statistics { shelves.statistics }
 
   /// Takes memory for a frame, without waiting.
   ///
@@ -73,7 +73,7 @@ public final class PixelBufferPool: Sendable {
   }
 
   /// Frees all memory that no frame uses.
-  public func trim() {
+  package func trim() {
     shelves.trim { _ in true }
   }
 }

@@ -52,11 +52,11 @@ public struct SampleBuffer: Sendable {
   public var orientation: VideoOrientation = .upright
   /// How a renderer has to adjust the picture's colours. A display layer sets it when it presents the frame
   /// (``FrameRouter/setColorBalance(_:for:)``).
-  public internal(set) var colorBalance = ColorBalance.neutral
+  package internal(set) var colorBalance = ColorBalance.neutral
   /// The frame's number in its stream, from 1, as the engine counts frames; 0 for a frame that no engine has delivered.
-  public var sequenceNumber: UInt64
+  package var sequenceNumber: UInt64
   /// When an engine or a ``StreamInput`` received the frame; nil for a frame of another origin.
-  public var receivedAt: MonotonicTime?
+  package var receivedAt: MonotonicTime?
 
   /// The format of the frame's pixels.
   public var formatDescription: VideoFormatDescription { pixelBuffer.formatDescription }
@@ -68,7 +68,7 @@ public struct SampleBuffer: Sendable {
   }
 
   /// Width divided by height of the frame as it is to be shown: its visible part with square pixels, rotated.
-  public var displayAspectRatio: Double { displaySize.width / displaySize.height }
+  package var displayAspectRatio: Double { displaySize.width / displaySize.height }
 
   /// Makes a frame.
   ///
@@ -77,34 +77,18 @@ public struct SampleBuffer: Sendable {
   ///   - timing: when the frame should be shown.
   ///   - attachments: how a layer should treat the frame. With nil, `displayImmediately` is set if `timing` has no
   ///     presentation time, since such a frame can only be shown at once.
-  ///   - sequenceNumber: the frame's number in its stream; 0 if it has none.
-  public init(
-    pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, attachments: Attachments? = nil,
-    sequenceNumber: UInt64 = 0
+  public init(pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, attachments: Attachments? = nil) {
+    self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments, sequenceNumber: 0)
+  }
+
+  /// Makes a frame that has a number in its stream.
+  package init(
+    pixelBuffer: PixelBuffer, timing: SampleTiming = .invalid, attachments: Attachments? = nil, sequenceNumber: UInt64
   ) {
     self.pixelBuffer = pixelBuffer
     self.timing = timing
     self.attachments = attachments ?? Attachments(displayImmediately: !timing.presentationTimeStamp.isNumeric)
     self.sequenceNumber = sequenceNumber
-  }
-
-  /// Makes a frame with an explicit format description, as the initialiser of Core Media's CMSampleBuffer does.
-  ///
-  /// - Parameters:
-  ///   - pixelBuffer: the frame's pixels.
-  ///   - formatDescription: the format of `pixelBuffer`.
-  ///   - timing: when the frame should be shown.
-  ///   - attachments: how a layer should treat the frame. With nil, `displayImmediately` is set if `timing` has no
-  ///     presentation time.
-  /// - Throws: ``PipSinkError/Frame/invalidCaps(_:)`` if `formatDescription` is not the one of `pixelBuffer`.
-  public init(
-    pixelBuffer: PixelBuffer, formatDescription: VideoFormatDescription, timing: SampleTiming,
-    attachments: Attachments? = nil
-  ) throws(PipSinkError) {
-    guard formatDescription === pixelBuffer.formatDescription else {
-      throw .frame(.invalidCaps(formatDescription.capsDescription))
-    }
-    self.init(pixelBuffer: pixelBuffer, timing: timing, attachments: attachments)
   }
 
   /// The same frame with other pixels, which keeps the times, attachments and number. A ``FrameProcessor`` that has

@@ -16,7 +16,7 @@ public enum FrameFormatSeries: Hashable, Sendable {
   /// - Parameter name: "any", "rgb" or "yuv", or the name of a ``PixelFormat``, in upper or lower case. "RGB" in upper
   ///   case is the pixel format.
   /// - Returns: nil for any other name.
-  public init?(name: String) {
+  package init?(name: String) {
     switch name.lowercased() {
     case "any": self = .any
     case "rgb" where !PixelFormat.allCases.contains { $0.rawValue == name }: self = .rgb

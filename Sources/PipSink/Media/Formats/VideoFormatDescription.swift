@@ -23,7 +23,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   /// frame is mapped.
   public let isInSystemMemory: Bool
   /// The caps as text, as GStreamer writes them.
-  public let capsDescription: String
+  package let capsDescription: String
 
   package let caps: UnsafeMutablePointer<GstCaps>
   let info: GstVideoInfo
@@ -88,7 +88,7 @@ public final class VideoFormatDescription: @unchecked Sendable {
   }
 
   /// The number of planes of a frame.
-  public var planeCount: Int { Int(info.finfo.pointee.n_planes) }
+  package var planeCount: Int { Int(info.finfo.pointee.n_planes) }
 
   /// The size of the picture on square pixels: its width is scaled by the pixel aspect ratio, and its height is kept.
   public var displaySize: (width: Double, height: Double) {

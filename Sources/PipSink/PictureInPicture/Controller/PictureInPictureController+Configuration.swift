@@ -26,9 +26,9 @@ extension PictureInPictureController {
     /// How far the skip buttons seek.
     public var skipInterval = Duration.seconds(15)
     /// How long the app has to stay in the background or the foreground before the controller reacts.
-    public var backgroundDelay = Duration.milliseconds(50)
+    package var backgroundDelay = Duration.milliseconds(50)
     /// How long to wait for the first picture. After that, `didStart` is reported without one.
-    public var firstPictureTimeout = Duration.seconds(2)
+    package var firstPictureTimeout = Duration.seconds(2)
     /// Whether the engine decodes only the window's streams while the window is open, even while the app is in the
     /// foreground.
     public var decodesOnlyPictureInPictureStream = false

@@ -25,7 +25,7 @@ extension PictureInPictureController {
 
   /// The window's shape: width divided by height; nil while it is not known. Beside a second stream, each half has the
   /// shape of the first stream.
-  public var aspectRatio: Double? {
+  package var aspectRatio: Double? {
     if let size = configuration.preferredContentSize, size.isValid { return Double(size.width) / Double(size.height) }
     return streamAspectRatio.map { showsSecondStream ? $0 * 2 : $0 }
   }
@@ -61,7 +61,7 @@ extension PictureInPictureController {
   /// the chosen one, in a circle. While the window is open, streams without a picture are skipped.
   ///
   /// - Returns: nil where there is no other stream.
-  public func neighbour(forward: Bool) -> StreamID? { streamSelector.neighbour(forward: forward) }
+  package func neighbour(forward: Bool) -> StreamID? { streamSelector.neighbour(forward: forward) }
 
   /// Whether the play button shows that playback is paused.
   var isPlaybackPaused: Bool {

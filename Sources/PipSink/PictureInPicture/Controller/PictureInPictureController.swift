@@ -120,7 +120,7 @@ public final class PictureInPictureController {
 
   /// The layer that shows frames in the window, for its status and statistics. An app must not enqueue frames on it,
   /// unless the layer is its own source.
-  public var displayLayer: SampleBufferDisplayLayer { handover.layer }
+  package var displayLayer: SampleBufferDisplayLayer { handover.layer }
 
   /// The state, as apps know it from other SDKs. It is PIPActive or AppMinimized exactly while ``isActive`` is true.
   public var state: PictureInPictureState {
@@ -165,7 +165,7 @@ public final class PictureInPictureController {
     if let reason = unsupportedReason { return .pictureInPicture(.unsupported(reason: reason)) }
     switch phase {
     case .settingUp, .unavailable, .uninitialized:
-      return .pictureInPicture(.illegalTransition(state: state, trigger: .userTriggers))
+      return .pictureInPicture(.refusal(of: .userTriggers, in: state))
     case .stopping: return .pictureInPicture(.notPossible(reason: "it is stopping"))
     case .idle, .starting, .active: return nil
     }

@@ -23,7 +23,7 @@ public enum PictureInPictureState: String, CaseIterable, Sendable {
 }
 
 /// What moves picture-in-picture from one state to another in the diagram of ``PictureInPictureState``. The raw values are the diagram's labels.
-public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
+package enum PictureInPictureTrigger: String, CaseIterable, Sendable {
   /// The set-up begins.
   case initialize = "init()"
   /// The set-up has succeeded.
@@ -56,15 +56,15 @@ public enum PictureInPictureTrigger: String, CaseIterable, Sendable {
 
 /// The state of picture-in-picture, with the transitions of its diagram. Every other pair of state and trigger is
 /// refused.
-public struct PictureInPictureStateMachine: Equatable, Sendable {
+package struct PictureInPictureStateMachine: Equatable, Sendable {
   /// One transition of the diagram.
-  public struct Transition: Equatable, Sendable {
+  package struct Transition: Equatable, Sendable {
     /// The state before it.
-    public let from: PictureInPictureState
+    package let from: PictureInPictureState
     /// What causes it.
-    public let trigger: PictureInPictureTrigger
+    package let trigger: PictureInPictureTrigger
     /// The state after it.
-    public let to: PictureInPictureState
+    package let to: PictureInPictureState
 
     init(_ from: PictureInPictureState, _ trigger: PictureInPictureTrigger, _ to: PictureInPictureState) {
       (self.from, self.trigger, self.to) = (from, trigger, to)
@@ -72,7 +72,7 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
   }
 
   /// All transitions, in the order in which the diagram draws them.
-  public static let transitions: [Transition] = [
+  package static let transitions: [Transition] = [
     .init(.uninitialized, .initialize, .initializing),
     .init(.initializing, .initSuccess, .initialized),
     .init(.initializing, .initFailed, .error),
@@ -90,17 +90,17 @@ public struct PictureInPictureStateMachine: Equatable, Sendable {
   ]
 
   /// The current state.
-  public private(set) var state = PictureInPictureState.uninitialized
+  package private(set) var state = PictureInPictureState.uninitialized
 
   /// Makes a state machine that is uninitialized.
-  public init() {}
+  package init() {}
 
   /// Performs a transition.
   ///
   /// - Throws: ``PipSinkError/PictureInPicture/illegalTransition(state:trigger:)``. Nothing has changed then.
-  public mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
+  package mutating func apply(_ trigger: PictureInPictureTrigger) throws(PipSinkError) {
     guard let next = Self.transitions.first(where: { $0.from == state && $0.trigger == trigger })?.to else {
-      throw .pictureInPicture(.illegalTransition(state: state, trigger: trigger))
+      throw .pictureInPicture(.refusal(of: trigger, in: state))
     }
     state = next
   }

@@ -2,7 +2,7 @@
 public struct MediaTimeRange: Equatable, Sendable {
   /// Where it begins.
   public var start: MediaTime
-  /// How long it is; ``MediaTime/positiveInfinity`` for a live source.
+  /// How long it is; an infinity for a live source (``live``).
   public var duration: MediaTime
 
   /// Makes a range from its start and its duration.
@@ -15,7 +15,7 @@ public struct MediaTimeRange: Equatable, Sendable {
   public static let live = MediaTimeRange(start: .zero, duration: .positiveInfinity)
 
   /// Whether the source is live, which it is when its duration is not numeric.
-  public var isLive: Bool { !duration.isNumeric }
+  var isLive: Bool { !duration.isNumeric }
 }
 
 /// Plays what a display layer shows, for the controls of its picture-in-picture window. Every method is called on the

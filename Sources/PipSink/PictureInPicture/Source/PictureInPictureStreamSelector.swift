@@ -45,9 +45,9 @@ public struct PictureInPictureStreamSelector: Sendable {
   public private(set) var streams: [Stream] = []
   /// What the window's places show, from the left: one place, or two beside each other. It is empty while there are no
   /// streams.
-  public private(set) var places: [PictureInPicturePlace] = []
+  package private(set) var places: [PictureInPicturePlace] = []
   /// The chosen stream, which is in the first place; nil when there is none.
-  public var selected: StreamID? { places.first?.streamID }
+  package var selected: StreamID? { places.first?.streamID }
 
   /// The stream that the user wants in each place; nil for a place without a request. There are as many places as requests.
   private(set) var requests: [StreamID?] = [nil]
@@ -123,13 +123,15 @@ public struct PictureInPictureStreamSelector: Sendable {
     remove(id)
   }
 
-  /// Notes how loud a stream is, which matters for ``Policy/activeSpeaker``.
+  /// Notes how loud a stream is at the moment, which matters for ``Policy/activeSpeaker``.
   ///
   /// - Parameters:
   ///   - id: the stream. Unknown ones are ignored.
   ///   - level: from 0 (silent) to 1.
-  ///   - time: when the level was measured.
-  public mutating func setAudioLevel(_ id: StreamID, _ level: Double, at time: MonotonicTime = .now) {
+  public mutating func setAudioLevel(_ id: StreamID, _ level: Double) { setAudioLevel(id, level, at: .now) }
+
+  /// Notes how loud a stream was at a time.
+  package mutating func setAudioLevel(_ id: StreamID, _ level: Double, at time: MonotonicTime) {
     self[id]?.audioLevel = level.isFinite ? min(1, max(0, level)) : 0
     if case .activeSpeaker = policy { followSpeaker(at: time) }
   }
@@ -163,7 +165,7 @@ public struct PictureInPictureStreamSelector: Sendable {
   /// Notes which stream the user wants to see. It is shown whenever it has a picture, until the user requests another
   /// one or withdraws the request with nil. The stream need not exist yet. If it is in the window's second place, the two
   /// streams change places.
-  public mutating func select(_ id: StreamID?) {
+  package mutating func select(_ id: StreamID?) {
     if requests.count > 1, id != nil, requests[1] == id { requests[1] = selected == id ? nil : selected }
     requests[0] = id
     choose()
@@ -177,7 +179,7 @@ public struct PictureInPictureStreamSelector: Sendable {
 
   /// The stream that the window's next and previous buttons lead to: the one with a picture after or before the chosen
   /// one, in a circle that includes the local stream; nil where there is no other.
-  public func neighbour(forward: Bool) -> StreamID? {
+  package func neighbour(forward: Bool) -> StreamID? {
     let others = streams.filter { $0.id != selected && situation.mayShow($0) }
     let number = places.first?.number ?? -1
     let next = forward ? others.first { $0.number > number } : others.last { $0.number < number }

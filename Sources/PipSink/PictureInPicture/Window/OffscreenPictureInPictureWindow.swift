@@ -11,7 +11,7 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   /// What the window calls when something happens to it. The controller sets it.
   public var eventHandler: (@MainActor (PictureInPictureWindowEvent) -> Void)?
   /// What the window shows; nil while it is closed.
-  public private(set) var presentation: PictureInPicturePresentation? {
+  package private(set) var presentation: PictureInPicturePresentation? {
     didSet {
       split.local.isVisible = isOpen
       split.showsRemote = presentation?.secondStreamID != nil
@@ -30,10 +30,10 @@ public final class OffscreenPictureInPictureWindow: PictureInPictureHost {
   }
 
   /// Whether the window is open.
-  public var isOpen: Bool { presentation != nil }
+  package var isOpen: Bool { presentation != nil }
 
   /// The window's size in pixels.
-  public var size: PictureSize { split.size }
+  package var size: PictureSize { split.size }
 
   /// A copy of what the window shows; nil while it shows no picture.
   public func image() -> BGRAImage? {

@@ -5,8 +5,8 @@ public protocol PictureInPictureHost: AnyObject {
   /// The renderer for the frames. It stays the same for the window's whole life, even while the window is closed.
   var renderer: any VideoRenderer { get }
 
-  /// The renderer for a second stream, in the right half of the window while
-  /// ``PictureInPicturePresentation/secondStreamID`` is set. It stays the same for the window's whole life. It is nil,
+  /// The renderer for a second stream, in the right half of the window while there is a second one among
+  /// ``PictureInPicturePresentation/places``. It stays the same for the window's whole life. It is nil,
   /// as by default, for windows that show one stream only.
   var secondRenderer: (any VideoRenderer)? { get }
 
@@ -83,11 +83,11 @@ public struct PictureInPicturePresentation: Equatable, Sendable {
   public var isMicrophoneOff = false
 
   /// The stream in the window, or in its left half.
-  public var streamID: StreamID { places.first?.streamID ?? "" }
+  package var streamID: StreamID { places.first?.streamID ?? "" }
   /// The stream in the right half of the window; nil where one stream has the whole window.
-  public var secondStreamID: StreamID? { places.count > 1 ? places[1].streamID : nil }
+  package var secondStreamID: StreamID? { places.count > 1 ? places[1].streamID : nil }
   /// What stands in place of the picture of ``streamID``; nil while the picture is shown.
-  public var placeholder: StreamPlaceholder? { places.first?.placeholder }
+  package var placeholder: StreamPlaceholder? { places.first?.placeholder }
 }
 
 /// What happens to a picture-in-picture window.

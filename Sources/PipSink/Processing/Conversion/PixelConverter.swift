@@ -9,15 +9,15 @@ public final class PixelConverter: Sendable {
   /// The wanted properties of the converted frame.
   public struct Output: Hashable, Sendable {
     /// The pixel format; nil to keep that of the frame.
-    public var pixelFormat: PixelFormat?
+    package var pixelFormat: PixelFormat?
     /// The size in pixels after the rotation, with square pixels; nil to keep the size and the pixel aspect ratio.
-    public var size: PictureSize?
+    package var size: PictureSize?
     /// How the picture is fitted to ``size``. Bars are black.
-    public var gravity: VideoGravity
+    package var gravity: VideoGravity
     /// How the picture is rotated and mirrored.
-    public var orientation: VideoOrientation
+    package var orientation: VideoOrientation
     /// How the picture is scaled.
-    public var scalingFilter: ScalingFilter
+    package var scalingFilter: ScalingFilter
 
     /// Makes an output. By default everything stays as it is.
     public init(
@@ -33,7 +33,7 @@ public final class PixelConverter: Sendable {
   }
 
   /// The pool that the memory of converted frames comes from.
-  public let pool: PixelBufferPool
+  package let pool: PixelBufferPool
   private let state: Locked<State>
 
   fileprivate struct State: ~Copyable {

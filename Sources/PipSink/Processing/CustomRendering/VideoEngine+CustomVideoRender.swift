@@ -42,5 +42,5 @@ extension VideoEngine {
   }
 
   /// Whether custom rendering is enabled: for the current run while the engine runs, and for the next start otherwise.
-  public var isCustomVideoRenderEnabled: Bool { status.customVideoRender.withLock { $0.tap != nil } }
+  package var isCustomVideoRenderEnabled: Bool { status.customVideoRender.withLock { $0.tap != nil } }
 }

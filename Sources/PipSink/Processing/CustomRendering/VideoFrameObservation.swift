@@ -1,17 +1,17 @@
 /// Passes a stream's frames to an observer, and then to the next consumer if there is one.
 public final class VideoFrameObservation: SampleBufferConsumer {
   /// The counts of the observed frames.
-  public struct Statistics: Equatable, Sendable {
+  package struct Statistics: Equatable, Sendable {
     /// The number of frames delivered to the observer.
-    public internal(set) var delivered: UInt64 = 0
+    package internal(set) var delivered: UInt64 = 0
     /// The number of delivered frames that were converted, because the pipeline could not deliver the wanted kind.
-    public internal(set) var converted: UInt64 = 0
+    package internal(set) var converted: UInt64 = 0
     /// The number of frames that were not delivered, because they could not be read or converted.
-    public internal(set) var skipped: UInt64 = 0
+    package internal(set) var skipped: UInt64 = 0
   }
 
   /// The ID of the stream.
-  public let streamID: StreamID
+  package let streamID: StreamID
   /// The kind of pixels that the observer wants.
   public let formatSeries: FrameFormatSeries
   private let receiver: VideoFrameReceiver
@@ -45,7 +45,7 @@ public final class VideoFrameObservation: SampleBufferConsumer {
   }
 
   /// The counts of the frames so far.
-  public var statistics: Statistics { state.withLock { $0.statistics } }
+  package var statistics: Statistics { state.withLock { $0.statistics } }
 
   /// Passes a frame to the receiver and the next consumer, on the caller's thread.
   public func consume(_ sampleBuffer: SampleBuffer) {

@@ -71,25 +71,25 @@ public struct RawVideoFrame: ~Copyable {
 }
 
 /// An observer for custom rendering that counts the frames of each stream.
-public final class FrameTally: VideoFrameObserver {
+package final class FrameTally: VideoFrameObserver {
   /// The count of one stream.
-  public struct Count: Equatable, Sendable {
+  package struct Count: Equatable, Sendable {
     /// The number of frames.
-    public var frames: UInt64 = 0
+    package var frames: UInt64 = 0
     /// The parameters of the newest frame.
-    public var parameters: VideoFrameParameters
+    package var parameters: VideoFrameParameters
   }
 
   private let counts = Locked<[StreamID: Count]>([:])
 
   /// Makes a tally without counts.
-  public init() {}
+  package init() {}
 
   /// The count of a stream since its frames were first observed; nil for a stream without frames.
-  public subscript(streamID: StreamID) -> Count? { counts.withLock { $0[streamID] } }
+  package subscript(streamID: StreamID) -> Count? { counts.withLock { $0[streamID] } }
 
   /// Counts a frame.
-  public func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {
+  package func streamDidDeliver(_ pixelBuffer: PixelBuffer, parameters: VideoFrameParameters, streamID: StreamID) {
     counts.withLock { counts in
       counts[streamID, default: Count(parameters: parameters)].frames += 1
       counts[streamID]?.parameters = parameters

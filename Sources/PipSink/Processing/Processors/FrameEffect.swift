@@ -12,13 +12,13 @@ public struct FrameEffect: Hashable, Sendable {
   }
 
   /// The pixel format of the processed frames; nil if each frame keeps its format.
-  public var pixelFormat: PixelFormat?
+  package var pixelFormat: PixelFormat?
   /// How pixels are rotated and mirrored.
-  public var orientationChange: OrientationChange
+  package var orientationChange: OrientationChange
   /// The number N if only every Nth frame passes; 1 if all do.
-  public var interval: Int
+  package var interval: Int
   /// The maximum number of frames per second that pass; nil if there is no limit.
-  public var maximumRate: Double?
+  package var maximumRate: Double?
 
   /// Makes an effect. By default nothing changes.
   public init(

@@ -3,13 +3,13 @@ public final class FrameProcessorRegistry: Sendable {
   /// A kind of processor.
   public struct Entry: Sendable {
     /// The name of the processor.
-    public let name: String
+    package let name: String
     /// A description of what the processor does, in one line.
-    public let summary: String
+    package let summary: String
     /// A description of its argument for users, for instance "N, a whole number above 0"; nil if it has none.
-    public let argument: String?
+    package let argument: String?
     /// Makes a processor for one stream; returns nil for an invalid argument.
-    public let make: @Sendable (_ argument: String?) -> (any FrameProcessor)?
+    package let make: @Sendable (_ argument: String?) -> (any FrameProcessor)?
 
     /// Makes an entry.
     ///
@@ -35,12 +35,12 @@ public final class FrameProcessorRegistry: Sendable {
   private let state: Locked<[Entry]>
 
   /// Makes a registry with the built-in processors.
-  public init() {
+  package init() {
     state = Locked(Self.builtIn)
   }
 
   /// All entries, sorted by name.
-  public var entries: [Entry] { state.withLock { $0 }.sorted { $0.name < $1.name } }
+  package var entries: [Entry] { state.withLock { $0 }.sorted { $0.name < $1.name } }
 
   /// Adds an entry, which replaces an entry with the same name.
   public func register(_ entry: Entry) {
@@ -57,7 +57,7 @@ public final class FrameProcessorRegistry: Sendable {
   ///   - argument: the processor's argument; nil for none.
   /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
   ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
-  public func makeProcessor(named name: String, argument: String? = nil) throws(PipSinkError) -> any FrameProcessor {
+  package func makeProcessor(named name: String, argument: String? = nil) throws(PipSinkError) -> any FrameProcessor {
     guard let entry = entries.first(where: { $0.name == name }) else {
       throw .frame(.unknownProcessor(name, known: entries.map(\.name)))
     }
@@ -74,7 +74,8 @@ public final class FrameProcessorRegistry: Sendable {
   ///
   /// - Parameter text: names separated by commas, each with an optional argument after a colon. If it is empty, there
   ///   are no processors.
-  /// - Throws: the errors of ``makeProcessor(named:argument:)``.
+  /// - Throws: ``PipSinkError/Frame/unknownProcessor(_:known:)``,
+  ///   ``PipSinkError/Frame/invalidProcessorArgument(processor:argument:expected:)``.
   public func makeProcessors(_ text: String) throws(PipSinkError) -> [any FrameProcessor] {
     var processors: [any FrameProcessor] = []
     for call in text.parts(between: ",") where !call.isEmpty {

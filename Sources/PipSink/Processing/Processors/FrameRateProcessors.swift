@@ -6,7 +6,7 @@
 /// interval, to allow for network jitter. A frame that ``SampleBuffer/Attachments/mustNotBeDropped`` always passes.
 public final class FrameRateLimiter: FrameProcessor {
   /// The maximum number of frames per second.
-  public let maximumRate: Double
+  package let maximumRate: Double
   private let state = Locked(State())
   private let now: @Sendable () -> MonotonicTime
 
@@ -18,11 +18,12 @@ public final class FrameRateLimiter: FrameProcessor {
 
   /// Makes a limiter.
   ///
-  /// - Parameters:
-  ///   - maximumRate: the maximum number of frames per second.
-  ///   - now: the clock for frames without a presentation time.
+  /// - Parameter maximumRate: the maximum number of frames per second.
   /// - Returns: nil if the rate is not above 0 or not finite.
-  public init?(maximumRate: Double, now: @escaping @Sendable () -> MonotonicTime = { .now }) {
+  public convenience init?(maximumRate: Double) { self.init(maximumRate: maximumRate) { .now } }
+
+  /// Makes a limiter with a clock for frames without a presentation time.
+  package init?(maximumRate: Double, now: @escaping @Sendable () -> MonotonicTime) {
     guard maximumRate > 0, maximumRate.isFinite else { return nil }
     self.maximumRate = maximumRate
     self.now = now
@@ -62,7 +63,7 @@ public final class FrameRateLimiter: FrameProcessor {
 /// ``SampleBuffer/Attachments/mustNotBeDropped``, and drops the others.
 public final class FrameDecimator: FrameProcessor {
   /// The number N: one of so many frames passes.
-  public let interval: Int
+  let interval: Int
   private let position = Locked(0)
 
   /// Makes a decimator.

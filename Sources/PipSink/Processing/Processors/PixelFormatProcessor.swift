@@ -4,7 +4,7 @@
 /// size. Conversion to a ten-bit format is not supported: such frames are dropped and counted.
 public final class PixelFormatProcessor: PoolingProcessor {
   /// The pixel format of the processed frames.
-  public let pixelFormat: PixelFormat
+  let pixelFormat: PixelFormat
   private let converter: PixelConverter
 
   /// Makes a processor.
@@ -18,7 +18,7 @@ public final class PixelFormatProcessor: PoolingProcessor {
   }
 
   /// The pool that the frames' memory comes from.
-  public var pool: PixelBufferPool { converter.pool }
+  package var pool: PixelBufferPool { converter.pool }
 
   /// The effect: all frames have one pixel format.
   public var effect: FrameEffect { FrameEffect(pixelFormat: pixelFormat) }

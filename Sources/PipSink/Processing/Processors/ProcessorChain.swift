@@ -7,15 +7,15 @@ import Synchronization
 /// the next frame goes through the new ones.
 public final class ProcessorChain: SampleBufferConsumer {
   /// The counts of a chain's frames.
-  public struct Statistics: Equatable, Sendable {
+  package struct Statistics: Equatable, Sendable {
     /// The number of frames that the chain has received, which is `passed + dropped + failed`.
-    public var received: UInt64 { passed + dropped + failed }
+    package var received: UInt64 { passed + dropped + failed }
     /// The number of frames passed to the next consumer.
-    public internal(set) var passed: UInt64 = 0
+    package internal(set) var passed: UInt64 = 0
     /// The number of frames that processors have dropped on purpose.
-    public internal(set) var dropped: UInt64 = 0
+    package internal(set) var dropped: UInt64 = 0
     /// The number of frames that were dropped because a processor threw an error.
-    public internal(set) var failed: UInt64 = 0
+    package internal(set) var failed: UInt64 = 0
   }
 
   private struct State {
@@ -75,10 +75,10 @@ public final class ProcessorChain: SampleBufferConsumer {
   }
 
   /// The counts of the chain's frames so far.
-  public var statistics: Statistics { state.withLock { $0.statistics } }
+  package var statistics: Statistics { state.withLock { $0.statistics } }
 
   /// The last error that a processor has thrown; nil if none has.
-  public var error: PipSinkError? { state.withLock { $0.error } }
+  package var error: PipSinkError? { state.withLock { $0.error } }
 
   /// The kind of pixels that the next consumer prefers.
   public var formatSeries: FrameFormatSeries { next.formatSeries }

@@ -16,7 +16,7 @@ public final class RotationProcessor: PoolingProcessor {
   }
 
   /// The angle by which frames are rotated.
-  public let angle: Angle
+  let angle: Angle
   private let converter = PixelConverter()
 
   /// Makes a processor that rotates by an angle.
@@ -48,9 +48,9 @@ public final class RotationProcessor: PoolingProcessor {
 }
 
 /// Mirrors the pixels of every frame, horizontally or vertically.
-public final class MirrorProcessor: PoolingProcessor {
+package final class MirrorProcessor: PoolingProcessor {
   /// The direction in which a picture is mirrored.
-  public enum Direction: String, CaseIterable, Sendable {
+  package enum Direction: String, CaseIterable, Sendable {
     /// Left and right are exchanged, as in a mirror.
     case horizontal
     /// Top and bottom are exchanged.
@@ -58,25 +58,25 @@ public final class MirrorProcessor: PoolingProcessor {
   }
 
   /// The direction in which pictures are mirrored.
-  public let direction: Direction
+  package let direction: Direction
   private let converter = PixelConverter()
 
   /// Makes a processor that mirrors in a direction.
-  public init(_ direction: Direction = .horizontal) {
+  package init(_ direction: Direction = .horizontal) {
     self.direction = direction
   }
 
   package var pool: PixelBufferPool { converter.pool }
 
   /// The effect: pixels are mirrored.
-  public var effect: FrameEffect { FrameEffect(orientationChange: .fixed(change)) }
+  package var effect: FrameEffect { FrameEffect(orientationChange: .fixed(change)) }
 
   private var change: VideoOrientation { direction == .horizontal ? .mirrored : .flippedVertically }
 
   /// Returns the mirrored frame.
   ///
   /// - Throws: the errors of ``PixelConverter/convert(_:to:)-(PixelBuffer,_)``.
-  public func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
+  package func process(_ sampleBuffer: SampleBuffer) throws(PipSinkError) -> SampleBuffer? {
     try sampleBuffer.changingPixels(by: change, with: converter)
   }
 }

@@ -2,17 +2,17 @@ import Glibc
 
 /// A moment on the machine's monotonic clock (CLOCK_MONOTONIC), with a resolution of one nanosecond. The clock never
 /// jumps.
-public struct MonotonicTime: InstantProtocol {
+package struct MonotonicTime: InstantProtocol {
   /// The time since the clock's start, in nanoseconds.
-  public let nanoseconds: UInt64
+  package let nanoseconds: UInt64
 
   /// Makes the moment that is `nanoseconds` after the clock's start.
-  public init(nanoseconds: UInt64) {
+  package init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
   }
 
   /// The current time, as the system tells it. Any thread may ask.
-  public static var now: MonotonicTime {
+  package static var now: MonotonicTime {
     var time = Glibc.timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     // The clock's times fit. Each frame takes one, so it goes without the checks for that.
@@ -21,7 +21,7 @@ public struct MonotonicTime: InstantProtocol {
   }
 
   /// Whether `left` is earlier than `right`.
-  public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+  package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
   }
 
@@ -32,13 +32,13 @@ public struct MonotonicTime: InstantProtocol {
 
   /// The moment that is `duration` later, rounded to the nanosecond. The result is not earlier than the clock's start
   /// and not later than 292 years after it.
-  public func advanced(by duration: Duration) -> MonotonicTime {
+  package func advanced(by duration: Duration) -> MonotonicTime {
     let (sum, isTooLate) = Int64(clamping: nanoseconds).addingReportingOverflow(duration.wholeNanoseconds)
     return MonotonicTime(nanoseconds: isTooLate ? UInt64(Int64.max) : UInt64(max(0, sum)))
   }
 
   /// The time from this moment to `other`; negative when `other` is earlier.
-  public func duration(to other: MonotonicTime) -> Duration {
+  package func duration(to other: MonotonicTime) -> Duration {
     .nanoseconds(Int64(clamping: other.nanoseconds(since: self)) - Int64(clamping: nanoseconds(since: other)))
   }
 

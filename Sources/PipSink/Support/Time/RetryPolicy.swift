@@ -13,7 +13,7 @@ public struct RetryPolicy: Equatable, Sendable {
 
   /// A policy that never ends. Its pauses grow from half a second to half a minute, each a quarter longer or
   /// shorter at random.
-  public static var persistent: RetryPolicy {
+  package static var persistent: RetryPolicy {
     RetryPolicy(limit: .max, firstPause: .milliseconds(500), longestPause: .seconds(30), jitter: 0.25)
   }
 
@@ -30,7 +30,7 @@ public struct RetryPolicy: Equatable, Sendable {
   /// The pause before an attempt; nil when there are no more attempts.
   ///
   /// - Parameter attempt: the number of the new attempt, counted from 1.
-  public func pause(before attempt: Int) -> Duration? {
+  package func pause(before attempt: Int) -> Duration? {
     guard attempt >= 1, attempt <= limit else { return nil }
     // Pauses are limited to 31 years, since doubling longer ones could exceed what a `Duration` can represent.
     let first = min(firstPause, .seconds(1_000_000_000))
