@@ -28,7 +28,7 @@ sanitizer_environment = \
 
 demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 
-.PHONY: demo test soak fuzz lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
+.PHONY: demo test soak fuzz interface lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
   install-build install uninstall deb test-deb docs
 
 demo: dependencies
@@ -73,6 +73,10 @@ test-valgrind: test-dependencies
 # Runs GStreamer's check suites with the element in place of their sinks. docs/foreign-suites.md has the results.
 test-foreign: test-dependencies
 	SWIFT="$(SWIFT)" scripts/test-foreign.sh
+
+# Brings docs/interface, the list of what is public in the libraries, up to date with the sources.
+interface: test-dependencies
+	PIPSINK_WRITE_INTERFACE=1 $(run_tests) $(test_options) --filter 'RepositoryTests.InterfaceTests'
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SWIFT_SOURCES)

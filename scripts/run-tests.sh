@@ -22,7 +22,7 @@ lanes[0]+='|ServerSilenceTests|UserThroughWindowManagerTests'
 skipped=''
 if [[ " ${options[*]} " == *" --sanitize="* ]]; then
   skipped='ArchitectureTests|BenchResultTests|ByteTextTests|DocumentTests|DocumentationTests|FeatureTests|FolderTests'
-  skipped+='|InstallTests|ManualTests|NounTests|NumberTests|OptionValueTests|ReadmeTests|SymbolTests'
+  skipped+='|InstallTests|InterfaceTests|ManualTests|NounTests|NumberTests|OptionValueTests|ReadmeTests|SymbolTests'
 fi
 if [[ " ${options[*]} " == *" --sanitize=thread "* ]]; then
   skipped+='|BenchTests|ColorMatrixTests|ConversionFuzzTests|KernelSweepTests|PixelConverterTests|TwoThirdsTests'

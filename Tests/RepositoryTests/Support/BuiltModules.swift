@@ -30,6 +30,11 @@ enum BuiltModules {
       + flags.flatMap { ["-Xcc", $0] }
   }
 
+  /// The option by which the compiler finds a target in C, whose module map SwiftPM makes.
+  static func moduleMapOption(of target: String) -> [String] {
+    ["-Xcc", "-fmodule-map-file=\(products.appendingPathComponent("\(target).build/module.modulemap").path)"]
+  }
+
   /// The options that link another main file with what an executable target of the package is linked with.
   static func objectsAndLibraries(of target: String, listedIn list: String) async throws -> [String] {
     let objects = try String(

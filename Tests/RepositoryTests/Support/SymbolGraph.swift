@@ -9,6 +9,15 @@ struct SymbolGraph: Decodable {
       let displayName: String
     }
 
+    struct Identifier: Decodable {
+      /// A name that no other symbol has.
+      let precise: String
+    }
+
+    struct DeclarationFragment: Decodable {
+      let spelling: String
+    }
+
     struct DocComment: Decodable {
       struct Line: Decodable {
         let text: String
@@ -29,9 +38,12 @@ struct SymbolGraph: Decodable {
       let position: Position
     }
 
+    let identifier: Identifier
     let kind: Kind
     let pathComponents: [String]
+    let declarationFragments: [DeclarationFragment]
     let docComment: DocComment?
+    /// Where the symbol is declared; nil for what the compiler makes, such as `init(rawValue:)` of an enumeration.
     let location: Location?
 
     /// The path of the symbol, as DocC's links name it.
@@ -48,13 +60,28 @@ struct SymbolGraph: Decodable {
     }
   }
 
+  /// What one symbol is to another, for instance a type that conforms to a protocol.
+  struct Relationship: Decodable {
+    let kind: String
+    let source: String
+    let target: String
+    /// The name of a target that belongs to another module.
+    let targetFallback: String?
+  }
+
   let symbols: [Symbol]
+  let relationships: [Relationship]
 
   /// The public symbols of some of the package's modules, except those that the compiler has synthesized.
   static func extract(_ modules: [String]) async throws -> [String: [Symbol]] {
+    try await graphs(of: modules).mapValues { $0.flatMap(\.symbols) }
+  }
+
+  /// The graphs of some of the package's modules. A module has one for itself, and one for each module that it extends.
+  static func graphs(of modules: [String]) async throws -> [String: [SymbolGraph]] {
     let folder = try TemporaryFolder()
     let options = try await BuiltModules.searchOptions(moduleCache: folder.path("cache"))
-    var symbols: [String: [Symbol]] = [:]
+    var graphs: [String: [SymbolGraph]] = [:]
     for module in modules {
       let result = try await RunningProgram(
         "/usr/bin/env",
@@ -65,12 +92,12 @@ struct SymbolGraph: Decodable {
       ).result()
       guard result.status == 0 else { throw ExtractionError(text: "\(module): \(result.errors)") }
       let files = folder.files.filter { $0.hasPrefix("\(module).") || $0.hasPrefix("\(module)@") }
-      symbols[module] = try files.flatMap { file in
+      graphs[module] = try files.map { file in
         let data = try Data(contentsOf: URL(fileURLWithPath: folder.path(file)))
-        return try JSONDecoder().decode(SymbolGraph.self, from: data).symbols
+        return try JSONDecoder().decode(SymbolGraph.self, from: data)
       }
     }
-    return symbols
+    return graphs
   }
 
   private struct ExtractionError: Error {
