@@ -77,8 +77,10 @@ extension PictureInPictureSession {
   /// Gives a stream the name by which the user knows it: with its picture, in place of it, in the title of the
   /// picture-in-picture window, and for media players. A stream without a name has that of its ID.
   ///
-  /// - Parameter name: the name; nil for that of the ID. An empty name is not shown. Control characters become spaces,
-  ///   and what follows the first 256 characters (code points) is left out.
+  /// - Parameters:
+  ///   - name: the name; nil for that of the ID. An empty name is not shown. Control characters become spaces, and what
+  ///     follows the first 256 characters (code points) is left out.
+  ///   - streamID: the stream.
   /// - Throws: ``PipSinkError/Stream/unknown(_:known:)``.
   public func setName(_ name: String?, of streamID: StreamID) throws(PipSinkError) {
     try check(streamID)
