@@ -19,14 +19,14 @@ test_options += -debug-info-format none
 module_options = -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2
 endif
 
-# In what CI runs, warnings in our own code are errors.
-checked = PIPSINK_WARNINGS_AS_ERRORS=1
+# In what CI runs, warnings are errors. SwiftPM leaves this out for the packages that PipSink depends on.
+checked = -Xswiftc -warnings-as-errors
 sanitizer_environment = \
   SWIFT_BACKTRACE=enable=no \
   TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan.suppressions ignore_noninstrumented_modules=1 halt_on_error=1" \
   ASAN_OPTIONS="detect_leaks=0 quarantine_size_mb=8"
 
-demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
+products = "$$($(SWIFT) build -c release --show-bin-path)"
 
 .PHONY: demo test soak fuzz interface lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
   install-build install uninstall deb test-deb docs
@@ -34,7 +34,7 @@ demo_program = "$$($(SWIFT) build -c release --show-bin-path)/pipsink-demo"
 demo: dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	mkdir -p $(DEMO_OUTPUT)
-	$(demo_program) play --pipeline pipelines/call-rtp.launch --duration 6 \
+	$(products)/pipsink-demo play --pipeline pipelines/call-rtp.launch --duration 6 \
 	  --at 1=snapshot --at 2=pip:remote-2 --at 3=snapshot --at 4=normal --at 5=snapshot \
 	  --snapshots $(DEMO_OUTPUT) --report $(DEMO_OUTPUT)/report.json
 
@@ -42,11 +42,11 @@ demo: dependencies
 test: test-dependencies lint
 	@mkdir -p .build
 	@nice -n 19 $(MAKE) -s test-cost >.build/test-cost.log 2>&1 & cost=$$!; \
-	$(checked) $(run_tests) $(test_options) $(module_options); status=$$?; \
+	$(run_tests) $(test_options) $(checked) $(module_options); status=$$?; \
 	wait $$cost || status=$$?; cat .build/test-cost.log; exit $$status
 
 test-cost: test-dependencies
-	$(checked) PIPSINK_COST_TESTS=1 $(run_tests) $(test_options) -c release -Xswiftc -enable-testing --scratch-path .build/optimized
+	PIPSINK_TESTS=CostTests,TestSupport $(run_tests) $(test_options) $(checked) -c release -Xswiftc -enable-testing --scratch-path .build/optimized
 
 # Runs a call for five minutes in which fifty people come and go, and compares the frame times of those who stay.
 soak: test-dependencies
@@ -57,14 +57,14 @@ fuzz: dependencies
 	SWIFT="$(SWIFT)" scripts/fuzz.sh build
 	for target in $(FUZZ_TARGETS); do scripts/fuzz.sh $$target $(FUZZ_SECONDS) || exit 1; done
 
-tsan_options = $(test_options) $(module_options) --sanitize=thread --scratch-path .build/tsan
-asan_options = $(test_options) $(module_options) --sanitize=address --scratch-path .build/asan
+tsan_options = $(test_options) $(checked) $(module_options) --sanitize=thread --scratch-path .build/tsan
+asan_options = $(test_options) $(checked) $(module_options) --sanitize=address --scratch-path .build/asan
 
 test-tsan: test-dependencies
-	$(checked) $(sanitizer_environment) $(run_tests) $(tsan_options)
+	$(sanitizer_environment) $(run_tests) $(tsan_options)
 
 test-asan: test-dependencies
-	$(checked) $(sanitizer_environment) $(run_tests) $(asan_options)
+	$(sanitizer_environment) $(run_tests) $(asan_options)
 
 # Runs the optimized elements in gst-launch-1.0 under memcheck.
 test-valgrind: test-dependencies
@@ -85,10 +85,9 @@ format:
 	$(SWIFT) format --in-place --recursive $(SWIFT_SOURCES)
 
 bench: dependencies
-	$(SWIFT) build -c release --product pipsink-demo
-	$(MAKE) -s -C Benchmarks
-	$(demo_program) bench route
-	$(demo_program) bench kernels
+	$(SWIFT) build -c release --product pipsink-bench
+	$(products)/pipsink-bench route
+	$(products)/pipsink-bench kernels
 
 # Runs all benchmarks, which takes half an hour, and updates Benchmarks/results and docs/benchmarks.md. To run only some:
 #   make bench-results BENCHMARKS="instructions scale kernels switch"
@@ -98,7 +97,7 @@ bench: dependencies
 BENCHMARKS ?= instructions route memory kernels present switch scale
 RESULTS = Benchmarks/results
 instructions_options = route --instructions --rounds 3
-route_options = route --streams 1,4,16,64 --rounds 7 --plot docs/images/route.svg
+route_options = route --streams 1,4,16,64 --rounds 7
 memory_options = memory
 kernels_options = kernels
 present_options = present --rounds 3 --seconds 1.5
@@ -111,14 +110,14 @@ bench-results: bench-programs $(BENCHMARKS:%=bench-result-%)
 bench-programs: test-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	$(SWIFT) build -c release --product gstpipsink
-	$(MAKE) -s -C Benchmarks
+	$(SWIFT) build -c release --product pipsink-bench
 
 $(BENCHMARKS:%=bench-result-%): bench-result-%: bench-programs
-	$(demo_program) bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
+	$(products)/pipsink-bench $(or $($*_options),$(error there is no benchmark "$*")) --json $(RESULTS)/$*.json
 
 # Updates the tables in the document from the results.
 bench-tables:
-	$(demo_program) bench table --into docs/benchmarks.md $(wildcard $(RESULTS)/*.json)
+	$(products)/pipsink-bench table --into docs/benchmarks.md $(wildcard $(RESULTS)/*.json)
 
 .NOTPARALLEL:
 

@@ -1,28 +1,10 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// `make` sets this for lint, test and CI, so that a warning in our own code fails the build. Packages that depend on
-/// PipSink never see it.
-let warnings: [SwiftSetting] =
-  Context.environment["PIPSINK_WARNINGS_AS_ERRORS"] == "1" ? [.treatAllWarnings(as: .error)] : []
-
-/// `make fuzz` sets this: the demo is a library then, whose parsers the fuzzing program calls, as no program can be linked
-/// with another.
-let fuzzes = Context.environment["PIPSINK_FUZZ"] == "1"
-
-/// `make test` sets this for its release build: what a frame costs is tested then, and the other tests are not compiled.
-/// Swift that is not optimised allocates for closures, and the sanitizers' builds count other instructions.
-let testsCosts = Context.environment["PIPSINK_COST_TESTS"] == "1"
-
-let demoDependencies: [Target.Dependency] = [
-  "CGStreamer",
-  "PipSink",
-  "PipSinkWindows",
-  "PipSinkDBus",
-  "GstPipSink",
-  .product(name: "ArgumentParser", package: "swift-argument-parser"),
-  .product(name: "Logging", package: "swift-log"),
-]
+/// The only test targets that there are, for a build of their own. `make test-cost` and `make fuzz` name them, so that no
+/// other tests are compiled for them. Without these names there are all but `CostTests`: Swift that is not optimised
+/// allocates for closures, and the sanitizers' builds count other instructions.
+let testTargets = Context.environment["PIPSINK_TESTS"]?.split(separator: ",").map(String.init)
 
 let package = Package(
   name: "pipsink",
@@ -33,6 +15,8 @@ let package = Package(
     .library(name: "PipSinkGTK4", targets: ["PipSinkGTK4"]),
     .library(name: "PipSinkDBus", targets: ["PipSinkDBus"]),
     .library(name: "gstpipsink", type: .dynamic, targets: ["GstPipSink"]),
+    .executable(name: "pipsink-demo", targets: ["pipsink-demo"]),
+    .executable(name: "pipsink-bench", targets: ["pipsink-bench"]),
     // For what an app does with these C libraries itself.
     .library(name: "CGStreamer", targets: ["CGStreamer"]),
     .library(name: "CGTK", targets: ["CGTK"]),
@@ -56,8 +40,7 @@ let package = Package(
         "CLibYUV",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
-      swiftSettings: warnings
+      ]
     ),
     .systemLibrary(
       name: "CWindows",
@@ -72,8 +55,7 @@ let package = Package(
     ),
     .target(
       name: "PipSinkWindows",
-      dependencies: ["PipSink", "CLibYUV", "CWindows", .product(name: "Logging", package: "swift-log")],
-      swiftSettings: warnings
+      dependencies: ["PipSink", "CLibYUV", "CWindows", .product(name: "Logging", package: "swift-log")]
     ),
     .systemLibrary(
       name: "CGTK",
@@ -82,38 +64,56 @@ let package = Package(
     ),
     .target(
       name: "PipSinkGTK",
-      dependencies: ["PipSink", "PipSinkWindows", "CGTK"],
-      swiftSettings: warnings
+      dependencies: ["PipSink", "PipSinkWindows", "CGTK"]
     ),
     // GTK 4 is no dependency: its functions are found in programs that have it.
     .target(
-      name: "PipSinkGTK4", dependencies: ["CGStreamer", "PipSink", "PipSinkWindows"], swiftSettings: warnings),
+      name: "PipSinkGTK4", dependencies: ["CGStreamer", "PipSink", "PipSinkWindows"]),
     .systemLibrary(name: "CGIO", pkgConfig: "gio-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .target(
       name: "PipSinkDBus",
-      dependencies: ["PipSink", "CGIO", .product(name: "Logging", package: "swift-log")],
-      swiftSettings: warnings
+      dependencies: ["PipSink", "CGIO", .product(name: "Logging", package: "swift-log")]
     ),
     .target(
       name: "GstPipSink",
-      dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK4", "PipSinkWindows"],
-      swiftSettings: warnings
+      dependencies: ["CGStreamer", "PipSink", "PipSinkDBus", "PipSinkGTK4", "PipSinkWindows"]
+    ),
+    // What both programs need: how they read arguments and files, print, fail and end.
+    .target(
+      name: "PipSinkCommandLine",
+      dependencies: [
+        "CGStreamer", "PipSink", "PipSinkWindows",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
     ),
     .executableTarget(
-      name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call", swiftSettings: warnings),
+      name: "pipsink-demo",
+      dependencies: [
+        "CGStreamer", "GstPipSink", "PipSink", "PipSinkCommandLine", "PipSinkDBus", "PipSinkWindows",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
+    .executableTarget(
+      name: "pipsink-bench",
+      dependencies: [
+        "CGStreamer", "GstPipSink", "PipSink", "PipSinkCommandLine", "PipSinkWindows",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .executableTarget(
+      name: "call", dependencies: ["PipSink", "PipSinkWindows"], path: "examples/call"),
     .executableTarget(
       name: "gtk-call",
       dependencies: ["PipSink", "PipSinkGTK", "PipSinkWindows", "CGTK"],
-      path: "examples/gtk-call",
-      swiftSettings: warnings
+      path: "examples/gtk-call"
     ),
     .target(name: "CCallSDK", path: "examples/sdk-call/sdk"),
     .executableTarget(
       name: "sdk-call",
       dependencies: ["CCallSDK", "PipSink", "PipSinkWindows"],
       path: "examples/sdk-call",
-      exclude: ["sdk"],
-      swiftSettings: warnings
+      exclude: ["sdk"]
     ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .systemLibrary(
@@ -126,8 +126,7 @@ let package = Package(
     // release builds of other targets cannot.
     .testTarget(
       name: "TestSupport",
-      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "pipsink-demo"],
-      swiftSettings: warnings
+      dependencies: ["CGStreamer", "CGStreamerCheck", "CLibYUV", "GstPipSink", "PipSink", "pipsink-demo"]
     ),
     .testTarget(
       name: "PipSinkTests",
@@ -135,87 +134,76 @@ let package = Package(
         "TestSupport", "PipSink", "CGStreamer", "CGStreamerCheck", "CLibYUV",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
-      ],
-      swiftSettings: warnings
+      ]
     ),
     .testTarget(
       name: "PipSinkWindowsTests",
-      dependencies: ["TestSupport", "PipSink", "PipSinkWindows", "CGTK", "CWindows", "pipsink-demo"],
-      exclude: ["holding-compositor.py", "touch-kwin.py", "wayland-protocols.txt"],
-      swiftSettings: warnings
+      dependencies: [
+        "TestSupport", "PipSink", "PipSinkCommandLine", "PipSinkWindows", "CGTK", "CWindows", "pipsink-demo",
+      ],
+      exclude: ["holding-compositor.py", "touch-kwin.py", "wayland-protocols.txt"]
     ),
     .testTarget(
-      name: "PipSinkGTKTests", dependencies: ["TestSupport", "PipSink", "PipSinkGTK", "gtk-call"],
-      swiftSettings: warnings),
+      name: "PipSinkGTKTests", dependencies: ["TestSupport", "PipSink", "PipSinkGTK", "gtk-call"]),
     .testTarget(
       name: "PipSinkGTK4Tests",
       dependencies: ["TestSupport", "PipSink", "PipSinkGTK4", "GstPipSink"],
-      exclude: ["paintable.py"],
-      swiftSettings: warnings
+      exclude: ["paintable.py"]
     ),
     .testTarget(
       name: "PipSinkDBusTests",
       dependencies: ["TestSupport", "CGIO", "PipSink", "PipSinkDBus", "pipsink-demo"],
-      exclude: ["dbus-flood.py", "dbus-streams.py"],
-      swiftSettings: warnings
+      exclude: ["dbus-flood.py", "dbus-streams.py"]
     ),
     .testTarget(
       name: "GstPipSinkTests",
       dependencies: ["TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink"],
       exclude: [
         "host-sleep.c", "host-loop.py", "player.py", "state-changes.py", "foreign-window.c", "foreign-surface.c",
-      ],
-      swiftSettings: warnings
+      ]
     ),
     .testTarget(
       name: "DemoTests",
       dependencies: [
-        "TestSupport", "CGStreamer", "PipSink", "PipSinkDBus", "pipsink-demo",
+        "TestSupport", "CGStreamer", "PipSink", "PipSinkCommandLine", "PipSinkDBus", "pipsink-demo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      exclude: ["evil-server.py", "rtsp-server.py"],
-      swiftSettings: warnings
+      exclude: ["evil-server.py", "rtsp-server.py"]
+    ),
+    .testTarget(
+      name: "BenchTests",
+      dependencies: [
+        "TestSupport", "CGStreamer", "PipSink", "PipSinkCommandLine", "pipsink-bench", "pipsink-demo",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .testTarget(
+      name: "CostTests",
+      dependencies: ["TestSupport", "CAllocationCounter", "CGStreamer", "PipSink", "pipsink-bench"]
+    ),
+    .testTarget(
+      name: "FuzzTests",
+      dependencies: [
+        "CGIO", "CGStreamer", "PipSink", "PipSinkCommandLine", "PipSinkDBus", "pipsink-demo",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Fuzz",
+      exclude: ["seeds"]
     ),
     // What belongs to no module: the documents, the examples, the folders of the sources, what is installed.
     .testTarget(
       name: "RepositoryTests",
       dependencies: [
         "TestSupport", "CGStreamer", "CGStreamerCheck", "GstPipSink", "PipSink", "PipSinkGTK", "PipSinkGTK4",
-        "PipSinkWindows", "call", "gtk-call", "pipsink-demo", "sdk-call",
+        "PipSinkCommandLine", "PipSinkWindows", "call", "gtk-call", "pipsink-bench", "pipsink-demo", "sdk-call",
       ],
-      exclude: ["main-loops.cpp", "main-loops.swift"],
-      swiftSettings: warnings
+      exclude: ["main-loops.cpp", "main-loops.swift"]
     ),
   ],
   swiftLanguageModes: [.v6]
 )
 
-let fuzzDependencies: [Target.Dependency] = [
-  "CGIO", "CGStreamer", "PipSink", "PipSinkDBus", "pipsink-demo",
-  .product(name: "ArgumentParser", package: "swift-argument-parser"),
-  .product(name: "Logging", package: "swift-log"),
-]
-
-if fuzzes {
-  package.targets += [
-    .target(name: "pipsink-demo", dependencies: demoDependencies, exclude: ["PipSinkDemo.swift"]),
-    .executableTarget(
-      name: "pipsink-fuzz", dependencies: fuzzDependencies, path: "Fuzz", exclude: ["seeds", "SeedTests.swift"]),
-  ]
-} else {
-  package.products.append(.executable(name: "pipsink-demo", targets: ["pipsink-demo"]))
-  package.targets += [
-    .executableTarget(name: "pipsink-demo", dependencies: demoDependencies, swiftSettings: warnings),
-    .testTarget(
-      name: "FuzzTests", dependencies: fuzzDependencies, path: "Fuzz", exclude: ["seeds", "FuzzProgram.swift"],
-      swiftSettings: warnings),
-  ]
-}
-
-if testsCosts {
-  package.targets.removeAll { $0.type == .test && $0.name != "TestSupport" }
-  package.targets.append(
-    .testTarget(
-      name: "CostTests", dependencies: ["TestSupport", "CAllocationCounter", "CGStreamer", "PipSink", "pipsink-demo"],
-      swiftSettings: warnings))
+package.targets.removeAll { target in
+  target.type == .test && !(testTargets?.contains(target.name) ?? (target.name != "CostTests"))
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Logging
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import pipsink_demo
 
 /// Fuzzes the parsing of the command line. The first byte selects the option, and the other bytes are its value.
@@ -29,10 +30,8 @@ enum OptionsTarget {
       require("\(option.streamID)=\(pipeline)".utf8.elementsEqual(text.utf8), "\(text) is not \(option)")
       require(!option.streamID.rawValue.utf8.contains(UInt8(ascii: "=")), text)
     case 2:
-      guard let list = SizeList(argument: text) else { return }
-      require(list.sizes.allSatisfy(\.isValid), text)
-      let again = SizeList(argument: list.defaultValueDescription)
-      require(again?.sizes == list.sizes, "\(list.defaultValueDescription) of \(text)")
+      guard let size = PictureSize(argument: text) else { return }
+      require(size.isValid && PictureSize(argument: "\(size)") == size, "\(size) of \(text)")
     case 3:
       guard let option = ProcessorOption(argument: text) else { return }
       let written = "\(option.streamID)=\(option.name)\(option.argument.map { ":\($0)" } ?? "")"

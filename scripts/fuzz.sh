@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Builds the fuzzing program, or runs one of its targets.
+# Builds the tests in Fuzz with libFuzzer, or runs libFuzzer on one of their targets.
 #
-#   fuzz.sh build            builds it, with AddressSanitizer and libFuzzer's counters, into .build/fuzz
+#   fuzz.sh build            builds them, with AddressSanitizer and libFuzzer's counters, into .build/fuzz
 #   fuzz.sh TARGET SECONDS   runs a target for this time on the seeds in Fuzz/seeds; findings are in .build/fuzz/findings
+#   fuzz.sh TARGET FILE      runs a target once, on the bytes of a file, such as a finding
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=.build/fuzz
 swift=${SWIFT:-swift}
 
 if [ "${1:-}" = build ]; then
-  # libFuzzer is a part of the toolchain. The variant without a main function is used, because the program has one.
+  # libFuzzer is a part of the toolchain. The variant without a main function is used, because the tests have one.
   tools=$(dirname "$(readlink -f "$(command -v "$swift")")")
   library=$(find "$tools/.." -name "libclang_rt.fuzzer_no_main*$(uname -m).a" -print -quit)
   [ -n "$library" ] || library=$(find "$tools/.." -path '*linux-gnu*' -name libclang_rt.fuzzer_no_main.a -print -quit)
@@ -17,13 +18,16 @@ if [ "${1:-}" = build ]; then
     echo "The Swift toolchain at $tools has no libFuzzer (libclang_rt.fuzzer_no_main); use one from swift.org." >&2
     exit 69
   fi
-  PIPSINK_FUZZ=1 "$swift" build --product pipsink-fuzz --scratch-path $folder \
+  # The tests find libFuzzer at run time, as they are also built without it.
+  PIPSINK_TESTS=FuzzTests "$swift" build --product pipsinkPackageTests --scratch-path $folder \
     -Xswiftc -sanitize=address -Xswiftc -sanitize-coverage=edge,trace-cmp,pc-table,inline-8bit-counters \
-    -Xlinker "$library" -Xlinker -lstdc++ 2>&1 | { grep -v 'Cannot export local symbol' || true; }
+    -Xlinker --undefined=LLVMFuzzerRunDriver -Xlinker --export-dynamic-symbol=LLVMFuzzerRunDriver \
+    -Xlinker "$library" -Xlinker -lstdc++ 2>&1 |
+    { grep -v 'Cannot export local symbol' || true; }
   exit "${PIPESTATUS[0]}"
 fi
 
-target=$1 seconds=$2
+target=$1
 mkdir -p "$folder/corpus/$target" "$folder/findings"
 environment=(SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8)
 if [ "$target" = pipeline-file ] || [ "$target" = caps ]; then
@@ -33,6 +37,11 @@ if [ "$target" = pipeline-file ] || [ "$target" = caps ]; then
   ln -sf "$(pkg-config --variable=pluginsdir gstreamer-1.0)/libgstcoreelements.so" "$plugins/"
   environment+=(GST_PLUGIN_SYSTEM_PATH_1_0="$plugins" GST_PLUGIN_PATH_1_0= GST_REGISTRY_1_0="$PWD/$folder/registry.bin")
 fi
-env "${environment[@]}" "$folder/debug/pipsink-fuzz" "$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 \
-  -max_len=600 -print_final_stats=1 -artifact_prefix="$folder/findings/$target-" -verbosity=1 \
-  "$folder/corpus/$target" "Fuzz/seeds/$target" </dev/null
+arguments="$target -timeout=10 -rss_limit_mb=4096 -max_len=600 -artifact_prefix=$folder/findings/$target-"
+if [ -f "$2" ]; then
+  arguments+=" $2"
+else
+  arguments+=" -max_total_time=$2 -print_final_stats=1 -verbosity=1 $folder/corpus/$target Fuzz/seeds/$target"
+fi
+env "${environment[@]}" PIPSINK_FUZZ_ARGUMENTS="$arguments" "$folder/debug/pipsinkPackageTests.xctest" \
+  --testing-library swift-testing --filter FuzzRunTests </dev/null

@@ -42,7 +42,7 @@ finish() {
   exit "$status"
 }
 
-if [[ " ${options[*]} " == *" --filter "* || -n ${PIPSINK_COST_TESTS:-} ]]; then
+if [[ " ${options[*]} " == *" --filter "* || -n ${PIPSINK_TESTS:-} ]]; then
   "$swift" test "${options[@]}" 2>&1 | tee "$logs/all"
   finish "${PIPESTATUS[0]}"
 fi

@@ -1,4 +1,4 @@
-// The program that `pipsink-demo bench route` compares PipSink with: the least that a C program does with the frames of
+// The program that `pipsink-bench route` compares PipSink with: the least that a C program does with the frames of
 // an appsink. It pulls each frame, maps it, unmaps it and releases it. That happens in the appsink's callback, on the
 // streaming thread, or with --loop as most programs do it: in a loop on one thread for each appsink. The argument is a
 // pipeline whose appsinks have the names s0, s1 and so on. The program runs it to its end, and prints the time and

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipSink
+import PipSinkCommandLine
 import PipSinkWindows
 
 /// Prints what this machine can do.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipSink
+import PipSinkCommandLine
 
 struct ProcessorsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

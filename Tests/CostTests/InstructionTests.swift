@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 @testable import TestSupport
-@testable import pipsink_demo
+@testable import pipsink_bench
 
 /// The cost of a frame's path in instructions. Other work on the machine does not change this number.
 struct InstructionTests {
   @Test func aFrameCostsNoMoreThanInACProgram() async throws {
-    let process = try Demo.start(
-      ["bench", "route", "--instructions", "--rounds", "3", "--frames", "6000", "--json", "-"])
+    let process = try Bench.start(
+      ["route", "--instructions", "--rounds", "3", "--frames", "6000", "--json", "-"])
     let run = try await process.result(seconds: 600)
     try #require(run.status == 0, "\(run.errors)")
     let result = try JSONDecoder().decode(BenchResult.self, from: Data(run.output.utf8))

@@ -2,6 +2,7 @@ import CGStreamer
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import PipSinkDBus
 @testable import pipsink_demo
 
@@ -32,7 +33,6 @@ import Testing
   @Test(arguments: ["٣x٣", "3x3\u{301}", "3x\u{301}3", "3×3", "", "x", "3x3x3", "320x180,,1x1"])
   func aSizeHasASCIIDigitsOnly(text: String) {
     #expect(PictureSize(argument: text) == nil)
-    #expect(SizeList(argument: text) == nil)
   }
 
   @Test func aURIIsToldFromAPipelineByItsBytes() {

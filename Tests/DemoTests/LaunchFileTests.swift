@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -116,7 +117,7 @@ import Testing
       do {
         let text = try fill(source, value)
         Issue.record("\(value.debugDescription) became \(text)")
-      } catch let error as DemoError {
+      } catch let error as CommandError {
         #expect(error.status == .usage && error.message.contains("of V"), "\(error.message)")
       }
     }
@@ -145,7 +146,7 @@ import Testing
     "${V\u{301}}", "${}", "${:-a}", "${1A}", "${V:a}", "${V-a}", "${a b}", "${V", "${1A:-b}", "${a b:-b}", "${é:-b}",
   ])
   func whatIsNoVariableIsAnError(text: String) {
-    #expect(throws: DemoError.self) { try fill("filesrc location=\(text)", "a") }
+    #expect(throws: CommandError.self) { try fill("filesrc location=\(text)", "a") }
   }
 
   @Test func aVariablesDefaultStandsWhereItIsNotSet() throws {
@@ -162,10 +163,10 @@ import Testing
     }
     let file = Array("filesrc location=${V}".utf8)
     for value in [[0xFF], [0x61, 0]] as [[UInt8]] {
-      #expect { try fill(file, value) } throws: { ($0 as? DemoError)?.message.contains(" V ") == true }
+      #expect { try fill(file, value) } throws: { ($0 as? CommandError)?.message.contains(" V ") == true }
     }
     for bytes in [[0xFF], [0x61, 0, 0x62]] as [[UInt8]] {
-      #expect { try fill(bytes, []) } throws: { ($0 as? DemoError)?.status == .pipeline }
+      #expect { try fill(bytes, []) } throws: { ($0 as? CommandError)?.status == .pipeline }
     }
     // A comment may contain bytes that are no text.
     #expect(try fill([0x23, 0xE9, 0x0A] + file, [0x61]) == "filesrc location=a")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import pipsink_demo
 
 /// Tests of how the values of options are parsed.
@@ -78,15 +79,14 @@ import Testing
     for number in [0.001, 1_000_000_000] { try OptionRange.duration.check(number, "--duration") }
     for number in [0.1, 3600] { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
     for number in [0, 1_000_000_000] { try OptionRange.retries.check(number, "--retries") }
-    for number in [1, 500] { try OptionRange.switches.check(number, "--switches") }
     for number in [0.0009, 1_000_000_001, .nan, .infinity, -1] {
       #expect(throws: ValidationError.self) { try OptionRange.duration.check(number, "--duration") }
     }
     for number in [0.09, 3600.1] {
       #expect(throws: ValidationError.self) { try OptionRange.stopTimeout.check(number, "--stop-timeout") }
     }
-    for number in [0, 501] {
-      #expect(throws: ValidationError.self) { try OptionRange.switches.check(number, "--switches") }
+    for number in [-1, 1_000_000_001] {
+      #expect(throws: ValidationError.self) { try OptionRange.retries.check(number, "--retries") }
     }
   }
 
@@ -97,9 +97,9 @@ import Testing
       "\($0)".contains("--duration takes 0.001 to 1000000000 seconds, not 2000000000.")
     }
     #expect {
-      try OptionRange.rounds.check(0, "--rounds")
+      try OptionRange.retries.check(-1, "--retries")
     } throws: {
-      "\($0)".contains("--rounds takes 1 to 10000 rounds, not 0.")
+      "\($0)".contains("--retries takes 0 to 1000000000 retries, not -1.")
     }
   }
 

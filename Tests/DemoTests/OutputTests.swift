@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -11,13 +12,12 @@ import Testing
 
   /// Runs the demo in a shell.
   ///
-  /// - Parameter command: a shell command in which `demo` stands for the program, `play` and `bench` for short runs of
-  ///   it, and `$folder` for the test's folder.
+  /// - Parameter command: a shell command in which `demo` stands for the program, `play` for a short run of it,
+  ///   and `$folder` for the test's folder.
   private static func shell(_ command: String, in folder: TemporaryFolder) async throws -> ProgramResult {
     let script = """
       demo() { "\(Demo.path)" "$@"; }
       play() { demo play '\(source)' --surface none "$@"; }
-      bench() { demo bench switch --switches 1 --rounds 1 --alone --size 64x36 "$@"; }
       folder='\(folder.url.path)'
       \(command)
       """
@@ -70,11 +70,6 @@ import Testing
     Case("demo processors | true; exit ${PIPESTATUS[0]}", 0),
     Case("demo doctor >/dev/full", 74),
     Case("demo doctor 2>&1 | true; exit ${PIPESTATUS[0]}", 69),
-    Case("bench --json - >/dev/full 2>&-", 74),
-    Case("bench --csv $folder/report >/dev/full", 74, hasReport: true, isForSanitizers: true),
-    Case(
-      "bench --json $folder/report | true; exit ${PIPESTATUS[0]}", 0,
-      hasReport: true),
   ]
 
   @Test(arguments: cases) func writingThatFailsNeitherEndsTheProgramNorLosesTheReport(output: Case) async throws {
@@ -162,22 +157,6 @@ import Testing
     #expect(pictures.count == 3 && pictures.allSatisfy { $0.hasPrefix("01-") && $0.hasSuffix(".png") }, "\(pictures)")
   }
 
-  @Test func aTableIsPutIntoWhatALinkLeadsTo() async throws {
-    let folder = try TemporaryFolder()
-    let result = try await Self.shell(
-      """
-      printf '<!-- bench:switch -->\\n<!-- end -->\\n' >$folder/document; ln -s document $folder/link
-      bench --json $folder/result --plot $folder/plot >/dev/null || exit 1
-      demo bench table $folder/result --into $folder/link || exit 2
-      test -L $folder/link || exit 3
-      sed 's/"rounds" : .*/"rounds" : [ ],/; /^ *[0-9.]*$/d; /^ *],$/d' $folder/result >$folder/empty
-      demo bench table $folder/empty; test $? = 64 || exit 4
-      """, in: folder)
-    #expect(result.status == 0, "\(result.errors)")
-    #expect(try String(contentsOfFile: folder.path("document"), encoding: .utf8).contains("| --- |"))
-    #expect(folder.files == ["document", "empty", "link", "plot", "result"])
-  }
-
   // MARK: - What terminals obey
 
   private static func expectVisible(_ result: ProgramResult, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -216,7 +195,7 @@ import Testing
       ["play", "--pipeline", "/nowhere/" + evil],
       ["play", "filesrc location=/nowhere/\"\(evil)\" ! appsink name=a"], play + ["--pip-stream", evil],
       play + ["--at", evil], play + ["--" + evil], ["play" + evil], play + ["--process", "a=" + evil],
-      play + ["--log-level", evil], ["bench", "table", "/nowhere/" + evil], ["bench", "switch", "--surface", evil],
+      play + ["--log-level", evil], play + ["--surface", evil],
     ]
     // With a sanitizer each program takes seconds to start, so only one run and one refusal of each kind are tried.
     for arguments in Plugin.isUsable ? all : Array(all.prefix(3)) + Array(all.suffix(1)) {

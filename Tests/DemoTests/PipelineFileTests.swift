@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -253,11 +254,11 @@ import Testing
     #expect {
       try LaunchFile(source: "filesrc location=${PLACE}", name: "test", environment: [:])
     } throws: { error in
-      (error as? DemoError)?.status == .usage && (error as? DemoError)?.message.contains("PLACE") == true
+      (error as? CommandError)?.status == .usage && (error as? CommandError)?.message.contains("PLACE") == true
     }
   }
 
   @Test func aVariableThatIsNotClosedIsAnError() {
-    #expect(throws: DemoError.self) { try LaunchFile(source: "a ${B", name: "test", environment: ["B": "1"]) }
+    #expect(throws: CommandError.self) { try LaunchFile(source: "a ${B", name: "test", environment: ["B": "1"]) }
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import TestSupport
 @testable import pipsink_demo
 
@@ -50,7 +51,7 @@ import Testing
     #expect {
       _ = try SnapshotFolder(full)
     } throws: { error in
-      guard let error = error as? DemoError else { return false }
+      guard let error = error as? CommandError else { return false }
       return error.status == .usage && error.message.contains("\"\(full)\"") && error.message.contains("--snapshots")
     }
   }

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import PipSink
+@testable import PipSinkCommandLine
 @testable import PipSinkWindows
 @testable import TestSupport
 @testable import pipsink_demo

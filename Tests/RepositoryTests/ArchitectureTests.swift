@@ -38,7 +38,7 @@ import Testing
 
   @Test func theTableNamesEveryThreadThatIsStarted() throws {
     // Benchmarks start threads of their own, which the table does not list.
-    let sources = try SourceText.files(in: "Sources").filter { !$0.key.contains("Bench/") }
+    let sources = try SourceText.files(in: "Sources").filter { !$0.key.hasPrefix("pipsink-bench/") }
     let started = sources.values.flatMap { SourceText.matches(of: #"WorkerThread\(name: "([^"]+)""#, in: $0) }
     let named = SourceText.matches(of: #"`(pip[\w-]*(?:<\w+>)?)`"#, in: try Self.threadsAndLocks())
     // A part of the name that depends on a layer, for instance, is `\(name)` in code and `<layer>` in the table.
@@ -72,7 +72,7 @@ import Testing
 
   @Test func everyTypeThatIsNamedIsDeclared() throws {
     var files: [String: String] = [:]
-    for folder in ["Sources", "Tests"] {
+    for folder in ["Sources", "Tests", "Fuzz"] {
       for (path, text) in try SourceText.files(in: folder) { files["\(folder)/\(path)"] = text }
     }
     var known = Set(files.values.flatMap(SourceText.allDeclaredTypes))

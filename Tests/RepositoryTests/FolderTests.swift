@@ -57,15 +57,6 @@ import Testing
     }
   }
 
-  /// `make fuzz` builds the demo without the file of its entry point, which has a `main` of its own.
-  @Test func theDemoNeedsNothingOfTheFileWithItsEntry() throws {
-    var texts = try SourceText.files(in: "Sources/pipsink-demo")
-    let entry = texts.removeValue(forKey: "PipSinkDemo.swift")
-    let declared = Set(SourceText.declaredTypes(try #require(entry)))
-    #expect(declared == ["PipSinkDemo", "Program"] && texts.count > 10)
-    for (name, text) in texts { #expect(declared.isDisjoint(with: SourceText.typeNames(text)), "\(name)") }
-  }
-
   /// Foundation would add the data of all languages to the program that is installed.
   @Test func noSourceImportsFoundationAndOneItsEssentials() throws {
     var imports: Set<[String]> = []
@@ -75,7 +66,7 @@ import Testing
         imports.insert([parts[0], parts[parts.count - 1], module])
       }
     }
-    #expect(imports == [["pipsink-demo", "JSONText.swift", "FoundationEssentials"]])
+    #expect(imports == [["PipSinkCommandLine", "JSONText.swift", "FoundationEssentials"]])
   }
 
   @Test func whatIsUsedIsFoundInCodeAndNotInWords() {
@@ -113,9 +104,8 @@ import Testing
           name: "Shop",
           dependencies: ["Desk", .product(name: "Log", package: "log")],
           exclude: ["Notes"]),
-        .executableTarget(name: "pipsink-demo", dependencies: demoDependencies),
+        .executableTarget(name: "pipsink-demo", dependencies: ["Shop"]),
       ]
-      let demoDependencies: [Target.Dependency] = ["Shop"]
       """
     #expect(Self.dependencies(of: "Desk", in: package) == ["CLens"])
     #expect(Self.dependencies(of: "Shop", in: package) == ["Desk", "Log"])
@@ -125,11 +115,14 @@ import Testing
 
   // MARK: - Reading
 
-  /// The first cell may name several targets or folders, all of which use the same ones.
+  /// The first cell may name several targets or folders, all of which use the same ones. A last cell with a plus sign
+  /// adds to what the row above uses.
   private func documentedRows(_ head: String) throws -> [Row] {
     let text = try String(contentsOf: Demo.root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+    var used: Set<String> = []
     return try #require(DocumentTable(head, in: text)).rows.flatMap { cells in
-      let used = Set(SourceText.matches(of: #"(\w+)"#, in: cells.last ?? ""))
+      let last = cells.last ?? ""
+      used = (last.contains("+") ? used : []).union(SourceText.matches(of: #"(\w+)"#, in: last))
       return SourceText.matches(of: #"`([\w-]+)`"#, in: cells.first ?? "").map { Row(name: $0, used: used) }
     }
   }
@@ -137,8 +130,7 @@ import Testing
   /// The modules that a manifest lists as a target's dependencies, by their Swift names; nil when it has no list for
   /// the target.
   private static func dependencies(of target: String, in package: String) -> Set<String>? {
-    let isDemo = target == "pipsink-demo"
-    let beginning = isDemo ? "let demoDependencies: [Target.Dependency] = [" : "name: \"\(target)\", dependencies: ["
+    let beginning = "name: \"\(target)\", dependencies: ["
     // A target may be written on one line or on several.
     let text = package.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     guard let start = text.firstRange(of: beginning)?.upperBound else { return nil }

@@ -52,6 +52,7 @@ import Testing
       "usr/share/icons/hicolor/scalable/apps/pipsink-demo.svg", "usr/share/metainfo/org.pipsink.demo.metainfo.xml",
     ] { #expect(installed.contains(name), "\(name)") }
     #expect(installed.contains { $0.hasSuffix("/gstreamer-1.0/libgstpipsink.so") })
+    #expect(!installed.contains { $0.contains("bench") })
     try await make("uninstall", into: folder)
     #expect(try files(in: folder) == ["usr/bin/another"])
     #expect(!FileManager.default.fileExists(atPath: folder.path("usr/share/pipsink")))

@@ -3,6 +3,7 @@ import Testing
 
 @testable import PipSink
 @testable import TestSupport
+@testable import pipsink_bench
 @testable import pipsink_demo
 
 /// Tests that what the first document says, which a newcomer reads, is true and works.

@@ -14,7 +14,7 @@ import Testing
     let document = try Self.document()
     // The benchmarks also set variables, for the programs that they start.
     let readers = try SourceText.files(in: "Sources")
-      .filter { $0.value.contains("getenv(") && !$0.key.contains("Bench/") }.values
+      .filter { $0.value.contains("getenv(") && !$0.key.hasPrefix("pipsink-bench/") }.values
     var names = Set(
       readers.flatMap { text in
         text.matches(of: /"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"|getenv\("([A-Z]+)"\)/).compactMap { $0.1 ?? $0.2 }

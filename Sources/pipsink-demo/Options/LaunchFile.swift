@@ -1,5 +1,6 @@
 import Glibc
 import PipSink
+import PipSinkCommandLine
 
 /// A file with a pipeline in the syntax of gst-launch-1.0, over any number of lines. Lines that begin with `#` are
 /// comments, and `${NAME}` or `${NAME:-default}` stand for values from the environment.
@@ -9,14 +10,14 @@ import PipSink
 struct LaunchFile {
   let text: String
 
-  /// - Throws: ``DemoError`` when the file cannot be read, a variable without a default is not set, or a value is not
+  /// - Throws: ``CommandError`` when the file cannot be read, a variable without a default is not set, or a value is not
   ///   possible where it is written.
   init(path: String) throws {
     let bytes: [UInt8]
     do throws(InputFileError) {
       bytes = try InputFile.bytes(of: path)
     } catch {
-      throw DemoError(.usage, "the pipeline file \"\(path)\" cannot be read: \(error)")
+      throw CommandError(.usage, "the pipeline file \"\(path)\" cannot be read: \(error)")
     }
     try self.init(bytes: bytes, name: path) { name in
       getenv(name).map { value in UnsafeRawBufferPointer(start: value, count: strlen(value)).map(\.self) }
@@ -28,10 +29,10 @@ struct LaunchFile {
     let holes = try Self.holes(in: Self.withoutComments(bytes), name: name)
     let values = try holes.variables.map { hole in
       guard let value = variable(hole.name) ?? hole.initial else {
-        throw DemoError(.usage, "\(name) needs the environment variable \(hole.name); its comments say what for")
+        throw CommandError(.usage, "\(name) needs the environment variable \(hole.name); its comments say what for")
       }
       guard String(validating: value, as: UTF8.self) != nil, !value.contains(0) else {
-        throw DemoError(.usage, "\(name): the environment variable \(hole.name) is no UTF-8 text")
+        throw CommandError(.usage, "\(name): the environment variable \(hole.name) is no UTF-8 text")
       }
       return value
     }
@@ -44,19 +45,19 @@ struct LaunchFile {
 
   private static func error(
     _ misfit: LaunchText.Misfit, name: String, _ variables: [String], _ values: [[UInt8]]
-  ) -> DemoError {
+  ) -> CommandError {
     let advice = "write capsfilter caps=\"...\" for others"
     func message(_ hole: Int, _ reason: String) -> String {
       "\(name): the value \"\(String(decoding: values[hole], as: UTF8.self))\" of \(variables[hole]) \(reason)"
     }
     return switch misfit {
     case .name(let hole):
-      DemoError(.usage, message(hole, "is no name: where it is written, letters, digits, _ and - may stand"))
+      CommandError(.usage, message(hole, "is no name: where it is written, letters, digits, _ and - may stand"))
     case .caps(let hole):
-      DemoError(
+      CommandError(
         .usage, message(hole, "cannot stand in caps between two \"!\"; letters, digits and _-.+:/ can; \(advice)"))
     case .division:
-      DemoError(.pipeline, "\(name): GStreamer would divide it into different words when its values are filled in")
+      CommandError(.pipeline, "\(name): GStreamer would divide it into different words when its values are filled in")
     }
   }
 
@@ -91,7 +92,7 @@ struct LaunchFile {
     units: [LaunchText.Unit], variables: [Variable]
   ) {
     guard String(validating: text, as: UTF8.self) != nil, !text.contains(0) else {
-      throw DemoError(.pipeline, "the pipeline file \"\(name)\" is no UTF-8 text")
+      throw CommandError(.pipeline, "the pipeline file \"\(name)\" is no UTF-8 text")
     }
     var units: [LaunchText.Unit] = []
     var variables: [Variable] = []
@@ -103,11 +104,11 @@ struct LaunchFile {
         continue
       }
       guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else {
-        throw DemoError(.pipeline, "\(name): \"${\" without \"}\"")
+        throw CommandError(.pipeline, "\(name): \"${\" without \"}\"")
       }
       let inside = String(decoding: rest[rest.startIndex + 2..<end], as: UTF8.self)
       guard let variable = Variable(inside), variables.count < LaunchText.holeLimit else {
-        throw DemoError(.pipeline, "\(name): \"${\(inside)}\" is neither \"${NAME}\" nor \"${NAME:-default}\"")
+        throw CommandError(.pipeline, "\(name): \"${\(inside)}\" is neither \"${NAME}\" nor \"${NAME:-default}\"")
       }
       units.append(LaunchText.firstHole + LaunchText.Unit(variables.count))
       variables.append(variable)

@@ -8,21 +8,8 @@ extension StreamID: ExpressibleByArgument {}
 extension WindowCorner: ExpressibleByArgument {}
 extension PictureInPictureEndAction: ExpressibleByArgument {}
 extension HardwareDecoders.Preference: ExpressibleByArgument {}
-extension PixelFormat: ExpressibleByArgument {}
 extension VideoGravity: ExpressibleByArgument {}
 
 extension FrameFormatSeries: ExpressibleByArgument {
   public init?(argument: String) { self.init(name: argument) }
-}
-
-/// `WIDTHxHEIGHT` on the command line, in pixels.
-extension PictureSize: ExpressibleByArgument {
-  public init?(argument: String) {
-    let parts = argument.parts(between: "x").map { Int($0) }
-    guard parts.count == 2, let width = parts[0], let height = parts[1] else { return nil }
-    self.init(width: width, height: height)
-    guard isValid else { return nil }
-  }
-
-  public var defaultValueDescription: String { description }
 }

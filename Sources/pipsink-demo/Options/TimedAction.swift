@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkCommandLine
 
 /// An action at a time after the start, as `SECONDS=ACTION` on the command line.
 struct TimedAction {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import GstPipSink
 import PipSink
+import PipSinkCommandLine
 import PipSinkWindows
 
 struct PlayCommand: AsyncParsableCommand {
@@ -283,7 +284,7 @@ struct PlayCommand: AsyncParsableCommand {
   private func withCameras(_ description: PipelineDescription) throws -> PipelineDescription {
     let (new, failures) = description.replacingCameras()
     guard let failure = failures.first else { return description }
-    guard fallback else { throw DemoError(.unavailable, "no camera: \(failure)".visible) }
+    guard fallback else { throw CommandError(.unavailable, "no camera: \(failure)".visible) }
     StandardStream.error.say(
       "pipsink-demo: no camera: \(failure) A test picture replaces it; --no-fallback ends the program instead."
         .visible)

@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkCommandLine
 import PipSinkWindows
 
 /// The actions of the command line, and of the keys in the windows and on the terminal.
@@ -35,7 +36,7 @@ extension PlaySession {
       case .quit: outcome = .quit
       }
     } catch {
-      report(DemoError(error))
+      report(CommandError(error))
       // A stream that has not started does not report its end.
       if case .startStream = action, engine.streams.allSatisfy(\.state.isOver) { finishIfNothingIsToCome() }
     }
@@ -81,7 +82,7 @@ extension PlaySession {
       do throws(PipSinkError) {
         try await session.seek(id, to: position, isAccurate: true)
       } catch {
-        continuation.yield { $0.report(DemoError(error), about: "stream \"\(id)\": ") }
+        continuation.yield { $0.report(CommandError(error), about: "stream \"\(id)\": ") }
       }
     }
   }

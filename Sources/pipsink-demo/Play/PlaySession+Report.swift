@@ -1,5 +1,6 @@
 import Glibc
 import PipSink
+import PipSinkCommandLine
 
 /// The reports of a run: the metrics while it runs, and the report at its end.
 extension PlaySession {
@@ -44,9 +45,9 @@ extension PlaySession {
     do throws(PipSinkError) {
       try writeSnapshots()
     } catch {
-      report(DemoError(error))
+      report(CommandError(error))
     }
-    do throws(DemoError) {
+    do throws(CommandError) {
       try writeMetrics()
     } catch {
       report(error)
@@ -69,7 +70,7 @@ extension PlaySession {
   private func reportFailures(_ infos: [StreamID: StreamInfo]) {
     for (_, error) in notShown.sorted(by: { $0.key < $1.key }) {
       hasFailed = true
-      report(DemoError(error))
+      report(CommandError(error))
     }
     for (id, info) in infos.sorted(by: { $0.key < $1.key }) where failed[id] == nil {
       guard let failure = info.failure else { continue }
@@ -82,7 +83,7 @@ extension PlaySession {
           continue
         }
         hasFailed = true
-        report(DemoError(failure), about: "stream \"\(id)\" never delivered a frame: ")
+        report(CommandError(failure), about: "stream \"\(id)\" never delivered a frame: ")
       default: break
       }
     }
@@ -95,7 +96,7 @@ extension PlaySession {
       // Streams that have failed have been reported already.
       guard failed[id] == nil, infos[id]?.failure == nil else { continue }
       if let error = summary.processingError {
-        report(DemoError(error), about: "stream \"\(id)\": ")
+        report(CommandError(error), about: "stream \"\(id)\": ")
       } else {
         statusLine.say("warning: stream \"\(id)\" delivered no frame")
       }
@@ -141,15 +142,15 @@ extension PlaySession {
         try OutputFile.write(try report.json(), to: path)
         isInFile = true
       }
-    } catch let error as DemoError {
+    } catch let error as CommandError {
       return self.report(error)
     } catch {
-      self.report(DemoError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error)"))
+      self.report(CommandError(.failed, "the report \"\(command.report ?? "")\" cannot be written: \(error)"))
     }
     var lines = [ReportTable(report: report, streamIDs: stopped.streamIDs).text]
     if let folder = command.snapshots { lines.append("Pictures: \(snapshots?.files.count ?? 0) in \(folder)") }
     if isInFile, let path = command.report { lines.append("Report: \(path)") }
-    do throws(DemoError) {
+    do throws(CommandError) {
       try StandardStream.output.print(lines.joined(separator: "\n"))
     } catch {
       // Without a file, the table is the report, so its loss is an error.
@@ -160,13 +161,13 @@ extension PlaySession {
   // MARK: - Metrics
 
   /// Rewrites the whole metrics file.
-  func writeMetrics() throws(DemoError) {
+  func writeMetrics() throws(CommandError) {
     guard let path = command.metrics else { return }
     let text = PrometheusText(session.summaries.map(\.statistics), process: .current).text
     do throws(OutputFileError) {
       try OutputFile.write(text.utf8, to: path)
     } catch {
-      throw DemoError(.failed, "the metrics file \"\(path)\" cannot be written: \(error)")
+      throw CommandError(.failed, "the metrics file \"\(path)\" cannot be written: \(error)")
     }
   }
 
@@ -174,7 +175,7 @@ extension PlaySession {
   func metricsTimer() -> Task<Void, Never> {
     Task {
       while (try? await Task.sleep(for: .seconds(1))) != nil {
-        do throws(DemoError) {
+        do throws(CommandError) {
           try writeMetrics()
         } catch {
           return report(error)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PipSink
+import PipSinkCommandLine
 import PipSinkDBus
 import PipSinkWindows
 
@@ -33,7 +34,7 @@ final class PlaySession {
   var hasFailed = false
   /// Why streams are not shown whose surfaces have failed and not recovered.
   var notShown: [StreamID: PipSinkError] = [:]
-  var errors: [DemoError] = []
+  var errors: [CommandError] = []
   /// Whether the run is ending, and its report is being made.
   var isFinishing = false
 
@@ -129,7 +130,7 @@ final class PlaySession {
 
   private func startAutomatically() {
     if let reason = controller.unsupportedReason {
-      report(DemoError(PipSinkError.pictureInPicture(.unsupported(reason: reason))))
+      report(CommandError(PipSinkError.pictureInPicture(.unsupported(reason: reason))))
     } else {
       session.startsAutomatically = true
     }
@@ -201,7 +202,7 @@ final class PlaySession {
   private func startFailed(_ error: PipSinkError) {
     for id in engine.streamIDs { failed[id] = error }
     hasFailed = true
-    report(DemoError(error))
+    report(CommandError(error))
     outcome = .failed
   }
 
@@ -222,7 +223,7 @@ final class PlaySession {
     case .surfaceRecovered(let id):
       notShown[id] = nil
       statusLine.say("stream \"\(id)\" is shown again")
-    case .refused(let error): report(DemoError(error))
+    case .refused(let error): report(CommandError(error))
     case .streamAdded(let id): (failed[id], notShown[id]) = (nil, nil)
     case .streamRemoved, .nameChanged, .pictureInPicture, .playbackChanged, .durationChanged, .seeked, .display: break
     }
@@ -230,7 +231,7 @@ final class PlaySession {
 
   private func windowLost(_ error: PipSinkError) {
     let hasServer = (try? WindowSystem.current()) != nil
-    report(DemoError(.unavailable, hasServer ? "\(error)" : "the display server has gone, and the windows with it"))
+    report(CommandError(.unavailable, hasServer ? "\(error)" : "the display server has gone, and the windows with it"))
     outcome = .failed
   }
 
@@ -280,7 +281,7 @@ final class PlaySession {
   func noteFailure(of id: StreamID, _ error: PipSinkError, about prefix: String? = nil) {
     failed[id] = error
     hasFailed = true
-    report(DemoError(error), about: prefix ?? "stream \"\(id)\" failed: ")
+    report(CommandError(error), about: prefix ?? "stream \"\(id)\" failed: ")
   }
 
   /// Ends the run after every stream has ended, unless it waits for others: for those of `start` actions or, when it
@@ -289,7 +290,7 @@ final class PlaySession {
     if startsToCome == 0, !(command.dbus && engine.streamIDs.isEmpty) { outcome = .finished }
   }
 
-  func report(_ error: DemoError, about prefix: String = "") {
+  func report(_ error: CommandError, about prefix: String = "") {
     if errors.count < Self.errorLimit { errors.append(error) }
     statusLine.say("pipsink-demo: \(prefix)\(error.message)")
   }

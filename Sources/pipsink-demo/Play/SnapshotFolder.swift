@@ -1,6 +1,7 @@
 import CGStreamer
 import Glibc
 import PipSink
+import PipSinkCommandLine
 
 /// The folder that pictures of the surfaces are written to.
 final class SnapshotFolder {
@@ -10,7 +11,7 @@ final class SnapshotFolder {
   private(set) var files: [String] = []
 
   /// Makes the folder if need be, and checks that a file can be written there.
-  init(_ path: String) throws(DemoError) {
+  init(_ path: String) throws(CommandError) {
     self.path = path
     do throws(OutputFileError) {
       // GLib reports another error for an empty path.
@@ -19,7 +20,7 @@ final class SnapshotFolder {
       }
       try OutputFile.check(folder: path)
     } catch {
-      throw DemoError(
+      throw CommandError(
         .usage, "the snapshot folder \"\(path)\" cannot be written: \(error); name another with --snapshots")
     }
   }

@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkCommandLine
 
 /// The report that `--report` writes. Times are in seconds from the start. Intervals and latencies are in milliseconds.
 struct Report: Codable {

@@ -1,4 +1,5 @@
 import PipSink
+import PipSinkCommandLine
 
 /// A report as tables for people.
 struct ReportTable {

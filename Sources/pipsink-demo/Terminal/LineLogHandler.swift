@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import PipSink
+import PipSinkCommandLine
 
 /// Writes every log message as one line to standard error: the time, the level, the label, the message, and its
 /// metadata.

@@ -1,13 +1,21 @@
 import PipSink
+import PipSinkCommandLine
 
 /// Shows the progress of a run on standard error: one line that is rewritten on a terminal, and a plain line every
 /// second elsewhere.
-final class StatusLine: TerminalLine {
+final class StatusLine {
+  private let line = TerminalLine()
   private var previous: [StreamID: UInt64] = [:]
   private var previousTime = MonotonicTime.now
 
   /// Seconds between updates.
-  var interval: Double { isTerminal ? 0.25 : 1 }
+  var interval: Double { line.isTerminal ? 0.25 : 1 }
+
+  /// Prints a message on a line of its own, which stays.
+  func say(_ message: String) { line.say(message) }
+
+  /// Ends the line, which stays, and goes to the next one.
+  func end() { line.end() }
 
   /// - Parameter seconds: the seconds since the run's start.
   @MainActor
@@ -29,8 +37,8 @@ final class StatusLine: TerminalLine {
     let mode = table.mode == .pictureInPicture ? "pip:\(table.pictureInPictureStreamID ?? "-")" : "normal"
     let playback = (session.isPlaybackPaused ? "  paused" : "") + (session.isMuted ? "  muted" : "")
     let windows = session.display.convertedFrameCount.map { "  (\($0) converted)" } ?? ""
-    let line =
+    let text =
       "\(seconds.text(places: 1).alignedRight(in: 5)) s  \(mode)\(playback)  \(parts.joined(separator: " | "))\(windows)"
-    isTerminal ? show(line) : say(line)
+    if line.isTerminal { line.show(text) } else { line.say(text) }
   }
 }
