@@ -28,10 +28,10 @@ sanitizer_environment = \
 
 products = "$$($(SWIFT) build -c release --show-bin-path)"
 
-.PHONY: demo test soak fuzz interface lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies test-dependencies package-dependencies \
-  install-build install uninstall deb test-deb docs
+.PHONY: demo test soak fuzz interface lint format bench bench-results bench-programs bench-tables test-cost test-tsan test-asan test-valgrind test-foreign clean dependencies demo-dependencies bench-dependencies \
+  test-dependencies package-dependencies install-build install uninstall deb test-deb docs
 
-demo: dependencies
+demo: demo-dependencies
 	$(SWIFT) build -c release --product pipsink-demo
 	mkdir -p $(DEMO_OUTPUT)
 	$(products)/pipsink-demo play --pipeline pipelines/call-rtp.launch --duration 6 \
@@ -84,7 +84,7 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive $(SWIFT_SOURCES)
 
-bench: dependencies
+bench: bench-dependencies
 	$(SWIFT) build -c release --product pipsink-bench
 	$(products)/pipsink-bench route
 	$(products)/pipsink-bench kernels
@@ -188,8 +188,5 @@ clean:
 dependencies:
 	@scripts/install-dependencies.sh
 
-test-dependencies:
-	@scripts/install-dependencies.sh --test
-
-package-dependencies:
-	@scripts/install-dependencies.sh --package
+demo-dependencies bench-dependencies test-dependencies package-dependencies: %-dependencies:
+	@scripts/install-dependencies.sh --$*

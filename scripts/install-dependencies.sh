@@ -1,18 +1,22 @@
 #!/bin/sh
-# Installs the missing ones of the Debian packages that are needed to build and to run PipSink. --test adds those that
-# its tests need, --docs those that build the documentation's site, and --package those that make and test its Debian
-# packages. The script runs as root or uses sudo. With --test it also downloads PySide6, Qt for Python, from Python's
-# package index into .build/pyside6. If that fails, the test that needs PySide6 is skipped, and says so.
+# Installs the missing ones of the Debian packages that are needed to build PipSink's programs and the element. Each
+# option adds what one thing needs besides: --demo what "make demo" plays with, --bench what "make bench" compares PipSink
+# with, --test what the tests need, --docs what builds the documentation's site, and --package what makes and tests the
+# Debian packages. The script runs as root or uses sudo. With --test it also downloads PySide6, Qt for Python, from
+# Python's package index into .build/pyside6. If that fails, the test that needs PySide6 is skipped, and says so.
 set -eu
 
 packages="
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libyuv-dev pkg-config gcc make
-  libgtk-3-dev libxcb-shm0-dev libxcb-randr0-dev libxcb-xkb-dev libxkbcommon-x11-dev libwayland-dev
-  libpango1.0-dev libglib2.0-dev
-  gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
-  gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x fonts-dejavu-core
+  libxcb-shm0-dev libxcb-randr0-dev libxcb-xkb-dev libxkbcommon-x11-dev libwayland-dev libpango1.0-dev libglib2.0-dev
 "
+demo_packages="
+  gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-x
+  fonts-dejavu-core
+"
+bench_packages="gstreamer1.0-plugins-base gstreamer1.0-plugins-bad"
 test_packages="
+  libgtk-3-dev gstreamer1.0-tools
   wayland-protocols xvfb xserver-xephyr openbox i3-wm xfwm4 fluxbox icewm awesome bspwm dwm xcompmgr x11-xkb-utils x11-xserver-utils x11-utils x11-apps xdotool wmctrl imagemagick sway cage grim weston
   bubblewrap python3 python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-nice dbus-daemon libglib2.0-bin
   playerctl pulseaudio pulseaudio-utils gcc gir1.2-gtk-3.0 gir1.2-gst-plugins-base-1.0 python3-prometheus-client
@@ -22,15 +26,17 @@ test_packages="
 package_tools="
   build-essential debhelper dpkg-dev lintian desktop-file-utils appstream debootstrap binutils git xvfb openbox wmctrl
 "
-docs_packages="mandoc python3"
+docs_packages="libgtk-3-dev mandoc python3"
 
 case "${1:-}" in
   "") ;;
-  --test) packages="$packages $test_packages" ;;
+  --demo) packages="$packages $demo_packages" ;;
+  --bench) packages="$packages $bench_packages" ;;
+  --test) packages="$packages $demo_packages $bench_packages $test_packages" ;;
   --docs) packages="$packages $docs_packages" ;;
   --package) packages="$packages $package_tools" ;;
   *)
-    echo "usage: $0 [--test | --docs | --package]" >&2
+    echo "usage: $0 [--demo | --bench | --test | --docs | --package]" >&2
     exit 64
     ;;
 esac
