@@ -1,5 +1,5 @@
 import CGStreamer
-import Glibc
+import PipSink
 import PipSinkCommandLine
 
 /// A new temporary folder, in TMPDIR or /tmp. The code that makes it must remove it.
@@ -18,12 +18,5 @@ struct ScratchFolder {
   }
 
   /// Removes the folder with everything in it. Links are removed, and what they point to stays.
-  func remove() { Self.remove(path) }
-
-  private static func remove(_ path: String) {
-    // unlink(2) removes files and links, and refuses folders.
-    guard unlink(path) != 0 else { return }
-    for name in InputFile.names(inFolder: path) { remove("\(path)/\(name)") }
-    rmdir(path)
-  }
+  func remove() { _ = try? ChildProcess("/bin/rm", ["-rf", path]).finish() }
 }

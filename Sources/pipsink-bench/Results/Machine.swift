@@ -24,10 +24,10 @@ struct Machine: Codable, Equatable {
     var load = [0.0]
     getloadavg(&load, 1)
     return Machine(
-      processor: value(of: "model name", in: "/proc/cpuinfo", separator: ":") ?? "unknown",
+      processor: processorName ?? "unknown",
       processorCount: Int(g_get_num_processors()),
       memoryBytes: UInt64(sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))),
-      system: value(of: "PRETTY_NAME", in: "/etc/os-release", separator: "=") ?? "Linux", kernel: kernel,
+      system: String(taking: g_get_os_info("PRETTY_NAME")) ?? "Linux", kernel: kernel,
       gstreamer: PipSink.gstreamerVersion, pipSink: PipSink.version, build: isOptimized ? "release" : "debug",
       loadAverage: (load[0] * 100).rounded() / 100)
   }
@@ -45,14 +45,10 @@ struct Machine: Codable, Equatable {
     #endif
   }
 
-  /// The value in the first line that begins with `name`.
-  private static func value(of name: String, in path: String, separator: Character) -> String? {
-    guard let text = try? InputFile.text(of: path),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
-      let position = line.firstIndex(of: separator)
-    else { return nil }
-    func isAround(_ character: Character) -> Bool { " \t\"".contains(character) }
-    let value = line[line.index(after: position)...].drop(while: isAround)
-    return value.lastIndex { !isAround($0) }.map { String(value[...$0]) } ?? ""
+  /// The first processor's name, as the kernel knows it.
+  private static var processorName: String? {
+    let text = try? InputFile.text(of: "/proc/cpuinfo")
+    let line = text?.split(separator: "\n").first { $0.hasPrefix("model name") }
+    return line?.split(separator: ":").last.map { String($0.drop { $0 == " " }) }
   }
 }
