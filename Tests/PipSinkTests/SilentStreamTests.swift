@@ -59,10 +59,15 @@ import Testing
       }
     }
 
-    /// Pushes the first frame, and waits until the pipeline's thread has noticed it.
+    /// Pushes the first frame, and waits until the sink is done with it and the pipeline's thread has noticed it. A frame
+    /// that is still in the sink counts as one that waits for its time, and its stream does not stall.
     func play() async -> Bool {
       push()
-      guard await eventually({ self.state == .playing }) else { return false }
+      let hasArrived = await eventually {
+        self.state == .playing
+          && self.engine.run(of: "a")?.pipeline.streams.contains(where: \.isWaiting) == false
+      }
+      guard hasArrived else { return false }
       return await look()
     }
 
