@@ -343,7 +343,7 @@ import Testing
       """
       videotestsrc num-buffers=60 ! video/x-raw,format=I420,width=64,height=36,framerate=30/1
         ! identity sleep-time=5000 ! queue2 use-buffering=true max-size-time=500000000 max-size-buffers=0 max-size-bytes=0
-        ! appsink name=a
+        ! appsink name=a max-lateness=10000000000
       """)
     let consumer = CountingConsumer()
     let events = try await engine.runToEnd { _ in consumer }
