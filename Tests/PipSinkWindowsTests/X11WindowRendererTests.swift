@@ -78,18 +78,29 @@ struct X11WindowRendererTests {
     private let owner: OpaquePointer
     let id: UInt
 
-    /// - Parameter redirects: whether the window decides about its children, as a container of other programs' windows
-    ///   does.
-    init(redirects: Bool = false) async throws {
+    /// - Parameters:
+    ///   - redirects: whether the window decides about its children, as a container of other programs' windows does.
+    ///   - isShown: whether it is shown at once.
+    init(redirects: Bool = false, isShown: Bool = true) async throws {
       server = try await XServer(managesWindows: false, size: "640x480")
       owner = try #require(XOpenDisplay(server.display))
       id = XCreateSimpleWindow(owner, XDefaultRootWindow(owner), 0, 0, 400, 300, 0, 0, 0x808080)
       XSelectInput(owner, id, ButtonPressMask | (redirects ? SubstructureRedirectMask : 0))
-      XMapWindow(owner, id)
+      if isShown { show() }
       XSync(owner, 0)
     }
 
     deinit { XCloseDisplay(owner) }
+
+    func show() {
+      XMapWindow(owner, id)
+      XSync(owner, 0)
+    }
+
+    func hide() {
+      XUnmapWindow(owner, id)
+      XSync(owner, 0)
+    }
 
     /// Whether the server knows no window in this one.
     var hasNoChildren: Bool {
@@ -148,6 +159,23 @@ struct X11WindowRendererTests {
     #expect(renderer.leaveWindow())
     #expect(host.hasNoChildren && layer.error == nil)
     #expect(try await host.shows(Self.gray, at: Self.corners))
+  }
+
+  @Test func noFrameIsConvertedForAWindowThatIsNotShownAndTheNewestOneIsThereWhenItIs() async throws {
+    let host = try await HostWindow(isShown: false)
+    let renderer = try X11WindowRenderer(windowID: host.id, display: host.server.display)
+    let layer = SampleBufferDisplayLayer(name: "foreign", renderer: renderer, videoGravity: .resize)
+    for _ in 0..<3 {
+      #expect(await eventually { !renderer.isVisible })
+      let (count, converted) = (layer.statistics.hidden, renderer.convertedFrameCount)
+      layer.enqueue(try PlainFrame.make(Self.red))
+      #expect(await eventually { layer.statistics.hidden > count })
+      #expect(renderer.convertedFrameCount == converted)
+      host.show()
+      #expect(try await host.shows(Self.red, at: Self.corners))
+      host.hide()
+      layer.flushAndRemoveImage()
+    }
   }
 
   @Test func clicksOnAPictureGoToTheWindow() async throws {

@@ -8,6 +8,9 @@ protocol TileImage: AnyObject {
   var pixels: UnsafeMutablePointer<UInt8> { get }
   /// Whether the server may still read it.
   var isBusy: Bool { get }
+  /// The rectangle of the last picture on it, or nil where something may have been drawn over that. ``TilePictures`` sets
+  /// it.
+  var target: PictureRect? { get set }
 }
 
 extension TileImage {
@@ -32,8 +35,6 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// The largest number of images.
   private let limit: Int
   private(set) var images: [Image] = []
-  /// The rectangle of the last picture on each image, or nil where something may have been drawn over it.
-  private var targets: [ObjectIdentifier: PictureRect] = [:]
   /// The image that was drawn last.
   private var newest: Image?
   private var contents = Contents.black
@@ -48,7 +49,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
 
   /// Releases all images.
   mutating func forget() {
-    (images, targets) = ([], [:])
+    images = []
     canvas = FrameCanvas()
     forgetPicture()
   }
@@ -56,7 +57,7 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   /// Forgets the newest picture, and keeps the memory.
   mutating func forgetPicture() {
     // A decoration may stay on its image.
-    if let newest { targets[ObjectIdentifier(newest)] = nil }
+    newest?.target = nil
     (newest, contents) = (nil, .black)
     underlay.forget()
   }
@@ -78,9 +79,10 @@ struct TilePictures<Image: TileImage>: ~Copyable {
   mutating func freeImage(
     of size: PictureSize, except next: Image? = nil, make: () throws(RenderingError) -> Image
   ) throws(RenderingError) -> Image? {
-    if images.contains(where: { $0.size != size }) { (images, targets) = ([], [:]) }
-    let free = images.filter { $0 !== next && !$0.isBusy }
-    if let image = free.first(where: { $0 === newest }) ?? free.first { return image }
+    if images.contains(where: { $0.size != size }) { images = [] }
+    let newest = newest
+    let isFree = { (image: Image) in image !== next && !image.isBusy }
+    if let image = images.first(where: { $0 === newest && isFree($0) }) ?? images.first(where: isFree) { return image }
     guard images.count < limit else { return nil }
     let image = try make()
     images.append(image)
@@ -111,12 +113,12 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     if contents == .picture, let newest {
       if image !== newest {
         image.pixels.update(from: newest.pixels, count: image.byteCount)
-        targets[ObjectIdentifier(image)] = targets.removeValue(forKey: ObjectIdentifier(newest))
+        (image.target, newest.target) = (newest.target, nil)
       }
       underlay.restore(on: image.pixels, stride: image.stride)
     } else {
       FrameCanvas.clear(image.pixels, stride: image.stride, size: image.size)
-      targets[ObjectIdentifier(image)] = nil
+      image.target = nil
       underlay.forget()
     }
     underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area, isBlack: contents != .picture)
@@ -136,17 +138,16 @@ struct TilePictures<Image: TileImage>: ~Copyable {
     _ sampleBuffer: SampleBuffer, gravity: VideoGravity, on image: Image, _ decoration: any PictureDecoration,
     in area: PictureRect
   ) throws(RenderingError) {
-    let key = ObjectIdentifier(image)
     if image === newest { underlay.restore(on: image.pixels, stride: image.stride) }
     do throws(PipSinkError) {
-      targets[key] = try canvas.draw(
-        sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size, keeping: targets[key])
+      image.target = try canvas.draw(
+        sampleBuffer, gravity: gravity, on: image.pixels, stride: image.stride, size: image.size, keeping: image.target)
     } catch {
       throw RenderingError(error)
     }
     convertedCount += 1
     // A decoration stays on the image that was the newest, so the next picture on that is drawn completely.
-    if let newest, image !== newest, !underlay.isEmpty { targets[ObjectIdentifier(newest)] = nil }
+    if image !== newest, !underlay.isEmpty { newest?.target = nil }
     (newest, contents) = (image, .picture)
     underlay.forget()
     underlay.draw(decoration, on: image.pixels, stride: image.stride, in: area)

@@ -57,8 +57,7 @@ package final class WindowOverlay: PictureDecoration {
   }
 
   private let parts = Locked<[Part]>([])
-  /// Whether there are parts at all, and parts that can hide a picture. Frames are drawn without the lock on the parts
-  /// where there are none, which is the usual case.
+  /// Whether there are parts at all, and parts that can hide a picture. Where there are none, a frame takes no lock.
   private let hasParts = Atomic(false)
   private let hasCovers = Atomic(false)
 

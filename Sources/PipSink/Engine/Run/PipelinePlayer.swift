@@ -131,7 +131,7 @@ final class PipelinePlayer: Sendable {
   /// Notes that the pipeline is up.
   func pipelineDidStart(_ run: PipelineRun) {
     let maySendNothing = run.pipeline.streams.allSatisfy { run.pipeline.maySendNothing($0) }
-    apply(run) { state in
+    change(by: run) { state in
       state.maySendNothing = maySendNothing
       state.isAwaited = false
       beginning.complete(nil)
@@ -140,11 +140,11 @@ final class PipelinePlayer: Sendable {
 
   /// Notes that the pipeline was refused its start.
   func pipelineDidNotStart(_ run: PipelineRun, _ error: PipSinkError) {
-    apply(run) { refuse(&$0, error) }
+    change(by: run) { refuse(&$0, error) }
   }
 
   func pipeline(of run: PipelineRun, didChangeTo new: EngineState) {
-    apply(run) { state in
+    change(by: run) { state in
       guard state.pipeline != new else { return }
       state.rest(at: clock.now, configuration)
       state.pipeline = new
@@ -153,7 +153,7 @@ final class PipelinePlayer: Sendable {
   }
 
   func streams(of run: PipelineRun, didChange changes: [(id: StreamID, state: StreamPlayState)]) {
-    apply(run) { state in
+    change(by: run) { state in
       state.forgetFailures(at: clock.now, configuration)
       let (flow, wasOver) = (state.flow, state.isOver)
       for (id, new) in changes { state.streams[id] = new }
@@ -167,7 +167,7 @@ final class PipelinePlayer: Sendable {
   }
 
   /// Notes that the pipeline makes progress without delivering frames.
-  func pipelineIsBuffering(_ run: PipelineRun) { apply(run) { $0.rest(at: clock.now, configuration) } }
+  func pipelineIsBuffering(_ run: PipelineRun) { change(by: run) { $0.rest(at: clock.now, configuration) } }
 
   /// Notes that a run was abandoned, or that an abandoned run has stopped at last.
   func runIsBlocked(_ run: PipelineRun, _ isBlocked: Bool) {
@@ -177,7 +177,7 @@ final class PipelinePlayer: Sendable {
     }
   }
 
-  private func apply(_ run: PipelineRun, _ body: (inout State) -> Void) {
+  private func change(by run: PipelineRun, _ body: (inout State) -> Void) {
     state.change { if $0.isObserved, $0.run === run { body(&$0) } }
   }
 

@@ -53,8 +53,8 @@ extension PipelineRun {
     noteUnseenFrames()
     reportMissingOutputs()
     let silent = progress.withLock { progress in
-      let silent = progress.lastFrames.filter { now >= $0.value.advanced(by: timeout) }.keys
-      for id in silent { progress.lastFrames[id] = nil }
+      let silent = progress.lastSounds.filter { now >= $0.value.advanced(by: timeout) }.keys
+      for id in silent { progress.lastSounds[id] = nil }
       return Array(silent)
     }
     for id in silent { report { $0.observe(.microphone, of: id, .off) } }
@@ -99,7 +99,7 @@ extension PipelineRun {
 
   /// Notes that a stream has sound. Called on the run's thread.
   func noteSound(of id: StreamID) {
-    progress.withLock { $0.lastFrames[id] = clock.now }
+    progress.withLock { $0.lastSounds[id] = clock.now }
     report { $0.observe(.microphone, of: id, .on) }
   }
 
@@ -107,7 +107,7 @@ extension PipelineRun {
   func forgiveSilence() {
     progress.withLock { progress in
       progress.activity = [:]
-      for id in progress.lastFrames.keys { progress.lastFrames[id] = clock.now }
+      for id in progress.lastSounds.keys { progress.lastSounds[id] = clock.now }
     }
   }
 
@@ -151,7 +151,7 @@ extension PipelineRun {
     /// For each stalled stream, the number of frames that it had delivered.
     var stalledAfter: [StreamID: UInt64] = [:]
     /// For each stream, when its `level` element last reported.
-    var lastFrames: [StreamID: MonotonicTime] = [:]
+    var lastSounds: [StreamID: MonotonicTime] = [:]
     /// Streams that end when their sound ends, and why.
     var endings: [StreamID: Ending] = [:]
     /// Why outputs for sound are missing that may have no sound to play.

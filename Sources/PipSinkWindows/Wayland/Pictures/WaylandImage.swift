@@ -5,8 +5,8 @@ import PipSink
 /// A picture in memory that the compositor reads directly (wl_shm), as rows of BGRx pixels, or of BGRA pixels with
 /// premultiplied alpha.
 ///
-/// `@unchecked Sendable`: everything that changes is behind a lock, and the owner makes sure that only one thread at a
-/// time uses the pixels.
+/// `@unchecked Sendable`: what the compositor changes is behind a lock, and the owner makes sure that only one thread at
+/// a time uses the pixels.
 final class WaylandImage: TileImage, @unchecked Sendable {
   /// The picture's size, in pixels.
   let size: PictureSize
@@ -18,6 +18,7 @@ final class WaylandImage: TileImage, @unchecked Sendable {
   private let buffer: WaylandObject<WLBuffer>
   private let edge: WaylandObject<WLBuffer>?
   private let use: Use
+  var target: PictureRect?
 
   /// Which of the image's buffers are in use. The buffers' handlers keep it alive.
   private final class Use: Sendable {

@@ -116,7 +116,7 @@ extension X11Connection {
     haveEventsRead()
   }
 
-  /// The same for a connection whose events no thread waits for.
+  /// Sends all pending requests on a connection whose events no thread waits for.
   func flushUnread() {
     if canSend { xcb_flush(pointer) } else { flushLater() }
   }

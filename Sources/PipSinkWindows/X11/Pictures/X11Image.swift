@@ -16,6 +16,7 @@ final class X11Image: TileImage, @unchecked Sendable {
   /// The number by which the server knows the shared memory; nil where the picture is sent.
   let segmentID: UInt32?
   private(set) var isBusy = false
+  var target: PictureRect?
   /// The request whose answer says that the server has got an image that was sent through the connection.
   private var receipt: xcb_get_input_focus_cookie_t?
   private let connection: X11Connection

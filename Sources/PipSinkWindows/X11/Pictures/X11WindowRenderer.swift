@@ -41,11 +41,7 @@ public final class X11WindowRenderer: ForeignRenderer {
     window = try X11ForeignWindow(windowID: windowID, display: display)
     state = Locked(State(windowSize: try window.look()))
     tile = try window.makeTile(cover, isRevealed: false)
-    window.watch { [weak self] in self?.note($0) }
-    // The size may have changed before the server began to report that.
-    let size = try window.look()
-    state.withLock { $0.windowSize = size }
-    place()
+    try window.watch { [weak self] in self?.note($0) }
   }
 
   private func note(_ change: X11ForeignWindow.Change) {
@@ -89,8 +85,8 @@ public final class X11WindowRenderer: ForeignRenderer {
   /// the window, and it may be destroyed. From then on no frame is shown, as in a window that is not visible. It can be
   /// called on any thread.
   ///
-  /// - Returns: false when the display server has not answered within two seconds. Requests that were made before may
-  ///   then still reach the window.
+  /// - Returns: false when the display server has not answered in time. Requests that were made before may then still
+  ///   reach the window.
   @discardableResult
   public func leaveWindow() -> Bool {
     tile.destroy()
@@ -138,8 +134,10 @@ public final class X11WindowRenderer: ForeignRenderer {
   ///
   /// - Throws: ``PipSink/RenderingError`` when the window is lost.
   public func updateSize() throws(RenderingError) {
-    guard let size = try? window.look() else { throw window.loss }
-    state.withLock { $0.windowSize = size }
-    place()
+    do throws(PipSinkError) {
+      try window.report()
+    } catch {
+      throw window.loss
+    }
   }
 }

@@ -36,6 +36,8 @@ package nonisolated final class X11ForeignWindow: WindowTileMaker, Sendable {
   private let window: UInt32
   private let tileWindows = X11TileWindows()
   private let loop: X11EventLoop
+  /// What is called with the window's changes. The lock is held meanwhile, and while the server is asked for what has not
+  /// been reported, so that no answer replaces a newer report.
   private let watcher: Locked<(@Sendable (Change) -> Void)?>
 
   /// Connects to the window's server.
@@ -53,10 +55,11 @@ package nonisolated final class X11ForeignWindow: WindowTileMaker, Sendable {
     let watcher = Locked<(@Sendable (Change) -> Void)?>(nil)
     self.watcher = watcher
     let loop = X11EventLoop(connection) { [tileWindows] event in
-      let change = event.map { Change($0, window) } ?? .lost
-      if let change {
-        if case .mapped(let isMapped) = change { tileWindows.note(isMapped: isMapped) }
-        watcher.withLock { $0 }?(change)
+      if let change = event.map({ Change($0, window) }) ?? .lost {
+        watcher.withLock { handler in
+          if case .mapped(let isMapped) = change { tileWindows.note(isMapped: isMapped) }
+          handler?(change)
+        }
       } else if let event {
         _ = tileWindows.note(event)
       }
@@ -94,14 +97,22 @@ package nonisolated final class X11ForeignWindow: WindowTileMaker, Sendable {
     return PictureSize(width: Int(geometry.pointee.width), height: Int(geometry.pointee.height))
   }
 
-  /// Asks the server to report the window's changes.
+  /// Asks the server to report the window's changes, beginning with its size.
   ///
   /// - Parameter handler: called with each change from now on, on the thread that reads the connection.
-  func watch(_ handler: @escaping @Sendable (Change) -> Void) {
-    watcher.withLock { $0 = handler }
+  /// - Throws: as ``look()``.
+  func watch(_ handler: @escaping @Sendable (Change) -> Void) throws(PipSinkError) {
     var mask = UInt32(XCB_EVENT_MASK_STRUCTURE_NOTIFY.rawValue | XCB_EVENT_MASK_VISIBILITY_CHANGE.rawValue)
     xcb_change_window_attributes(connection.pointer, window, UInt32(XCB_CW_EVENT_MASK.rawValue), &mask)
-    connection.flush()
+    watcher.withLock { $0 = handler }
+    try report()
+  }
+
+  /// Asks the server for the window's size, and reports it.
+  ///
+  /// - Throws: as ``look()``.
+  func report() throws(PipSinkError) {
+    try watcher.withLock { handler throws(PipSinkError) in handler?(.resized(try look())) }
   }
 
   /// The error for a window that has gone.
